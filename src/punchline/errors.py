@@ -1,0 +1,62 @@
+"""Errors that a user can act on: what is wrong, where, and the way out. Entry points print them without a traceback."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import ParamSpec
+
+P = ParamSpec("P")
+
+
+class PunchlineError(Exception):
+    """Bad input or a failed precondition.
+
+    The message reads `<file>[, line N][, record R][, field F]: <what is wrong>. <the way out>`.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        record: str | None = None,
+        field: str | None = None,
+        way_out: str | None = None,
+    ) -> None:
+        where = [str(file)] if file is not None else []
+        if line is not None:
+            where.append(f"line {line}")
+        if record is not None:
+            where.append(f"record {record}")
+        if field is not None:
+            where.append(f"field {field}")
+        text = f"{', '.join(where)}: {what}" if where else what
+        super().__init__(f"{text.rstrip('.')}. {way_out}" if way_out else text)
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name."""
+    names = sorted(valid)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(repr(n) for n in close)}? " if close else ""
+    return f"{hint}Valid: {', '.join(names)}"
+
+
+def entry_point(main: Callable[P, None]) -> Callable[P, None]:
+    """Wrap a script's main: an error the user can act on ends it with one message and status 1."""
+
+    @functools.wraps(main)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            main(*args, **kwargs)
+        except PunchlineError as error:
+            sys.exit(f"error: {error}")
+        except OSError as error:  # a full disk, a read-only folder: the system's own words name the file
+            sys.exit(f"error: {error.filename or ''}: {error.strerror or error}".replace("error: : ", "error: "))
+
+    return wrapped

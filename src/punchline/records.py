@@ -1,0 +1,188 @@
+"""The whole contract of Punchline: one frozen record for each noun, and how records are hashed.
+
+A record's `digest` is the sha256 of its whole content; records downstream refer to that digest, so that changing a
+stored answer breaks every grade built on it. Keys that must stay the same while content moves (`Request.request_id`,
+model_key) are hashes of a named part only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+State = Literal["ok", "missing", "failed", "refused", "unparsable"]
+STATES: tuple[State, ...] = ("ok", "missing", "failed", "refused", "unparsable")
+
+Rule = Literal["released", "paper"]
+RULES: tuple[Rule, ...] = ("released", "paper")
+
+Scalar = str | int | float | bool | None
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no white space: the one byte form that is hashed.
+
+    Floats keep their shortest exact form; NaN and infinities are refused because JSON has none.
+    """
+    return msgspec.json.encode(value, order="sorted")
+
+
+def sha256(value: bytes) -> str:
+    """Hexadecimal sha256 of bytes."""
+    return hashlib.sha256(value).hexdigest()
+
+
+def digest_of(value: Any) -> str:
+    """Hexadecimal sha256 of the canonical form of a record or of plain data."""
+    return sha256(canonical(value))
+
+
+def digest_of_all(digests: Iterable[str]) -> str:
+    """One digest for a set of digests, whatever their order."""
+    return sha256("\n".join(sorted(digests)).encode())
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all records: frozen, strictly typed when decoded, hashed as a whole."""
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the whole content."""
+        return digest_of(self)
+
+
+class ImageRef(Record, frozen=True, kw_only=True):
+    """An image as a model sees it."""
+
+    path: str  # relative to the project root
+    sha256: str
+    width: int  # pixels
+    height: int  # pixels
+
+
+class Item(Record, frozen=True, kw_only=True):
+    """One unit of a benchmark as it may be shown to a model: it never holds a label."""
+
+    benchmark: str
+    item_id: str
+    source: str  # where the item comes from, for tables by source
+    cluster: str  # the unit that the bootstrap resamples
+    fields: dict[str, Scalar] = {}
+    images: tuple[ImageRef, ...] = ()
+    missing: str | None = None  # why an image is not there; None when all are
+
+
+class Gold(Record, frozen=True, kw_only=True):
+    """What is right for one item. Apart from Item, so that a corrected label re-asks nobody."""
+
+    benchmark: str
+    item_id: str
+    values: dict[str, Any]
+
+
+class Text(Record, frozen=True, kw_only=True, tag="text", tag_field="type"):
+    text: str
+
+
+class Image(Record, frozen=True, kw_only=True, tag="image", tag_field="type"):
+    sha256: str | None  # None: the image is missing; only an engine that needs no image can answer
+
+
+class Message(Record, frozen=True, kw_only=True):
+    role: Literal["system", "user", "assistant"]
+    content: tuple[Text | Image, ...]
+
+
+class Sampling(Record, frozen=True, kw_only=True):
+    """Requested sampling parameters."""
+
+    temperature: float
+    max_tokens: int
+    seed: int | None = None
+
+
+class Request(Record, frozen=True, kw_only=True):
+    """One question to any model. Holds no gold and no file digest but those of its images."""
+
+    benchmark: str
+    item_id: str
+    task: str
+    condition: str
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    sample: int = 0
+
+    @property
+    def request_id(self) -> str:
+        """Key of the request: sha256 of all that can change its answer, whichever model answers."""
+        return self.digest
+
+
+class Usage(Record, frozen=True, kw_only=True):
+    """Tokens, as the engine counts them; None where it does not."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    reasoning: int | None = None
+
+
+class Response(Record, frozen=True, kw_only=True):
+    """One answer, or the recorded fact that there is none."""
+
+    request_id: str
+    model_key: str
+    state: State  # as known before grading; `unparsable` is found by grading only
+    text: str | None = None  # None exactly when there is no answer; "" is an answer
+    reason: str | None = None  # why there is none
+    finish_reason: str | None = None
+    usage: Usage = Usage()
+    latency_s: float | None = None  # None for engines that do no work worth timing
+    engine: str
+    engine_version: str
+    effective: dict[str, Scalar] = {}  # the parameters that the engine really used
+
+
+class Grade(Record, frozen=True, kw_only=True):
+    """One answer scored under one rule."""
+
+    benchmark: str
+    item_id: str
+    task: str
+    condition: str
+    sample: int
+    model: str
+    rule: Rule
+    signature: str  # names all that changes the values, e.g. wer|rule:released|lib:jiwer-4.0.0|v:1
+    responses: tuple[str, ...]  # digests of the responses that were read
+    gold: str  # digest of the Gold record
+    state: State
+    scored: bool  # whether the item is in the denominator under this rule
+    parsed: tuple[str, ...] | None = None  # what was read out of the answer; None when nothing was
+    values: dict[str, float] = {}  # scores and sufficient statistics
+
+
+class Cell(Record, frozen=True, kw_only=True):
+    """One value of one table."""
+
+    table: str
+    row: str
+    column: str
+    value: float | None
+    lo: float | None = None
+    hi: float | None = None
+    n: int = 0
+    states: dict[str, int] = {}
+    grades: str = ""  # digest_of_all of the grades' digests
+    filter: dict[str, Scalar] = {}  # what selects those grades
+
+
+class ModelCard(Record, frozen=True, kw_only=True):
+    """One YAML file of config/model/. `name` is the file's stem."""
+
+    name: str
+    engine: str
+    options: dict[str, Any] = {}  # what the engine needs; checked by the engine
+    published_as: str | None = None

@@ -1,0 +1,137 @@
+"""Files: written whole or not at all, read with errors that name the record."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from punchline.errors import PunchlineError, nearest
+from punchline.records import Record, canonical
+
+R = TypeVar("R", bound=Record)
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write to that takes `path`'s place when the block ends well, and vanishes when it does not.
+
+    Temporary file in the same folder, fsync, rename, fsync of the folder.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+def write_text(path: str | Path, content: str) -> None:
+    """Write a UTF-8 file whole or not at all."""
+    write_bytes(path, content.encode())
+
+
+def sha256_file(path: str | Path) -> str:
+    """Hexadecimal sha256 of a file's bytes, read in blocks."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_records(path: str | Path, records: Iterable[Record]) -> None:
+    """One record a line, as canonical JSON."""
+    with replacing(path) as file:
+        for record in records:
+            file.write(canonical(record) + b"\n")
+
+
+def read_records(path: str | Path, kind: type[R]) -> list[R]:
+    """Read what write_records wrote. Raises PunchlineError with file and line for anything else."""
+    decoder = msgspec.json.Decoder(kind)
+    records = []
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                records.append(decoder.decode(line))
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise PunchlineError(
+                    f"not a {kind.__name__} record: {error}",
+                    file=path,
+                    line=number,
+                    way_out="Delete the file and run the same target again; the stage that makes it writes it anew",
+                ) from error
+    return records
+
+
+def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
+    """Records of a CSV with header as (first physical line of the record, {column: cell}).
+
+    Quoted cells may hold newlines. `columns` must be there; others are kept. Raises PunchlineError naming file, line
+    and field for text that is not UTF-8, a missing column, or a record with too few or too many cells.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PunchlineError(f"byte {error.start} is not UTF-8", file=file, line=line) from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    records: list[tuple[int, dict[str, str]]] = []
+    header: list[str] | None = None
+    start = 1
+    try:
+        for cells in reader:
+            if header is None:
+                header = [cell.strip() for cell in cells]
+                for column in columns:
+                    if column not in header:
+                        raise PunchlineError(
+                            "missing column", file=file, line=1, field=column, way_out=nearest(column, header)
+                        )
+            elif cells:
+                if len(cells) != len(header):
+                    raise PunchlineError(
+                        f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
+                    )
+                records.append((start, dict(zip(header, cells, strict=True))))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
+    if header is None:
+        raise PunchlineError("empty file; expected a CSV with a header", file=file)
+    return records
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
+    """A CSV with header and \\n line ends; None is an empty cell."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, fieldnames=list(columns), lineterminator="\n", restval="", extrasaction="raise")
+    writer.writeheader()
+    writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
+    return out.getvalue()
