@@ -103,6 +103,9 @@ class Sampling(Record, frozen=True, kw_only=True):
     max_tokens: int
     seed: int | None = None
 
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "temperature", float(self.temperature))  # 0 and 0.0 hash alike
+
 
 class Request(Record, frozen=True, kw_only=True):
     """One question to any model. Holds no gold and no file digest but those of its images."""
@@ -162,6 +165,9 @@ class Grade(Record, frozen=True, kw_only=True):
     scored: bool  # whether the item is in the denominator under this rule
     parsed: tuple[str, ...] | None = None  # what was read out of the answer; None when nothing was
     values: dict[str, float] = {}  # scores and sufficient statistics
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "values", {k: float(v) for k, v in self.values.items()})  # 1 is 1.0
 
 
 class Cell(Record, frozen=True, kw_only=True):
