@@ -1,0 +1,51 @@
+"""Engines turn requests into responses. One file an engine; `engine:` in a model's YAML is the file's name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from punchline.errors import PunchlineError, nearest
+from punchline.records import ModelCard, Request, Response, digest_of
+
+
+class Engine(Protocol):
+    """What an engine module's function `engine(card, seed)` returns. Making one must be cheap: no weights, no network."""
+
+    name: str
+    version: str  # of the engine, recorded with every response
+    needs_images: bool  # False: requests whose image is missing are answered all the same
+
+    def identity(self) -> dict[str, Any]:
+        """All that can change an answer besides the request: model id, revision, dtype, constants, seed, file digest."""
+        ...
+
+    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+        """One response a request, in any order, as they come. `images` maps sha256 to file."""
+        ...
+
+
+def names() -> list[str]:
+    """The engines there are."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def load(card: ModelCard, seed: int) -> Engine:
+    """The engine that a model card asks for. Raises PunchlineError for an unknown engine or option."""
+    if card.engine not in names():
+        raise PunchlineError(
+            f"unknown engine {card.engine!r}",
+            file=f"config/model/{card.name}.yaml",
+            field="engine",
+            way_out=nearest(card.engine, names()),
+        )
+    engine: Engine = importlib.import_module(f"punchline.engines.{card.engine}").engine(card, seed)
+    return engine
+
+
+def model_key(engine: Engine) -> str:
+    """model_key: sha256 of the engine's name and its identity."""
+    return digest_of({"engine": engine.name, **engine.identity()})
