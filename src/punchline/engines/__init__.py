@@ -13,14 +13,14 @@ from punchline.records import ModelCard, Request, Response, digest_of
 
 
 class Engine(Protocol):
-    """What an engine module's function `engine(card, seed)` returns. Making one must be cheap: no weights, no network."""
+    """What an engine module's `engine(card, seed)` returns. Making one must be cheap: no weights, no network."""
 
     name: str
     version: str  # of the engine, recorded with every response
     needs_images: bool  # False: requests whose image is missing are answered all the same
 
     def identity(self) -> dict[str, Any]:
-        """All that can change an answer besides the request: model id, revision, dtype, constants, seed, file digest."""
+        """All that can change an answer but the request: model id, revision, dtype, constants, seed, file digest."""
         ...
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
