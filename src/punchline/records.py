@@ -63,6 +63,24 @@ class ImageRef(Record, frozen=True, kw_only=True):
     height: int  # pixels
 
 
+class LedgerEntry(Record, frozen=True, kw_only=True):
+    """What became of one image that was to be fetched or drawn."""
+
+    item_id: str
+    source: str
+    state: Literal["ok", "missing"]
+    reason: str | None = None  # why it is missing
+    path: str | None = None  # of the published bytes, relative to the project root
+    sha256: str | None = None
+    bytes: int | None = None
+    width: int | None = None  # pixels
+    height: int | None = None  # pixels
+    media_type: str | None = None
+    url: str | None = None  # where the bytes came from
+    note: str | None = None
+    fetched_at: str | None = None  # ISO 8601, UTC; enters no digest that is compared
+
+
 class Item(Record, frozen=True, kw_only=True):
     """One unit of a benchmark as it may be shown to a model: it never holds a label."""
 

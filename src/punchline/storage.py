@@ -10,9 +10,12 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from types import UnionType
+from typing import IO, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from punchline.errors import PunchlineError, nearest
 from punchline.records import Record, canonical
@@ -135,3 +138,66 @@ def csv_text(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
     return out.getvalue()
+
+
+_NATIVE: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+
+
+def _arrow_type(annotation: Any) -> pa.DataType | None:
+    """The arrow type of a scalar field; None for a nested one, which is kept as canonical JSON."""
+    kinds = [annotation]
+    if get_origin(annotation) in (Union, UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+    if all(get_origin(kind) is Literal for kind in kinds):
+        return pa.string()
+    return _NATIVE.get(kinds[0]) if len(kinds) == 1 else None
+
+
+def write_table(path: str | Path, records: Sequence[R], kind: type[R]) -> None:
+    """Records as parquet: one column a field, nested fields as canonical JSON, and the column `digest`."""
+    hints = get_type_hints(kind)
+    columns: dict[str, pa.Array] = {}
+    for name in kind.__struct_fields__:
+        values = [getattr(record, name) for record in records]
+        arrow = _arrow_type(hints[name])
+        if arrow is None:
+            arrow, values = pa.string(), [canonical(value).decode() for value in values]
+        columns[name] = pa.array(values, arrow)
+    columns["digest"] = pa.array([record.digest for record in records], pa.string())
+    with replacing(path) as file:
+        pq.write_table(pa.table(columns), file, compression="zstd")
+
+
+def read_table(path: str | Path, kind: type[R]) -> list[R]:
+    """Read what write_table wrote; every record is checked against its digest.
+
+    Raises PunchlineError with file and row for anything else.
+    """
+    way_out = "Delete the file and run the same target again; the stage that makes it writes it anew"
+    try:
+        columns = pq.read_table(pa.BufferReader(Path(path).read_bytes())).to_pydict()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise PunchlineError(f"unreadable parquet: {error}", file=path, way_out=way_out) from error
+    hints = get_type_hints(kind)
+    names = list(kind.__struct_fields__)
+    if sorted(columns) != sorted([*names, "digest"]):
+        raise PunchlineError(f"not a table of {kind.__name__} records", file=path, way_out=way_out)
+    records: list[R] = []
+    try:
+        for name in names:
+            if _arrow_type(hints[name]) is None:
+                decoder = msgspec.json.Decoder(hints[name])
+                memo: dict[str, Any] = {}
+                columns[name] = [memo[v] if v in memo else memo.setdefault(v, decoder.decode(v)) for v in columns[name]]
+        for row, values in enumerate(zip(*(columns[name] for name in names), strict=True)):
+            record = kind(**dict(zip(names, values, strict=True)))
+            if record.digest != columns["digest"][row]:
+                raise PunchlineError(
+                    "the record differs from its digest", file=path, record=f"row {row}", way_out=way_out
+                )
+            records.append(record)
+    except (msgspec.DecodeError, TypeError) as error:
+        raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, way_out=way_out) from error
+    return records

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from punchline.records import Gold, Grade, Item, Rule
-from punchline.stats import Estimate
+from tabulate import tabulate as tabulate_text
+
+from punchline.records import STATES, Cell, Gold, Grade, Item, Rule, Scalar, State, digest_of_all
+from punchline.stats import Estimate, interval
+from punchline.storage import csv_text, parse_csv
 
 
 @dataclass(frozen=True)
@@ -38,3 +42,195 @@ class Table:
     data_rows: Callable[[Mapping[str, bytes]], list[tuple[str, Row]]] | None = None
     files: tuple[str, ...] = ()  # raw files that data_rows reads
     notes: tuple[str, ...] = field(default=())
+
+
+PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
+
+STATE_COLUMNS = tuple(f"n_{state}" for state in STATES if state != "ok")
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One model's part of a table."""
+
+    name: str
+    kind: str  # measured | baseline
+    engine: str
+    grades: Sequence[Grade]  # all of them, of every rule
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """A finished table: its rows as they are written, and a Cell for every computed value."""
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, str | int | float | None]]
+    cells: list[Cell]
+    notes: list[str]
+
+
+def key_text(keys: Mapping[str, str | int]) -> str:
+    """Key columns as one text, e.g. `style=pun`; as in the column `key` of config/published/."""
+    return ";".join(f"{name}={value}" for name, value in keys.items())
+
+
+def tabulate(
+    table: Table,
+    models: Sequence[Graded],
+    golds: Mapping[str, Gold],
+    items: Mapping[str, Item],
+    files: Mapping[str, bytes],
+    published: Sequence[PublishedRow],
+    *,
+    scoring: Rule | None,
+    seed: int,
+    complete: bool,
+) -> Tabulated:
+    """Compute a table. Pure: equal input gives equal output.
+
+    `scoring`: rule asked for, None for the table's own. `complete`: whether the selection is all of the paper's items,
+    without which published rows are not comparable. `files`: raw files for a table of the data itself.
+    """
+    rule = scoring or table.rule
+    extra = tuple(key for key in table.keys if key != "subset")
+    columns = ("model", "kind", "engine", "scoring", "subset", *extra, "n", *STATE_COLUMNS)
+    for column in table.columns:
+        columns += (column, f"{column}_lo", f"{column}_hi")
+    columns += ("comparable", "note")
+    rows: list[dict[str, str | int | float | None]] = []
+    cells: list[Cell] = []
+    failed = 0
+
+    def add(
+        name: str, kind: str, engine: str, row: Row, states: Mapping[str, int], grades_filter: dict[str, Scalar]
+    ) -> None:
+        estimates = {column: row.columns.get(column) for column in table.columns}
+        counts = {column: estimate.n for column, estimate in estimates.items() if estimate is not None}
+        n = max(counts.values(), default=0)
+        written: dict[str, str | int | float | None] = {"model": name, "kind": kind, "engine": engine, "scoring": rule}
+        written |= {"subset": "all", **row.keys, "n": n, **{f"n_{s}": states.get(s, 0) for s in STATES if s != "ok"}}
+        for column, estimate in estimates.items():
+            if estimate is None:
+                continue
+            value = estimate.point()
+            low, high = interval(estimate, seed)
+            written |= {column: value, f"{column}_lo": low, f"{column}_hi": high}
+            cells.append(
+                Cell(
+                    table=table.name,
+                    row="|".join(part for part in (name, key_text(row.keys)) if part),
+                    column=column,
+                    value=value,
+                    lo=low,
+                    hi=high,
+                    n=estimate.n,
+                    states=dict(states),
+                    grades=digest_of_all(estimate.grades),
+                    filter=grades_filter | dict(row.keys),
+                )
+            )
+        fewer = [f"{column} n={count}" for column, count in counts.items() if count != n]
+        if fewer:
+            written["note"] = "; ".join(fewer)
+        rows.append(written)
+
+    if table.data_rows is not None:
+        for name, row in table.data_rows(files):
+            add(name, "measured", "", row, {}, {})
+    for model in models if table.rows is not None else ():
+        assert table.rows is not None
+        of_rule = [grade for grade in model.grades if grade.rule == rule and grade.task in table.tasks]
+        state_of = {(grade.item_id, grade.task): grade.state for grade in of_rule}
+        for row in table.rows(of_rule, golds, items):
+            states = count_states(state_of, row)
+            failed += states.get("failed", 0)
+            chosen: dict[str, Scalar] = {"model": model.name, "rule": rule, "tasks": ",".join(row.tasks)}
+            add(model.name, model.kind, model.engine, row, states, chosen)
+    comparable = complete and rule == table.rule
+    rows += published_rows(table, published, comparable=comparable)
+    notes = list(table.notes)
+    if failed:
+        notes.append(f"INCOMPLETE: {failed:,} answers failed; run again to ask them once more.")
+    if any(row["kind"] == "published" for row in rows) and not comparable:
+        why = "other items than the paper's" if not complete else f"rule {rule}, the paper's is {table.rule}"
+        notes.append(f"Published rows are not comparable with ours: {why}.")
+    return Tabulated(columns, rows, cells, notes)
+
+
+def count_states(state_of: Mapping[tuple[str, str], State], row: Row) -> dict[str, int]:
+    """For each state but ok, the row's items with at least one answer in it.
+
+    A task without a single answer was not attempted and does not count, unless none was.
+    """
+    by_task = {task: [state_of.get((item, task), "missing") for item in row.items] for task in row.tasks}
+    attempted = [task for task, states in by_task.items() if any(state != "missing" for state in states)]
+    counts: dict[str, int] = {}
+    for index in range(len(row.items)):
+        for state in {by_task[task][index] for task in attempted or row.tasks} - {"ok"}:
+            counts[state] = counts.get(state, 0) + 1
+    return counts
+
+
+def published_rows(
+    table: Table, published: Sequence[PublishedRow], *, comparable: bool
+) -> list[dict[str, str | int | float | None]]:
+    """The paper's rows of a table, values as printed."""
+    rows: dict[tuple[str, str], dict[str, str | int | float | None]] = {}
+    for cell in published:
+        if cell["table"] != table.name:
+            continue
+        row = rows.setdefault((cell["row"], cell["key"]), {})
+        if not row:
+            keys = dict(part.split("=", 1) for part in cell["key"].split(";") if part)
+            row |= {"model": cell["row"], "kind": "published", "scoring": table.rule, "subset": "all", **keys}
+            row |= {"n": cell["n"], "comparable": "yes" if comparable else "no"}
+        if cell["note"]:
+            row["note"] = cell["note"]
+        row[cell["column"]] = cell["value"]
+    return list(rows.values())
+
+
+def as_csv(made: Tabulated) -> str:
+    """The tidy table: values in full precision, empty cells where there is none."""
+    return csv_text(made.columns, made.rows)
+
+
+def _for_people(made: Tabulated, table: Table) -> tuple[list[str], list[list[str]]]:
+    """Headers and cells for reading: three digits, intervals beside the value, columns that hold nothing left out."""
+    shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and any(row.get(c) for row in made.rows)]
+    shown = [c for c in shown if c not in ("comparable", "note")]
+
+    def text(row: Mapping[str, str | int | float | None], column: str) -> str:
+        value = row.get(column)
+        if isinstance(value, float):
+            low, high = row.get(f"{column}_lo"), row.get(f"{column}_hi")
+            whole = value.is_integer() and column not in ("wer", "cer") and abs(value) > 1
+            shown_value = f"{value:,.0f}" if whole else f"{value:.3f}"
+            if isinstance(low, float) and isinstance(high, float):
+                shown_value += f" [{low:,.0f}, {high:,.0f}]" if whole else f" [{low:.3f}, {high:.3f}]"
+            return shown_value
+        return "" if value is None else str(value)
+
+    return shown, [[text(row, column) for column in shown] for row in made.rows]
+
+
+def as_markdown(made: Tabulated, table: Table) -> str:
+    """The table for reading, with its notes."""
+    headers, cells = _for_people(made, table)
+    body = tabulate_text(cells, headers, tablefmt="github", disable_numparse=True)
+    notes = "".join(f"\n- {note}" for note in made.notes)
+    return f"# {table.title}\n\n{body}\n{notes}\n"
+
+
+def as_latex(made: Tabulated, table: Table) -> str:
+    """The table for a paper: booktabs."""
+    headers, cells = _for_people(made, table)
+    body = tabulate_text(cells, headers, tablefmt="latex_booktabs", disable_numparse=True)
+    notes = "".join(f"% {note}\n" for note in made.notes)
+    return f"% {table.title}\n{notes}{body}\n"
+
+
+def read_published(path: str | Path) -> list[PublishedRow]:
+    """A file of config/published/. Raises PunchlineError for a file that is not one."""
+    columns = ("paper", "table", "row", "key", "column", "value", "n", "note")
+    return [cells for _, cells in parse_csv(Path(path).read_bytes(), columns, file=path)]

@@ -1,0 +1,39 @@
+# Set up once (.venv/), then run. Needs Python 3.11+, make and git; nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: demo test setup lint clean lock
+
+demo: .venv/ready
+	@$(BIN)/snakemake --cores all results/table8.csv
+	@$(BIN)/punchline print results/table8.csv
+
+test: .venv/ready-dev
+	@sh tests/run.sh
+
+setup: .venv/ready
+
+# What a run needs. uv is installed into .venv/; the lock pins every package by hash.
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; say which with make PYTHON=...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@echo "installing what requirements.lock pins into .venv/ ..."
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps -r requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+# What the tests need besides.
+.venv/ready-dev: .venv/ready requirements-dev.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps -r requirements-dev.lock
+	@touch $@
+
+# Pin anew. No addresses in the locks: packages come from whatever index pip is set up with.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
+lock: .venv/ready
+	$(COMPILE) pyproject.toml -o requirements.lock
+	$(COMPILE) --extra dev --extra slurm -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+clean:
+	rm -rf .venv .snakemake data/raw data/items data/images data/requests data/responses results logs

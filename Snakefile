@@ -1,0 +1,51 @@
+# The graph: configuration, includes, target rules; nothing else. One .smk a stage in rules/.
+from snakemake.utils import min_version
+
+min_version("9.5")
+
+
+include: "rules/common.smk"
+
+
+localrules:
+    all,
+    fetch,
+    prepare,
+    responses,
+    all_tables,
+
+
+rule all:
+    input:
+        all_tables_files(),
+        availability_files(),
+    default_target: True
+
+
+rule fetch:
+    input:
+        raw_files_of_selection(),
+
+
+rule prepare:
+    input:
+        expand("data/items/{benchmark}/items.jsonl", benchmark=SELECTION.benchmarks),
+        expand("data/items/{benchmark}/gold.jsonl", benchmark=SELECTION.benchmarks),
+
+
+rule responses:
+    input:
+        expand("data/responses/{benchmark}/{model}.parquet", benchmark=SELECTION.benchmarks, model=SELECTION.models),
+
+
+rule all_tables:
+    input:
+        all_tables_files(),
+
+
+include: "rules/fetch.smk"
+include: "rules/prepare.smk"
+include: "rules/ask.smk"
+include: "rules/infer.smk"
+include: "rules/grade.smk"
+include: "rules/tabulate.smk"

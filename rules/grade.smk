@@ -1,0 +1,16 @@
+rule grade:
+    input:
+        code=benchmark_code("scripts/grade.py"),
+        items="data/items/{benchmark}/items.jsonl",
+        gold="data/items/{benchmark}/gold.jsonl",
+        requests="data/requests/{benchmark}.parquet",
+        snapshot="data/responses/{benchmark}/{model}.parquet",
+    output:
+        grades="results/{benchmark}/grades/{model}.parquet",
+    log:
+        "logs/grade/{benchmark}/{model}.log",
+    conda:
+        "../environment.yml"
+    shell:
+        "python scripts/grade.py --benchmark {wildcards.benchmark} --model {wildcards.model} --items {input.items}"
+        " --gold {input.gold} --requests {input.requests} --snapshot {input.snapshot} --out {output.grades} |& tee {log} >&2"

@@ -1,0 +1,54 @@
+# What models see (numbered images, items), and gold apart from it: a corrected label re-asks nobody.
+rule number_images:
+    input:
+        code=benchmark_code("scripts/number_images.py"),
+        files=item_files,
+        selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
+        ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
+        images=published_images,
+    output:
+        index="data/images/{benchmark}/index.jsonl",
+    params:
+        pinned="" if SELECTION.corpus.drawn else "--pinned",
+    log:
+        "logs/prepare/number_{benchmark}.log",
+    conda:
+        "../environment.yml"
+    threads: workflow.cores or 1
+    shell:
+        "python scripts/number_images.py --benchmark {wildcards.benchmark} --files {input.files} {params.pinned}"
+        " --selected {input.selected} --ledger {input.ledger} --out {output.index} |& tee {log} >&2"
+
+
+rule items:
+    input:
+        code=benchmark_code("scripts/items.py"),
+        files=item_files,
+        selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
+        ledger=[f"{SELECTION.raw('{benchmark}')}/ledger.jsonl"] if NEEDS_IMAGES else [],
+        index=["data/images/{benchmark}/index.jsonl"] if NEEDS_IMAGES else [],
+    output:
+        items="data/items/{benchmark}/items.jsonl",
+    log:
+        "logs/prepare/items_{benchmark}.log",
+    conda:
+        "../environment.yml"
+    shell:
+        "python scripts/items.py --benchmark {wildcards.benchmark} --files {input.files} --selected {input.selected}"
+        " --ledger '{input.ledger}' --index '{input.index}' --out {output.items} |& tee {log} >&2"
+
+
+rule gold:
+    input:
+        code=benchmark_code("scripts/gold.py"),
+        files=gold_files,
+        selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
+    output:
+        gold="data/items/{benchmark}/gold.jsonl",
+    log:
+        "logs/prepare/gold_{benchmark}.log",
+    conda:
+        "../environment.yml"
+    shell:
+        "python scripts/gold.py --benchmark {wildcards.benchmark} --files {input.files} --selected {input.selected}"
+        " --out {output.gold} |& tee {log} >&2"

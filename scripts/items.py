@@ -1,0 +1,36 @@
+"""Items of the selection: what a model may see."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from punchline import benchmarks
+from punchline.errors import entry_point
+from punchline.prepare import NumberedImage, make_items, read_files, read_selected
+from punchline.records import LedgerEntry
+from punchline.storage import read_records, write_records
+
+
+@entry_point
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--benchmark", required=True)
+    parser.add_argument("--files", required=True, nargs="+", type=Path)
+    parser.add_argument("--selected", required=True)
+    parser.add_argument("--ledger", default="", help="empty: no selected model looks at images")
+    parser.add_argument("--index", default="", help="numbered images; empty: none were made")
+    parser.add_argument("--out", required=True)
+    args = parser.parse_args()
+    items = make_items(
+        benchmarks.load(args.benchmark),
+        read_files(args.files),
+        read_selected(args.selected),
+        read_records(args.ledger, LedgerEntry) if args.ledger else None,
+        read_records(args.index, NumberedImage) if args.index else [],
+    )
+    write_records(args.out, items)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Draw the panels' labels on the published images of the selection."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from punchline import benchmarks
+from punchline.errors import entry_point
+from punchline.prepare import number_images, read_files, read_selected
+from punchline.records import LedgerEntry
+from punchline.storage import read_records, write_records
+
+
+@entry_point
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--benchmark", required=True)
+    parser.add_argument("--files", required=True, nargs="+", type=Path)
+    parser.add_argument("--selected", required=True)
+    parser.add_argument("--ledger", required=True)
+    parser.add_argument("--pinned", action="store_true", help="published bytes must be those that the ledger has")
+    parser.add_argument("--out", required=True, type=Path)
+    args = parser.parse_args()
+    selected = set(read_selected(args.selected))
+    made = number_images(
+        [entry for entry in read_records(args.ledger, LedgerEntry) if entry.item_id in selected],
+        benchmarks.load(args.benchmark).boxes(read_files(args.files)),
+        args.out.parent.as_posix(),
+        pinned=args.pinned,
+    )
+    write_records(args.out, made)
+
+
+if __name__ == "__main__":
+    main()

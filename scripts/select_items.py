@@ -1,0 +1,34 @@
+"""Which items the selection holds: a CSV of item_id, source, url in released order."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from punchline import benchmarks
+from punchline.errors import entry_point
+from punchline.prepare import read_files, select, selected_text
+from punchline.storage import write_text
+
+
+@entry_point
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--benchmark", required=True)
+    parser.add_argument("--files", required=True, nargs="+", type=Path)
+    parser.add_argument("--selection", required=True, type=json.loads)
+    parser.add_argument("--subset", default="")
+    parser.add_argument("--out", required=True)
+    args = parser.parse_args()
+    selected = select(
+        benchmarks.load(args.benchmark).comics(read_files(args.files)),
+        sources=args.selection["sources"],
+        subset=args.subset or None,
+        limit=args.selection["limit"],
+    )
+    write_text(args.out, selected_text(selected))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""`punchline`: audit, restore, and what there is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from tabulate import tabulate
+
+from punchline import benchmarks, engines
+from punchline.config import benchmark_names, read_card, stems
+from punchline.errors import PunchlineError, nearest
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+
+def main() -> None:
+    """Entry point: an error that the user can act on is one message and status 2."""
+    try:
+        app()
+    except PunchlineError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+@app.callback()
+def root(
+    root: Annotated[Path, typer.Option(help="The project's root: where Snakefile and config/ lie.")] = Path(),
+) -> None:
+    """All paths are relative to the project's root."""
+    if not (root / "Snakefile").is_file():
+        raise PunchlineError(
+            f"no Snakefile in {root.resolve()}", way_out="Go to the project's root, or name it: --root"
+        )
+    os.chdir(root)
+
+
+def _snakemake(*arguments: str, **environment: str) -> int:
+    command = [sys.executable, "-m", "snakemake", "--cores", "all", *arguments]
+    return subprocess.run(command, env=os.environ | environment, check=False).returncode
+
+
+@app.command("audit")
+def audit_command(
+    table: Annotated[str, typer.Argument(help="results/table8.csv, or just table8")],
+    row: Annotated[str | None, typer.Option(help="Only this row: a model, or a whole row name")] = None,
+    column: Annotated[str | None, typer.Option(help="Only this column")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: verdict, root, files, cells, findings")] = False,
+    expect: Annotated[str | None, typer.Option(help="The root digest that was published or committed")] = None,
+) -> None:
+    """Walk a table back to the raw bytes and make it again; status 1 when anything differs."""
+    from punchline import audit
+
+    found = audit.audit(table_path(table), expect=expect)
+    cells = []
+    if found.lineage is not None:
+        chosen = row is not None or column is not None
+        cells = audit.cells_of(found.lineage, row, column) if chosen else found.lineage.cells
+        if not chosen and not as_json:
+            cells = []  # all of them would hide the verdict
+    print(json.dumps(audit.as_json(found, cells), indent=1) if as_json else audit.as_text(found, cells))
+    raise typer.Exit(0 if found.verdict == "equal" else 1)
+
+
+def table_path(name: str) -> str:
+    """The CSV of a table that is named by path or by name."""
+    paths = {t.path: t.name for b in benchmark_names() for t in benchmarks.load(b).TABLES.values()}
+    by_name = {table: path for path, table in paths.items()}
+    path = Path(name)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    if path.as_posix() in paths:
+        return path.as_posix()
+    if name in by_name:
+        return by_name[name]
+    raise PunchlineError(f"no table {name!r}", way_out=nearest(name, [*paths, *by_name]))
+
+
+@app.command("print")
+def print_command(table: Annotated[str, typer.Argument(help="results/table8.csv, or just table8")]) -> None:
+    """Print a table, and where to look next."""
+    path = table_path(table)
+    text = Path(path).with_suffix(".md")
+    if not text.is_file():
+        raise PunchlineError(f"no {text}", way_out=f"Make it first: snakemake --cores all {path}")
+    print(text.read_text(encoding="utf-8"))
+    print(f"{path}: the same with every digit; .md, .tex and .lineage.json lie beside it")
+    print(f"punchline audit {path}: where each number comes from, made again from the raw bytes")
+    print("punchline tables | models | show ID: what else there is; README.md: real data and your own models")
+
+
+@app.command()
+def restore(
+    pull: Annotated[bool, typer.Option(help="Run `dvc pull` first")] = True,
+) -> None:
+    """`dvc pull`, then make Snakemake believe what is there; refuses when `dvc status` is not clean."""
+    if not Path("dvc.lock").is_file():
+        raise PunchlineError(
+            "no dvc.lock: nothing was ever recorded",
+            way_out="Run `dvc repro`, or clone a project whose dvc.lock is committed",
+        )
+    dvc = [sys.executable, "-m", "dvc"]
+    if pull and subprocess.run([*dvc, "pull"], check=False).returncode != 0:
+        raise PunchlineError("dvc pull failed", way_out="See above; docs/data.md says how to add a remote")
+    status = subprocess.run([*dvc, "status", "--json"], capture_output=True, text=True, check=False)
+    try:
+        changed = json.loads(status.stdout or "null")
+    except json.JSONDecodeError:
+        changed = None
+    if status.returncode != 0 or changed is None:
+        raise PunchlineError(f"dvc status failed: {status.stderr.strip()}")
+    if changed:
+        print(json.dumps(changed, indent=1), file=sys.stderr)
+        raise PunchlineError(
+            f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})",
+            way_out="Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring",
+        )
+    if _snakemake("--touch", "--quiet", "all") != 0:
+        raise PunchlineError("snakemake --touch failed", way_out="Run `snakemake --touch --cores all` to see why")
+    print("restored: `snakemake -n` has nothing to do")
+
+
+@app.command()
+def fetch(
+    retry_missing: Annotated[
+        bool, typer.Option("--retry-missing", help="Try again what was recorded as missing")
+    ] = False,
+    config: Annotated[list[str] | None, typer.Option(help="As snakemake --config: corpus=open mirror=DIR")] = None,
+) -> None:
+    """Fetch what the selection needs; with --retry-missing also what was recorded as missing."""
+    chosen = ["--config", *config] if config else []
+    forced = ["--forcerun", "fetch_images"] if retry_missing else []
+    environment = {"PUNCHLINE_RETRY_MISSING": "1"} if retry_missing else {}
+    raise typer.Exit(_snakemake("fetch", *forced, *chosen, **environment))
+
+
+def _print(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
+    print(tabulate(rows, headers, tablefmt="plain", disable_numparse=True))
+
+
+@app.command("models")
+def models_command() -> None:
+    """The models there are: one YAML file each in config/model/."""
+    rows = []
+    for name in stems("config/model"):
+        card = read_card(name)
+        try:
+            engine = engines.load(card, seed=0)
+            looks = "images" if engine.needs_images else "no images"
+            rows.append((name, card.engine, looks, "yes", card.published_as or ""))
+        except PunchlineError as error:
+            rows.append((name, card.engine, "", f"no: {error}", card.published_as or ""))
+    _print(rows, ("model", "engine", "looks at", "can run here", "row in the paper"))
+
+
+@app.command("benchmarks")
+def benchmarks_command() -> None:
+    """The benchmarks there are: one file each in src/punchline/benchmarks/."""
+    loaded = [benchmarks.load(name) for name in benchmark_names()]
+    _print([(b.NAME, " ".join(b.TASKS), " ".join(b.TABLES)) for b in loaded], ("benchmark", "tasks", "tables"))
+
+
+@app.command("tables")
+def tables_command() -> None:
+    """The tables there are, and the targets that make them."""
+    rows = [
+        (table.name, table.path, table.rule, "made" if Path(table.path).is_file() else "", table.title)
+        for name in benchmark_names()
+        for table in benchmarks.load(name).TABLES.values()
+    ]
+    _print(rows, ("table", "target", "rule", "", "title"))
+
+
+@app.command()
+def show(
+    record: Annotated[str, typer.Argument(metavar="ID", help="An item id, or the start of a request id")],
+) -> None:
+    """One record in full, with what it comes from and what was made of it, as JSON."""
+    from punchline.show import find
+
+    print(json.dumps(msgspec.to_builtins(find(record)), indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

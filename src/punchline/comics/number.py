@@ -1,0 +1,206 @@
+"""Numbered comics as the authors made them, and how their labels are read back.
+
+Each panel's label is drawn with OpenCV's Hershey simplex, scale 1, red, thickness 2, at (x1 + 20, y1 + 30) of the panel's
+box in metadata.csv (PixelHumor, released code). OpenCV 4 draws it without anti-aliasing, so that the label's pixels are
+pure red and match a template exactly; OpenCV 5 draws other bytes: `derivation` records the version.
+
+Images are (height, width, 3) uint8 arrays, BGR; coordinates are pixels, x to the right, y down.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from punchline.comics.split import read_image
+from punchline.errors import PunchlineError
+
+Image = NDArray[np.uint8]
+LabelledBox = tuple[int, int, int, int, int]  # x1, y1, x2, y2, label
+
+FONT = cv2.FONT_HERSHEY_SIMPLEX
+SCALE = 1
+THICKNESS = 2
+RED = (0, 0, 255)  # BGR
+OFFSET = (20, 30)  # from a box's upper left corner to the label's anchor: the left end of its base line
+
+ADVANCE = 20  # pixels from one digit to the next; all digits of Hershey simplex are as wide as each other
+WINDOW = (30, 36)  # width and height of a digit's template
+ANCHOR = (4, 29)  # of the digit in its template
+VISIBLE = 0.6  # the share of a digit's pixels that must lie inside the image for it to be read
+BLOT = 0.35  # the share of red pixels around a digit above which red art, not a digit, is what was found
+FRESH = 0.25  # the share of a digit's pixels that no larger digit explains
+
+
+class Label(NamedTuple):
+    """A label as drawn on a comic; (x, y) is its anchor."""
+
+    label: int
+    x: int
+    y: int
+
+
+def derivation() -> dict[str, Any]:
+    """What made a numbered image, besides the image and the boxes."""
+    return {
+        "opencv": cv2.__version__,
+        "font": "HERSHEY_SIMPLEX",
+        "scale": SCALE,
+        "thickness": THICKNESS,
+        "bgr": list(RED),
+        "offset": list(OFFSET),
+        "format": "png",
+        "v": 1,
+    }
+
+
+def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | Path | None = None) -> Image:
+    """A copy of the image with each box's label drawn on it, in the order given.
+
+    A label that reaches over the image's edge is cut off, as OpenCV does. Raises PunchlineError, naming `name`, for a box
+    that has no area inside the image and for a label below 0.
+    """
+    height, width = image.shape[:2]
+    numbered = image.copy()
+    for x1, y1, x2, y2, label in boxes:
+        if min(x2, width) <= max(x1, 0) or min(y2, height) <= max(y1, 0):
+            raise PunchlineError(
+                f"box ({x1}, {y1}, {x2}, {y2}) has no area inside the image of {width} x {height} pixels",
+                file=name,
+                record=f"panel {label}",
+                way_out="Correct the box in metadata.csv, or leave the comic out",
+            )
+        if label < 0:
+            raise PunchlineError("a panel's label must be a number from 0 up", file=name, record=f"panel {label}")
+        _put(numbered, str(label), x1 + OFFSET[0], y1 + OFFSET[1])
+    return numbered
+
+
+def number(source: bytes | Path | str, boxes: Sequence[LabelledBox], *, name: str | Path | None = None) -> bytes:
+    """The numbered comic as PNG bytes: equal input gives equal bytes under one version of OpenCV.
+
+    `source` is an image's encoded bytes or its file; `name` names it in errors. Raises PunchlineError for an image that
+    cannot be read, and as `draw_labels` does.
+    """
+    if name is None and not isinstance(source, bytes):
+        name = source
+    return encode(draw_labels(read_image(source), boxes, name=name))
+
+
+def encode(image: Image) -> bytes:
+    """PNG bytes of an image, losslessly; every setting is named, so that no default can change the bytes."""
+    settings = [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT]
+    return bytes(cv2.imencode(".png", image, settings)[1].tobytes())
+
+
+def read_labels(image: Image) -> list[Label]:
+    """The labels drawn on a comic, ascending; ties by position, top to bottom.
+
+    Exact: it finds labels as `draw_labels` draws them on a losslessly stored image, among other red art too.
+    """
+    return _find(image)[0]
+
+
+def erase_labels(image: Image) -> Image:
+    """A copy of the image in which each label's pixels have the median colour of those around it."""
+    clean = image.copy()
+    for pixels in _find(image)[1]:
+        around = cv2.dilate(pixels, np.ones((7, 7), np.uint8)).astype(bool) & ~_red(image).astype(bool)
+        if around.any():
+            clean[pixels.astype(bool)] = np.median(image[around], axis=0).astype(np.uint8)
+    return clean
+
+
+def _put(image: Image, text: str, x: int, y: int) -> None:
+    cv2.putText(image, text, (x, y), FONT, SCALE, RED, THICKNESS)
+
+
+def _red(image: Image) -> Image:
+    return cv2.inRange(image, RED, RED) // 255  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _digits() -> list[tuple[Image, Image]]:
+    """For each digit its template and the ring around it, as masks of WINDOW's size."""
+    templates = []
+    for digit in range(10):
+        canvas = np.zeros((WINDOW[1], WINDOW[0], 3), np.uint8)
+        _put(canvas, str(digit), *ANCHOR)
+        glyph = _red(canvas)
+        templates.append((glyph, cv2.dilate(glyph, np.ones((3, 3), np.uint8)) - glyph))
+    return templates
+
+
+def _find(image: Image) -> tuple[list[Label], list[Image]]:
+    """The labels, ascending, and the mask of each one's pixels."""
+    red = _red(image)
+    pad_x, pad_y = WINDOW
+    padded = cv2.copyMakeBorder(red, pad_y, pad_y, pad_x, pad_x, cv2.BORDER_CONSTANT, value=0)
+    inside = cv2.copyMakeBorder(np.ones_like(red), pad_y, pad_y, pad_x, pad_x, cv2.BORDER_CONSTANT, value=0)
+
+    found: list[tuple[float, float, int, int, int]] = []  # sorts the largest and clearest digit first
+    for left, top, right, bottom in _regions(padded):
+        area = (slice(top, bottom), slice(left, right))
+        for digit, (glyph, ring) in enumerate(_digits()):
+            covered = _count(padded[area], glyph)
+            visible = _count(inside[area], glyph)
+            blot = _count(padded[area], ring) / int(ring.sum())
+            hits = (covered == visible) & (visible >= VISIBLE * int(glyph.sum())) & (blot <= BLOT)
+            for y, x in np.argwhere(hits):
+                found.append((-float(visible[y, x]), float(blot[y, x]), digit, int(x) + left, int(y) + top))
+
+    explained = np.zeros_like(padded)
+    digits: dict[tuple[int, int], int] = {}  # anchor in the padded image: digit
+    for size, _, digit, x, y in sorted(found):
+        glyph = _digits()[digit][0]
+        area = (slice(y, y + WINDOW[1]), slice(x, x + WINDOW[0]))
+        fresh = int((glyph & inside[area] & ~explained[area]).sum())
+        if fresh >= FRESH * -size:
+            explained[area] |= glyph & inside[area]
+            digits.setdefault((x, y), digit)
+
+    labels = []
+    for x, y in digits:
+        if (x - ADVANCE, y) in digits:
+            continue  # not a number's first digit
+        pixels = np.zeros_like(padded)
+        text = ""
+        while (x, y) in digits:
+            digit = digits[x, y]
+            text += str(digit)
+            pixels[y : y + WINDOW[1], x : x + WINDOW[0]] |= _digits()[digit][0]
+            x += ADVANCE
+        x -= ADVANCE * len(text)
+        mask = (pixels & inside)[pad_y:-pad_y, pad_x:-pad_x]
+        labels.append((Label(int(text), x + ANCHOR[0] - pad_x, y + ANCHOR[1] - pad_y), mask))
+    labels.sort(key=lambda pair: (pair[0].label, pair[0].y, pair[0].x))
+    return [label for label, _ in labels], [mask for _, mask in labels]
+
+
+def _count(mask: Image, template: Image) -> NDArray[np.float32]:
+    """At each position of the template in the mask, how many pixels are set in both."""
+    counts = cv2.matchTemplate(mask.astype(np.float32), template.astype(np.float32), cv2.TM_CCORR)
+    return np.rint(counts).astype(np.float32)
+
+
+def _regions(padded: Image) -> list[tuple[int, int, int, int]]:
+    """Boxes (left, top, right, bottom) around clusters of red pixels, with a template's margin on each side."""
+    near = cv2.dilate(padded, np.ones((WINDOW[1], WINDOW[0]), np.uint8))
+    height, width = padded.shape
+    regions = []
+    for x, y, w, h, _ in cv2.connectedComponentsWithStats(near)[2][1:]:
+        regions.append(
+            (
+                max(int(x) - WINDOW[0], 0),
+                max(int(y) - WINDOW[1], 0),
+                min(int(x + w) + WINDOW[0], width),
+                min(int(y + h) + WINDOW[1], height),
+            )
+        )
+    return regions

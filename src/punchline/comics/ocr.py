@@ -1,0 +1,126 @@
+"""The text in a comic's panels, read with rapidocr on the weights in its wheel (PP-OCRv6 small), offline.
+
+The comic is read once as a whole and its lines are then given to panels: faster than panel by panel, and not worse
+(benchmarks/ocr.md). Boxes and lines are in pixels of the image given, x to the right, y down.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import logging
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from punchline.comics.split import Box
+from punchline.errors import PunchlineError
+
+Image = NDArray[np.uint8]
+
+SETTINGS: dict[str, Any] = {
+    "Global.use_cls": False,  # lettering in comics is never upside down
+    "Global.text_score": 0.3,
+    "Global.max_side_len": 6000,  # the default halves a long strip, and its letters with it
+}
+MODELS = {"Det.model_path": "PP-OCRv6_det_small.onnx", "Rec.model_path": "PP-OCRv6_rec_small.onnx"}
+SAME_ROW = 0.5  # of a line's height: how far the middles of lines in one row may be apart
+NEAR = 40  # pixels that a line's middle may lie outside a panel, as a caption below its frame does
+
+# The recogniser knows Chinese; what it takes for such a character is a doodle.
+_IDEOGRAPH = re.compile(r"[\u2e80-\u303f\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+
+
+class Line(NamedTuple):
+    """A line of text and its box."""
+
+    x1: int
+    y1: int
+    x2: int
+    y2: int
+    text: str
+
+
+def derivation() -> dict[str, Any]:
+    """What the text depends on besides the image."""
+    return {
+        "rapidocr": importlib.metadata.version("rapidocr"),
+        "onnxruntime": importlib.metadata.version("onnxruntime").split(".")[0],
+        "opencv": cv2.__version__,
+        "weights": sorted(MODELS.values()),
+        "settings": SETTINGS,
+        "v": 1,
+    }
+
+
+def read_lines(image: Image) -> list[Line]:
+    """The lines of text on an image (BGR, uint8), in rows from top to bottom, each from left to right."""
+    found = _reader()(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+    if found.txts is None:
+        return []
+    lines = []
+    for corners, text in zip(np.asarray(found.boxes), found.txts, strict=True):
+        (x1, y1), (x2, y2) = corners.min(axis=0), corners.max(axis=0)
+        clean = " ".join(_IDEOGRAPH.sub(" ", unicodedata.normalize("NFKC", text)).split())
+        if clean:
+            lines.append(Line(int(x1), int(y1), int(x2), int(y2), clean))
+    return in_rows(lines)
+
+
+def in_rows(lines: Sequence[Line]) -> list[Line]:
+    """Lines ordered by rows, top to bottom, each row from left to right."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: (line.y1 + line.y2, line.x1)):
+        if rows:
+            row = rows[-1]
+            middle = sum(other.y1 + other.y2 for other in row) / len(row) / 2
+            height = min(line.y2 - line.y1, sum(other.y2 - other.y1 for other in row) / len(row))
+            if (line.y1 + line.y2) / 2 - middle < SAME_ROW * height:
+                row.append(line)
+                continue
+        rows.append([line])
+    return [line for row in rows for line in sorted(row)]
+
+
+def panel_texts(lines: Sequence[Line], boxes: Sequence[Box]) -> list[str]:
+    """The text of each box: of the lines whose middle lies in it, or outside all boxes and at most NEAR away.
+
+    Of boxes that overlap, the smaller one has the line. Lines keep their order; they are joined with a blank.
+    """
+    texts: list[list[str]] = [[] for _ in boxes]
+    for line in lines:
+        x, y = (line.x1 + line.x2) / 2, (line.y1 + line.y2) / 2
+
+        def rank(i: int, x: float = x, y: float = y) -> tuple[float, int]:
+            x1, y1, x2, y2 = boxes[i]
+            away = float(np.hypot(max(x1 - x, x - x2, 0), max(y1 - y, y - y2, 0)))
+            return away, (x2 - x1) * (y2 - y1)
+
+        nearest = min(range(len(boxes)), key=rank, default=None)
+        if nearest is not None and rank(nearest)[0] <= NEAR:
+            texts[nearest].append(line.text)
+    return [" ".join(text) for text in texts]
+
+
+@functools.cache
+def _reader() -> Any:
+    """rapidocr with explicit weights, so that it never looks for any elsewhere. Loading takes about a second."""
+    import rapidocr
+
+    folder = Path(rapidocr.__file__).parent / "models"
+    for model in MODELS.values():
+        if not (folder / model).is_file():
+            raise PunchlineError(
+                "the weights are not in the package rapidocr",
+                file=model,
+                way_out="Install the version of rapidocr that requirements.lock names",
+            )
+    logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
+    weights = {key: str(folder / model) for key, model in MODELS.items()}
+    return rapidocr.RapidOCR(params={**SETTINGS, **weights, "Global.log_level": "critical"})

@@ -1,0 +1,85 @@
+"""Ask what has not been answered yet, journal every answer as it comes, write the snapshot of the current requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from punchline.engines import Engine, model_key
+from punchline.errors import PunchlineError
+from punchline.journal import Journal
+from punchline.progress import say, track
+from punchline.records import Image, Item, Request, Response, State
+from punchline.storage import sha256_file, write_table
+
+
+def image_files(items: Sequence[Item], root: str | Path = ".") -> dict[str, Path]:
+    """{sha256: file} of all images of the items. Raises PunchlineError for one whose bytes are not those."""
+    files: dict[str, Path] = {}
+    for item in items:
+        for image in item.images:
+            path = Path(root) / image.path
+            if not path.is_file() or sha256_file(path) != image.sha256:
+                raise PunchlineError(
+                    "the image is gone" if not path.is_file() else "the image's bytes have changed since it was made",
+                    file=path,
+                    record=item.item_id,
+                    way_out="Run again with --forcerun number_images",
+                )
+            files[image.sha256] = path
+    return files
+
+
+def has_all_images(request: Request) -> bool:
+    """Whether no image of the request is missing."""
+    parts = (part for message in request.messages for part in message.content)
+    return all(part.sha256 is not None for part in parts if isinstance(part, Image))
+
+
+def infer(
+    engine: Engine,
+    requests: Sequence[Request],
+    images: Mapping[str, Path],
+    *,
+    journal: str | Path,
+    snapshot: str | Path,
+    label: str,
+) -> Counter[str]:
+    """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds.
+
+    A key that the journal holds is never asked again, save one that failed. A missing image is journalled too, under a
+    request id that says so: once the image is there, the request has another id.
+    """
+    key = model_key(engine)
+    with Journal(journal) as log:
+        known = log.answers
+        todo = [r for r in requests if (a := known.get((r.request_id, key))) is None or a.state == "failed"]
+        say(f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask")
+        ask = []
+        for request in todo:
+            if engine.needs_images and not has_all_images(request):
+                log.append(_without_answer(request, key, engine, "missing", "image missing"))
+            else:
+                ask.append(request)
+        if ask:
+            for response in track(engine.answer(ask, images, key), len(ask), label):
+                log.append(response)
+            asked = {request.request_id: request for request in ask}
+            for request_id, request in asked.items():
+                if (request_id, key) not in known:
+                    log.append(_without_answer(request, key, engine, "failed", "the engine gave no response"))
+        answers = [known[request.request_id, key] for request in requests]
+    write_table(snapshot, answers, Response)
+    return Counter(answer.state for answer in answers)
+
+
+def _without_answer(request: Request, key: str, engine: Engine, state: State, reason: str) -> Response:
+    return Response(
+        request_id=request.request_id,
+        model_key=key,
+        state=state,
+        reason=reason,
+        engine=engine.name,
+        engine_version=engine.version,
+    )

@@ -1,0 +1,110 @@
+"""Answers on disk: an append-only journal that survives a kill, and the snapshot made from it.
+
+One line an answer: {"record": <Response>, "sha256": <its digest>}. The journal is the state; all else is a view.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from punchline.errors import PunchlineError
+from punchline.records import Record, Response, canonical
+
+GROUP_COMMIT_S = 0.05  # at most one fsync in this time; every line reaches the kernel at once, so a kill loses none
+
+
+class Line(Record, frozen=True, kw_only=True):
+    """One line of the journal."""
+
+    record: Response
+    sha256: str
+
+
+Key = tuple[str, str]  # (request_id, model_key)
+
+
+def parse_journal(content: bytes, *, file: str | Path) -> tuple[dict[Key, Response], int]:
+    """The latest answer for every key, and how many bytes of whole lines there are.
+
+    A last line without its end is a write that a kill cut off: it is left out. Raises PunchlineError, with file and
+    line, for any other line that is not what was written.
+    """
+    decoder = msgspec.json.Decoder(Line)
+    answers: dict[Key, Response] = {}
+    whole = content.rfind(b"\n") + 1
+    for number, text in enumerate(content[:whole].splitlines(keepends=True), start=1):
+        try:
+            line = decoder.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise _damaged(file, number, f"not a journal line: {error}") from error
+        if canonical(line) + b"\n" != text or line.record.digest != line.sha256:
+            raise _damaged(file, number, "the record differs from its sha256")
+        answers[line.record.request_id, line.record.model_key] = line.record
+    return answers, whole
+
+
+def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
+    return PunchlineError(
+        what,
+        file=file,
+        line=line,
+        way_out="Restore the file (dvc checkout), or delete that line: only its answer is asked again",
+    )
+
+
+class Journal:
+    """An open journal: `answers` holds the latest response for every key, `append` makes one more durable.
+
+    One writer at a time: a second one gets a PunchlineError at once.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise PunchlineError(
+                "another run is writing to this journal", file=path, way_out="Wait for it to end, then run again"
+            ) from error
+        try:
+            content = self.path.read_bytes()
+            self.answers, whole = parse_journal(content, file=path)
+            if whole < len(content):
+                os.ftruncate(self._file, whole)
+        except BaseException:
+            os.close(self._file)
+            raise
+        self._synced = time.monotonic()
+
+    def append(self, response: Response) -> None:
+        """Add an answer. It is in the kernel when this returns, and on disk at the next group commit."""
+        line = canonical(Line(record=response, sha256=response.digest)) + b"\n"
+        written = 0
+        while written < len(line):
+            written += os.write(self._file, line[written:])
+        self.answers[response.request_id, response.model_key] = response
+        if time.monotonic() - self._synced >= GROUP_COMMIT_S:
+            self.sync()
+
+    def sync(self) -> None:
+        """Group commit."""
+        os.fsync(self._file)
+        self._synced = time.monotonic()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.sync()
+        os.close(self._file)

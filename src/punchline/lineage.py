@@ -1,0 +1,342 @@
+"""What a table rests on, written beside it, and the audit that walks it back to the published bytes.
+
+A lineage is one canonical JSON document: the selection, the models, every cell, and every file with its sha256 and
+role. `root` is a digest of all of that which must be equal wherever the same run is made; `noted` (commit, time,
+mirror, machine) is recorded and enters nothing but `sha256`, the document's own digest.
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline import __version__, benchmarks, engines
+from punchline.config import Selection
+from punchline.prepare import NumberedImage, read_files
+from punchline.records import (
+    Cell,
+    Gold,
+    Grade,
+    Item,
+    LedgerEntry,
+    ModelCard,
+    Record,
+    Request,
+    Response,
+    canonical,
+    digest_of,
+    digest_of_all,
+)
+from punchline.storage import read_records, read_table, sha256_file, write_bytes
+from punchline.tables import Graded, Tabulated, as_csv, as_latex, as_markdown, read_published, tabulate
+
+FORMAT = 1
+
+
+class File(Record, frozen=True, kw_only=True):
+    """One file that a table rests on."""
+
+    path: str  # relative to the project root
+    role: str
+    sha256: str
+    content: str | None = None  # digest of what counts in it, where bytes may differ for the same content
+
+
+class Model(Record, frozen=True, kw_only=True):
+    """One model of a table."""
+
+    card: ModelCard
+    key: str
+    kind: str
+    versions: list[str]  # engine versions of its responses
+
+
+class Lineage(Record, frozen=True, kw_only=True):
+    """The document beside a table."""
+
+    format: int
+    benchmark: str
+    table: str
+    selection: Selection
+    models: list[Model]
+    cells: list[Cell]
+    files: list[File]
+    root: str
+    noted: dict[str, Any]
+    sha256: str
+
+
+def lineage_path(table_path: str | Path) -> Path:
+    """results/table8.csv → results/table8.lineage.json."""
+    return Path(table_path).with_suffix(".lineage.json")
+
+
+def kind_of(card: ModelCard) -> str:
+    """The column `kind` of a model's rows."""
+    return "baseline" if card.engine == "baselines" else "measured"
+
+
+def root_of(
+    benchmark: str,
+    table: str,
+    selection: Selection,
+    models: Iterable[Model],
+    cells: Iterable[Cell],
+    files: Iterable[File],
+) -> str:
+    """One digest of everything that must be equal wherever this table is made from the same bytes."""
+    return digest_of(
+        {
+            "format": FORMAT,
+            "benchmark": benchmark,
+            "table": table,
+            "selection": selection,
+            "models": sorted((model.card.name, model.key) for model in models),
+            "cells": [cell.digest for cell in cells],
+            "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),
+        }
+    )
+
+
+def ledger_content(entries: Sequence[LedgerEntry]) -> str:
+    """Digest of a ledger without when and from where: those differ from machine to machine."""
+    return digest_of([(e.item_id, e.state, e.reason, e.path, e.sha256) for e in entries])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The chain: where everything lies, for one benchmark and one selection
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Paths of all that a benchmark's tables rest on, in one selection."""
+
+    benchmark: str
+    selection: Selection
+
+    @property
+    def raw(self) -> str:
+        return self.selection.raw(self.benchmark)
+
+    @property
+    def selected(self) -> str:
+        return f"{self.raw}/selected.csv"
+
+    @property
+    def ledger(self) -> str:
+        return f"{self.raw}/ledger.jsonl"
+
+    @property
+    def index(self) -> str:
+        return f"data/images/{self.benchmark}/index.jsonl"
+
+    @property
+    def items(self) -> str:
+        return f"data/items/{self.benchmark}/items.jsonl"
+
+    @property
+    def gold(self) -> str:
+        return f"data/items/{self.benchmark}/gold.jsonl"
+
+    @property
+    def requests(self) -> str:
+        return f"data/requests/{self.benchmark}.parquet"
+
+    def journal(self, model: str) -> str:
+        return f"data/responses/{self.benchmark}/{model}.jsonl"
+
+    def snapshot(self, model: str) -> str:
+        return f"data/responses/{self.benchmark}/{model}.parquet"
+
+    def grades(self, model: str) -> str:
+        return f"results/{self.benchmark}/grades/{model}.parquet"
+
+    @property
+    def published(self) -> str:
+        return f"config/published/{self.benchmark}.csv"
+
+    @property
+    def manifests(self) -> list[str]:
+        if self.selection.corpus.drawn:
+            return []
+        return sorted(path.as_posix() for path in Path(f"data/manifests/{self.benchmark}").glob("*.csv"))
+
+
+def images_needed(cards: Iterable[ModelCard], seed: int) -> bool:
+    """Whether any of the models looks at images."""
+    return any(engines.load(card, seed).needs_images for card in cards)
+
+
+def files_of(chain: Chain, table: str, cards: Sequence[ModelCard], written: Mapping[str, str]) -> list[File]:
+    """Every file that a table rests on. `written`: {path: role} of the table's own files."""
+    benchmark = benchmarks.load(chain.benchmark)
+    spec = benchmark.TABLES[table]
+    found: dict[str, File] = {}
+
+    def add(role: str, *paths: str | Path, content: Callable[[str], str] | None = None) -> None:
+        for path in map(str, paths):
+            digest = content(path) if content is not None else None
+            found.setdefault(path, File(path=path, role=role, sha256=sha256_file(path), content=digest))
+
+    raw = set(spec.files) | (set(benchmark.ITEM_FILES) | set(benchmark.GOLD_FILES) if spec.rows is not None else set())
+    add("raw annotation", *(f"{chain.raw}/{name}" for name in sorted(raw)))
+    add("manifest", *chain.manifests)
+    add("published values", chain.published)
+    if spec.rows is not None:
+        add("selected items", chain.selected)
+        if chain.selection.subset is not None:
+            add("subset", chain.selection.subset)
+        if images_needed(cards, chain.selection.seed):
+            add("ledger", chain.ledger, content=lambda path: ledger_content(read_records(path, LedgerEntry)))
+            add("image index", chain.index)
+            for made in read_records(chain.index, NumberedImage):
+                found[made.source] = File(path=made.source, role="image", sha256=made.source_sha256)
+                found[made.image.path] = File(path=made.image.path, role="numbered image", sha256=made.image.sha256)
+        add("items", chain.items)
+        add("gold", chain.gold)
+        add("requests", chain.requests, content=lambda path: table_content(path, Request))
+        for card in cards:
+            name = card.name
+            add("model card", f"config/model/{name}.yaml")
+            add("model's file", *getattr(engines.load(card, chain.selection.seed), "files", []))
+            snapshot = digests_in(chain.snapshot(name))
+            add("journal", chain.journal(name), content=lambda _, found=snapshot: digest_of_all(found))  # type: ignore[misc]
+            add("snapshot", chain.snapshot(name), content=lambda path: table_content(path, Response))
+            add("grades", chain.grades(name), content=lambda path: table_content(path, Grade))
+    for path, role in written.items():
+        add(role, path)
+    return [found[path] for path in sorted(found)]
+
+
+def digests_in(path: str | Path) -> list[str]:
+    """The column `digest` of a table of records."""
+    import pyarrow.parquet as pq
+
+    return [str(value) for value in pq.read_table(path, columns=["digest"])["digest"].to_pylist()]
+
+
+def table_content(path: str, kind: type[Record]) -> str:
+    """Digest of a parquet file's records in their order, whatever library wrote it."""
+    return digest_of([kind.__name__, digests_in(path)])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Making a table with its lineage
+
+
+def compute(
+    chain: Chain,
+    table: str,
+    cards: Sequence[ModelCard],
+    grades: Callable[[ModelCard], Sequence[Grade]],
+    responses: Callable[[ModelCard], Sequence[Response]],
+) -> tuple[Tabulated, list[Model]]:
+    """A table, and its models, from items, gold, published values as they lie there and what the functions give."""
+    benchmark = benchmarks.load(chain.benchmark)
+    spec = benchmark.TABLES[table]
+    selection = chain.selection
+    graded, models, notes = [], [], []
+    for card in cards if spec.rows is not None else ():
+        graded.append(Graded(card.name, kind_of(card), card.engine, grades(card)))
+        versions = sorted({f"{response.engine} {response.engine_version}" for response in responses(card)})
+        if len(versions) > 1:
+            notes.append(f"{card.name} was answered by several engine versions: {', '.join(versions)}.")
+        key = engines.model_key(engines.load(card, selection.seed))
+        models.append(Model(card=card, key=key, kind=kind_of(card), versions=versions))
+    whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
+    made = tabulate(
+        spec,
+        graded,
+        {gold.item_id: gold for gold in read_records(chain.gold, Gold)} if spec.rows is not None else {},
+        {item.item_id: item for item in read_records(chain.items, Item)} if spec.rows is not None else {},
+        read_files([f"{chain.raw}/{name}" for name in spec.files]),
+        read_published(chain.published),
+        scoring=selection.scoring,
+        seed=selection.seed,
+        complete=whole,
+    )
+    made.notes.extend(notes)
+    return made, models
+
+
+def write(chain: Chain, table: str, cards: Sequence[ModelCard], noted: Mapping[str, Any]) -> Tabulated:
+    """Write a table (CSV, Markdown, LaTeX) and its lineage."""
+    spec = benchmarks.load(chain.benchmark).TABLES[table]
+    made, models = compute(
+        chain,
+        table,
+        cards,
+        lambda card: read_table(chain.grades(card.name), Grade),
+        lambda card: read_table(chain.snapshot(card.name), Response),
+    )
+    path = Path(spec.path)
+    texts = rendered(chain, table, made)
+    for name, text in texts.items():
+        write_bytes(name, text.encode())
+    files = files_of(chain, table, cards, dict.fromkeys(texts, "table"))
+    lineage = Lineage(
+        format=FORMAT,
+        benchmark=chain.benchmark,
+        table=table,
+        selection=chain.selection,
+        models=models,
+        cells=made.cells,
+        files=files,
+        root=root_of(chain.benchmark, table, chain.selection, models, made.cells, files),
+        noted=dict(noted),
+        sha256="",
+    )
+    write_bytes(lineage_path(path), document(lineage))
+    return made
+
+
+def rendered(chain: Chain, table: str, made: Tabulated) -> dict[str, str]:
+    """{path: text} of a table's own files."""
+    spec = benchmarks.load(chain.benchmark).TABLES[table]
+    path = Path(spec.path)
+    return {
+        path.as_posix(): as_csv(made),
+        path.with_suffix(".md").as_posix(): as_markdown(made, spec),
+        path.with_suffix(".tex").as_posix(): as_latex(made, spec),
+    }
+
+
+def document(lineage: Lineage) -> bytes:
+    """The bytes of a lineage file: indented canonical JSON that holds its own digest."""
+    body = msgspec.structs.replace(lineage, sha256="")
+    return msgspec.json.format(canonical(msgspec.structs.replace(lineage, sha256=body.digest)), indent=1) + b"\n"
+
+
+def circumstances(mirror: str | None) -> dict[str, Any]:
+    """What is noted of a run and compared with nothing: commit, dirty flag, time, mirror, versions, platform."""
+
+    def git(*arguments: str) -> str | None:
+        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    dirty = git("status", "--porcelain", "--untracked-files=no")
+    packages = ("snakemake", "opencv-python-headless", "jiwer", "numpy", "pyarrow", "rapidocr")
+    return {
+        "commit": git("rev-parse", "HEAD"),
+        "dirty": None if dirty is None else bool(dirty),
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "mirror": mirror,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "versions": {"punchline": __version__} | {name: _version(name) for name in packages},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,70 @@
+"""One record in full, with everything up- and downstream of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from punchline.config import benchmark_names
+from punchline.errors import PunchlineError, nearest
+from punchline.prepare import NumberedImage
+from punchline.records import Gold, Grade, Item, Record, Request, Response
+from punchline.storage import read_records, read_table
+
+
+def _with_digest(record: Record) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__struct_fields__} | {"digest": record.digest}
+
+
+def find(name: str) -> dict[str, Any]:
+    """The item `name`, or the request whose id begins with it: image, item, gold, requests, responses, grades.
+
+    Raises PunchlineError for an id that no benchmark of the current selection has.
+    """
+    known: list[str] = []
+    for benchmark in benchmark_names():
+        items_file = Path(f"data/items/{benchmark}/items.jsonl")
+        requests_file = Path(f"data/requests/{benchmark}.parquet")
+        if not items_file.is_file() or not requests_file.is_file():
+            continue
+        items = {item.item_id: item for item in read_records(items_file, Item)}
+        requests = read_table(requests_file, Request)
+        known += items
+        chosen = [r for r in requests if r.item_id == name]
+        if not chosen and len(name) >= 6:
+            chosen = [r for r in requests if r.request_id.startswith(name)]
+        if chosen:
+            return _about(benchmark, items[chosen[0].item_id], chosen)
+    if not known:
+        raise PunchlineError("nothing has been prepared yet", way_out="Run snakemake first")
+    raise PunchlineError(f"no item or request {name!r} in the current selection", way_out=nearest(name, known))
+
+
+def _about(benchmark: str, item: Item, requests: list[Request]) -> dict[str, Any]:
+    index = Path(f"data/images/{benchmark}/index.jsonl")
+    images = read_records(index, NumberedImage) if index.is_file() else []
+    gold = read_records(f"data/items/{benchmark}/gold.jsonl", Gold)
+    wanted = {request.request_id: request.task for request in requests}
+    tasks = set(wanted.values())
+    responses: dict[str, list[Any]] = {}
+    grades: dict[str, list[Any]] = {}
+    for snapshot in sorted(Path(f"data/responses/{benchmark}").glob("*.parquet")):
+        model = snapshot.stem
+        responses[model] = [
+            {"task": wanted[r.request_id], **_with_digest(r)}
+            for r in read_table(snapshot, Response)
+            if r.request_id in wanted
+        ]
+        graded = Path(f"results/{benchmark}/grades/{model}.parquet")
+        if graded.is_file():
+            grades[model] = [
+                _with_digest(g) for g in read_table(graded, Grade) if g.item_id == item.item_id and g.task in tasks
+            ]
+    return {
+        "item": _with_digest(item),
+        "image": [_with_digest(image) for image in images if image.item_id == item.item_id],
+        "gold": [_with_digest(g) for g in gold if g.item_id == item.item_id],
+        "requests": [{"request_id": r.request_id, **_with_digest(r)} for r in requests],
+        "responses": responses,
+        "grades": grades,
+    }

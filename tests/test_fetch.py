@@ -1,0 +1,1067 @@
+"""Fetching, against a real HTTP server: what is served decides what is kept, refused, tried again or given up."""
+
+from __future__ import annotations
+
+import datetime
+import email.utils
+import io
+import itertools
+import json
+import os
+import runpy
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from fetch_server import Reply, Server, page, serving
+from punchline.errors import PunchlineError
+from punchline.fetch import (
+    ANNOTATION_COLUMNS,
+    LOCK_COLUMNS,
+    PIN_COLUMNS,
+    Annotation,
+    LedgerEntry,
+    Lock,
+    Pin,
+    availability,
+    decode_image,
+    fetch_annotations,
+    fetch_images,
+    read_ids,
+    read_ledger,
+    read_manifest,
+    read_pages,
+    source_of,
+    write_availability,
+)
+from punchline.records import canonical, sha256
+from punchline.resolvers import SITES, NoImage
+from punchline.storage import csv_text, sha256_file
+from punchline.web import REASONS, Manners, Missing, Web, retry_after, user_agent
+
+ROOT = Path(__file__).resolve().parent.parent
+QUICK = Manners(pause=0.0, connect_timeout=2.0, read_timeout=5.0, total_timeout=20.0, backoff=0.01, longest_wait=5.0)
+IMAGE_HOST = "imgs.xkcd.com"
+
+
+def picture(seed: int = 0, size: tuple[int, int] = (8, 6), kind: str = "PNG") -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", size, (seed % 256, seed // 256 % 256, 90)).save(out, kind)
+    return out.getvalue()
+
+
+def noise(side: int = 64) -> bytes:
+    """A PNG that does not compress: cutting it cuts pixels."""
+    out = io.BytesIO()
+    Image.effect_noise((side, side), 90).save(out, "PNG")
+    return out.getvalue()
+
+
+def bomb(width: int = 30_000, height: int = 30_000) -> bytes:
+    """A PNG header that promises width x height pixels, with next to no bytes behind it."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b"")
+    )
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
+
+
+class Project:
+    """A project root in a temporary folder, with all paths that fetch_images takes."""
+
+    def __init__(self, root: Path, server: Server) -> None:
+        self.root = root
+        self.server = server
+        self.out = root / "data" / "raw" / "pixelhumor" / "images"
+        self.ledger = root / "data" / "raw" / "pixelhumor" / "ledger.jsonl"
+        self.lock = root / "data" / "manifests" / "pixelhumor" / "images.lock.csv"
+        self.manifest: Path | None = None
+        self.mirror: str | None = None
+        hosts = [*SITES, IMAGE_HOST, "static.explosm.net", "64.media.tumblr.com", "elsewhere.example"]
+        self.hosts = dict.fromkeys(hosts, server.url)
+
+    def xkcd(self, number: int, reply: Any = None, image: str | None = None) -> str:
+        """Serve xkcd comic `number` with this reply to its image; its id."""
+        path = f"/comics/{number}.png"
+        info = {"img": image or f"https://{IMAGE_HOST}{path}"}
+        self.server.routes["xkcd.com", f"/{number}/info.0.json"] = Reply(json.dumps(info).encode(), "application/json")
+        self.server.routes[IMAGE_HOST, path] = reply if reply is not None else Reply(picture(number))
+        return f"xkcd_{number}"
+
+    def pin(self, number: int, content: bytes, size: tuple[int, int] = (8, 6), **changed: object) -> None:
+        """Add a line to the pinned manifest."""
+        line = {
+            "comic_id": f"xkcd_{number}",
+            "page_url": f"https://xkcd.com/{number}/",
+            "image_url": f"https://{IMAGE_HOST}/comics/{number}.png",
+            "sha256": sha256(content),
+            "bytes": len(content),
+            "width": size[0],
+            "height": size[1],
+            "licence": "CC BY-NC 2.5",
+            "mirror": f"xkcd/images/{number}.png",
+            "credit": "someone",
+        } | changed
+        self.manifest = self.root / "images_pinned.csv"
+        header = csv_text(PIN_COLUMNS, []) if not self.manifest.exists() else ""
+        with self.manifest.open("a") as file:
+            file.write(header + csv_text(PIN_COLUMNS, [line]).split("\n", 1)[1])
+
+    def fetch(self, ids: list[str], **more: Any) -> list[LedgerEntry]:
+        pages = {comic_id: f"https://xkcd.com/{comic_id.rpartition('_')[2]}/" for comic_id in ids}
+        options: dict[str, Any] = {"manners": QUICK, "hosts": self.hosts, "root": self.root, "mirror": self.mirror}
+        pages |= more.pop("pages", {})
+        return fetch_images(ids, pages, self.manifest, self.out, self.ledger, self.lock, **(options | more))
+
+    def one(self, comic_id: str, **more: Any) -> LedgerEntry:
+        (entry,) = self.fetch([comic_id], **more)
+        return entry
+
+
+@pytest.fixture
+def project(tmp_path: Path, server: Server) -> Project:
+    return Project(tmp_path, server)
+
+
+# What is kept
+
+
+def test_comic_is_fetched_once_and_locked(project: Project) -> None:
+    ids = [project.xkcd(2), project.xkcd(1)]
+    entries = project.fetch(ids)
+    assert [entry.item_id for entry in entries] == ids
+    assert read_ledger(project.ledger) == entries
+    for entry in entries:
+        assert (entry.state, entry.reason, entry.width, entry.height) == ("ok", None, 8, 6)
+        assert (entry.media_type, entry.source, entry.note) == ("image/png", "xkcd", None)
+        assert entry.path == f"data/raw/pixelhumor/images/{entry.item_id}.png"
+        assert sha256_file(project.root / entry.path) == entry.sha256
+        assert entry.url == f"https://{IMAGE_HOST}/comics/{entry.item_id[5:]}.png"
+    lines: list[Lock] = read_manifest(project.lock, Lock)
+    assert [(line.comic_id, line.mirror) for line in lines] == [
+        ("xkcd_1", "pixelhumor/images/xkcd_1.png"),
+        ("xkcd_2", "pixelhumor/images/xkcd_2.png"),
+    ]
+    before, ledger = list(project.server.requests), project.ledger.read_bytes()
+    assert project.fetch(ids) == entries
+    assert project.server.requests == before  # no request at all
+    assert project.ledger.read_bytes() == ledger
+    assert {agent.split("/")[0] for agent in project.server.agents} == {"punchline"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "extension", "media_type"),
+    [("PNG", "png", "png"), ("JPEG", "jpg", "jpeg"), ("GIF", "gif", "gif"), ("WEBP", "webp", "webp")],
+)
+def test_bytes_decide_the_format(project: Project, kind: str, extension: str, media_type: str) -> None:
+    comic = project.xkcd(1, Reply(picture(1, kind=kind), "image/png"))
+    entry = project.one(comic)
+    assert entry.path == f"data/raw/pixelhumor/images/xkcd_1.{extension}"
+    assert entry.media_type == f"image/{media_type}"
+
+
+def test_changed_or_lost_file_is_fetched_again(project: Project) -> None:
+    comic = project.xkcd(1)
+    entry = project.one(comic)
+    file = project.root / str(entry.path)
+    for spoil in (lambda: file.write_bytes(b"edited"), file.unlink):
+        spoil()
+        assert project.one(comic).sha256 == entry.sha256
+        assert file.read_bytes() == picture(1)
+    assert project.server.asked(IMAGE_HOST, "/comics/1.png") == 3
+
+
+def test_missing_stays_missing_until_asked(project: Project) -> None:
+    comic = project.xkcd(1, [Reply(b"", status=404), Reply(picture(1))])
+    first = project.one(comic)
+    assert (first.state, first.reason) == ("missing", "not found (404)")
+    assert project.one(comic) == first
+    assert project.server.asked(IMAGE_HOST, "/comics/1.png") == 1
+    assert project.one(comic, retry_missing=True).state == "ok"
+    assert len(read_ledger(project.ledger)) == 1
+
+
+def test_smaller_selection_forgets_nothing(project: Project) -> None:
+    ids = [project.xkcd(3), project.xkcd(1), project.xkcd(2)]
+    project.fetch(ids)
+    entries = project.fetch(["xkcd_2"])
+    assert [entry.item_id for entry in entries] == ["xkcd_2"]
+    assert [entry.item_id for entry in read_ledger(project.ledger)] == ["xkcd_2", "xkcd_1", "xkcd_3"]
+    before = len(project.server.requests)
+    project.fetch(ids)
+    assert len(project.server.requests) == before
+
+
+# What is refused: each case is (reply to the image, reason)
+
+REFUSED: dict[str, tuple[Reply, str]] = {
+    "gone": (Reply(status=404), "not found (404)"),
+    "forbidden": (Reply(status=403), "http 403"),
+    "always busy": (Reply(status=503), "http 503"),
+    "page": (page("<html></html>"), "wrong content type"),
+    "page served as image": (Reply(b"\n <!DOCTYPE html><html>sorry</html>"), "not an image"),
+    "svg served as image": (Reply(b'<?xml version="1.0"?><svg/>'), "not an image"),
+    "other bytes": (Reply(b"BM not at all"), "not an image"),
+    "nothing": (Reply(b""), "not an image"),
+    "TIFF": (Reply(picture(kind="TIFF"), "image/tiff"), "not an image"),
+    "bomb": (Reply(bomb()), "decompression bomb"),
+    "bomb below Pillow's own limits": (Reply(bomb(8000, 8000)), "decompression bomb"),
+    "body cut": (Reply(noise(), cut=500), "truncated"),
+    "image cut, body whole": (Reply(noise()[:-1500]), "truncated"),
+    "image cut, length unknown": (Reply(noise()[:-1500], unannounced=True), "truncated"),
+    "announced too large": (Reply(b"x", headers={"Content-Length": "25000001"}, unannounced=True), "too large"),
+    "too large without a word": (Reply(bytes(25_000_001), unannounced=True), "too large"),
+    "redirect to a file": (Reply(status=302, headers={"Location": "file:///etc/passwd"}), "redirect refused"),
+    "redirect to ftp": (Reply(status=302, headers={"Location": "ftp://elsewhere.example/a.png"}), "redirect refused"),
+    "redirect to plain http": (
+        Reply(status=302, headers={"Location": "http://elsewhere.example/a.png"}),
+        "redirect refused",
+    ),
+    "redirect to itself": (Reply(status=302, headers={"Location": "/comics/1.png"}), "redirect refused"),
+    "redirect to loopback": (Reply(status=302, headers={"Location": "https://127.0.0.1/a.png"}), "unsafe address"),
+    "redirect to localhost": (Reply(status=302, headers={"Location": "https://localhost/a.png"}), "unsafe address"),
+    "redirect to metadata": (Reply(status=302, headers={"Location": "https://169.254.169.254/"}), "unsafe address"),
+    "redirect to ::1": (Reply(status=302, headers={"Location": "https://[::1]/a.png"}), "unsafe address"),
+    "dripping": (Reply(picture(), drip=0.1), "timed out"),
+}
+HURRIED = {"dripping": Manners(pause=0, backoff=0.01, total_timeout=0.3)}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(project: Project, case: str) -> None:
+    reply, reason = REFUSED[case]
+    entry = project.one(project.xkcd(1, reply), manners=HURRIED.get(case, QUICK))
+    assert (entry.state, entry.reason) == ("missing", reason), entry.note
+    assert entry.path is None and entry.sha256 is None
+    assert list(project.out.iterdir()) == []
+    assert not project.lock.exists()  # nothing to lock
+
+
+def test_redirect_to_an_allowed_place_is_followed(project: Project) -> None:
+    comic = project.xkcd(1, Reply(status=301, headers={"Location": "https://elsewhere.example/a.png"}))
+    project.server.routes["elsewhere.example", "/a.png"] = Reply(picture(5))
+    entry = project.one(comic)
+    assert (entry.state, entry.url) == ("ok", "https://elsewhere.example/a.png")
+    assert project.server.asked("elsewhere.example", "/robots.txt") == 1
+
+
+def test_upgrade_from_http_to_https_is_followed(project: Project) -> None:
+    comic = project.xkcd(1, image=f"http://{IMAGE_HOST}/comics/old.png")
+    project.server.routes[IMAGE_HOST, "/comics/old.png"] = Reply(
+        status=301, headers={"Location": f"https://{IMAGE_HOST}/comics/1.png"}
+    )
+    assert project.one(comic).state == "ok"
+
+
+@pytest.mark.parametrize(
+    "comic_id", ["../xkcd_1", "/etc/passwd", "a/b", "..", ".", "", "xkcd_1.png/..", "a\0b", "a\\b", "-rf", "x" * 101]
+)
+def test_id_that_leaves_the_folder_is_bad_input(project: Project, comic_id: str) -> None:
+    with pytest.raises(PunchlineError, match="comic_id"):
+        project.fetch([comic_id], pages={comic_id: "https://xkcd.com/1/"})
+    assert project.server.requests == []
+
+
+def test_unknown_comic_is_bad_input(project: Project) -> None:
+    with pytest.raises(PunchlineError, match=r"xkcd_9.*no page URL"):
+        fetch_images(["xkcd_9"], {}, None, project.out, project.ledger, project.lock)
+
+
+def test_unknown_site(project: Project) -> None:
+    entry = project.one("garfield_1", pages={"garfield_1": "https://garfield.example/1"})
+    assert entry.reason == "no resolver for this site"
+
+
+def test_page_without_image(project: Project) -> None:
+    project.server.routes["explosm.net", "/comics/1"] = page('<meta property="og:image" content="/share.png">')
+    entry = project.one("explosm_1", pages={"explosm_1": "https://explosm.net/comics/1"})
+    assert entry.reason == "resolver found no image"
+
+
+def test_page_that_is_no_page(project: Project) -> None:
+    project.server.routes["xkcd.com", "/1/info.0.json"] = page("<html>down for maintenance</html>")
+    assert project.one("xkcd_1").reason == "wrong content type"
+
+
+# robots.txt
+
+ROBOTS: dict[str, tuple[Reply, str | None]] = {
+    "none": (Reply(status=404), None),
+    "forbidden": (Reply(status=403), None),  # RFC 9309, 2.3.1.3: unavailable, so all may be fetched
+    "all": (Reply(b"User-agent: *\nDisallow: /", "text/plain"), "refused by robots.txt"),
+    "the folder": (Reply(b"User-agent: *\nDisallow: /comics/", "text/plain"), "refused by robots.txt"),
+    "another folder": (Reply(b"User-agent: *\nDisallow: /admin/", "text/plain"), None),
+    "us": (
+        Reply(b"User-agent: punchline\nDisallow: /\n\nUser-agent: *\nAllow: /", "text/plain"),
+        "refused by robots.txt",
+    ),
+    "others": (Reply(b"User-agent: otherbot\nDisallow: /", "text/plain"), None),
+    "broken server": (Reply(status=500), "refused by robots.txt"),  # RFC 9309, 2.3.1.4: nothing may be fetched
+    "too slow for us": (Reply(b"User-agent: *\nCrawl-delay: 86400", "text/plain"), "refused by robots.txt"),
+    "bytes": (Reply(bytes(range(256)), "text/plain"), None),
+    "redirect to a private place": (
+        Reply(status=302, headers={"Location": "https://127.0.0.1/"}),
+        "refused by robots.txt",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ROBOTS)
+def test_robots(project: Project, case: str) -> None:
+    robots, reason = ROBOTS[case]
+    comic = project.xkcd(1)
+    project.server.routes[IMAGE_HOST, "/robots.txt"] = robots
+    assert project.one(comic).reason == reason
+    assert project.server.asked(IMAGE_HOST, "/comics/1.png") == (0 if reason else 1)
+
+
+def test_robots_is_read_once_for_each_host(project: Project) -> None:
+    project.fetch([project.xkcd(n) for n in range(5)])
+    assert project.server.asked("xkcd.com", "/robots.txt") == 1
+    assert project.server.asked(IMAGE_HOST, "/robots.txt") == 1
+
+
+def test_crawl_delay_wins_over_our_pause(project: Project) -> None:
+    comics = [project.xkcd(n) for n in range(3)]
+    project.server.routes["xkcd.com", "/robots.txt"] = Reply(b"User-agent: *\nCrawl-delay: 0.3", "text/plain")
+    project.fetch(comics)
+    times = project.server.times["xkcd.com"][1:]  # after robots.txt
+    assert all(later - earlier >= 0.3 for earlier, later in itertools.pairwise(times))
+
+
+# Politeness
+
+
+def test_one_request_at_a_time_and_a_pause_for_each_host(server: Server) -> None:
+    server.routes["a.example", "/robots.txt"] = Reply(b"", "text/plain")
+    paths = [f"/{n}" for n in range(4)]
+    for path in paths:
+        server.routes["a.example", path] = Reply(b"x", delay=0.05)
+    web = Web(Manners(pause=0.2), {"a.example": server.url})
+    threads = [threading.Thread(target=web.get, args=(f"https://a.example{p}",), kwargs={"limit": 9}) for p in paths]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    web.close()
+    times = sorted(server.times["a.example"])
+    assert len(times) == 5
+    assert server.most_at_once["a.example"] == 1
+    assert all(later - earlier >= 0.2 for earlier, later in itertools.pairwise(times))
+
+
+def test_busy_server_is_asked_again_after_the_time_it_names(project: Project) -> None:
+    comic = project.xkcd(1, [Reply(status=429, headers={"Retry-After": "1"}), Reply(picture(1))])
+    assert project.one(comic).state == "ok"
+    first, second = project.server.times[IMAGE_HOST][-2:]
+    assert second - first >= 1.0
+
+
+def test_retry_after_far_away_gives_the_host_up(project: Project) -> None:
+    ids = [project.xkcd(1, Reply(status=429, headers={"Retry-After": "3600"})), project.xkcd(2)]
+    entries = project.fetch(ids)
+    assert [entry.reason for entry in entries] == ["http 429", "http 429"]
+    assert "3600 s" in str(entries[1].note)
+    assert project.server.asked(IMAGE_HOST, "/comics/2.png") == 0
+
+
+def test_host_that_stays_busy_is_given_up(project: Project) -> None:
+    ids = [project.xkcd(n, Reply(status=503)) for n in range(5)]
+    assert {entry.reason for entry in project.fetch(ids)} == {"http 503"}
+    asked = [project.server.asked(IMAGE_HOST, f"/comics/{n}.png") for n in range(5)]
+    assert asked == [QUICK.attempts] * 3 + [0, 0]
+
+
+@pytest.mark.parametrize("trouble", [Reply(hang_up=True), Reply(noise(), cut=9), Reply(status=500)])
+def test_trouble_that_passes(project: Project, trouble: Reply) -> None:
+    assert project.one(project.xkcd(1, [trouble, trouble, Reply(picture(1))])).state == "ok"
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (None, None),
+        ("7", 7.0),
+        (" 7 ", 7.0),
+        ("-7", None),
+        ("soon", None),
+        ("9" * 400, None),
+        (email.utils.format_datetime(datetime.datetime.fromtimestamp(1030, datetime.UTC), usegmt=True), 30.0),
+        (email.utils.format_datetime(datetime.datetime.fromtimestamp(900, datetime.UTC), usegmt=True), 0.0),
+    ],
+)
+def test_retry_after(value: str | None, seconds: float | None) -> None:
+    assert retry_after(value, now=1000.0) == seconds
+
+
+def test_contact(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PUNCHLINE_CONTACT", raising=False)
+    assert "contact" not in user_agent()
+    monkeypatch.setenv("PUNCHLINE_CONTACT", "me@example.org")
+    assert "contact: me@example.org" in user_agent()
+    monkeypatch.setenv("PUNCHLINE_CONTACT", "a\r\nX-Evil: 1")
+    with pytest.raises(PunchlineError, match="PUNCHLINE_CONTACT"):
+        user_agent()
+
+
+# Hosts that can't be reached
+
+
+def closed_port() -> str:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("where", ["closed port", "no such name", "hangs up"])
+def test_host_is_given_up_after_three_connection_failures(project: Project, where: str) -> None:
+    ids = [f"xkcd_{n}" for n in range(200)]
+    if where == "hangs up":
+        project.server.routes["xkcd.com", "/robots.txt"] = Reply(hang_up=True)
+    else:
+        project.hosts["xkcd.com"] = closed_port() if where == "closed port" else "http://no-such-host.invalid"
+    entries = project.fetch(ids)
+    assert [entry.item_id for entry in entries] == ids
+    assert {entry.reason for entry in entries} == {"host unreachable"}
+    assert "after 3 failures" in str(entries[-1].note)
+    assert len(project.server.requests) == (3 if where == "hangs up" else 0)
+
+
+def test_one_host_down_does_not_touch_another(project: Project) -> None:
+    project.hosts["xkcd.com"] = closed_port()
+    project.server.routes["explosm.net", "/comics/1"] = page(
+        '<div id="comic"><img src="https://static.explosm.net/2020/1.png"></div>'
+    )
+    project.server.routes["static.explosm.net", "/2020/1.png"] = Reply(picture(7))
+    entries = project.fetch(["xkcd_1", "explosm_1"], pages={"explosm_1": "https://explosm.net/comics/1"})
+    assert [entry.reason for entry in entries] == ["host unreachable", None]
+
+
+def test_silent_host_times_out_and_is_given_up(project: Project) -> None:
+    ids = [project.xkcd(n, Reply(picture(n), delay=2.0)) for n in range(4)]
+    entries = project.fetch(ids, manners=Manners(pause=0, read_timeout=0.5, backoff=0.01))
+    assert {entry.reason for entry in entries} == {"timed out"}
+    assert sum(project.server.asked(IMAGE_HOST, f"/comics/{n}.png") for n in range(4)) == 3
+
+
+# Locks and pins
+
+
+def test_other_bytes_than_the_first_fetch_are_refused(project: Project) -> None:
+    comic = project.xkcd(1)
+    first = project.one(comic)
+    (project.root / str(first.path)).unlink()
+    project.xkcd(1, Reply(picture(200)))
+    entry = project.one(comic)
+    assert entry.reason == "digest differs from lock"
+    assert sha256(picture(200)) in str(entry.note) and str(first.sha256) in str(entry.note)
+    assert list(project.out.iterdir()) == []
+    # The way to take the new bytes: delete the lock's line, ask again.
+    project.lock.unlink()
+    assert project.one(comic, retry_missing=True).sha256 == sha256(picture(200))
+
+
+def test_lock_of_a_colleague_counts(project: Project) -> None:
+    line = {"comic_id": "xkcd_1", "url": "https://x", "sha256": sha256(picture(9)), "bytes": 1, "width": 8, "height": 6}
+    project.lock.parent.mkdir(parents=True)
+    project.lock.write_text(csv_text(LOCK_COLUMNS, [line | {"mirror": "pixelhumor/images/xkcd_1.png"}]))
+    before = project.lock.read_bytes()
+    assert project.one(project.xkcd(1)).reason == "digest differs from lock"
+    project.xkcd(1, Reply(picture(9)))
+    assert project.one("xkcd_1", retry_missing=True).state == "ok"
+    assert project.lock.read_bytes() == before
+
+
+def test_pinned_image_needs_no_page_and_no_lock(project: Project) -> None:
+    project.pin(1, picture(1))
+    project.server.routes[IMAGE_HOST, "/comics/1.png"] = Reply(picture(1))
+    entry = project.one("xkcd_1")
+    assert (entry.state, entry.note) == ("ok", None)
+    assert project.server.times["xkcd.com"] == []
+    assert not project.lock.exists()
+
+
+def test_pinned_image_with_other_bytes_of_the_same_size_is_taken_noted_and_locked(project: Project) -> None:
+    project.pin(1, picture(1))
+    comic = project.xkcd(1, Reply(picture(2)))
+    entry = project.one(comic)
+    assert (entry.state, entry.sha256) == ("ok", sha256(picture(2)))
+    assert "not the manifest's bytes" in str(entry.note)
+    assert [line.sha256 for line in read_manifest(project.lock, Lock)] == [entry.sha256]
+    assert project.one(comic) == entry  # settled
+    (project.root / str(entry.path)).unlink()
+    project.xkcd(1, Reply(picture(3)))  # a third version, of the same size
+    assert project.one(comic).reason == "digest differs from lock"
+    project.xkcd(1, Reply(picture(1)))  # the manifest's bytes are always right
+    assert project.one(comic, retry_missing=True).note is None
+
+
+def test_pinned_image_of_another_size_is_refused(project: Project) -> None:
+    project.pin(1, picture(1))
+    entry = project.one(project.xkcd(1, Reply(picture(1, size=(8, 7)))))
+    assert entry.reason == "digest differs from manifest"
+    assert "8 x 6" in str(entry.note) and "8 x 7" in str(entry.note)
+
+
+def test_one_image_for_several_pages_is_a_placeholder(project: Project) -> None:
+    ids = [project.xkcd(1, Reply(picture(0))), project.xkcd(2), project.xkcd(3, Reply(picture(0)))]
+    entries = project.fetch(ids)
+    assert [entry.reason for entry in entries] == ["same bytes as another comic", None, "same bytes as another comic"]
+    assert [file.name for file in project.out.iterdir()] == ["xkcd_2.png"]
+    assert [line.comic_id for line in read_manifest(project.lock, Lock)] == ["xkcd_2"]
+    assert project.fetch(ids) == entries
+
+
+# Mirrors
+
+
+def test_mirror_folder_needs_no_network(project: Project, tmp_path: Path) -> None:
+    project.pin(1, picture(1))
+    (tmp_path / "mirror" / "xkcd" / "images").mkdir(parents=True)
+    (tmp_path / "mirror" / "xkcd" / "images" / "1.png").write_bytes(picture(1))
+    project.mirror = str(tmp_path / "mirror")
+    entry = project.one("xkcd_1")
+    assert (entry.state, entry.url, entry.note) == ("ok", "mirror:xkcd/images/1.png", None)
+    assert project.server.requests == []
+    assert str(tmp_path) not in project.ledger.read_text()
+
+
+def test_mirror_url_needs_no_robots(project: Project) -> None:
+    project.pin(1, picture(1))
+    host = project.server.url.removeprefix("http://")
+    project.server.routes[host, "/m/xkcd/images/1.png"] = Reply(picture(1), "application/whatever")
+    project.server.routes[host, "/robots.txt"] = Reply(b"User-agent: *\nDisallow: /", "text/plain")
+    project.mirror = f"{project.server.url}/m/"
+    assert project.one("xkcd_1").url == "mirror:xkcd/images/1.png"
+    assert project.server.requests == [(host, "/m/xkcd/images/1.png")]
+
+
+@pytest.mark.parametrize("where", ["folder", "url"])
+@pytest.mark.parametrize("content", [picture(66), None])
+def test_mirror_with_wrong_or_no_bytes_is_noted_and_passed_over(
+    project: Project, tmp_path: Path, where: str, content: bytes | None
+) -> None:
+    project.pin(1, picture(1))
+    comic = project.xkcd(1)
+    if where == "folder":
+        (tmp_path / "mirror" / "xkcd" / "images").mkdir(parents=True)
+        if content:
+            (tmp_path / "mirror" / "xkcd" / "images" / "1.png").write_bytes(content)
+        project.mirror = str(tmp_path / "mirror")
+    else:
+        if content:
+            project.server.routes[project.server.url[7:], "/xkcd/images/1.png"] = Reply(content)
+        project.mirror = project.server.url
+    entry = project.one(comic)
+    assert (entry.state, entry.url) == ("ok", f"https://{IMAGE_HOST}/comics/1.png")
+    assert (sha256(content) if content else "mirror: no") in str(entry.note)
+
+
+def test_mirror_of_ones_own_images_by_the_lock(project: Project, tmp_path: Path) -> None:
+    comic = project.xkcd(1)
+    first = project.one(comic)
+    (tmp_path / "mirror" / "pixelhumor" / "images").mkdir(parents=True)
+    (project.root / str(first.path)).rename(tmp_path / "mirror" / "pixelhumor" / "images" / "xkcd_1.png")
+    project.ledger.unlink()
+    before = len(project.server.requests)
+    entry = project.one(comic, mirror=str(tmp_path / "mirror"))
+    assert (entry.state, entry.url) == ("ok", "mirror:pixelhumor/images/xkcd_1.png")
+    assert len(project.server.requests) == before
+
+
+@pytest.mark.parametrize("mirror", ["no/such/folder", "ftp://example.org/", "file:///tmp"])
+def test_bad_mirror_is_bad_input(project: Project, mirror: str) -> None:
+    with pytest.raises(PunchlineError, match="mirror="):
+        project.one("xkcd_1", mirror=mirror)
+
+
+# Manifests and annotations
+
+
+def annotations(root: Path, server: Server, content: bytes, **changed: object) -> Path:
+    line = {
+        "path": "full_label.csv",
+        "url": "https://elsewhere.example/full_label.csv",
+        "sha256": sha256(content),
+        "bytes": len(content),
+        "licence": "none",
+        "mirror": "pixelhumor/full_label.csv",
+    } | changed
+    path = root / "annotations.csv"
+    path.write_text(csv_text(ANNOTATION_COLUMNS, [line]))
+    return path
+
+
+def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server: Server) -> None:
+    hosts = {"elsewhere.example": server.url}
+    manifest = annotations(tmp_path, server, b"a,b\n")
+    server.routes["elsewhere.example", "/full_label.csv"] = Reply(b"c,d\n", "text/plain")
+    with pytest.raises(PunchlineError) as caught:
+        fetch_annotations(manifest, tmp_path / "raw", manners=QUICK, hosts=hosts)
+    for part in ("full_label.csv", "https://elsewhere.example", sha256(b"a,b\n"), sha256(b"c,d\n"), "mirror="):
+        assert part in str(caught.value)
+    assert not (tmp_path / "raw" / "full_label.csv").exists()
+
+    server.routes["elsewhere.example", "/full_label.csv"] = Reply(b"a,b\n", "text/plain")
+    mirror = tmp_path / "mirror" / "pixelhumor"
+    mirror.mkdir(parents=True)
+    (mirror / "full_label.csv").write_bytes(b"e,f\n")
+    said: list[str] = []
+    for _ in range(2):  # the second time nothing is asked
+        (file,) = fetch_annotations(
+            manifest, tmp_path / "raw", str(mirror.parent), manners=QUICK, hosts=hosts, report=said.append
+        )
+    assert file.read_bytes() == b"a,b\n"
+    assert len(said) == 1 and sha256(b"e,f\n") in said[0]
+    assert server.asked("elsewhere.example", "/full_label.csv") == 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"path": "../evil.csv"}, "field path"),
+        ({"path": "/etc/passwd"}, "field path"),
+        ({"mirror": "a/../../b"}, "field mirror"),
+        ({"sha256": "abc"}, "field sha256"),
+        ({"bytes": "many"}, "line 2.*bytes"),
+    ],
+)
+def test_bad_manifest_names_its_line(tmp_path: Path, server: Server, changed: dict[str, object], message: str) -> None:
+    with pytest.raises(PunchlineError, match=message):
+        read_manifest(annotations(tmp_path, server, b"", **changed), Annotation)
+
+
+def test_manifests_in_git_are_sound() -> None:
+    folder = ROOT / "data" / "manifests"
+    files: list[Annotation] = read_manifest(folder / "pixelhumor" / "annotations.csv", Annotation)
+    assert len(files) == 8
+    assert all("cbf9f3da531a7993710c48ef302a3e9f2d197435/PixelHumor/" + line.path in line.url for line in files)
+    pins: list[Pin] = read_manifest(folder / "pixelhumor" / "images_pinned.csv", Pin)
+    assert len({pin.comic_id for pin in pins}) == len({pin.sha256 for pin in pins}) == 203
+    assert len(read_manifest(folder / "stripcipher" / "silent_pinned.csv", Pin)) == 40
+
+
+# Ledger
+
+OK = LedgerEntry(
+    item_id="xkcd_1",
+    source="xkcd",
+    state="ok",
+    path="a.png",
+    sha256="0" * 64,
+    bytes=1,
+    width=1,
+    height=1,
+    fetched_at="2026-01-02T03:04:05Z",
+)
+
+
+def gone(comic_id: str, reason: str, at: str = "2026-01-01T00:00:00Z") -> LedgerEntry:
+    return LedgerEntry(item_id=comic_id, source=source_of(comic_id), state="missing", reason=reason, fetched_at=at)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_torn_ledger_loses_the_torn_line_only(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    entries = [gone(f"xkcd_{n}", data.draw(st.sampled_from([*REASONS, "http 418"]))) for n in range(3)]
+    lines = [canonical(entry) + b"\n" for entry in entries]
+    content = b"".join(lines)
+    cut = data.draw(st.integers(0, len(content)))
+    path = tmp_path_factory.mktemp("torn") / "ledger.jsonl"
+    path.write_bytes(content[:cut])
+    assert read_ledger(path) == entries[: content[:cut].count(b"\n")]
+
+
+def test_torn_line_is_cut_off_before_the_next_is_written(project: Project) -> None:
+    ids = [project.xkcd(1), project.xkcd(2)]
+    entries = project.fetch(ids)
+    first = canonical(entries[0]) + b"\n"
+    project.ledger.write_bytes(first + canonical(entries[1])[:-9])
+    assert [entry.state for entry in project.fetch(ids)] == ["ok", "ok"]
+    assert project.ledger.read_bytes().startswith(first)
+    assert len(read_ledger(project.ledger)) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{}",
+        b"not json",
+        canonical(OK).replace(b'"ok"', b'"fine"'),
+        canonical(OK).replace(b'"path":"a.png"', b'"path":null'),
+        canonical(gone("xkcd_1", "truncated")).replace(b"truncated", b"bad luck"),
+    ],
+)
+def test_broken_ledger_line_is_named(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "ledger.jsonl").write_bytes(canonical(OK) + b"\n" + line + b"\n")
+    with pytest.raises(PunchlineError, match=r"ledger\.jsonl, line 2"):
+        read_ledger(tmp_path / "ledger.jsonl")
+
+
+def test_two_runs_at_once_are_refused(project: Project) -> None:
+    gate = threading.Event()
+    project.xkcd(1, lambda _: Reply(picture(1)) if gate.wait(20) else Reply(status=404))
+    thread = threading.Thread(target=project.one, args=("xkcd_1",))
+    thread.start()
+    while not project.server.asked(IMAGE_HOST, "/comics/1.png"):
+        time.sleep(0.01)
+    with pytest.raises(PunchlineError, match="another run"):
+        project.one("xkcd_1")
+    gate.set()
+    thread.join()
+    assert read_ledger(project.ledger)[0].state == "ok"
+
+
+def test_killed_run_goes_on_where_it_was(project: Project, tmp_path: Path) -> None:
+    """kill -9 in the middle: at most the comic in hand is fetched twice, and no file is torn."""
+    gate = threading.Event()
+    ids = [project.xkcd(n) for n in range(20)]
+    project.xkcd(8, lambda number: Reply(picture(8)) if number or gate.wait(20) else Reply(status=404))
+    script = textwrap.dedent(f"""
+        from pathlib import Path
+        from punchline.fetch import fetch_images
+        from punchline.web import Manners
+        ids = {ids!r}
+        fetch_images(ids, {{i: f"https://xkcd.com/{{i[5:]}}/" for i in ids}}, None, Path({str(project.out)!r}),
+                     Path({str(project.ledger)!r}), Path({str(project.lock)!r}), manners=Manners(pause=0),
+                     hosts={project.hosts!r}, root=Path({str(project.root)!r}))
+    """)
+    child = subprocess.Popen([sys.executable, "-c", script])
+    deadline = time.monotonic() + 20
+    while not project.server.asked(IMAGE_HOST, "/comics/8.png") and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    gate.set()
+    done = {entry.item_id for entry in read_ledger(project.ledger)}
+    assert done == set(ids[:8]) and not project.lock.exists()
+    (project.out / ".xkcd_8.png.abc.part").write_bytes(b"torn")  # what a kill inside a write leaves
+    for entry in project.fetch(ids):
+        assert entry.state == "ok"
+        assert sha256_file(project.root / str(entry.path)) == entry.sha256
+    asked = [project.server.asked(IMAGE_HOST, f"/comics/{n}.png") for n in range(20)]
+    assert asked == [1] * 8 + [2] + [1] * 11
+    assert sorted(file.name for file in project.out.iterdir()) == sorted(f"{comic_id}.png" for comic_id in ids)
+    assert len(read_manifest(project.lock, Lock)) == 20  # those before the kill, too
+
+
+def test_failure_inside_a_run_ends_it_and_keeps_what_was_fetched(project: Project) -> None:
+    ids = [project.xkcd(n) for n in range(5)]
+
+    def full_disk(done: int, total: int, entry: LedgerEntry) -> None:
+        if done == 2:
+            raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        project.fetch(ids, progress=full_disk)
+    assert len(read_ledger(project.ledger)) == 2
+    assert all(entry.state == "ok" for entry in project.fetch(ids))
+
+
+# Availability
+
+
+@pytest.mark.parametrize(
+    ("entries", "rows"),
+    [
+        ([], []),
+        ([OK], [("xkcd", 1, 1, 0, None, 0, OK.fetched_at, OK.fetched_at)]),
+        (
+            [
+                OK,
+                gone("xkcd_2", "http 403", "2025-12-31T00:00:00Z"),
+                gone("xkcd_3", "host unreachable"),
+                gone("xkcd_4", "host unreachable"),
+                gone("they_can_talk_1", "not found (404)"),
+            ],
+            [
+                ("they_can_talk", 1, 0, 1, "not found (404)", 1, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+                ("xkcd", 4, 1, 3, "host unreachable", 2, "2025-12-31T00:00:00Z", "2026-01-02T03:04:05Z"),
+                ("xkcd", 4, 1, 3, "http 403", 1, "2025-12-31T00:00:00Z", "2026-01-02T03:04:05Z"),
+            ],
+        ),
+    ],
+)
+def test_availability(tmp_path: Path, entries: list[LedgerEntry], rows: list[tuple[object, ...]]) -> None:
+    assert [tuple(row.values()) for row in availability(entries)] == rows
+    write_availability(tmp_path / "availability.csv", entries)
+    assert len((tmp_path / "availability.csv").read_text().splitlines()) == 1 + len(rows)
+
+
+# Resolvers. The pages are made up: the sites could not be reached (docs/fetch.md).
+
+GARFIELD = "https://www.gocomics.com/garfield/2010/01/05"
+RESOLVED: list[tuple[str, str, str | None]] = [
+    (
+        "https://xkcd.com/1/",
+        '{"img": "https://imgs.xkcd.com/comics/a_(b).png"}',
+        "https://imgs.xkcd.com/comics/a_(b).png",
+    ),
+    ("https://xkcd.com/1/", '{"img": "https://imgs.xkcd.com/comics/"}', None),  # interactive comics have no file
+    ("https://xkcd.com/1/", '{"img": 5}', None),
+    ("https://xkcd.com/1/", '{"num": 1}', None),
+    ("https://xkcd.com/1/", "[]", None),
+    ("https://xkcd.com/1/", "[" * 100_000, None),
+    (
+        "https://explosm.net/comics/a",
+        '<img src="https://static.explosm.net/2020/ad.png"><div class="x MainComic__ComicImage-sc1"><div><span>'
+        '<img src="https://static.explosm.net/2021/05/a.png"></span></div></div>',
+        "https://static.explosm.net/2021/05/a.png",
+    ),
+    (
+        "https://explosm.net/comics/1",
+        '<div id=comic><img src="//files.explosm.net/comics/Rob/a.png?t=1"></div>',
+        "https://files.explosm.net/comics/Rob/a.png?t=1",
+    ),
+    (
+        "https://explosm.net/comics/a",
+        '<link rel=preload as=image href="https://static.explosm.net/2022/06/11/a.png"/>',
+        "https://static.explosm.net/2022/06/11/a.png",
+    ),
+    ("https://explosm.net/comics/a", '<meta property="og:image" content="https://explosm.net/share.png">', None),
+    (
+        GARFIELD,
+        '<meta property="og:image" content="https://featureassets.gocomics.com/assets/0f?optimizer=image&amp;width=600">',
+        "https://featureassets.gocomics.com/assets/0f",
+    ),
+    (GARFIELD, '<img src="https://assets.amuniversal.com/ab12">', "https://assets.amuniversal.com/ab12"),
+    (GARFIELD, '<meta property="og:image" content="https://gocomicscmsassets.gocomics.com/logo.png">', None),
+    (
+        GARFIELD,
+        f'<link rel=canonical href="{GARFIELD}/"><meta name="twitter:image" content="https://assets.amuniversal.com/1">',
+        "https://assets.amuniversal.com/1",
+    ),
+    (
+        GARFIELD,
+        '<link rel=canonical href="https://www.gocomics.com/garfield/2026/01/05">'
+        '<meta property="og:image" content="https://featureassets.gocomics.com/assets/0f">',
+        None,
+    ),
+    (
+        "https://phdcomics.com/comics/archive.php?comicid=7",
+        "<img id=comic name=comic src=http://www.phdcomics.com/comics/archive/phd1.gif border=0>",
+        "http://www.phdcomics.com/comics/archive/phd1.gif",
+    ),
+    (
+        "https://phdcomics.com/comics/archive.php?comicid=7",
+        '<img src=/images/logo.gif><link rel="image_src" href="/comics/archive/phd2.gif">',
+        "https://phdcomics.com/comics/archive/phd2.gif",
+    ),
+    ("https://phdcomics.com/comics/archive.php?comicid=7", "<img id=comic src=/images/logo.gif>", None),
+    (
+        "https://www.smbc-comics.com/comic/a",
+        '<div id="cc-comicbody"><img title="x > y" src="/comics/1 - a.png" id="cc-comic"></div>'
+        '<div id="aftercomic"><img src="https://www.smbc-comics.com/comics/1after.png"></div>',
+        "https://www.smbc-comics.com/comics/1 - a.png",
+    ),
+    ("https://www.smbc-comics.com/comic/a", '<img src="/comics/1after.png">', None),
+    (
+        "https://theycantalk.com/post/1/a",
+        '<meta property="og:image" content="https://64.media.tumblr.com/ab/s1280x1920/c.png">',
+        "https://64.media.tumblr.com/ab/s1280x1920/c.png",
+    ),
+    (
+        "https://theycantalk.com/post/1/a",
+        '<meta property="og:image" content="https://64.media.tumblr.com/avatar_ab_128.png">'
+        '<img src="http://64.media.tumblr.com/ab/c.png">',
+        "http://64.media.tumblr.com/ab/c.png",
+    ),
+    ("https://theycantalk.com/post/1/a", '<meta property="og:image" content="file:///64.media.tumblr.com/a">', None),
+    ("https://theycantalk.com/post/1/a", '<meta property="og:image" content="http://[">', None),
+    ("https://theycantalk.com/post/1/a", '<meta property="og:image" content="https://media.tumblr.com.evil/a">', None),
+]
+
+
+@pytest.mark.parametrize(("url", "content", "image"), RESOLVED)
+def test_resolvers(url: str, content: str, image: str | None) -> None:
+    resolve = SITES[url.split("/")[2]].resolve
+    if image is None:
+        with pytest.raises(NoImage):
+            resolve(content.encode(), url)
+    else:
+        assert resolve(content.encode(), url) == image
+
+
+@pytest.mark.parametrize("listed", ["https://xkcd.com/502/", "https://xkcd.com/502"])
+def test_xkcd_is_asked_for_its_json(listed: str) -> None:
+    assert SITES["xkcd.com"].request(listed) == "https://xkcd.com/502/info.0.json"
+
+
+TAG_SOUP = st.lists(
+    st.sampled_from(
+        ["<![", "<!", "<!--", "<img ", "<div id=comic>", "</div>", "src=", "http://[", ">", '"', "{", "&#x", "<meta "]
+    )
+    | st.text(max_size=4)
+)
+
+
+@given(st.sampled_from(sorted(SITES)), TAG_SOUP.map("".join).map(str.encode) | st.binary())
+@settings(max_examples=150, deadline=None)
+def test_no_page_breaks_a_resolver(host: str, content: bytes) -> None:
+    url = f"https://{host}/a/1"
+    try:
+        image = SITES[host].resolve(content, url)
+    except NoImage:
+        return
+    assert image.startswith(("http://", "https://"))
+
+
+@given(
+    st.binary(max_size=200),
+    st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8\xff", b"RIFF\x10\0\0\0WEBPVP8 "]),
+)
+@settings(max_examples=150, deadline=None)
+def test_no_bytes_break_the_decoder(content: bytes, start: bytes) -> None:
+    try:
+        decode_image(start + content)
+    except Missing as missing:
+        assert missing.reason in REASONS
+
+
+# The entry point
+
+
+def run_script(*args: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "scripts" / "fetch.py"), *map(str, args)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_script(project: Project, tmp_path: Path) -> None:
+    project.pin(1, picture(1))
+    (tmp_path / "mirror" / "xkcd" / "images").mkdir(parents=True)
+    (tmp_path / "mirror" / "xkcd" / "images" / "1.png").write_bytes(picture(1))
+    (tmp_path / "ids.csv").write_text("item_id\nxkcd_1\ntoon_2\n")
+    (tmp_path / "pages.csv").write_text("comic_id,comic_url\ntoon_2,https://toon.example/2\n")
+    images = ["images", "--comic-ids", "ids.csv", "--pages", "pages.csv", "--manifest", "images_pinned.csv"]
+    images += ["--out", "raw/images", "--ledger", "raw/ledger.jsonl", "--lock", "lock.csv", "--mirror", "mirror"]
+    done = run_script(*images, "--availability", "results/availability.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "1 of 2 comics are in raw/images" in done.stderr and "no resolver for this site" in done.stderr
+    entries = read_ledger(tmp_path / "raw" / "ledger.jsonl")
+    assert [(entry.item_id, entry.path) for entry in entries] == [("xkcd_1", "raw/images/xkcd_1.png"), ("toon_2", None)]
+    assert (tmp_path / "results" / "availability.csv").read_text().count("\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ("comic,url\nxkcd_1,x\n", "field comic_id: missing column"),
+        ("item\n", "field comic_id: missing column"),
+        ("comic_id\nxkcd_404\n", "record xkcd_404"),
+        ("comic_id\n../../x\n", "can't be a file's name"),
+        (None, "no such file"),
+    ],
+)
+def test_script_says_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: str | None, message: str
+) -> None:
+    if ids is not None:
+        (tmp_path / "ids.csv").write_text(ids)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["fetch.py", "images", "--comic-ids", "ids.csv", "--out", "o", "--ledger", "l"])
+    with pytest.raises(SystemExit, match="error: ") as caught:
+        runpy.run_path(str(ROOT / "scripts" / "fetch.py"), run_name="__main__")
+    assert message in str(caught.value)
+
+
+def test_stopped_script_says_so(project: Project, tmp_path: Path) -> None:
+    project.pin(1, picture(1))
+    gate = threading.Event()
+    host = project.server.url.removeprefix("http://")
+    project.server.routes[host, "/xkcd/images/1.png"] = lambda _: Reply(picture(1)) if gate.wait(20) else Reply()
+    (tmp_path / "ids.csv").write_text("comic_id\nxkcd_1\n")
+    command = [sys.executable, str(ROOT / "scripts" / "fetch.py"), "images", "--comic-ids", "ids.csv", "--mirror"]
+    command += [project.server.url, "--manifest", "images_pinned.csv", "--out", "o", "--ledger", "l"]
+    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not project.server.requests:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    gate.set()
+    _, said = child.communicate(timeout=30)
+    assert child.returncode == 1
+    assert said.startswith("stopped") and "Traceback" not in said
+
+
+# Real data: the mirror's bytes come through, with no network at all
+
+
+@pytest.mark.real
+def test_mirror_comes_through_without_network(mirror: Path, tmp_path: Path) -> None:
+    folder = ROOT / "data" / "manifests"
+    files = fetch_annotations(folder / "pixelhumor" / "annotations.csv", tmp_path / "raw", str(mirror))
+    assert len(files) == 8
+    assert all(file.read_bytes() == (mirror / "pixelhumor" / file.name).read_bytes() for file in files)
+    pages = read_pages(tmp_path / "raw" / "comic_url.csv")
+    assert len(pages) == 2800
+    open_corpus = [
+        comic_id for comic_id in read_ids(tmp_path / "raw" / "comic_url.csv") if source_of(comic_id) == "xkcd"
+    ]
+    nowhere = dict.fromkeys([*SITES, IMAGE_HOST], closed_port())
+    arguments = (open_corpus, pages, folder / "pixelhumor" / "images_pinned.csv", tmp_path / "raw" / "images")
+    entries = fetch_images(
+        *arguments,
+        tmp_path / "raw" / "ledger.jsonl",
+        tmp_path / "lock.csv",
+        str(mirror),
+        hosts=nowhere,
+        root=tmp_path,
+        manners=QUICK,
+    )
+    (row,) = availability(entries)
+    assert (row["n"], row["ok"], row["missing"], row["reason"]) == (400, 203, 197, "host unreachable")
+    assert not (tmp_path / "lock.csv").exists()
+    pins = {pin.comic_id: pin for pin in read_manifest(arguments[2], Pin)}
+    for entry in entries:
+        if entry.state == "ok":
+            pin = pins[entry.item_id]
+            assert (entry.sha256, entry.bytes, entry.width, entry.height) == (
+                pin.sha256,
+                pin.bytes,
+                pin.width,
+                pin.height,
+            )
+            assert sha256_file(tmp_path / str(entry.path)) == pin.sha256
+
+
+@pytest.mark.real
+def test_silent_strips_come_through(mirror: Path, tmp_path: Path) -> None:
+    manifest = ROOT / "data" / "manifests" / "stripcipher" / "silent_pinned.csv"
+    ids = [pin.comic_id for pin in read_manifest(manifest, Pin)]
+    entries = fetch_images(ids, {}, manifest, tmp_path / "i", tmp_path / "l", None, str(mirror), root=tmp_path)
+    assert {entry.state for entry in entries} == {"ok"}
+
+
+@pytest.mark.real
+def test_manifests_are_what_the_generator_writes(mirror: Path, tmp_path: Path) -> None:
+    generator = tmp_path / "make.py"
+    generator.write_bytes((ROOT / "data" / "manifests" / "make.py").read_bytes())
+    subprocess.run([sys.executable, str(generator), str(mirror)], check=True)
+    made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.csv"))
+    assert len(made) == 3
+    for path in made:
+        assert (tmp_path / path).read_bytes() == (ROOT / "data" / "manifests" / path).read_bytes()

@@ -1,0 +1,109 @@
+"""The journal: whole lines survive, a torn last one is cut off, anything else damaged is named."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from punchline.errors import PunchlineError
+from punchline.journal import Journal, parse_journal
+from punchline.records import Response
+
+
+def response(number: int, text: str | None = "yes") -> Response:
+    return Response(
+        request_id=f"{number:064d}", model_key="k", state="ok", text=text, engine="test", engine_version="1"
+    )
+
+
+def test_what_was_appended_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "m.jsonl"
+    with Journal(path) as journal:
+        for number in range(3):
+            journal.append(response(number))
+        journal.append(response(1, "changed"))
+    answers, whole = parse_journal(path.read_bytes(), file=path)
+    assert whole == path.stat().st_size
+    assert [answers[f"{n:064d}", "k"].text for n in range(3)] == ["yes", "changed", "yes"]
+
+
+@pytest.mark.parametrize("cut", [1, 5, 50])
+def test_a_torn_last_line_is_cut_off_and_asked_again(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "m.jsonl"
+    with Journal(path) as journal:
+        journal.append(response(1))
+        journal.append(response(2))
+    path.write_bytes(path.read_bytes()[:-cut])
+    with Journal(path) as journal:
+        assert set(journal.answers) == {(f"{1:064d}", "k")}
+        journal.append(response(2))
+    assert len(parse_journal(path.read_bytes(), file=path)[0]) == 2
+
+
+@pytest.mark.parametrize("place", [0, 10, 100, 150, 200, 250])
+def test_a_flipped_byte_in_a_whole_line_is_named(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "m.jsonl"
+    with Journal(path) as journal:
+        journal.append(response(1))
+        journal.append(response(2))
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(PunchlineError, match=r"m\.jsonl, line 1: .*Restore the file"):
+        Journal(path)
+
+
+def test_every_single_bit_counts(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    with Journal(path) as journal:
+        journal.append(response(1))
+        journal.append(response(2))
+    good = path.read_bytes()
+    before = parse_journal(good, file=path)
+    for place in range(len(good)):
+        for bit in (1, 0x20, 0x80):
+            bad = bytearray(good)
+            bad[place] ^= bit
+            try:
+                after = parse_journal(bytes(bad), file=path)
+            except PunchlineError:
+                continue
+            assert after != before, f"bit {bit} of byte {place} went unnoticed"
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    with Journal(tmp_path / "m.jsonl"), pytest.raises(PunchlineError, match="another run"):
+        Journal(tmp_path / "m.jsonl")
+
+
+WRITER = """
+import sys
+from punchline.journal import Journal
+from punchline.records import Response
+with Journal(sys.argv[1]) as journal:
+    for number in range(10**6):
+        journal.append(Response(request_id=f"{number:064d}", model_key="k", state="ok", text="x" * 200,
+                                engine="t", engine_version="1"))
+        print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("after_s", [0.05, 0.15, 0.3])
+def test_kill_9_loses_no_answer_that_append_returned_for(tmp_path: Path, after_s: float) -> None:
+    path = tmp_path / "m.jsonl"
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "0\n"
+        time.sleep(after_s)
+        os.kill(writer.pid, signal.SIGKILL)
+        said = [line for line in writer.stdout.read().split("\n")[:-1] if line]
+    last = int(said[-1]) if said else 0
+    with Journal(path) as journal:
+        assert len(journal.answers) >= last + 1
+        assert (f"{last:064d}", "k") in journal.answers

@@ -1,0 +1,130 @@
+"""Seeded orders that never change, and masks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchline.comics.mask import second_to_last, white_out, without
+from punchline.comics.shuffle import crop, distinct_permutations, inverse, permutation, shuffled, side_by_side
+from punchline.comics.split import Box
+from punchline.errors import PunchlineError
+
+
+@pytest.mark.parametrize(
+    "n, seed, key, expected",
+    [
+        (0, 0, "", ()),
+        (1, 0, "strip_1", (0,)),
+        (4, 0, "strip_1", (0, 2, 3, 1)),
+        (6, 42, "strip_ä", (0, 3, 5, 2, 1, 4)),
+        (10, -1, "", (4, 1, 6, 2, 5, 9, 3, 8, 0, 7)),
+    ],
+)
+def test_orders_that_must_never_change(n: int, seed: int, key: str, expected: tuple[int, ...]) -> None:
+    assert permutation(n, seed, key) == expected
+
+
+@given(st.integers(0, 40), st.integers(), st.text(st.characters(codec="utf-8")))
+def test_every_permutation_is_one(n: int, seed: int, key: str) -> None:
+    order = permutation(n, seed, key)
+    assert sorted(order) == list(range(n))
+    assert order == permutation(n, seed, key)
+    assert tuple(order[i] for i in inverse(order)) == tuple(range(n))
+
+
+def test_seed_and_key_both_matter_and_orders_are_uniform() -> None:
+    assert len({permutation(12, seed, "a") for seed in range(50)}) == 50
+    assert len({permutation(12, 0, str(key)) for key in range(50)}) == 50
+    drawn = Counter(permutation(4, 7, str(key)) for key in range(4800))
+    assert len(drawn) == 24
+    assert sum((seen - 200) ** 2 / 200 for seen in drawn.values()) < 49.7  # chi-squared, 23 degrees, p = .001
+
+
+@given(st.integers(1, 4), st.integers(0, 5), st.text(max_size=3), st.data())
+def test_distinct_permutations(n: int, seed: int, key: str, data: st.DataObject) -> None:
+    gold = tuple(range(n))
+    most = math.factorial(n) - 1
+    count = data.draw(st.integers(0, most))
+    orders = distinct_permutations(n, count, seed, key, excluding=[gold])
+    assert len(set(orders)) == len(orders) == count
+    assert gold not in orders
+    assert all(sorted(order) == list(gold) for order in orders)
+    assert distinct_permutations(n, most, seed, key, excluding=[gold])[:count] == orders
+    with pytest.raises(PunchlineError, match=f"{most + 1} distinct orders of {n} frames wanted, {most} are there"):
+        distinct_permutations(n, most + 1, seed, key, excluding=[gold])
+
+
+def test_excluding_what_is_no_order_takes_nothing_away() -> None:
+    assert len(distinct_permutations(3, 6, 0, "a", excluding=[(0, 0, 0), (0, 1)])) == 6
+
+
+def test_negative_counts_are_refused() -> None:
+    with pytest.raises(PunchlineError, match="-1 frames"):
+        permutation(-1, 0, "a")
+    with pytest.raises(PunchlineError, match="-1 distinct orders"):
+        distinct_permutations(3, -1, 0, "a")
+
+
+def test_inverse_says_where_each_frame_went() -> None:
+    assert inverse((2, 0, 1)) == (1, 2, 0)
+
+
+def test_cropped_shuffled_and_laid_side_by_side() -> None:
+    image = np.zeros((10, 30, 3), np.uint8)
+    image[:, 10:20] = 100
+    image[:, 20:] = 200
+    frames = crop(image, [Box(0, 0, 10, 10), Box(10, 0, 20, 10), Box(20, 2, 30, 10)])
+    order, shown = shuffled(frames, 3, "strip_1")
+    assert [int(frame[0, 0, 0]) for frame in shown] == [100 * i for i in order]
+    assert image[0, 0, 0] == 0
+    strip = side_by_side(frames, margin=5)
+    assert strip.shape == (20, 50, 3)
+    expected = np.full((20, 50, 3), 255, np.uint8)
+    expected[5:15, 5:15], expected[5:15, 20:30], expected[5:13, 35:45] = 0, 100, 200
+    assert np.array_equal(strip, expected)
+    frames[0][:] = 7
+    assert image[0, 0, 0] == 0, "frames are copies"
+
+
+@pytest.mark.parametrize(
+    "shapes, margin", [([], 5), ([(2, 2), (2, 2, 3)], 5), ([(2, 2)], -1)], ids=["none", "mixed", "margin"]
+)
+def test_frames_that_make_no_image(shapes: list[tuple[int, ...]], margin: int) -> None:
+    with pytest.raises(PunchlineError):
+        side_by_side([np.zeros(shape, np.uint8) for shape in shapes], margin)
+
+
+def test_white_out_changes_the_box_alone() -> None:
+    image = np.zeros((6, 8), np.uint8)
+    masked = white_out(image, Box(2, 1, 5, 6))
+    expected = np.zeros((6, 8), np.uint8)
+    expected[1:6, 2:5] = 255
+    assert np.array_equal(masked, expected)
+    assert not image.any()
+
+
+@pytest.mark.parametrize("box", [Box(0, 0, 9, 6), Box(-1, 0, 3, 3), Box(3, 3, 3, 5), Box(0, 4, 2, 3)])
+def test_white_out_refuses_a_box_outside(box: Box) -> None:
+    with pytest.raises(PunchlineError, match="no part of an image 8 pixels wide and 6 high"):
+        white_out(np.zeros((6, 8), np.uint8), box)
+
+
+def test_the_masked_frame() -> None:
+    frames = ["a", "b", "c", "d"]
+    assert without(frames, second_to_last(4)) == ["a", "b", "d"]
+    assert frames == ["a", "b", "c", "d"]
+    assert second_to_last(3) == 1
+    with pytest.raises(PunchlineError, match="2 frames"):
+        second_to_last(2)
+
+
+@pytest.mark.parametrize("index", [-1, 2])
+def test_without_refuses_a_frame_that_is_not_there(index: int) -> None:
+    with pytest.raises(PunchlineError, match=f"no frame {index} among 2"):
+        without(["a", "b"], index)

@@ -1,0 +1,144 @@
+"""Files are written whole or not at all, and read with errors that name the place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchline.errors import PunchlineError, nearest
+from punchline.records import Grade, Image, Message, Request, Response, Sampling, Text, Usage, canonical
+from punchline.storage import csv_text, parse_csv, read_records, read_table, replacing, write_records, write_table
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), replacing(path) as file:
+        file.write(b"half")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_full_disk_leaves_the_old_file() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full here")
+    with pytest.raises(OSError, match="No space left"), full.open("wb", buffering=0) as file:
+        file.write(b"x")
+
+
+def requests() -> list[Request]:
+    message = Message(role="user", content=(Image(sha256=None), Text(text='a "quoted"\nline é')))
+    return [
+        Request(
+            benchmark="b",
+            item_id=str(n),
+            task="Q1",
+            condition="default",
+            messages=(message,),
+            sampling=Sampling(temperature=0, max_tokens=n),
+        )
+        for n in range(3)
+    ]
+
+
+def test_records_survive_jsonl_and_parquet(tmp_path: Path) -> None:
+    write_records(tmp_path / "r.jsonl", requests())
+    assert read_records(tmp_path / "r.jsonl", Request) == requests()
+    write_table(tmp_path / "r.parquet", requests(), Request)
+    assert read_table(tmp_path / "r.parquet", Request) == requests()
+
+
+def test_digests_survive_parquet(tmp_path: Path) -> None:
+    grade = Grade(
+        benchmark="b",
+        item_id="i",
+        task="Q7",
+        condition="default",
+        sample=0,
+        model="m",
+        rule="paper",
+        signature="s",
+        responses=("a",),
+        gold="g",
+        state="ok",
+        scored=True,
+        parsed=("1", "2"),
+        values={"panel_acc": 1, "wer": 1 / 3},
+    )
+    answer = Response(
+        request_id="r", model_key="k", state="refused", usage=Usage(prompt=3), engine="e", engine_version="1"
+    )
+    write_table(tmp_path / "g.parquet", [grade], Grade)
+    write_table(tmp_path / "a.parquet", [answer], Response)
+    assert read_table(tmp_path / "g.parquet", Grade)[0].digest == grade.digest
+    assert read_table(tmp_path / "a.parquet", Response)[0].digest == answer.digest
+
+
+def test_parquet_is_the_same_bytes_every_time(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_table(tmp_path / name, requests(), Request)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_zero_and_zero_point_zero_hash_alike() -> None:
+    assert Sampling(temperature=0, max_tokens=1).digest == Sampling(temperature=0.0, max_tokens=1).digest
+
+
+def test_canonical_sorts_keys() -> None:
+    assert canonical({"b": 1, "a": [1.0, None]}) == b'{"a":[1.0,null],"b":1}'
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty file"),
+        (b"a,b\n1,2,3\n", r"x\.csv, line 2, record 1: 3 cells where the header has 2"),
+        (b"a,b\n1\n", "line 2, record 1: 1 cells"),
+        (b'a,b\n1,"2\n', "malformed CSV"),
+        (b"a,c\n1,2\n", r"line 1, field b: missing column. Valid: a, c"),
+        (b"a,b\n\xff,2\n", r"line 2: byte 4 is not UTF-8"),
+    ],
+)
+def test_a_bad_csv_is_named(content: bytes, message: str) -> None:
+    with pytest.raises(PunchlineError, match=message):
+        parse_csv(content, ("a", "b"), file="x.csv")
+
+
+def test_csv_lines_are_physical_lines() -> None:
+    rows = parse_csv(b'\xef\xbb\xbfa,b\n1,"x\ny"\n\n2,z\n', ("a",), file="x.csv")
+    assert rows == [(2, {"a": "1", "b": "x\ny"}), (5, {"a": "2", "b": "z"})]
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(["a", "b"]),
+            st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\r\x00")),
+            min_size=2,
+        )
+    )
+)
+def test_csv_round_trip(rows: list[dict[str, str]]) -> None:
+    text = csv_text(("a", "b"), rows)
+    assert [cells for _, cells in parse_csv(text.encode(), ("a", "b"), file="x")] == rows
+
+
+def test_damaged_records_are_named(tmp_path: Path) -> None:
+    write_records(tmp_path / "r.jsonl", requests())
+    with (tmp_path / "r.jsonl").open("a") as file:
+        file.write('{"benchmark": 3}\n')
+    with pytest.raises(PunchlineError, match=r"r\.jsonl, line 4: not a Request record"):
+        read_records(tmp_path / "r.jsonl", Request)
+    (tmp_path / "r.parquet").write_bytes(b"PAR1 no more")
+    with pytest.raises(PunchlineError, match=r"r\.parquet: unreadable parquet"):
+        read_table(tmp_path / "r.parquet", Request)
+
+
+def test_nearest_names() -> None:
+    assert nearest("modles", ["models", "limit"]) == "Did you mean 'models'? Valid: limit, models"
+    assert nearest("xyz", ["models"]) == "Valid: models"
