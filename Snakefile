@@ -16,10 +16,10 @@ localrules:
 
 
 rule all:
+    default_target: True
     input:
         all_tables_files(),
         availability_files(),
-    default_target: True
 
 
 rule fetch:
@@ -35,7 +35,11 @@ rule prepare:
 
 rule responses:
     input:
-        expand("data/responses/{benchmark}/{model}.parquet", benchmark=SELECTION.benchmarks, model=SELECTION.models),
+        expand(
+            "data/responses/{benchmark}/{model}.parquet",
+            benchmark=SELECTION.benchmarks,
+            model=SELECTION.models,
+        ),
 
 
 rule all_tables:

@@ -1,15 +1,15 @@
 rule ask:
     input:
         code=benchmark_code("scripts/ask.py"),
-        items="data/items/{benchmark}/items.jsonl",
+        all_items="data/items/{benchmark}/items.jsonl",
     output:
         requests="data/requests/{benchmark}.parquet",
-    params:
-        samples=SELECTION.samples,
     log:
         "logs/ask/{benchmark}.log",
     conda:
         "../environment.yml"
+    params:
+        samples=SELECTION.samples,
     shell:
-        "python scripts/ask.py --benchmark {wildcards.benchmark} --items {input.items} --samples {params.samples}"
+        "python scripts/ask.py --benchmark {wildcards.benchmark} --items {input.all_items} --samples {params.samples}"
         " --out {output.requests} |& tee {log} >&2"

@@ -1,22 +1,14 @@
 # The selection, and functions that say which files a rule reads.
 import csv
 import json
-import os
-import sys
-from pathlib import Path
 
 import msgspec
 
 from snakemake.exceptions import WorkflowError
 
-# Scripts run with the interpreter and the library that Snakemake itself runs with, activated or not.
-sys.path.insert(0, str(Path(workflow.basedir) / "src"))
-os.environ["PYTHONPATH"] = os.pathsep.join([sys.path[0], os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-
 from punchline import benchmarks, engines
 from punchline.code import code_of
-from punchline.config import read_card, read_selection
+from punchline.config import hand_to_scripts, read_card, read_selection
 from punchline.errors import PunchlineError
 from punchline.records import LedgerEntry
 from punchline.storage import read_records
@@ -29,9 +21,7 @@ try:
 except PunchlineError as error:
     raise WorkflowError(str(error)) from None
 
-# Where bytes come from is no part of the selection: it reaches the fetch scripts beside the rules, so that another
-# mirror reruns nothing.
-os.environ["PUNCHLINE_FETCH_MIRROR"] = MIRROR or ""
+hand_to_scripts(MIRROR)
 ENGINE_MODULES = sorted({f"punchline.engines.{card.engine}" for card in CARDS.values()})
 NEEDS_IMAGES = any(engine.needs_images for engine in ENGINES.values())
 
@@ -64,37 +54,74 @@ def annotation_names():
 
 
 def raw_files_of_selection():
-    files = [path for name in SELECTION.benchmarks for path in raw(name, *annotation_names(), "selected.csv")]
-    return files + ([path for name in SELECTION.benchmarks for path in raw(name, "ledger.jsonl")] if NEEDS_IMAGES else [])
+    files = [
+        path
+        for name in SELECTION.benchmarks
+        for path in raw(name, *annotation_names(), "selected.csv")
+    ]
+    return files + (
+        [path for name in SELECTION.benchmarks for path in raw(name, "ledger.jsonl")]
+        if NEEDS_IMAGES
+        else []
+    )
 
 
 def availability_files():
-    return [f"results/{name}/availability.csv" for name in SELECTION.benchmarks if NEEDS_IMAGES]
+    return [
+        f"results/{name}/availability.csv"
+        for name in SELECTION.benchmarks
+        if NEEDS_IMAGES
+    ]
 
 
 def all_tables_files():
-    return [table.path for benchmark in BENCHMARKS.values() for table in benchmark.TABLES.values()]
+    files = [
+        table.path
+        for benchmark in BENCHMARKS.values()
+        for table in benchmark.TABLES.values()
+    ]
+    return [*files, "results/discrepancies.csv"]
 
 
 def chain_files(benchmark):
     """What a table's lineage names besides grades."""
-    files = raw(benchmark, "selected.csv", *BENCHMARKS[benchmark].ITEM_FILES, *BENCHMARKS[benchmark].GOLD_FILES)
+    files = raw(
+        benchmark,
+        "selected.csv",
+        *BENCHMARKS[benchmark].ITEM_FILES,
+        *BENCHMARKS[benchmark].GOLD_FILES,
+    )
     files += [f"data/items/{benchmark}/{name}.jsonl" for name in ("items", "gold")]
     files += [f"data/requests/{benchmark}.parquet"]
-    files += [f"data/responses/{benchmark}/{model}.parquet" for model in SELECTION.models]
+    files += [
+        f"data/responses/{benchmark}/{model}.parquet" for model in SELECTION.models
+    ]
     files += [f"config/model/{model}.yaml" for model in SELECTION.models]
-    files += [str(path) for engine in ENGINES.values() for path in getattr(engine, "files", [])]
+    files += [
+        str(path)
+        for engine in ENGINES.values()
+        for path in getattr(engine, "files", [])
+    ]
     if NEEDS_IMAGES:
-        files += [*raw(benchmark, "ledger.jsonl"), f"data/images/{benchmark}/index.jsonl"]
+        files += [
+            *raw(benchmark, "ledger.jsonl"),
+            f"data/images/{benchmark}/index.jsonl",
+        ]
     return list(dict.fromkeys(files))
 
 
 def benchmark_code(script):
-    return lambda wildcards: code_of(script, f"punchline.benchmarks.{wildcards.benchmark}")
+    return lambda wildcards: code_of(
+        script, f"punchline.benchmarks.{wildcards.benchmark}"
+    )
 
 
 def published_images(wildcards):
     """The images that the ledger says are there: known once the ledger is."""
-    stage = checkpoints.draw_demo if SELECTION.corpus.drawn else checkpoints.fetch_images
+    stage = (
+        checkpoints.draw_demo if SELECTION.corpus.drawn else checkpoints.fetch_images
+    )
     ledger = stage.get(benchmark=wildcards.benchmark).output.ledger
-    return [entry.path for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"]
+    return [
+        entry.path for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"
+    ]

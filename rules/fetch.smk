@@ -5,7 +5,9 @@ if SELECTION.corpus.drawn:
         input:
             code=code_of("scripts/draw_demo.py"),
         output:
-            annotations=expand(f"{SELECTION.raw('{{benchmark}}')}/{{name}}", name=annotation_names()),
+            annotations=expand(
+                f"{SELECTION.raw('{{benchmark}}')}/{{name}}", name=annotation_names()
+            ),
             ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
         log:
             "logs/fetch/draw_demo_{benchmark}.log",
@@ -21,7 +23,9 @@ else:
             code=code_of("scripts/fetch.py"),
             manifest="data/manifests/{benchmark}/annotations.csv",
         output:
-            annotations=expand(f"{SELECTION.raw('{{benchmark}}')}/{{name}}", name=annotation_names()),
+            annotations=expand(
+                f"{SELECTION.raw('{{benchmark}}')}/{{name}}", name=annotation_names()
+            ),
         log:
             "logs/fetch/annotations_{benchmark}.log",
         conda:
@@ -38,12 +42,12 @@ else:
             pinned="data/manifests/{benchmark}/images_pinned.csv",
         output:
             ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
-        params:
-            folder=f"{SELECTION.raw('{benchmark}')}",
         log:
             "logs/fetch/images_{benchmark}.log",
         conda:
             "../environment.yml"
+        params:
+            folder=f"{SELECTION.raw('{benchmark}')}",
         shell:
             "python scripts/fetch.py images --selected {input.selected} --pinned {input.pinned}"
             " --folder {params.folder} --ledger {output.ledger}"
@@ -57,6 +61,10 @@ rule select_items:
         subset=[SELECTION.subset] if SELECTION.subset else [],
     output:
         selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
+    log:
+        "logs/fetch/select_{benchmark}.log",
+    conda:
+        "../environment.yml"
     params:
         selection=lambda wildcards: as_json(
             {
@@ -65,10 +73,6 @@ rule select_items:
                 "limit": SELECTION.limit,
             }
         ),
-    log:
-        "logs/fetch/select_{benchmark}.log",
-    conda:
-        "../environment.yml"
     shell:
         "python scripts/select_items.py --benchmark {wildcards.benchmark} --selection {params.selection:q}"
         " --files {input.files} --subset '{input.subset}' --out {output.selected} |& tee {log} >&2"

@@ -1,7 +1,7 @@
 rule grade:
     input:
         code=benchmark_code("scripts/grade.py"),
-        items="data/items/{benchmark}/items.jsonl",
+        all_items="data/items/{benchmark}/items.jsonl",
         gold="data/items/{benchmark}/gold.jsonl",
         requests="data/requests/{benchmark}.parquet",
         snapshot="data/responses/{benchmark}/{model}.parquet",
@@ -12,5 +12,5 @@ rule grade:
     conda:
         "../environment.yml"
     shell:
-        "python scripts/grade.py --benchmark {wildcards.benchmark} --model {wildcards.model} --items {input.items}"
+        "python scripts/grade.py --benchmark {wildcards.benchmark} --model {wildcards.model} --items {input.all_items}"
         " --gold {input.gold} --requests {input.requests} --snapshot {input.snapshot} --out {output.grades} |& tee {log} >&2"

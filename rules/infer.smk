@@ -2,20 +2,31 @@
 # no declared outputs: Snakemake would delete them. What is declared are the snapshots of the answers to current requests.
 rule infer:
     input:
-        code=lambda wildcards: code_of("scripts/infer.py", f"punchline.engines.{CARDS[wildcards.model].engine}"),
-        items=expand("data/items/{benchmark}/items.jsonl", benchmark=SELECTION.benchmarks),
-        requests=expand("data/requests/{benchmark}.parquet", benchmark=SELECTION.benchmarks),
+        code=lambda wildcards: code_of(
+            "scripts/infer.py", f"punchline.engines.{CARDS[wildcards.model].engine}"
+        ),
+        all_items=expand(
+            "data/items/{benchmark}/items.jsonl", benchmark=SELECTION.benchmarks
+        ),
+        requests=expand(
+            "data/requests/{benchmark}.parquet", benchmark=SELECTION.benchmarks
+        ),
         files=lambda wildcards: getattr(ENGINES[wildcards.model], "files", []),
     output:
-        snapshots=expand("data/responses/{benchmark}/{{model}}.parquet", benchmark=SELECTION.benchmarks),
-    params:
-        card=lambda wildcards: as_json(CARDS[wildcards.model].options | {"engine": CARDS[wildcards.model].engine}),
-        seed=SELECTION.seed,
-        benchmarks=SELECTION.benchmarks,
+        snapshots=expand(
+            "data/responses/{benchmark}/{{model}}.parquet",
+            benchmark=SELECTION.benchmarks,
+        ),
     log:
         "logs/infer/{model}.log",
     conda:
         "../environment.yml"
+    params:
+        card=lambda wildcards: as_json(
+            CARDS[wildcards.model].options | {"engine": CARDS[wildcards.model].engine}
+        ),
+        seed=SELECTION.seed,
+        benchmarks=SELECTION.benchmarks,
     shell:
         "python scripts/infer.py --model {wildcards.model} --card {params.card:q} --seed {params.seed}"
         " --benchmarks {params.benchmarks} |& tee {log} >&2"

@@ -8,13 +8,13 @@ rule number_images:
         images=published_images,
     output:
         index="data/images/{benchmark}/index.jsonl",
-    params:
-        pinned="" if SELECTION.corpus.drawn else "--pinned",
     log:
         "logs/prepare/number_{benchmark}.log",
     conda:
         "../environment.yml"
     threads: workflow.cores or 1
+    params:
+        pinned="" if SELECTION.corpus.drawn else "--pinned",
     shell:
         "python scripts/number_images.py --benchmark {wildcards.benchmark} --files {input.files} {params.pinned}"
         " --selected {input.selected} --ledger {input.ledger} --out {output.index} |& tee {log} >&2"
@@ -28,14 +28,14 @@ rule items:
         ledger=[f"{SELECTION.raw('{benchmark}')}/ledger.jsonl"] if NEEDS_IMAGES else [],
         index=["data/images/{benchmark}/index.jsonl"] if NEEDS_IMAGES else [],
     output:
-        items="data/items/{benchmark}/items.jsonl",
+        made="data/items/{benchmark}/items.jsonl",
     log:
         "logs/prepare/items_{benchmark}.log",
     conda:
         "../environment.yml"
     shell:
         "python scripts/items.py --benchmark {wildcards.benchmark} --files {input.files} --selected {input.selected}"
-        " --ledger '{input.ledger}' --index '{input.index}' --out {output.items} |& tee {log} >&2"
+        " --ledger '{input.ledger}' --index '{input.index}' --out {output.made} |& tee {log} >&2"
 
 
 rule gold:

@@ -64,10 +64,10 @@ def picture(seed: int = 0, size: tuple[int, int] = (8, 6), kind: str = "PNG") ->
     return out.getvalue()
 
 
-def noise(side: int = 64) -> bytes:
-    """A PNG that does not compress: cutting it cuts pixels."""
+def noise(side: int = 64, kind: str = "PNG") -> bytes:
+    """An image that does not compress: cutting it cuts pixels."""
     out = io.BytesIO()
-    Image.effect_noise((side, side), 90).save(out, "PNG")
+    Image.effect_noise((side, side), 90).save(out, kind)
     return out.getvalue()
 
 
@@ -181,6 +181,14 @@ def test_bytes_decide_the_format(project: Project, kind: str, extension: str, me
     entry = project.one(comic)
     assert entry.path == f"data/raw/pixelhumor/images/xkcd_1.{extension}"
     assert entry.media_type == f"image/{media_type}"
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
+def test_half_an_image_is_truncated(kind: str) -> None:
+    whole = noise(kind=kind)
+    assert decode_image(whole)[2:] == (64, 64)
+    with pytest.raises(Missing, match="truncated"):
+        decode_image(whole[: len(whole) // 2])
 
 
 def test_changed_or_lost_file_is_fetched_again(project: Project) -> None:
@@ -997,10 +1005,10 @@ def test_stopped_script_says_so(project: Project, tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "scripts" / "fetch.py"), "images", "--comic-ids", "ids.csv", "--mirror"]
     command += [project.server.url, "--manifest", "images_pinned.csv", "--out", "o", "--ledger", "l"]
     child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while not project.server.requests:
+    while not project.server.requests and child.poll() is None:
         time.sleep(0.01)
     child.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    time.sleep(1.0)
     gate.set()
     _, said = child.communicate(timeout=30)
     assert child.returncode == 1

@@ -5,7 +5,9 @@ Every mistake is a PunchlineError that names the file, the key and the nearest v
 
 from __future__ import annotations
 
+import os
 import pkgutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -159,3 +161,14 @@ def read_card(name: str) -> ModelCard:
     if published_as is not None and not isinstance(published_as, str):
         raise PunchlineError(f"expected the paper's row name, got {published_as!r}", file=file, field="published_as")
     return ModelCard(name=name, engine=content.pop("engine"), options=content, published_as=published_as)
+
+
+def hand_to_scripts(mirror: str | None) -> None:
+    """Set what scripts get beside their rules, in this process's environment, which they inherit.
+
+    PATH: they run with the interpreter that Snakemake runs with, activated or not. PUNCHLINE_FETCH_MIRROR: where bytes
+    come from is no part of the selection, so another mirror must change no command and rerun nothing.
+    """
+    here = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
+    os.environ["PUNCHLINE_FETCH_MIRROR"] = mirror or ""

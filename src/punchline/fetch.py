@@ -270,6 +270,8 @@ def decode_image(content: bytes) -> Decoded:
     """What the bytes are, by the bytes: PNG, JPEG, GIF or WebP, decoded as far as the first frame. Raises Missing."""
     if re.match(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|\?xml|!--)", content[:512], re.IGNORECASE):
         raise Missing("not an image", "it is a page (HTML or XML)")
+    if content[:4] == b"RIFF" and int.from_bytes(content[4:8], "little") + 8 > len(content):
+        raise Missing("truncated", f"{len(content)} bytes of a longer WebP")  # its decoder does not say so
     try:
         with Image.open(io.BytesIO(content), formats=["PNG", "JPEG", "GIF", "WEBP"]) as image:  # reads the header only
             width, height = image.size
@@ -374,42 +376,14 @@ def fetch_images(
                 queues[urlsplit(_page(comic_id, pages, pins)).netloc].append(comic_id)
         if queues:
             web = Web(manners, hosts)
-            writing = threading.Lock()
-            total = sum(map(len, queues.values()))
-            done = 0
 
-            def work(comic_ids: list[str], journal: io.FileIO) -> None:
-                nonlocal done
-                for comic_id in comic_ids:
-                    try:
-                        entry = _fetch_one(
-                            web,
-                            comic_id,
-                            _page(comic_id, pages, pins),
-                            pins.get(comic_id),
-                            expected.get(comic_id),
-                            mirror,
-                            out,
-                            base,
-                        )
-                    except Stopped:
-                        return
-                    with writing:
-                        known[comic_id] = entry
-                        journal.write(canonical(entry) + b"\n")
-                        os.fsync(journal.fileno())
-                        done += 1
-                        progress(done, total, entry)
+            def fetch(comic_id: str) -> LedgerEntry:
+                page, pin, line = _page(comic_id, pages, pins), pins.get(comic_id), expected.get(comic_id)
+                return _fetch_one(web, comic_id, page, pin, line, mirror, out, base)
 
             try:
-                with _journal(ledger) as journal, ThreadPoolExecutor(len(queues)) as pool:
-                    try:
-                        futures = [pool.submit(work, queue, journal) for queue in queues.values()]
-                        wait(futures, return_when=FIRST_EXCEPTION)
-                    finally:
-                        web.stop.set()  # at the end nothing waits; after an error or Ctrl-C all threads end soon
-                    for future in futures:
-                        future.result()
+                with _journal(ledger) as journal:
+                    known |= _work_through(list(queues.values()), fetch, web.stop, journal, progress)
             finally:
                 web.close()
             _set_placeholders_aside(known, pages, pins, locked, base)
@@ -421,7 +395,7 @@ def fetch_images(
             }
             _write_lock(lock, {**locked, **fresh})
         final = [known[comic_id] for comic_id in asked]
-        others = sorted((entry for key, entry in known.items() if key not in set(asked)), key=lambda e: e.item_id)
+        others = [known[key] for key in sorted(known.keys() - set(asked))]
         _write_if_new(ledger, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
     return final
 
@@ -509,6 +483,41 @@ def _settled(entry: LedgerEntry | None, base: Path, pin: Pin | None, lock: Lock 
         return False
     file = base / entry.path
     return file.is_file() and sha256_file(file) == entry.sha256
+
+
+def _work_through(
+    queues: list[list[str]],
+    fetch: Callable[[str], LedgerEntry],
+    stop: threading.Event,
+    journal: io.FileIO,
+    progress: Callable[[int, int, LedgerEntry], None],
+) -> dict[str, LedgerEntry]:
+    """Fetch every comic, one thread for each queue, and write each entry to the journal before the next comic."""
+    entries: dict[str, LedgerEntry] = {}
+    total = sum(map(len, queues))
+    writing = threading.Lock()
+
+    def work(queue: list[str]) -> None:
+        for comic_id in queue:
+            try:
+                entry = fetch(comic_id)
+            except Stopped:
+                return
+            with writing:
+                journal.write(canonical(entry) + b"\n")
+                os.fsync(journal.fileno())
+                entries[comic_id] = entry
+                progress(len(entries), total, entry)
+
+    with ThreadPoolExecutor(len(queues)) as pool:
+        try:
+            futures = [pool.submit(work, queue) for queue in queues]
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()  # at the end nothing waits for it; after an error or Ctrl-C all threads end soon
+        for future in futures:
+            future.result()
+    return entries
 
 
 def _fetch_one(

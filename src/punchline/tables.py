@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tabulate import tabulate as tabulate_text
 
-from punchline.records import STATES, Cell, Gold, Grade, Item, Rule, Scalar, State, digest_of_all
+from punchline.records import RULES, STATES, Cell, Gold, Grade, Item, Rule, Scalar, State, digest_of_all
 from punchline.stats import Estimate, interval
 from punchline.storage import csv_text, parse_csv
 
@@ -234,3 +234,45 @@ def read_published(path: str | Path) -> list[PublishedRow]:
     """A file of config/published/. Raises PunchlineError for a file that is not one."""
     columns = ("paper", "table", "row", "key", "column", "value", "n", "note")
     return [cells for _, cells in parse_csv(Path(path).read_bytes(), columns, file=path)]
+
+
+DISCREPANCIES = (
+    "benchmark",
+    "table",
+    "model",
+    "row",
+    "column",
+    "released",
+    "n_released",
+    "paper",
+    "n_paper",
+    "difference",
+)
+
+
+def discrepancies(
+    benchmark: str,
+    table: Table,
+    model: Graded,
+    golds: Mapping[str, Gold],
+    items: Mapping[str, Item],
+) -> list[dict[str, str | int | float | None]]:
+    """Cells of a table whose value under rule `released` is not that under rule `paper`, on the same answers."""
+    if table.rows is None:
+        return []
+    values: dict[tuple[str, str], dict[Rule, tuple[float | None, int]]] = {}
+    for rule in RULES:
+        grades = [grade for grade in model.grades if grade.rule == rule and grade.task in table.tasks]
+        for row in table.rows(grades, golds, items):
+            for column, estimate in row.columns.items():
+                if estimate is not None:
+                    values.setdefault((key_text(row.keys), column), {})[rule] = (estimate.point(), estimate.n)
+    found: list[dict[str, str | int | float | None]] = []
+    for (row_name, column), by_rule in values.items():
+        (released, n_released), (paper, n_paper) = (by_rule.get(rule, (None, 0)) for rule in RULES)
+        if released != paper:
+            difference = None if released is None or paper is None else released - paper
+            place = (benchmark, table.name, model.name, row_name, column)
+            numbers = (released, n_released, paper, n_paper, difference)
+            found.append(dict(zip(DISCREPANCIES, (*place, *numbers), strict=True)))
+    return found

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import email.utils
+import functools
 import ipaddress
 import os
 import random
 import re
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -137,6 +139,12 @@ def retry_after(value: str | None, now: float) -> float | None:
         return None
 
 
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    """The usual checks of certificates; reading them takes a while."""
+    return httpx.create_ssl_context()
+
+
 class Web:
     """An HTTP client with manners, safe to share between threads. `hosts` maps a host name to the base URL (scheme,
     host, port) that answers for it, for tests and closed networks."""
@@ -149,7 +157,7 @@ class Web:
         self._knowing = threading.Lock()
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
         headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
-        self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False)
+        self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False, verify=_tls())
 
     def close(self) -> None:
         self._client.close()

@@ -52,7 +52,8 @@ STYLES = ("Comparison", "Personification", "Exaggeration", "Pun", "Sarcasm", "Si
 SOUND_EFFECTS = ("Absent", "Present, contribute", "Present, do not contribute")
 MODALITIES = ("Text", "Visual", "Both")
 
-# The prompts of appendix E, verbatim: the text after "Question n:".
+# The prompts of appendix E, verbatim: the text after "Question n:". The line breaks of question 5, which print does not
+# tell, are those of the released prompts.
 SYSTEM_PROMPT = (
     "You are a humorous assistant that understands comics. "
     "You will be given comics and your task is to evaluate the comics."
@@ -75,19 +76,19 @@ QUESTIONS = {
     "Q5": (
         "Which humor styles best describe the comic? Here are some guidelines for each humor style.\n\n"
         "Comparison: This comic compares two or more objects/ideas to reference the differences or similarities. "
-        "This comic is funny because of this comparison.\n\n"
+        "This comic is funny because of this comparison.\n"
         "Personification: This comic has at least one animal/creature/plant that acts like a human (talking, running "
-        "on two legs etc.). This comic is funny because of this personified creature/plant.\n\n"
+        "on two legs etc.). This comic is funny because of this personified creature/plant.\n"
         "Exaggeration: This comic attempts to exaggerate (overemphasize or magnify) something out of proportion. "
-        "This comic is funny because of this exaggeration/absurdity.\n\n"
+        "This comic is funny because of this exaggeration/absurdity.\n"
         "Pun: This comic is funny because of the linguistic elements. Linguistic elements include: uncommon uses of "
-        "language, double-meanings in phrases or words etc.\n\n"
+        "language, double-meanings in phrases or words etc.\n"
         "Sarcasm: This comic expresses an idea/thought that is not the real intention of the character/comic. "
-        "This comic is funny because of the sarcasm present.\n\n"
+        "This comic is funny because of the sarcasm present.\n"
         "Silliness: There are elements in the comic which are absurd and/or ridiculous. The characters are or did "
-        "something foolish. This comic is funny because of the silly elements.\n\n"
+        "something foolish. This comic is funny because of the silly elements.\n"
         "Surprise: There was a twist in the narrative or an unexpected element in the comic. This comic is funny "
-        "because of the twist or unexpected elements.\n\n"
+        "because of the twist or unexpected elements.\n"
         "Dark: There are potentially sensitive, taboo or ideas that violate the norm in this comic where if taken out "
         "of context in this comic, might be offensive to others. This comic is because of these benign violations or "
         "the dark humor present.\n\n"
@@ -586,8 +587,8 @@ def _normal(text: str) -> str:
 def _ordered(texts: Mapping[str, str], order: Sequence[str]) -> tuple[str, ...]:
     """The panels' texts in an order, lower-cased, white space collapsed; '' for a label without text.
 
-    Cut after LONGEST characters: under `released` a sequence that repeats a label without end repeats its text as often,
-    which can fill any memory. Error rates are in the thousands by then.
+    Cut after LONGEST characters: under `released` a sequence that repeats a label without end repeats its text as
+    often, which can fill any memory. Error rates are in the thousands by then.
     """
     normal = {label: _normal(text) for label, text in texts.items()}
     panels: list[str] = []

@@ -9,10 +9,11 @@ project's own; see docs/demo-corpus.md.
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ import numpy as np
 from punchline import storage
 from punchline.comics import demo_art as art
 from punchline.comics.demo_art import Box, Pen, Point
-from punchline.comics.demo_scripts import SCRIPTS, STYLES, Panel, Script
+from punchline.comics.demo_scripts import LAYOUTS, SCRIPTS, STYLES, Panel, Script
 
 MARGIN = 12  # around the page, pixels
 GUTTER = 12  # between panels, pixels
+GAP = 36  # between panels without frames
 CELL = 250  # width of a panel of relative width 1 where its row is the longest, pixels
 HEIGHTS = {"single": 300}
 HEIGHT = 236  # of the other layouts' panels, pixels
@@ -95,23 +97,21 @@ def page(script: Script) -> tuple[tuple[int, int], list[tuple[int, int, int, int
     """Size of the page (width, height) and the panels' frames (x1, y1, x2, y2) in reading order, in pixels."""
     longest = max(len(row) for row in script.rows)
     cell = 400 if script.layout == "single" else 300 if script.layout in ("column", "borderless") else CELL
-    if max(len(row) for row in script.rows) == 1 and script.layout == "uneven":
-        cell = 400
-    inner = longest * cell + (longest - 1) * GUTTER
-    inner = max(inner, 2 * cell + GUTTER) if script.layout == "uneven" else inner
+    gutter = GAP if script.layout == "borderless" else GUTTER
+    inner = longest * cell + (longest - 1) * gutter
     height = HEIGHTS.get(script.layout, HEIGHT)
     frames = []
     y = MARGIN
     for row in script.rows:
         weights = [int(c) for c in row]
-        room = inner - GUTTER * (len(weights) - 1)
+        room = inner - gutter * (len(weights) - 1)
         x = float(MARGIN)
         for weight in weights:
             width = room * weight / sum(weights)
             frames.append((round(x), y, round(x + width), y + height))
-            x += width + GUTTER
-        y += height + GUTTER
-    return (inner + 2 * MARGIN, y - GUTTER + MARGIN), frames
+            x += width + gutter
+        y += height + gutter
+    return (inner + 2 * MARGIN, y - gutter + MARGIN), frames
 
 
 def _items(scene: str) -> tuple[set[str], list[_Item]]:
@@ -184,8 +184,13 @@ def _place_text(frame: tuple[int, int, int, int], panel: Panel, items: Sequence[
         if previous is not None and index is not None:
             # the earlier speaker's tail must get past this balloon
             px, before = previous
-            if before != index and bx - 6 < px < bx + w + 6:
-                bx = min(max(px + 12, left), right - w) if at > px else max(min(px - 12 - w, right - w), left)
+            if before != index and bx - 12 < px < bx + w + 12:
+                room = (right - px - 12 if at > px else px - 12 - (x1 + 8)) - 2 * pad_x
+                if w - 2 * pad_x > room:
+                    lines = art.wrap(words, room, LETTERS)
+                    w = max(art.text_width(line, LETTERS) for line in lines) + 2 * pad_x
+                    h = len(lines) * step - 6 + 2 * pad_y
+                bx = min(max(px + 12, at - w / 2), right - w) if at > px else max(min(px - 12 - w, at - w / 2), left)
         blocks.append(_Block(kind, lines, (bx, cursor, bx + w, cursor + h), speaker))
         if index is not None:
             previous = (x1 + width * items[index].x, index)
@@ -193,10 +198,11 @@ def _place_text(frame: tuple[int, int, int, int], panel: Panel, items: Sequence[
     return blocks
 
 
-def _backdrop(pen: Pen, frame: tuple[int, int, int, int], words: set[str], tone: art.Colour, framed: bool) -> None:
+def _backdrop(
+    pen: Pen, frame: tuple[int, int, int, int], ground: float, words: set[str], tone: art.Colour, framed: bool
+) -> None:
     x1, y1, x2, y2 = frame
     flat = Pen(pen.image, pen.rng)
-    ground = y2 - 16
     if framed or words & {"night"}:
         fill = art.rgb("ccd3ee") if "night" in words else art.rgb("e4ebf0") if "rain" in words else tone
         flat.box(x1, y1, x2, y2, fill=fill, w=0)
@@ -243,7 +249,9 @@ def _tail(pen: Pen, box: Box, target: Point, spread: float = 7) -> list[Point]:
     """The three points of a tail from the balloon's edge towards the speaker's mouth."""
     bx1, _, bx2, by2 = box
     root = min(max(target[0], bx1 + 16), bx2 - 16)
-    tip = (root + (target[0] - root) * 0.8, by2 + max(min((target[1] - by2) * 0.72, target[1] - by2 - 6), 7))
+    reach = min(max(target[1] - by2 - 5, 8.0), 46.0)
+    share = reach / max(target[1] - by2, reach)
+    tip = (root + (target[0] - root) * share, by2 + reach)
     return [(root - spread, by2 - 2), tip, (root + spread, by2 - 2)]
 
 
@@ -256,20 +264,13 @@ def _balloon(pen: Pen, block: _Block, target: Point | None) -> None:
     tail = _tail(pen, block.box, target) if target else []
     cx, cy, rx, ry = (x1 + x2) / 2, (y1 + y2) / 2, (x2 - x1) / 2, (y2 - y1) / 2
     if block.kind == "!":
-        points: list[Point] = []
-        count = 26
-        for i in range(count):
-            angle = i * np.pi * 2 / count
-            c, s = float(np.cos(angle)), float(np.sin(angle))
-            square = max(abs(c), abs(s))
-            grow = 1.0 if i % 2 else 0.82
-            points.append((cx + rx * c / square**0.72 * grow, cy + ry * s / square**0.72 * grow))
-        points = [(min(max(x, x1), x2), min(max(y, y1), y2)) for x, y in points]
+        points = _jagged(cx, cy, rx - 9, ry - 9, 9)
         if tail:
+            tail = [(tail[0][0], y2 - 14), tail[1], (tail[2][0], y2 - 14)]
             pen.poly(*tail, fill=art.WHITE, w=2)
         pen.poly(*points, fill=art.WHITE, w=2)
         if tail:
-            inset = [(tail[0][0] + 2, tail[0][1] - 5), (tail[1][0], tail[1][1] - 4), (tail[2][0] - 2, tail[2][1] - 5)]
+            inset = [(tail[0][0] + 2, y2 - 16), (tail[1][0], tail[1][1] - 7), (tail[2][0] - 2, y2 - 16)]
             pen.poly(*inset, fill=art.WHITE, w=0)
         return
     corner = min(ry, 15.0)
@@ -281,8 +282,8 @@ def _balloon(pen: Pen, block: _Block, target: Point | None) -> None:
         (x1 + corner, y1 + corner, 180),
     ):
         for step in range(7):
-            angle = np.radians(start + step * 15)
-            outline.append((mx + corner * float(np.cos(angle)), my + corner * float(np.sin(angle))))
+            angle = math.radians(start + step * 15)
+            outline.append((mx + corner * math.cos(angle), my + corner * math.sin(angle)))
         if start == 0 and tail and block.kind == ":":
             outline.extend(reversed(tail))
             outline[-3:] = [(tail[2][0], y2), tail[1], (tail[0][0], y2)]
@@ -292,7 +293,7 @@ def _balloon(pen: Pen, block: _Block, target: Point | None) -> None:
         ring += [(x, cy) for x in (x1 + 9, x2 - 9)]
         for x, y in ring:
             pen.oval(x, y, 14 if y1 + 8 < y < y2 - 8 else 12, 8 if y != cy else ry * 0.7, w=2)
-        pen.poly(*outline, fill=art.WHITE, w=0)
+        pen.box(x1 + 10, y1 + 6, x2 - 10, y2 - 6, fill=art.WHITE, w=0)
         for x, y in ring:
             pen.oval(x, y, 12.6 if y1 + 8 < y < y2 - 8 else 10.6, 6.6 if y != cy else ry * 0.7 - 1.4, w=0)
         if tail:
@@ -301,6 +302,19 @@ def _balloon(pen: Pen, block: _Block, target: Point | None) -> None:
                 pen.oval(ax + (tx - ax) * share, ay + 3 + (ty - ay) * share, r, r, w=1.8)
         return
     pen.poly(*outline, fill=art.WHITE, w=2)
+
+
+def _jagged(x: float, y: float, rx: float, ry: float, spike: float) -> list[Point]:
+    """A star around a box of half width rx and half height ry; its points reach `spike` pixels further."""
+    points = []
+    count = 2 * max(round((rx + ry) / 8), 11)
+    for i in range(count):
+        angle = (i + 0.5) * math.tau / count
+        c, s = math.cos(angle), math.sin(angle)
+        square = max(abs(c), abs(s)) ** 0.85
+        reach = spike if i % 2 else 0.0
+        points.append((x + rx * c / square + reach * c, y + ry * s / square + reach * s))
+    return points
 
 
 def _write(pen: Pen, lines: Sequence[str], box: Box, size: float, drawn: Drawn) -> None:
@@ -315,16 +329,11 @@ def _write(pen: Pen, lines: Sequence[str], box: Box, size: float, drawn: Drawn) 
 def _effect(pen: Pen, words: str, x: float, y: float, drawn: Drawn) -> None:
     """A sound effect: big letters in a jagged star."""
     size = 17.0
-    half = art.text_width(words, size) / 2
-    points = []
-    count = 22
-    for i in range(count):
-        angle = i * 2 * np.pi / count
-        grow = 1.0 if i % 2 else 0.76
-        points.append((x + (half + 30) * grow * float(np.cos(angle)), y + (size + 15) * grow * float(np.sin(angle))))
+    rx, ry, spike = art.text_width(words, size) / 2 + 10, size / 2 + 9, 13.0
+    points = _jagged(x, y, rx, ry, spike)
     pen.poly(*points, fill=art.YELLOW, w=2.2)
     drawn.lettering.append(art.letter(pen.image, words, x, y + size / 2, size, weight=2.6))
-    drawn.balloons.append((x - half - 30, y - size - 15, x + half + 30, y + size + 15))
+    drawn.balloons.append((x - rx - spike, y - ry - spike, x + rx + spike, y + ry + spike))
 
 
 def _draw_panel(
@@ -344,14 +353,23 @@ def _draw_panel(
     local = (0, 0, x2 - x1, y2 - y1)
     pen = Pen(view, rng)
     backdrop, items = _items(panel.scene)
-    _backdrop(pen, local, backdrop, tone, framed)
     blocks = _place_text(local, panel, items)
     width, height = local[2], local[3]
-    ground = height - 13
+    ground = min((b.box[1] for b in blocks if b.kind == "_"), default=height - 8.0) - 5
+    _backdrop(pen, local, ground - 3, backdrop, tone, framed)
     text_bottom = max((b.box[3] for b in blocks if b.kind != "_"), default=26.0)
     standing = [art.THINGS[i.name].height * i.zoom for i in items if i.y is None and not art.THINGS[i.name].crosses]
     fit = (ground - text_bottom - 12) / max(standing, default=100.0)
     zoom = min(max(fit, 0.55), 1.45 if height > 260 else 1.2)
+    spare = ground - text_bottom - max(standing, default=height) * zoom - 20
+    floating = any(i.y is not None and not art.THINGS[i.name].crosses for i in items)
+    if spare > 0 and standing and not floating and not any(t[0] in "=*" for t in panel.texts):
+        # little ones: their words come down to them
+        down = min(spare * 0.5, 56.0)
+        blocks = [
+            b if b.kind == "_" else replace(b, box=(b.box[0], b.box[1] + down, b.box[2], b.box[3] + down))
+            for b in blocks
+        ]
     mouths: list[Point | None] = []
     signs: list[tuple[str, Box]] = []
     for item in items:
@@ -418,3 +436,142 @@ def picture(script: Script, name: str, seed: int = 0) -> tuple[np.ndarray[Any, A
     tone = TONES[int(hashlib.sha256(f"tone:{name}".encode()).hexdigest(), 16) % len(TONES)]
     drawn = [_draw_panel(canvas, f, p, tone, framed, rng) for f, p in zip(frames, script.panels, strict=True)]
     return cv2.resize(canvas, (width, height), interpolation=cv2.INTER_AREA), drawn
+
+
+# ---------------------------------------------------------------------------------------------- labels and files
+
+FULL = ("comic_id", "comic_url", "Q1", "Q2", "Q3", "Q4", "Q5")
+OBJECTIVE = ("panel_sequence", "text", "number_of_panels")
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "annotation.csv": ("comic_id", *(f"A{a}Q{q}" for a in range(1, 13) for q in range(1, 6))),
+    "comic_url.csv": ("comic_id", "comic_url"),
+    "full_label.csv": (*FULL, *OBJECTIVE, "potentially_harmful"),
+    "harm_annotation.csv": ("comic_id", "potentially_harmful"),
+    "human_explanation.csv": ("comic_id", "explanation"),
+    "metadata.csv": ("comic_id", "metadata"),
+    "objective_label.csv": ("comic_id", *OBJECTIVE),
+    "subjective_label.csv": ("comic_id", "Q1", "Q2", "Q3", "Q4", "Q5"),
+}
+SOUNDS = ("Absent", "Present, contribute", "Present, do not contribute")
+Vote = tuple[list[str], list[str], list[str], list[str], list[str]]  # one annotator's Q1 .. Q5
+
+
+def panel_texts(panel: Panel) -> list[str]:
+    """The words of a panel in reading order: one string a balloon, caption, sound effect or sign."""
+    matches = [_TEXT.fullmatch(text) for text in panel.texts]
+    return [match[4] for match in matches if match is not None]
+
+
+def labels(script: Script, name: str, seed: int = 0) -> list[int]:
+    """The random label of each panel, in reading order: a permutation of 1 .. N that hangs on seed and name only."""
+    order: list[int] = _order(seed, name, range(1, len(script.panels) + 1))
+    return order
+
+
+def _gold(script: Script, sequence: Sequence[int]) -> Vote:
+    """What consolidated votes should say; both modalities as two labels, as the annotators wrote it."""
+    if script.peak is None:
+        return ["No"], [script.sound], ["NA"], ["NA"], ["NA"]
+    modality = ["Text", "Visual"] if script.modality == "Both" else [script.modality]
+    return ["Yes"], [script.sound], [str(sequence[script.peak - 1])], modality, list(script.styles)
+
+
+def _dissent(gold: Vote, sequence: Sequence[int], rng: random.Random, away: Sequence[str] = ()) -> Vote:
+    """A vote that differs from the gold in panel, styles and sometimes more, shares no style with it, and names none
+    of the panels and styles in `away`. It never parts Text from Visual where the gold has both: two votes would then
+    outweigh the tie."""
+    q1, q2, q3, q4, q5 = gold
+    if q1 == ["No"]:
+        return ["Yes"], q2, [str(sequence[0])], ["Text"], [rng.choice(STYLES)]
+    if not away and rng.random() < 0.3:
+        return ["No"], ["Absent"], ["NA"], ["NA"], ["NA"]
+    panels = [str(label) for label in sequence if str(label) not in (*q3, *away)]
+    styles = [style for style in STYLES if style not in (*q5, *away)]
+    sound = rng.choice([s for s in SOUNDS if s not in q2]) if not away and rng.random() < 0.3 else q2[0]
+    modality = rng.choice([["Text"], ["Visual"]]) if len(q4) == 1 and not away else q4
+    return q1, [sound], [rng.choice(panels)] if panels else q3, modality, rng.sample(styles, rng.choice((1, 2)))
+
+
+def _votes(gold: Vote, sequence: Sequence[int], pair: int, rng: random.Random) -> dict[int, Vote]:
+    """Votes by annotator, 1 .. 12, whose consolidation is the gold.
+
+    Two main annotators, and where they differ a third one or an expert (9 .. 12), as in the released file.
+    """
+    first, second = 2 * pair + 1, 2 * pair + 2
+    third = rng.choice([a for a in range(1, 9) if a not in (first, second)])
+    expert = rng.randint(9, 12)
+    chance = rng.random()
+    if chance < 0.5:
+        return {first: gold, second: gold}
+    if chance < 0.7 and gold[0] == ["Yes"]:  # the second sees more styles in it than are kept
+        more = rng.choice([style for style in STYLES if style not in gold[4]])
+        return {first: gold, second: (*gold[:4], [*gold[4], more])}
+    wrong = _dissent(gold, sequence, rng)
+    if chance < 0.85:
+        return {first: gold, second: wrong, third: gold}
+    if chance < 0.93 and gold[0] == ["Yes"] and len(sequence) > 2:  # three opinions: only the expert settles it
+        one = _dissent(gold, sequence, rng, ("-",))
+        two = _dissent(gold, sequence, rng, (*one[2], *one[4]))
+        return {first: gold, second: one, third: two, expert: gold}
+    return {first: gold, second: wrong, expert: gold}
+
+
+def tables(seed: int = 0) -> dict[str, str]:
+    """The 8 CSV files: name to content."""
+    rows: dict[str, dict[str, Any]] = {}
+    golds: dict[str, tuple[Vote, list[int]]] = {}
+    why: list[dict[str, Any]] = []
+    for name, script in zip(comic_ids(), SCRIPTS, strict=True):
+        sequence = labels(script, name, seed)
+        _, frames = page(script)
+        panels = sorted(zip(sequence, frames, script.panels, strict=True), key=lambda panel: panel[0])
+        gold = _gold(script, sequence)
+        golds[name] = gold, sequence
+        q4 = ["Both"] if len(gold[3]) == 2 else gold[3]
+        boxes = [
+            {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "panel_number": str(label)}
+            for label, (x1, y1, x2, y2), _ in panels
+        ]
+        rows[name] = {
+            "comic_id": name,
+            "comic_url": f"demo:{name}",
+            **{f"Q{q}": str(value) for q, value in enumerate((*gold[:3], q4, gold[4]), start=1)},
+            "panel_sequence": ", ".join(map(str, sequence)),
+            "text": " \n ".join(f"{label}: " + " \n ".join(panel_texts(panel)) for label, _, panel in panels),
+            "number_of_panels": len(sequence),
+            "potentially_harmful": "harm" if script.harm else "non-harm",
+            "metadata": str(boxes),
+        }
+        if script.why:
+            why.append({"comic_id": name, "explanation": script.why})
+
+    by_number = sorted(rows, key=lambda name: (name.rsplit("_", 1)[0], int(name.rsplit("_", 1)[1])))
+    # as released: two files have the sources in another order, and one is by annotators
+    by_source = sorted(by_number, key=lambda name: _order(0, "sources", LAYOUTS).index(name.rsplit("_", 1)[0]))
+    by_annotator = _order(seed, "annotators", rows)
+    for place, name in enumerate(by_annotator):
+        gold, sequence = golds[name]
+        for annotator, vote in _votes(gold, sequence, place * 4 // len(rows), _rng(seed, f"votes:{name}")).items():
+            rows[name] |= {f"A{annotator}Q{q}": str(value) for q, value in enumerate(vote, start=1)}
+    order = {"annotation.csv": by_annotator, "metadata.csv": by_source, "objective_label.csv": by_source}
+    files = {}
+    for file, columns in COLUMNS.items():
+        chosen = why if file == "human_explanation.csv" else [rows[name] for name in order.get(file, by_number)]
+        files[file] = storage.csv_text(columns, ({column: row.get(column) for column in columns} for row in chosen))
+    return files
+
+
+def draw(folder: Path, seed: int = 0) -> None:
+    """Write the corpus to `folder`: 8 CSVs in PixelHumor's released formats and images/<comic_id>.png.
+
+    The same seed gives the same bytes under the same OpenCV. The seed decides labels, votes, row order and the wobble
+    of the lines; jokes, layouts and gold do not hang on it (but for Q3, which names a label).
+    """
+    for file, content in tables(seed).items():
+        storage.write_text(folder / file, content)
+    for name, script in zip(comic_ids(), SCRIPTS, strict=True):
+        image, _ = picture(script, name, seed)
+        encoded, content = cv2.imencode(".png", image, [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, 0])
+        if not encoded:
+            raise RuntimeError(f"OpenCV could not encode {name} as PNG")
+        storage.write_bytes(folder / "images" / f"{name}.png", content.tobytes())

@@ -115,6 +115,7 @@ class Pen:
         self, x: float, y: float, rx: float, ry: float, start: float, end: float, w: float = 2.2, c: Colour = INK
     ) -> None:
         """A piece of an ellipse from `start` to `end` degrees, clockwise from the right."""
+        end = end + 360 if end < start else end
         angles = [math.radians(start + (end - start) * step / 14) for step in range(15)]
         self.line(*((x + rx * math.cos(a), y + ry * math.sin(a)) for a in angles), w=w, c=c)
 
@@ -229,11 +230,11 @@ POSES: dict[str, tuple[float, Limb, Limb, Limb, Limb]] = {
     "point": (-38, ((-5, 19), (-8, 38)), ((5, 19), (8, 38)), ((-10, 13), (-12, 28)), ((15, 2), (31, -3))),
     "hold": (-38, ((-5, 19), (-8, 38)), ((5, 19), (8, 38)), ((4, 13), (22, 12)), ((9, 11), (26, 8))),
     "shrug": (-38, ((-5, 19), (-8, 38)), ((5, 19), (8, 38)), ((-14, 10), (-24, 0)), ((14, 10), (24, 0))),
-    "cheer": (-38, ((-5, 19), (-10, 38)), ((5, 19), (10, 38)), ((-14, -8), (-20, -26)), ((14, -8), (20, -26))),
+    "cheer": (-38, ((-5, 19), (-10, 38)), ((5, 19), (10, 38)), ((-19, -3), (-27, -24)), ((19, -3), (27, -24))),
     "hips": (-38, ((-5, 19), (-8, 38)), ((5, 19), (8, 38)), ((-16, 12), (-4, 26)), ((16, 12), (4, 26))),
     "think": (-38, ((-5, 19), (-8, 38)), ((5, 19), (8, 38)), ((-10, 13), (-12, 28)), ((15, 12), (10, -3))),
     "run": (-36, ((-12, 16), (-27, 22)), ((14, 13), (20, 35)), ((-13, 9), (-20, 22)), ((14, 10), (24, 0))),
-    "jump": (-46, ((-12, 10), (-16, 26)), ((12, 10), (16, 26)), ((-14, -8), (-22, -24)), ((14, -8), (22, -24))),
+    "jump": (-46, ((-12, 10), (-16, 26)), ((12, 10), (16, 26)), ((-19, -4), (-28, -20)), ((19, -4), (28, -20))),
     "sit": (-24, ((18, -1), (20, 24)), ((22, 1), (26, 24)), ((-3, 15), (12, 24)), ((10, 13), (20, 22))),
     "work": (-24, ((18, -1), (20, 24)), ((22, 1), (26, 24)), ((7, 14), (24, 12)), ((9, 14), (27, 10))),
     "fall": (-38, ((-10, 16), (-20, 30)), ((10, 18), (22, 30)), ((-16, -10), (-26, -22)), ((16, -8), (26, -22))),
@@ -248,7 +249,7 @@ def _limb(pen: Pen, start: Point, limb: Limb, turn: Callable[[float, float], Poi
 
 
 def figure(pen: Pen, marks: Sequence[str], extras: Sequence[str], shirt: Colour) -> Point:
-    """A stick figure; `marks` hold its pose and mood, `extras` its hair, hat and so on. Returns where its mouth is."""
+    """A stick figure; `marks` hold its pose and mood, `extras` its hair, hat and so on. Returns where a tail should point."""
     pose = next((m for m in marks if m in POSES or m in LYING), "stand")
     mood = next((m for m in marks if m in FACES), "smile")
     angle = {"lie": -90.0, "tumble": 140.0, "fall": 25.0}.get(pose, 0.0)
@@ -291,12 +292,9 @@ def figure(pen: Pen, marks: Sequence[str], extras: Sequence[str], shirt: Colour)
 
     hx, hy = turn(0, head)
     skin = GREEN if "green" in extras else WHITE
-    if angle in (0.0, 25.0):
-        tilt = Pen(pen.image, pen.rng, pen.place(hx, hy), pen.zoom, pen.flip)
-    else:  # heads of lying figures stay readable: they are not turned
-        tilt = Pen(pen.image, pen.rng, pen.place(hx, hy), pen.zoom, pen.flip)
-    _head(tilt, r, mood, extras, skin)
-    return hx + 6, hy + 8
+    # The head is not turned: a face stays readable, whatever the body does.
+    _head(Pen(pen.image, pen.rng, pen.place(hx, hy), pen.zoom, pen.flip), r, mood, extras, skin)
+    return hx + 3, hy - r - (22 if {"wizard", "chef"} & set(extras) else 9 if len(extras) else 3)
 
 
 def _head(pen: Pen, r: float, mood: str, extras: Sequence[str], skin: Colour) -> None:
@@ -380,7 +378,7 @@ Draw = Callable[[Pen, Sequence[str]], Point | None]
 class Thing:
     """How a named thing is drawn, and the room it takes in units."""
 
-    draw: Draw  # returns where its mouth is, if it can speak
+    draw: Draw  # returns where the tail of a balloon should point, if it can speak
     half: float  # half its width
     height: float
     text: Box | None = None  # where words may be written on it
@@ -846,8 +844,8 @@ def _cactus(pen: Pen, marks: Sequence[str]) -> Point:
 @thing("fern", 26, 66)
 def _fern(pen: Pen, marks: Sequence[str]) -> Point:
     if "dry" in marks:
-        pen.line((0, -18), (2, -32), (12, -28), w=2.2, c=BROWN)
-        pen.line((0, -20), (-6, -28), (-14, -22), w=2.2, c=BROWN)
+        pen.line((1, -22), (3, -48), (16, -42), (20, -32), w=2.4, c=BROWN)
+        pen.line((-1, -22), (-6, -42), (-18, -38), (-22, -28), w=2.4, c=BROWN)
     else:
         droop = 16.0 if "droop" in marks else 0.0
         for dx, top in ((-26, -52), (-13, -64), (0, -68), (13, -64), (26, -52)):
@@ -1144,7 +1142,8 @@ def _bowl(pen: Pen, marks: Sequence[str]) -> Point:
     _fish(inner, marks)
     pen.line((-20, -50), (20, -50), w=3)
     if "rod" in marks:
-        pen.line((10, -24), (54, -80), w=2.4, c=BROWN)
+        pen.line((10, -24), (62, -74), w=2.4, c=BROWN)
+        pen.line((62, -74), (62, 26), w=1.2)
     return 16, -18
 
 
@@ -1280,13 +1279,16 @@ def _hook(pen: Pen, marks: Sequence[str]) -> None:
 @thing("bread", 22, 20)
 def _bread(pen: Pen, marks: Sequence[str]) -> None:
     """A slice; `butter`, `cheese`, `bitten` for the next steps."""
+    if "bitten" in marks:
+        pen.poly((-22, -2), (-24, -12), (-16, -18), (2, -18), (7, -13), (2, -9), (6, -2), fill=WOOD)
+        pen.poly((-17, -22), (1, -22), (4, -19), (1, -17), (-17, -17), fill=YELLOW, w=1.5)
+        pen.poly((-22, -22), (3, -22), (-1, -26), (3, -30), (-16, -30), fill=ORANGE, w=1.6)
+        return
     pen.poly((-22, -2), (-24, -12), (-16, -18), (16, -18), (24, -12), (22, -2), fill=WOOD)
     if "butter" in marks or "cheese" in marks:
         pen.box(-17, -22, 17, -17, fill=YELLOW, w=1.5)
     if "cheese" in marks:
         pen.poly((-22, -22), (22, -22), (14, -30), (-16, -30), fill=ORANGE, w=1.6)
-    if "bitten" in marks:
-        pen.oval(20, -14, 10, 9, fill=WHITE, w=1.6)
 
 
 @thing("plate", 34, 8)
@@ -1385,11 +1387,13 @@ def _planet(pen: Pen, marks: Sequence[str]) -> None:
 
 @thing("moon", 18, 36, crosses=True)
 def _moon(pen: Pen, marks: Sequence[str]) -> None:
+    outer = [math.radians(51 + 258 * step / 14) for step in range(15)]
+    inner = [math.radians(275 - 190 * step / 10) for step in range(11)]
     pen.poly(
-        *((16 * math.cos(math.radians(a)), -18 + 16 * math.sin(math.radians(a))) for a in range(-60, 241, 20)),
-        *((7 + 12 * math.cos(math.radians(a)), -23 + 12 * math.sin(math.radians(a))) for a in range(180, -10, -24)),
+        *((16 * math.cos(a), -18 + 16 * math.sin(a)) for a in outer),
+        *((9 + 12.5 * math.cos(a), -18 + 12.5 * math.sin(a)) for a in inner),
         fill=YELLOW,
-    )  # fmt: skip
+    )
 
 
 @thing("stars", 60, 40, crosses=True)

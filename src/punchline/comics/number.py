@@ -1,7 +1,7 @@
 """Numbered comics as the authors made them, and how their labels are read back.
 
-Each panel's label is drawn with OpenCV's Hershey simplex, scale 1, red, thickness 2, at (x1 + 20, y1 + 30) of the panel's
-box in metadata.csv (PixelHumor, released code). OpenCV 4 draws it without anti-aliasing, so that the label's pixels are
+Each panel's label is drawn with OpenCV's Hershey simplex, scale 1, red, thickness 2, at (x1 + 20, y1 + 30) of its box
+in metadata.csv (PixelHumor, released code). OpenCV 4 draws it without anti-aliasing, so that the label's pixels are
 pure red and match a template exactly; OpenCV 5 draws other bytes: `derivation` records the version.
 
 Images are (height, width, 3) uint8 arrays, BGR; coordinates are pixels, x to the right, y down.
@@ -10,6 +10,7 @@ Images are (height, width, 3) uint8 arrays, BGR; coordinates are pixels, x to th
 from __future__ import annotations
 
 import functools
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,8 +64,8 @@ def derivation() -> dict[str, Any]:
 def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | Path | None = None) -> Image:
     """A copy of the image with each box's label drawn on it, in the order given.
 
-    A label that reaches over the image's edge is cut off, as OpenCV does. Raises PunchlineError, naming `name`, for a box
-    that has no area inside the image and for a label below 0.
+    A label that reaches over the image's edge is cut off, as OpenCV does. Raises PunchlineError, naming `name`, for a
+    box that has no area inside the image and for a label below 0.
     """
     height, width = image.shape[:2]
     numbered = image.copy()
@@ -88,15 +89,30 @@ def number(source: bytes | Path | str, boxes: Sequence[LabelledBox], *, name: st
     `source` is an image's encoded bytes or its file; `name` names it in errors. Raises PunchlineError for an image that
     cannot be read, and as `draw_labels` does.
     """
-    if name is None and not isinstance(source, bytes):
-        name = source
-    return encode(draw_labels(read_image(source), boxes, name=name))
+    if isinstance(source, bytes):
+        name = name or "the image"
+        image = read_image(_Named(source, str(name)))  # type: ignore[arg-type]  # Pillow reads files and streams alike
+    else:
+        name = name or source
+        image = read_image(source)
+    return encode(draw_labels(image, boxes, name=name))
+
+
+class _Named(io.BytesIO):
+    """Bytes that errors call by a name."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.called: str = name
+
+    def __str__(self) -> str:
+        return self.called
 
 
 def encode(image: Image) -> bytes:
     """PNG bytes of an image, losslessly; every setting is named, so that no default can change the bytes."""
     settings = [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT]
-    return bytes(cv2.imencode(".png", image, settings)[1].tobytes())
+    return cv2.imencode(".png", image, settings)[1].tobytes()
 
 
 def read_labels(image: Image) -> list[Label]:
@@ -111,7 +127,7 @@ def erase_labels(image: Image) -> Image:
     """A copy of the image in which each label's pixels have the median colour of those around it."""
     clean = image.copy()
     for pixels in _find(image)[1]:
-        around = cv2.dilate(pixels, np.ones((7, 7), np.uint8)).astype(bool) & ~_red(image).astype(bool)
+        around = _dilated(pixels, 7, 7).astype(bool) & ~_red(image).astype(bool)
         if around.any():
             clean[pixels.astype(bool)] = np.median(image[around], axis=0).astype(np.uint8)
     return clean
@@ -122,7 +138,7 @@ def _put(image: Image, text: str, x: int, y: int) -> None:
 
 
 def _red(image: Image) -> Image:
-    return cv2.inRange(image, RED, RED) // 255  # type: ignore[no-any-return]
+    return np.asarray(cv2.inRange(image, RED, RED) // 255, np.uint8)
 
 
 @functools.cache
@@ -133,16 +149,20 @@ def _digits() -> list[tuple[Image, Image]]:
         canvas = np.zeros((WINDOW[1], WINDOW[0], 3), np.uint8)
         _put(canvas, str(digit), *ANCHOR)
         glyph = _red(canvas)
-        templates.append((glyph, cv2.dilate(glyph, np.ones((3, 3), np.uint8)) - glyph))
+        templates.append((glyph, _dilated(glyph, 3, 3) & ~glyph))
     return templates
+
+
+def _dilated(mask: Image, width: int, height: int) -> Image:
+    return np.asarray(cv2.dilate(mask, np.ones((height, width), np.uint8)), np.uint8)
 
 
 def _find(image: Image) -> tuple[list[Label], list[Image]]:
     """The labels, ascending, and the mask of each one's pixels."""
     red = _red(image)
     pad_x, pad_y = WINDOW
-    padded = cv2.copyMakeBorder(red, pad_y, pad_y, pad_x, pad_x, cv2.BORDER_CONSTANT, value=0)
-    inside = cv2.copyMakeBorder(np.ones_like(red), pad_y, pad_y, pad_x, pad_x, cv2.BORDER_CONSTANT, value=0)
+    padded = np.pad(red, ((pad_y, pad_y), (pad_x, pad_x)))
+    inside = np.pad(np.ones_like(red), ((pad_y, pad_y), (pad_x, pad_x)))
 
     found: list[tuple[float, float, int, int, int]] = []  # sorts the largest and clearest digit first
     for left, top, right, bottom in _regions(padded):
@@ -191,7 +211,7 @@ def _count(mask: Image, template: Image) -> NDArray[np.float32]:
 
 def _regions(padded: Image) -> list[tuple[int, int, int, int]]:
     """Boxes (left, top, right, bottom) around clusters of red pixels, with a template's margin on each side."""
-    near = cv2.dilate(padded, np.ones((WINDOW[1], WINDOW[0]), np.uint8))
+    near = _dilated(padded, *WINDOW)
     height, width = padded.shape
     regions = []
     for x, y, w, h, _ in cv2.connectedComponentsWithStats(near)[2][1:]:

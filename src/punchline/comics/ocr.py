@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-import logging
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -121,6 +120,5 @@ def _reader() -> Any:
                 file=model,
                 way_out="Install the version of rapidocr that requirements.lock names",
             )
-    logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
     weights = {key: str(folder / model) for key, model in MODELS.items()}
     return rapidocr.RapidOCR(params={**SETTINGS, **weights, "Global.log_level": "critical"})

@@ -1,0 +1,110 @@
+"""The selection: what is mistyped is named, with the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from punchline.config import read_card, read_selection
+from punchline.errors import PunchlineError
+
+
+@pytest.fixture(autouse=True)
+def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+
+
+def test_the_default_is_the_demo_with_all_baselines() -> None:
+    selection, mirror = read_selection({})
+    assert selection.corpus.name == "demo"
+    assert selection.models == ["random", "prior", "label-order", "reading-order", "ocr"]
+    assert mirror is None
+
+
+def test_overrides_take_the_place_of_lines() -> None:
+    selection, mirror = read_selection({"corpus": "open", "mirror": "a/b", "models": ["ocr"], "limit": 3})
+    assert selection.corpus.sources == {"pixelhumor": ["xkcd"]}
+    assert (mirror, selection.models, selection.limit) == ("a/b", ["ocr"], 3)
+
+
+@pytest.mark.parametrize("value", ["[random,ocr]", "random,ocr", ["random", "ocr"]])
+def test_lists_as_people_write_them(value: Any) -> None:
+    assert read_selection({"models": value})[0].models == ["random", "ocr"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"modles": ["ocr"]}, r"unknown key 'modles'. Did you mean 'models'"),
+        ({"models": ["ocrr"]}, r"unknown models 'ocrr' .*Did you mean 'ocr'"),
+        ({"models": []}, "expected a list of names"),
+        ({"models": ["ocr", "ocr"]}, "named twice: ocr"),
+        ({"corpus": "opne"}, r"unknown corpus 'opne'. Did you mean 'open'"),
+        ({"benchmarks": ["pixelhumour"]}, r"Did you mean 'pixelhumor'"),
+        ({"scoring": "relased"}, r"unknown scoring 'relased'. Did you mean 'released'"),
+        ({"limit": 0}, "expected at least 1, got 0"),
+        ({"limit": "ten"}, r"Expected `int \| null`, got `str`"),
+        ({"seed": 1.5}, "seed"),
+        ({"subset": "nowhere.csv"}, r"no such file: nowhere.csv. Name a CSV"),
+    ],
+)
+def test_a_mistake_is_named(overrides: dict[str, Any], message: str) -> None:
+    with pytest.raises(PunchlineError, match=message):
+        read_selection(overrides)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("engine: [", r"broken\.yaml, line 1: malformed YAML"),
+        ("- a", "expected a mapping with at least `engine`"),
+        ("path: x", "expected a mapping with at least `engine`"),
+        ("engine: replay\npublished_as: 3", "field published_as: expected the paper's row name"),
+    ],
+)
+def test_a_broken_card_is_named(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config" / "model").mkdir(parents=True)
+    (tmp_path / "config" / "model" / "broken.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PunchlineError, match=message):
+        read_card("broken")
+
+
+def test_environment_yml_and_pyproject_agree(root: Path) -> None:
+    import tomllib
+
+    import yaml
+
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    text = (root / "environment.yml").read_text()
+    environment = yaml.safe_load(text)
+    python = next(d for d in environment["dependencies"] if isinstance(d, str) and d.startswith("python"))
+    assert python.startswith("python" + project["requires-python"])
+    (pip,) = (d["pip"] for d in environment["dependencies"] if isinstance(d, dict))
+    assert pip == ["--no-deps", "--requirement requirements.lock", "--editable ."]
+    locked = (root / "requirements.lock").read_text()
+
+    def name(requirement: str) -> str:
+        import re
+
+        return re.split(r"[<>=;\[ ]", requirement)[0].lower()
+
+    for requirement in project["dependencies"]:
+        assert f"\n{name(requirement)}==" in "\n" + locked, f"{requirement} is not in requirements.lock: run make lock"
+    for extra, requirements in project["optional-dependencies"].items():
+        if extra != "dev":
+            line = next(line for line in text.splitlines() if f"[{extra}]" in line)
+            missing = [name(r) for r in requirements if name(r) not in line]
+            assert not missing, f"environment.yml does not name {missing} of the extra {extra}"
+
+
+def test_locks_hold_hashes_and_no_addresses(root: Path) -> None:
+    for lock in ("requirements.lock", "requirements-dev.lock"):
+        text = (root / lock).read_text()
+        assert "://" not in text
+        assert "opencv-python==" not in text
+        pinned = [line for line in text.splitlines() if "==" in line and not line.startswith(" ")]
+        assert len(pinned) > 100
+        assert all(line.endswith("\\") for line in pinned), "a pin without a hash"

@@ -1,0 +1,173 @@
+"""Numbered comics: drawing, reading back and erasing of labels."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punchline.comics import number
+from punchline.comics.split import read_image
+from punchline.errors import PunchlineError
+from punchline.storage import parse_csv
+
+GOLDEN = "f3145f53ac90cde4"
+
+
+def blank(width: int = 300, height: int = 200, colour: int = 255) -> number.Image:
+    return np.full((height, width, 3), colour, np.uint8)
+
+
+@pytest.mark.skipif(cv2.__version__.split(".")[0] != "4", reason=f"OPENCV {cv2.__version__}: labels are those of 4.x")
+def test_drawing_is_that_of_opencv_4() -> None:
+    drawn = number.draw_labels(blank(), [(0, 0, 100, 200, 1), (100, 0, 200, 200, 10), (200, 0, 300, 200, 2)])
+    assert hashlib.sha256(drawn.tobytes()).hexdigest()[:16] == GOLDEN
+    assert set(np.unique(drawn.reshape(-1, 3), axis=0).sum(axis=1)) == {255, 3 * 255}  # pure red and white only
+
+
+def test_draws_as_the_papers_call() -> None:
+    expected = blank()
+    cv2.putText(expected, "12", (7 + 20, 9 + 30), cv2.FONT_HERSHEY_SIMPLEX, 1, (0, 0, 255), 2)
+    image = blank()
+    assert np.array_equal(number.draw_labels(image, [(7, 9, 200, 150, 12)]), expected)
+    assert np.array_equal(image, blank()), "the published image is left as it is"
+
+
+def test_png_is_deterministic_lossless_and_the_same_from_bytes_and_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    picture = rng.integers(0, 255, (90, 140, 3), np.uint8)
+    path = tmp_path / "comic.png"
+    path.write_bytes(number.encode(picture))
+    boxes = [(0, 0, 70, 90, 2), (70, 0, 140, 90, 1)]
+    made = number.number(path, boxes)
+    assert made == number.number(path.read_bytes(), boxes)
+    (tmp_path / "numbered.png").write_bytes(made)
+    assert np.array_equal(read_image(tmp_path / "numbered.png"), number.draw_labels(picture, boxes))
+
+
+@pytest.mark.parametrize(
+    ("box", "expected"),
+    [
+        ((300, 0, 400, 50, 1), "panel 1: box (300, 0, 400, 50) has no area inside the image of 300 x 200 pixels"),
+        ((-9, 0, 0, 50, 1), "no area"),
+        ((0, 200, 10, 230, 3), "record panel 3"),
+        ((50, 10, 50, 90, 1), "no area"),
+        ((60, 10, 50, 90, 1), "no area"),
+        ((0, 0, 50, 50, -1), "from 0 up"),
+    ],
+)
+def test_bad_boxes(box: number.LabelledBox, expected: str) -> None:
+    with pytest.raises(PunchlineError) as error:
+        number.draw_labels(blank(), [box], name="strip_1.png")
+    assert str(error.value).startswith("strip_1.png, record panel") and expected in str(error.value)
+
+
+def test_unreadable_bytes_name_the_comic() -> None:
+    with pytest.raises(PunchlineError, match=r"^strip_1\.gif: "):
+        number.number(b"<html>", [(0, 0, 9, 9, 1)], name="strip_1.gif")
+
+
+def test_a_box_may_reach_beyond_the_image() -> None:
+    drawn = number.draw_labels(blank(), [(-5, -3, 900, 900, 4)])
+    assert number.read_labels(drawn) == [(4, 15, 27)]
+
+
+def test_derivation_names_the_version() -> None:
+    derivation = number.derivation()
+    assert derivation["opencv"] == cv2.__version__
+    assert {"font", "scale", "thickness", "offset", "bgr", "format"} <= derivation.keys()
+
+
+@pytest.mark.parametrize("label", [*range(21), 37, 44, 77, 88, 99, 100, 111, 2025])
+@pytest.mark.parametrize("colour", [0, 128, 255])
+def test_reads_every_label(label: int, colour: int) -> None:
+    drawn = number.draw_labels(blank(colour=colour), [(13, 7, 250, 150, label)])
+    assert number.read_labels(drawn) == [(label, 33, 37)]
+
+
+def test_reads_neighbours_repetitions_and_order() -> None:
+    boxes = [(0, 0, 60, 90, 3), (100, 0, 160, 90, 1), (0, 100, 60, 190, 11), (100, 100, 160, 190, 1)]
+    assert number.read_labels(number.draw_labels(blank(), boxes)) == [
+        (1, 120, 30),
+        (1, 120, 130),
+        (3, 20, 30),
+        (11, 20, 130),
+    ]
+
+
+def test_reads_labels_drawn_over_each_other() -> None:
+    drawn = number.draw_labels(blank(), [(0, 0, 90, 90, 4), (9, 5, 90, 90, 7)])
+    assert number.read_labels(drawn) == [(4, 20, 30), (7, 29, 35)]
+
+
+@pytest.mark.parametrize("cut", [(0, 8), (6, 0)])
+def test_reads_a_label_that_the_edge_cuts(cut: tuple[int, int]) -> None:
+    x1, y1 = 300 - 20 - 22 + cut[0], 200 - 30 + cut[1] - 1
+    assert number.read_labels(number.draw_labels(blank(), [(x1, y1, 300, 200, 5)])) == [(5, x1 + 20, y1 + 30)]
+
+
+def test_red_art_is_no_label() -> None:
+    image = blank()
+    cv2.rectangle(image, (10, 10), (120, 120), number.RED, -1)
+    cv2.circle(image, (220, 60), 30, number.RED, 2)
+    cv2.line(image, (150, 190), (290, 150), number.RED, 2)
+    assert number.read_labels(image) == []
+    drawn = number.draw_labels(image, [(100, 120, 290, 190, 6)])
+    assert number.read_labels(drawn) == [(6, 120, 150)]
+
+
+def test_no_label() -> None:
+    assert number.read_labels(blank()) == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(1, 18), min_size=1, max_size=6, unique=True),
+    st.integers(0, 40),
+    st.integers(0, 40),
+    st.integers(0, 2**32 - 1),
+)
+def test_reads_what_was_drawn(labels: list[int], left: int, top: int, seed: int) -> None:
+    noise = np.random.default_rng(seed).integers(0, 255, (260, 420, 3), np.uint8)
+    boxes = [
+        (left + 130 * (i % 3), top + 110 * (i // 3), left + 130 * (i % 3) + 100, 260, label)
+        for i, label in enumerate(labels)
+    ]
+    read = number.read_labels(number.draw_labels(noise, boxes))
+    assert read == sorted((label, x1 + 20, y1 + 30) for x1, y1, _, _, label in boxes)
+
+
+def test_erasing_restores_a_plain_ground_and_leaves_red_art() -> None:
+    image = blank(colour=200)
+    cv2.circle(image, (220, 160), 25, number.RED, -1)
+    drawn = number.draw_labels(image, [(0, 0, 100, 100, 3), (150, 0, 250, 100, 12)])
+    assert not np.array_equal(drawn, image)
+    assert np.array_equal(number.erase_labels(drawn), image)
+    assert np.array_equal(number.erase_labels(image), image)
+
+
+@pytest.mark.real
+def test_reads_every_label_of_the_real_comics(mirror: Path) -> None:
+    metadata = {
+        cells["comic_id"]: [
+            (p["x1"], p["y1"], p["x2"], p["y2"], int(p["panel_number"])) for p in ast.literal_eval(cells["metadata"])
+        ]
+        for _, cells in parse_csv((mirror / "pixelhumor/metadata.csv").read_bytes(), ["metadata"], file="metadata.csv")
+    }
+    right = count = 0
+    wrong = []
+    for _, comic in parse_csv((mirror / "xkcd/manifest.csv").read_bytes(), ["file"], file="manifest.csv"):
+        boxes = metadata[comic["comic_id"]]
+        read = number.read_labels(number.draw_labels(read_image(mirror / "xkcd" / comic["file"]), boxes))
+        drawn = sorted((label, x1 + 20, y1 + 30) for x1, y1, _, _, label in boxes)
+        count += len(drawn)
+        right += len(set(drawn) & set(read))
+        if read != drawn:
+            wrong.append(comic["comic_id"])
+    assert (right, count, wrong) == (558, 558, [])
