@@ -27,7 +27,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from fetch_server import Reply, Server, page, serving
 from punchline.errors import PunchlineError
 from punchline.fetch import (
     ANNOTATION_COLUMNS,
@@ -52,6 +51,7 @@ from punchline.records import canonical, sha256
 from punchline.resolvers import SITES, NoImage
 from punchline.storage import csv_text, sha256_file
 from punchline.web import REASONS, Manners, Missing, Web, retry_after, user_agent
+from tests.fetch_server import Reply, Server, page, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICK = Manners(pause=0.0, connect_timeout=2.0, read_timeout=5.0, total_timeout=20.0, backoff=0.01, longest_wait=5.0)
@@ -532,6 +532,12 @@ def test_pinned_image_of_another_size_is_refused(project: Project) -> None:
     entry = project.one(project.xkcd(1, Reply(picture(1, size=(8, 7)))))
     assert entry.reason == "digest differs from manifest"
     assert "8 x 6" in str(entry.note) and "8 x 7" in str(entry.note)
+
+
+def test_pinned_address_may_not_lead_to_a_private_network(project: Project) -> None:
+    project.pin(1, picture(1))
+    comic = project.xkcd(1, Reply(status=302, headers={"Location": "https://127.0.0.1/a.png"}))
+    assert project.one(comic).reason == "unsafe address"
 
 
 def test_one_image_for_several_pages_is_a_placeholder(project: Project) -> None:

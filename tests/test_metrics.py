@@ -54,6 +54,13 @@ def test_counts_are_laid_out_by_class() -> None:
     assert labels.counts(predicted, gold).tolist() == [[1, 1, 1, 0, 0, 1], [0, 1, 0, 1, 1, 1]]
 
 
+def test_no_item_and_no_class() -> None:
+    none = np.zeros((0, 0), dtype=bool)
+    assert labels.counts(none, none).shape == (0, 0)
+    assert np.isnan(labels.f1(labels.counts(none, none).sum(axis=0)))
+    assert labels.f1(np.zeros((5, 0))).shape == (5,)
+
+
 @pytest.mark.parametrize(
     ("reference", "candidate", "wer", "cer"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -142,7 +141,7 @@ def test_parse(task: str, answer: str, rule: Rule, expected: list[str] | None) -
         ("1: 9\n9 LIVES", R, {"1": "9 LIVES"}),
         ("1: at 12: 30", R, {"1": "at", "12": ""}),  # "30" begins with a digit and is two characters long
         ("1: at 2:30", R, {"1": "at 2:30"}),
-        ("1:\n2:", R, {"1": "2:"}),  # the last key has no blank after it
+        ("1: A\n2:", R, {"1": "A\n2:"}),  # the last key has no blank after it
         ("1: \n2: ", R, {"1": "", "2": ""}),
         ("no keys", R, {}),
         ("٣: x", R, {"٣": "x"}),
@@ -150,7 +149,6 @@ def test_parse(task: str, answer: str, rule: Rule, expected: list[str] | None) -
         ("Panel 1: HELLO\nPanel 2: YOU", P, {"1": "HELLO", "2": "YOU"}),
         ("**Panel 1:** HELLO\n**2**: YOU", P, {"1": "HELLO", "2": "YOU"}),
         ("{1}: {HELLO}\n{2}: {YOU}", P, {"1": "HELLO", "2": "YOU"}),
-        ('{"1": "HELLO", "2": "YOU"}', P, {"1": "HELLO", "2": '"YOU"}'}),
         ("1:HELLO\n2:YOU", P, {"1": "HELLO", "2": "YOU"}),
         ("1: HELLO 2: YOU", P, {"1": "HELLO", "2": "YOU"}),
         ("1: at 2:30", P, {"1": "at 2:30"}),
@@ -441,14 +439,14 @@ HOSTILE = {
 }
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_answers_are_read_in_linear_time(name: str, rule: Rule) -> None:
-    """Each takes milliseconds; anything quadratic takes minutes. Memory: a looping order repeats no text for ever."""
-    start = time.process_time()
-    grades(rule, **dict.fromkeys(RIGHT, HOSTILE[name]))
-    grades(rule, Q7="1,2," * 25_000, Q8="1: " + HOSTILE[name])
-    assert time.process_time() - start < 30
+    """Each takes less than a second; anything quadratic takes minutes, and a looping order would fill the memory."""
+    assert len(grades(rule, **dict.fromkeys(RIGHT, HOSTILE[name]))) == 7
+    looping = grades(rule, Q7="1,2," * 25_000, Q8="1: " + HOSTILE[name])["Q8"]
+    assert sum(map(len, looping.parsed or ())) < 2 * pixelhumor.LONGEST
 
 
 # Gold as an answer gives full marks, whatever the gold.

@@ -88,12 +88,11 @@ class Fetched(NamedTuple):
 
 
 class _Again(Exception):
-    """A failure that may pass: try again after `wait` seconds (None: back off)."""
+    """A failure that may pass: back off and try again."""
 
-    def __init__(self, missing: Missing, wait: float | None = None) -> None:
+    def __init__(self, missing: Missing) -> None:
         super().__init__(str(missing))
         self.missing = missing
-        self.wait = wait
 
 
 class _Redirect(NamedTuple):
@@ -269,10 +268,8 @@ class Web:
         manners = self.manners
 
         def wait(state: tenacity.RetryCallState) -> float:
-            error = state.outcome.exception() if state.outcome else None
-            asked = error.wait if isinstance(error, _Again) else None
-            backoff = manners.backoff * 2 ** (state.attempt_number - 1) * random.uniform(1.0, 1.25)
-            return min(backoff, manners.longest_wait) if asked is None else asked
+            backoff = manners.backoff * 2.0 ** (state.attempt_number - 1) * random.uniform(1.0, 1.25)
+            return float(min(backoff, manners.longest_wait))
 
         again = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_Again),
@@ -342,7 +339,7 @@ class Web:
                 raise host.given_up
             if asked is not None:
                 host.free_at = max(host.free_at, time.monotonic() + asked)  # for all that want this host
-            raise _Again(missing, asked)
+            raise _Again(missing)
         host.busy = 0
         if status == 404:
             raise Missing("not found (404)", str(url))

@@ -125,7 +125,7 @@ def _records(files: Files, name: str, columns: Sequence[str]) -> dict[str, tuple
     records: dict[str, tuple[int, dict[str, str]]] = {}
     for line, cells in parse_csv(files[name], ["comic_id", *columns], file=name):
         comic_id = cells["comic_id"]
-        if not re.fullmatch(r"\w+_\w+", comic_id):
+        if not re.fullmatch(r"\w[\w-]*_[\w-]+", comic_id):
             raise PunchlineError(
                 f"{comic_id!r} is no comic id",
                 file=name,
@@ -634,6 +634,13 @@ def signature(task: str, rule: Rule) -> str:
     return f"labels|task:{task}|rule:{rule}|v:1"
 
 
+# The answer that another one is read in the light of: Q1 gates (released) or turns into NA (paper), Q7 orders Q8.
+_RESTS_ON: dict[Rule, dict[str, str]] = {
+    "released": {"Q2": "Q1", "Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
+    "paper": {"Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
+}
+
+
 def _absent(response: Response | None) -> bool:
     return response is None or response.state in ("missing", "failed")
 
@@ -656,19 +663,15 @@ def grade_item(responses: Mapping[str, Response], item: Item, gold: Gold, model:
         response = responses.get(task)
         state: State = response.state if response is not None else "missing"
         scored = not _absent(response)
-        read = [task]
+        other = _RESTS_ON[rule].get(task)
+        needed = other == "Q7" or (other == "Q1" and rule == "released")
         parsed: tuple[str, ...] | None = None
         values: dict[str, float] = {}
         text = (response.text or "") if response is not None else ""
         readable = scored and (rule == "released" or state != "refused")  # under `paper` a refusal says nothing
-        if task in ("Q2", "Q3", "Q4", "Q5") and (rule == "released" or task != "Q2"):
-            read.insert(0, "Q1")
-        if task == "Q8":
-            read.insert(0, "Q7")
-        needs_first = task in ("Q2", "Q3", "Q4", "Q5") and rule == "released"
-        if scored and ((needs_first and _absent(first)) or (task == "Q8" and _absent(sequence))):
+        if scored and needed and _absent(responses.get(str(other))):
             state, scored = "missing", False
-        elif scored and gated and task in ("Q1", "Q2", "Q3", "Q4", "Q5"):
+        elif scored and gated and task not in ("Q7", "Q8"):
             scored = False
             parsed = parse(task, text, rule)
         elif scored and says_no and task in ("Q3", "Q4", "Q5"):
@@ -692,7 +695,7 @@ def grade_item(responses: Mapping[str, Response], item: Item, gold: Gold, model:
             model=model,
             rule=rule,
             signature=signature(task, rule),
-            responses=tuple(digests[name] for name in read if name in digests),
+            responses=tuple(digests[name] for name in (other, task) if name in digests),
             gold=gold_digest,
             state=state,
             scored=scored,
@@ -742,11 +745,11 @@ class _Scored:
     grades: tuple[Grade, ...]
     gold: tuple[frozenset[str], ...]
     classes: tuple[str, ...]  # of the gold labels, lower-cased
-    clusters: npt.NDArray[np.str_]
+    clusters: npt.NDArray[np.object_]
 
     @cached_property
-    def digests(self) -> npt.NDArray[np.str_]:
-        return np.array([grade.digest for grade in self.grades], dtype=np.str_)
+    def digests(self) -> npt.NDArray[np.object_]:
+        return np.array([grade.digest for grade in self.grades], dtype=np.object_)
 
     @cached_property
     def counts(self) -> Array:
@@ -816,7 +819,7 @@ def _scored(
             grades=tuple(chosen),
             gold=gold,
             classes=tuple(sorted(frozenset[str]().union(*gold))),
-            clusters=np.array([items_[grade.item_id].cluster for grade in chosen], dtype=np.str_),
+            clusters=np.array([items_[grade.item_id].cluster for grade in chosen], dtype=np.object_),
         )
     return result
 

@@ -1,9 +1,9 @@
 """A demo corpus: small comics that the project draws itself, written in PixelHumor's released file formats.
 
 PixelHumor (Ryan et al., "Humor in Pixels", 2025) publishes annotations and addresses but no images. `draw` writes a
-corpus of the same shape that anyone may have: 8 CSVs with the released columns, quoting and quirks (Python list literals
-in cells, texts in label order, another row order in some files) and one PNG a comic. Jokes, drawings and labels are the
-project's own; see docs/demo-corpus.md.
+corpus of the same shape that anyone may have: 8 CSVs with the released columns, quoting and quirks (Python list
+literals in cells, texts in label order, another row order in some files) and one PNG a comic. Jokes, drawings and
+labels are the project's own; see docs/demo-corpus.md.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TONES = tuple(art.rgb(c) for c in ("ffffff", "fdf6e3", "eef6fb", "f3f8ea", "fbf0
 BACKGROUNDS = ("night", "indoor", "sea", "snow", "rain", "blank", "water", "swamp")
 
 _ITEM = re.compile(r"([a-z]+)((?:\.[a-z]+)*)([<>]?)(?:\*([\d.]+))?([<>]?)@(\d+)(?:,(\d+))?")
-_TEXT = re.compile(r"(?:([a-z]+\d?)([:~!=])|([=_*]))\s+(.*?)(?:\s+@(\d+),(\d+))?")
+_TEXT = re.compile(r"(?:([a-z]+\d?)([:~!=])|([=_*]))\s+(\S.*?)(?:\s+@(\d+),(\d+))?")
 
 
 @dataclass
@@ -141,6 +141,14 @@ def _items(scene: str) -> tuple[set[str], list[_Item]]:
     return backdrop, items
 
 
+def _read(text: str) -> re.Match[str]:
+    """One text of a script: groups speaker, kind, kind without speaker, words, x, y."""
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"demo script: cannot read the text {text!r}")
+    return match
+
+
 def _named(items: Sequence[_Item], speaker: str) -> int | None:
     """Index of the speaking thing; `sheep2` is the second sheep, and `sheep` speaks first."""
     name, nth = (speaker[:-1], int(speaker[-1])) if speaker[-1].isdigit() else (speaker, 1)
@@ -157,9 +165,7 @@ def _place_text(frame: tuple[int, int, int, int], panel: Panel, items: Sequence[
     cursor = y1 + 8.0
     previous: tuple[float, int] | None = None
     for text in panel.texts:
-        match = _TEXT.fullmatch(text)
-        if match is None:
-            raise ValueError(f"demo script: cannot read the text {text!r}")
+        match = _read(text)
         speaker, kind = (match[1], match[2]) if match[1] else (None, match[3])
         if kind == "*" or (kind == "=" and speaker):
             continue
@@ -336,6 +342,10 @@ def _effect(pen: Pen, words: str, x: float, y: float, drawn: Drawn) -> None:
     drawn.balloons.append((x - rx - spike, y - ry - spike, x + rx + spike, y + ry + spike))
 
 
+def _moved(box: Box, x: float, y: float) -> Box:
+    return box[0] + x, box[1] + y, box[2] + x, box[3] + y
+
+
 def _draw_panel(
     canvas: np.ndarray[Any, Any],
     frame: tuple[int, int, int, int],
@@ -390,8 +400,7 @@ def _draw_panel(
     drawn.balloons.extend(b.box for b in blocks)
     placed = iter(blocks)
     for text in panel.texts:
-        match = _TEXT.fullmatch(text)
-        assert match is not None  # _place_text has read it
+        match = _read(text)
         speaker, kind_of, words = match[1], match[2] or match[3], match[4]
         drawn.texts.append(words)
         if kind_of == "*":
@@ -405,9 +414,9 @@ def _draw_panel(
         else:
             block = next(placed)
             index = _named(items, speaker) if speaker else None
-            if speaker and index is None and speaker != "off":
+            if speaker and index is None:
                 raise ValueError(f"demo script: nobody is called {speaker!r} in {panel.scene!r}")
-            target = mouths[index] if index is not None else (width + 8.0, height * 0.6) if speaker else None
+            target = mouths[index] if index is not None else None
             _balloon(pen, block, target)
             _write(pen, block.lines, block.box, LETTERS, drawn)
     if framed:
@@ -419,10 +428,9 @@ def _draw_panel(
             art.INK,
             thick,
         )
-    moved = lambda b: (b[0] + x1, b[1] + y1, b[2] + x1, b[3] + y1)  # noqa: E731
-    drawn.lettering = [moved(b) for b in drawn.lettering]
-    drawn.balloons = [moved(b) for b in drawn.balloons]
-    drawn.bodies = [(name, moved(b)) for name, b in drawn.bodies]
+    drawn.lettering = [_moved(b, x1, y1) for b in drawn.lettering]
+    drawn.balloons = [_moved(b, x1, y1) for b in drawn.balloons]
+    drawn.bodies = [(name, _moved(b, x1, y1)) for name, b in drawn.bodies]
     return drawn
 
 
@@ -458,8 +466,7 @@ Vote = tuple[list[str], list[str], list[str], list[str], list[str]]  # one annot
 
 def panel_texts(panel: Panel) -> list[str]:
     """The words of a panel in reading order: one string a balloon, caption, sound effect or sign."""
-    matches = [_TEXT.fullmatch(text) for text in panel.texts]
-    return [match[4] for match in matches if match is not None]
+    return [_read(text)[4] for text in panel.texts]
 
 
 def labels(script: Script, name: str, seed: int = 0) -> list[int]:
@@ -537,7 +544,9 @@ def tables(seed: int = 0) -> dict[str, str]:
             "comic_url": f"demo:{name}",
             **{f"Q{q}": str(value) for q, value in enumerate((*gold[:3], q4, gold[4]), start=1)},
             "panel_sequence": ", ".join(map(str, sequence)),
-            "text": " \n ".join(f"{label}: " + " \n ".join(panel_texts(panel)) for label, _, panel in panels),
+            "text": " \n ".join(f"{label}: " + " \n ".join(panel_texts(panel)) for label, _, panel in panels).replace(
+                ":  \n", ": \n"
+            ),
             "number_of_panels": len(sequence),
             "potentially_harmful": "harm" if script.harm else "non-harm",
             "metadata": str(boxes),
@@ -571,7 +580,9 @@ def draw(folder: Path, seed: int = 0) -> None:
         storage.write_text(folder / file, content)
     for name, script in zip(comic_ids(), SCRIPTS, strict=True):
         image, _ = picture(script, name, seed)
-        encoded, content = cv2.imencode(".png", image, [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, 0])
-        if not encoded:
+        done, png = cv2.imencode(
+            ".png", image, [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT]
+        )
+        if not done:
             raise RuntimeError(f"OpenCV could not encode {name} as PNG")
-        storage.write_bytes(folder / "images" / f"{name}.png", content.tobytes())
+        storage.write_bytes(folder / "images" / f"{name}.png", png.tobytes())

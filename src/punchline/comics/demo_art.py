@@ -10,6 +10,7 @@ between its feet, and an adult is about 100 units tall.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -72,7 +73,7 @@ class Pen:
         if close:
             placed.append(placed[0])
         path: list[Point] = []
-        for (x1, y1), (x2, y2) in zip(placed, placed[1:], strict=False):
+        for (x1, y1), (x2, y2) in itertools.pairwise(placed):
             length = math.hypot(x2 - x1, y2 - y1)
             path.append((x1, y1))
             if length > 12:
@@ -222,7 +223,7 @@ def face(pen: Pen, x: float, y: float, r: float, mood: str) -> None:
         pen.line((mid - r * 0.28, low), (mid + r * 0.28, low), w=1.7)
 
 
-# A pose is (height of the hips, two legs from the hips, two arms from the shoulder): offsets to knee, foot / elbow, hand.
+# A pose: height of the hips, two legs from the hips, two arms from the shoulder (offsets to knee, foot / elbow, hand).
 Limb = tuple[Point, Point]
 POSES: dict[str, tuple[float, Limb, Limb, Limb, Limb]] = {
     "stand": (-38, ((-5, 19), (-8, 38)), ((5, 19), (8, 38)), ((-10, 13), (-12, 28)), ((10, 13), (13, 27))),
@@ -249,7 +250,10 @@ def _limb(pen: Pen, start: Point, limb: Limb, turn: Callable[[float, float], Poi
 
 
 def figure(pen: Pen, marks: Sequence[str], extras: Sequence[str], shirt: Colour) -> Point:
-    """A stick figure; `marks` hold its pose and mood, `extras` its hair, hat and so on. Returns where a tail should point."""
+    """A stick figure; `marks` hold its pose and mood, `extras` its hair, hat and so on.
+
+    Returns where the tail of a balloon should point.
+    """
     pose = next((m for m in marks if m in POSES or m in LYING), "stand")
     mood = next((m for m in marks if m in FACES), "smile")
     angle = {"lie": -90.0, "tumble": 140.0, "fall": 25.0}.get(pose, 0.0)
@@ -369,7 +373,7 @@ def _head(pen: Pen, r: float, mood: str, extras: Sequence[str], skin: Colour) ->
             pen.dot(x * 1.8, -29, 3, LEAF)
 
 
-# ---------------------------------------------------------------------------------------------- everything that can be drawn
+# ---------------------------------------------------------------------------------------------- the register
 
 Draw = Callable[[Pen, Sequence[str]], Point | None]
 

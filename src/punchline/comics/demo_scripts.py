@@ -1,12 +1,12 @@
 """The scripts of the demo corpus: original little jokes by the project, with what its authors hold to be the gold.
 
 How a panel is written
-- The scene lists things from left to right: `name.mark.mark<*zoom@x,y`. Names are those of demo_art.THINGS; marks are a
-  pose, a mood or a variant; `<` or `>` is the direction faced (by default the middle of the panel); `*1.2` enlarges; x is
-  per cent of the panel's width; y, per cent of its height, lifts a thing off the ground. `night`, `indoor`, `sea`, `snow`,
-  `rain` and `blank` stand alone and set the background.
-- Texts come in reading order: `bob: HI` balloon, `bob~ HI` thought, `bob! HI` shout, `off: HI` a voice from outside, `= HI`
-  caption at the top, `_ HI` caption at the bottom, `* BAM @x,y` sound effect, `sign= HI` words on a thing.
+- The scene lists things, the farther ones first: `name.mark.mark<*zoom@x,y`. Names are those of demo_art.THINGS; marks
+  are a pose, a mood or a variant; `<` or `>` is the direction faced (by default the middle of the panel); `*1.2` makes
+  it larger; x is per cent of the panel's width; y, per cent of its height, lifts a thing off the ground. `night`,
+  `indoor`, `sea`, `water`, `swamp`, `snow`, `rain` and `blank` stand alone and set the background.
+- Texts come in reading order: `bob: HI` balloon, `bob~ HI` thought, `bob! HI` shout (`sheep2: HI` the second sheep),
+  `= HI` caption at the top, `_ HI` caption at the bottom, `* BAM @x,y` sound effect, `sign= HI` words on a thing.
 """
 
 from __future__ import annotations
@@ -81,10 +81,12 @@ SCRIPTS: tuple[Script, ...] = (
         peak=1, by="Visual", styles="Silliness Surprise",
         why="The man who should be fishing is asleep, and a fish in a bowl does the fishing."),
     _comic("single", "1",
-        _p("indoor doc.sit.flat@20 robot.sad@68", "robot: I HAVE BEEN RUNNING ALL DAY.", "doc: JOGGING?", "robot: UPDATES."),
+        _p("indoor doc.sit.flat@20 robot.sad@68",
+           "robot: I HAVE BEEN RUNNING ALL DAY.", "doc: JOGGING?", "robot: UPDATES."),
         peak=1, by="Text", styles="Pun Personification"),
     _comic("single", "1",
-        _p("night moon@14,44 tomb*1.2@32 ghost.smirk*1.2@70", "ghost: NOBODY EVER CHECKS TWICE.", "tomb= I WAS ONLY RESTING"),
+        _p("night moon@14,44 tomb*1.2@32 ghost.smirk*1.2@70",
+           "ghost: NOBODY EVER CHECKS TWICE.", "tomb= I WAS ONLY RESTING"),
         peak=1, by="Both", styles="Dark Sarcasm", harm=True),
     _comic("single", "1",
         _p("indoor boss.point.happy@18 chart>@52 bob.shock@86", "boss: GOOD NEWS! WE REACHED THE BASEMENT EARLY."),
@@ -104,10 +106,12 @@ SCRIPTS: tuple[Script, ...] = (
         peak=1, by="Both", styles="Personification Comparison",
         why="People count sheep to fall asleep; a sheep has to count people."),
     _comic("single", "1",
-        _p("indoor bed.bob.angry*1.1@34 clock*1.1@80", "bed: I DREAMED THAT I WAS AT WORK. I WANT TO BE PAID FOR IT.", "* BEEP @80,50"),
+        _p("indoor bed.bob.angry*1.1@34 clock*1.1@80",
+           "bed: I DREAMED THAT I WAS AT WORK. I WANT TO BE PAID FOR IT.", "* BEEP @80,50"),
         peak=1, by="Text", styles="Silliness", sound=_IDLE),
     _comic("single", "1",
-        _p("sea boat*1.6@50,86 pirate.think*0.85@38,80 knight.flat*0.85@62,80", "knight: WHERE DO YOU PARK IT?", "pirate: IN THE SHIPPING LANE."),
+        _p("sea boat*1.6@50,86 pirate.think*0.85@38,80 knight.flat*0.85@62,80",
+           "knight: WHERE DO YOU PARK IT?", "pirate: IN THE SHIPPING LANE."),
         peak=1, by="Text", styles="Pun"),
     # ------------------------------------------------------------------------------------------ strips
     _comic("strip", "111",
@@ -358,7 +362,8 @@ SCRIPTS: tuple[Script, ...] = (
     _comic("uneven", "11/1",
         _p("mouse*2@50", "mouse: I PUT A BELL ON THE CAT!"),
         _p("indoor mouse.happy*1.8@30 door*0.9@84", "* DING DONG @44,26"),
-        _p("indoor mouse.shock*1.8@16 door.open*0.95@62 cat.smirk<*1.4@84", "mouse: THAT IS A DOORBELL.", "cat: EXACTLY."),
+        _p("indoor mouse.shock*1.8@16 door.open*0.95@62 cat.smirk<*1.4@84",
+           "mouse: THAT IS A DOORBELL.", "cat: EXACTLY."),
         peak=3, by="Both", styles="Pun Dark Surprise", sound=_HELPS,
         why="The mouse trusts that the bell will warn it, but the bell that rings is the one at the door."),
     # ------------------------------------------------------------------------------------------ borderless
@@ -425,7 +430,8 @@ SCRIPTS: tuple[Script, ...] = (
         _p("max@30 bob.happy@68 bag*0.8@88", "max: DID YOU PACK THE BAG?"),
         _p("max@28 bob.cheer@72", "bob: OF COURSE!"),
         _p("blank cloud*0.8@20,92 max.fall.shock*0.9@34,82 bob.fall.happy<*0.9@72,72", "max! PULL IT!"),
-        _p("blank cloud*0.8@80,94 max.fall.shock*0.9@26,76 bob.fall.happy<*0.9@72,80 bread.cheese*0.9@49,78", "bob: CHEESE OR HAM?"),
+        _p("blank cloud*0.8@80,94 max.fall.shock*0.9@26,76 bob.fall.happy<*0.9@72,80 bread.cheese*0.9@49,78",
+           "bob: CHEESE OR HAM?"),
         peak=4, by="Both", styles="Dark Surprise", harm=True),
     _comic("column", "1/1",
         _p("indoor table*1.3@50 toaster.happy@50,70", "toaster: I AM ONLY POPPING OUT."),
@@ -446,7 +452,7 @@ SCRIPTS: tuple[Script, ...] = (
     _comic("column", "1/1/1",
         _p("indoor doc@26 bob.flat@76", "doc: YOU MUST REST."),
         _p("indoor doc@26 bob.flat@76", "bob: I REST ALL DAY."),
-        _p("indoor bob.work.happy@34 desk>@58", "bob: SO NOW I REST FROM THAT.", "* TAP TAP @74,42"),
+        _p("indoor bob.work.happy@34 desk>@58", "bob: SO NOW I REST FROM THAT.", "* TAP TAP @74,41"),
         peak=3, by="Text", styles="Silliness", sound=_IDLE),
     _comic("column", "1/1/1",
         _p("wiz.cheer@28 bob@76", "wiz: ONE WISH!"),

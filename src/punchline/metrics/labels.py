@@ -17,7 +17,7 @@ from punchline.stats import Array
 def counts(predicted: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_]) -> Array:
     """Statistics of each item, [n, 3 C], from indicator matrices [n, C]."""
     stacked = np.stack([predicted & gold, predicted, gold], axis=-1)
-    return stacked.reshape(len(gold), -1).astype(np.float64)
+    return stacked.reshape(len(gold), 3 * gold.shape[1]).astype(np.float64)
 
 
 def _weighted(numerator: Array, denominator: Array, gold: Array) -> Array:
@@ -27,7 +27,7 @@ def _weighted(numerator: Array, denominator: Array, gold: Array) -> Array:
 
 
 def _split(sums: Array) -> tuple[Array, Array, Array]:
-    by_class = np.asarray(sums, dtype=np.float64).reshape(*np.shape(sums)[:-1], -1, 3)
+    by_class = np.asarray(sums, dtype=np.float64).reshape(*np.shape(sums)[:-1], np.shape(sums)[-1] // 3, 3)
     return by_class[..., 0], by_class[..., 1], by_class[..., 2]
 
 

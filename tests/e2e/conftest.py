@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .project import FAST, Project
+
+TABLE = "results/table8.csv"
+SMALL = f"{FAST} limit=6"
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Table 8 on six demo comics. Do not change it: take a copy with `small`."""
+    project = Project.copy(tmp_path_factory.mktemp("small"))
+    project.snakemake(TABLE, config=SMALL)
+    return project
+
+
+@pytest.fixture
+def small(small_run: Project, tmp_path: Path) -> Project:
+    """A copy of that run, times kept, to do anything with."""
+    shutil.copytree(small_run.path, tmp_path / "p", dirs_exist_ok=True, symlinks=True)
+    return Project(tmp_path / "p")

@@ -1,0 +1,106 @@
+"""A copy of the project to run the real Snakefile in."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+FAST = "models=[random,label-order,reading-order]"  # no OCR: the rest of the demo takes seconds
+
+
+class Project:
+    """A working copy at `path`; runs use its own src/ and scripts/."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def copy(cls, path: Path) -> Project:
+        """What git tracks or would track, and nothing that was built."""
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
+        for name in listed.stdout.decode().split("\0"):
+            if name and (ROOT / name).is_file():
+                (path / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, path / name)
+        return cls(path)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        here = str(Path(sys.executable).parent)
+        return os.environ | {
+            "PYTHONPATH": str(self.path / "src"),
+            "PATH": os.pathsep.join([here, os.environ["PATH"]]),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_AUTHOR_NAME": "t",
+            "GIT_AUTHOR_EMAIL": "t@example.org",
+            "GIT_COMMITTER_NAME": "t",
+            "GIT_COMMITTER_EMAIL": "t@example.org",
+        }
+
+    def run(self, *command: str, fails: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run a command in the copy; its failing, or not failing, is an error that shows what it said."""
+        done = subprocess.run(
+            command,
+            cwd=self.path,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        if (done.returncode != 0) != fails:
+            raise AssertionError(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def snakemake(self, *arguments: str, config: str = "", fails: bool = False) -> str:
+        """Run Snakemake; returns all it said."""
+        chosen = ["--config", *config.split()] if config else []
+        done = self.run(sys.executable, "-m", "snakemake", "--cores", "2", *arguments, *chosen, fails=fails)
+        return done.stdout + done.stderr
+
+    def to_run(self, *targets: str, config: str = "") -> set[str]:
+        """Names of the rules that `snakemake -n` wants to run."""
+        said = self.snakemake("-n", *targets, config=config)
+        if "Nothing to be done" in said:
+            return set()
+        return set(re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", said, re.MULTILINE))
+
+    def punchline(self, *arguments: str, fails: bool = False) -> str:
+        done = self.run(sys.executable, "-m", "punchline.cli", *arguments, fails=fails)
+        return done.stdout + done.stderr
+
+    def dvc(self, *arguments: str) -> str:
+        done = self.run(sys.executable, "-m", "dvc", *arguments)
+        return done.stdout + done.stderr
+
+    def audit(self, table: str) -> dict[str, Any]:
+        """The audit's JSON, whatever its verdict."""
+        done = subprocess.run(
+            [sys.executable, "-m", "punchline.cli", "audit", table, "--json"],
+            cwd=self.path,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+        assert done.returncode == (0 if found["verdict"] == "equal" else 1), done.stderr
+        return found
+
+    def journal_lines(self) -> int:
+        """Answers that were ever journalled."""
+        journals = (self.path / "data" / "responses").rglob("*.jsonl")
+        return sum(journal.read_bytes().count(b"\n") for journal in journals)

@@ -1,0 +1,105 @@
+"""The audit catches one flipped byte in every kind of artefact, and names it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from punchline import audit as audits
+
+from .conftest import TABLE
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("audit")]
+
+
+def flip(path: Path, place: int) -> bytes:
+    """Flip one bit of one byte; returns what was there."""
+    good = path.read_bytes()
+    bad = bytearray(good)
+    bad[place] ^= 1
+    path.write_bytes(bad)
+    return good
+
+
+def test_an_untouched_run_is_equal_and_lists_its_files(small_run: Project) -> None:
+    found = small_run.audit(TABLE)
+    assert (found["verdict"], found["findings"]) == ("equal", [])
+    roles = {file["role"] for file in found["files"]}
+    expected = (
+        "raw annotation,image,numbered image,image index,items,gold,requests,journal,snapshot,grades,table,lineage"
+    )
+    assert roles >= set(expected.split(","))
+    for file in found["files"]:
+        assert set(file) == {"path", "sha256", "role"}
+        assert not Path(file["path"]).is_absolute()
+    assert small_run.punchline("audit", TABLE, "--expect", found["root"]).endswith("verdict  equal\n")
+
+
+def test_one_flipped_byte_anywhere_is_caught_and_named(small: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(small.path)
+    whole = audits.audit(TABLE)
+    assert whole.verdict == "equal", whole.findings
+    by_role: dict[str, str] = {}
+    for file in whole.files:
+        by_role.setdefault(file.role, file.path)
+        if file.role == "table":
+            by_role[f"table {Path(file.path).suffix}"] = file.path
+    for role, name in by_role.items():
+        path = Path(name)
+        size = path.stat().st_size
+        for place in sorted({0, size // 3, size // 2, size - 2, size - 1}):
+            good = flip(path, place)
+            found = audits.audit(TABLE)
+            path.write_bytes(good)
+            assert found.verdict == "differs", f"byte {place} of {role} {name} went unnoticed"
+            named = " ".join(map(str, found.findings))
+            assert name in named, f"byte {place} of {role} {name} is not named in: {named}"
+    assert audits.audit(TABLE).verdict == "equal"
+
+
+def test_a_removed_file_is_named(small: Project) -> None:
+    (small.path / "data/requests/pixelhumor.parquet").unlink()
+    found = small.audit(TABLE)
+    assert found["verdict"] == "differs"
+    assert any("data/requests/pixelhumor.parquet" in f["path"] for f in found["findings"])
+
+
+def test_who_rewrites_everything_is_caught_by_the_published_root(small: Project) -> None:
+    """A changed label and all that follows from it, made anew consistently: equal in itself, not the published root."""
+    published = small.audit(TABLE)["root"]
+    labels = small.path / "data/raw/demo/pixelhumor/objective_label.csv"
+    lines = labels.read_text()
+    labels.write_text(lines.replace("1, 2", "2, 1", 1))
+    os.utime(labels)
+    from .conftest import SMALL
+
+    small.snakemake(TABLE, "--forcerun", "gold", config=SMALL)
+    assert small.audit(TABLE)["verdict"] == "equal"
+    assert "DIFFERS  root" in small.punchline("audit", TABLE, "--expect", published, fails=True)
+
+
+def test_the_root_is_the_same_in_another_folder_at_another_time(small_run: Project, tmp_path: Path) -> None:
+    from .conftest import SMALL
+
+    other = Project.copy(tmp_path / "elsewhere")
+    other.snakemake(TABLE, config=SMALL)
+    assert other.audit(TABLE)["root"] == small_run.audit(TABLE)["root"]
+    assert (other.path / TABLE).read_bytes() == (small_run.path / TABLE).read_bytes()
+
+
+def test_one_cell(small_run: Project) -> None:
+    said = small_run.punchline("audit", TABLE, "--row", "reading-order", "--column", "panel_acc")
+    assert "cell     reading-order|subset=all · panel_acc = " in said
+    said = small_run.punchline("audit", TABLE, "--row", "gpt", fails=True)
+    assert "no computed cell at row 'gpt'" in said and "Traceback" not in said
+    said = small_run.punchline("audit", "results/tabel8.csv", fails=True)
+    assert "Did you mean" in said and "results/table8.csv" in said
+
+
+def test_json_of_one_cell(small_run: Project) -> None:
+    said = small_run.punchline("audit", TABLE, "--row", "random", "--column", "panel_acc", "--json")
+    assert [cell["column"] for cell in json.loads(said)["cells"]] == ["panel_acc", "panel_acc"]

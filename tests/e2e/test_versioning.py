@@ -1,0 +1,104 @@
+"""DVC and Snakemake over the same graph: in either order, and after clone, pull and restore."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("versioning")]
+
+
+def start(path: Path) -> Project:
+    """A small selection in run.yaml itself, as `dvc repro` takes it from there; everything committed."""
+    project = Project.copy(path)
+    run = project.path / "config/run.yaml"
+    text = re.sub(r"^models: .*$", "models: [random, reading-order]", run.read_text(), flags=re.MULTILINE)
+    run.write_text(re.sub(r"^limit: null", "limit: 4", text, flags=re.MULTILINE))
+    git(project, "init", "-q", "-b", "main")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "start")
+    return project
+
+
+def git(project: Project, *arguments: str) -> None:
+    project.run("git", *arguments)
+
+
+def jobs(said: str) -> list[str]:
+    return re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", said, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def restored(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """dvc repro, push, commit; then clone, pull and restore elsewhere."""
+    first = start(tmp_path_factory.mktemp("first"))
+    said = first.dvc("repro")
+    assert {"draw_demo", "number_images", "infer", "grade", "pixelhumor_table8"} <= set(jobs(said))
+    assert first.to_run("all") == set(), "after dvc repro, snakemake has nothing to do"
+    assert "Data and pipelines are up to date" in first.dvc("repro")
+    store = tmp_path_factory.mktemp("store")
+    first.dvc("remote", "add", "-d", "store", str(store))
+    first.dvc("push")
+    git(first, "add", "-A")
+    git(first, "commit", "-qm", "run")
+    clone = tmp_path_factory.mktemp("second") / "clone"
+    subprocess.run(["git", "clone", "-q", str(first.path), str(clone)], check=True, env=first.environment)
+    second = Project(clone)
+    second.punchline("restore")
+    return second
+
+
+def test_after_clone_pull_and_restore_there_is_nothing_to_do(restored: Project) -> None:
+    assert restored.to_run("all") == set()
+    before = restored.journal_lines()
+    assert before == 2 * 4 * 8
+    assert jobs(restored.snakemake("all")) == []
+    assert restored.journal_lines() == before
+    assert restored.audit("results/table8.csv")["verdict"] == "equal"
+    assert "Data and pipelines are up to date" in restored.dvc("repro")
+
+
+def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
+    script = restored.path / "scripts/grade.py"
+    good = script.read_text()
+    script.write_text(good + "\n# changed\n")
+    wanted = restored.to_run("results/table8.csv")
+    script.write_text(good)
+    assert wanted == {"grade", "pixelhumor_table8"}
+    model = restored.path / "config/model/reading-order.yaml"
+    good = model.read_text()
+    model.write_text("engine: baselines\nbaseline: label-order\n")
+    said = restored.snakemake("-n", "results/table8.csv")
+    model.write_text(good)
+    assert set(jobs(said)) == {"infer", "grade", "pixelhumor_table8"}
+    assert re.findall(r"wildcards: model=([\w-]+)", said) == ["reading-order"]
+    assert restored.to_run("all") == set()
+
+
+def test_restore_refuses_when_the_files_are_not_those_of_the_lock(restored: Project) -> None:
+    label = restored.path / "data/raw/demo/pixelhumor/subjective_label.csv"
+    good = label.read_bytes()
+    label.write_bytes(good + b"\n")
+    said = restored.punchline("restore", "--no-pull", fails=True)
+    label.write_bytes(good)
+    assert "the files are not those of dvc.lock (stages fetch" in said
+    assert "Traceback" not in said
+
+
+def test_dvc_repro_after_a_bare_snakemake_runs_no_job(tmp_path: Path) -> None:
+    project = start(tmp_path / "p")
+    project.snakemake("all")
+    lines = project.journal_lines()
+    said = project.dvc("repro")
+    assert jobs(said) == []
+    assert project.journal_lines() == lines
+    assert project.to_run("all") == set()
+
+
+def test_restore_without_a_lock_says_so(small_run: Project) -> None:
+    assert "no dvc.lock" in small_run.punchline("restore", fails=True)

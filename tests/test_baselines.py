@@ -1,0 +1,331 @@
+"""The baselines, on comics drawn here: panels of rectangles, figures of circles."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cv2
+import msgspec
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchline import engines
+from punchline.benchmarks import pixelhumor
+from punchline.comics import number, ocr
+from punchline.comics.number import Label
+from punchline.comics.split import Box
+from punchline.engines import baselines
+from punchline.errors import PunchlineError
+from punchline.records import RULES, ImageRef, Item, ModelCard, Request, Response, sha256
+
+GRID = [(10, 10, 190, 190), (210, 10, 390, 190), (10, 210, 190, 390), (210, 210, 390, 390)]
+TEXTS = ["HELLO THERE", "GOOD MORNING", "", "NO MORE TEA"]
+
+
+def draw(boxes: Sequence[tuple[int, int, int, int]], labels: Sequence[int], texts: Sequence[str] = ()) -> bytes:
+    """PNG of a numbered comic of 400 x 400 pixels: framed panels with a figure and one line of text each."""
+    image = np.full((400, 400, 3), 255, np.uint8)
+    for i, (x1, y1, x2, y2) in enumerate(boxes):
+        cv2.rectangle(image, (x1, y1), (x2 - 1, y2 - 1), (0, 0, 0), 2)
+        cv2.circle(image, ((x1 + x2) // 2, y2 - 40), 15, (0, 0, 0), 2)
+        if texts:
+            cv2.putText(image, texts[i], (x1 + 20, y1 + 75), cv2.FONT_HERSHEY_DUPLEX, 0.6, (0, 0, 0), 1, cv2.LINE_AA)
+    numbered = number.draw_labels(image, [(*box, label) for box, label in zip(boxes, labels, strict=True)])
+    return number.encode(numbered)
+
+
+def requests(png: bytes | None, item_id: str = "xkcd_1") -> list[Request]:
+    image = ImageRef(path=f"{item_id}.png", sha256=sha256(png), width=400, height=400) if png else None
+    images = (image,) if image else ()
+    return pixelhumor.requests(Item(benchmark="pixelhumor", item_id=item_id, source="x", cluster="x", images=images))
+
+
+def load(name: str, seed: int = 0) -> engines.Engine:
+    return engines.load(ModelCard(name=name, engine="baselines", options={"baseline": name}), seed)
+
+
+def ask(engine: engines.Engine, asked: Sequence[Request], folder: Path, *pngs: bytes) -> dict[str, Response]:
+    """{task: response} for requests on one comic."""
+    images = {}
+    for png in pngs:
+        images[sha256(png)] = folder / f"{sha256(png)}.png"
+        images[sha256(png)].write_bytes(png)
+    answers = {response.request_id: response for response in engine.answer(asked, images, "key")}
+    return {request.task: answers[request.request_id] for request in asked}
+
+
+def said(responses: dict[str, Response]) -> dict[str, str | None]:
+    return {task: response.text for task, response in responses.items() if response.state == "ok"}
+
+
+# ------------------------------------------------------------------------------------------------------------ cards
+
+
+@pytest.mark.parametrize("name", ["random", "prior", "label-order", "reading-order", "ocr"])
+def test_cards_of_the_project(root: Path, name: str) -> None:
+    options = yaml.safe_load((root / f"config/model/{name}.yaml").read_text(encoding="utf-8"))
+    engine = engines.load(ModelCard(name=name, engine=options.pop("engine"), options=options), seed=0)
+    assert (engine.name, engine.needs_images) == ("baselines", name != "prior")
+    assert engine.version.endswith(f"({name})")
+    for task, answer in options.get("answers", {}).items():
+        for rule in RULES:
+            (label,) = pixelhumor.parse(task, answer, rule) or ()
+            assert label.lower() == answer.lower()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "field baseline: the option is missing. Valid: label-order, ocr, prior, random, reading-order"),
+        ({"baseline": "reading_order"}, "unknown baseline 'reading_order'. Did you mean 'reading-order'"),
+        ({"baseline": ["ocr"]}, "unknown baseline"),
+        ({"baseline": "random", "seed": 3}, "unknown option 'seed'."),
+        ({"baseline": "random", "answer": {}}, "Did you mean 'answers'?"),
+        ({"baseline": "random", "answers": {"Q1": "Yes"}}, "random takes no answers; only prior does"),
+        ({"baseline": "prior"}, "field answers: expected an answer for at least one task, got None"),
+        ({"baseline": "prior", "answers": {}}, "expected an answer for at least one task"),
+        ({"baseline": "prior", "answers": ["Yes"]}, "expected an answer for at least one task"),
+        ({"baseline": "prior", "answers": {"Q9": "Yes"}}, "unknown task 'Q9'. Did you mean"),
+        ({"baseline": "prior", "answers": {1: "Yes"}}, "unknown task 1"),
+        ({"baseline": "prior", "answers": {"Q1": True}}, "field answers.Q1: an answer must be a text, got True"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(PunchlineError, match=re.escape(expected)) as error:
+        engines.load(ModelCard(name="mine", engine="baselines", options=options), seed=0)
+    assert str(error.value).startswith("config/model/mine.yaml")
+
+
+def test_identity_holds_a_seed_only_where_one_is_used() -> None:
+    keys = {(name, seed): engines.model_key(load(name, seed)) for name in baselines.LOOKING for seed in (0, 1)}
+    assert {name for name in baselines.LOOKING if keys[name, 0] != keys[name, 1]} == {"random"}
+    assert len({keys[name, 0] for name in baselines.LOOKING}) == len(baselines.LOOKING)
+    assert load("ocr").identity()["ocr"]["rapidocr"]
+
+
+def test_identity_of_prior_is_its_answers() -> None:
+    def prior(answers: dict[str, str], seed: int) -> str:
+        card = ModelCard(name="p", engine="baselines", options={"baseline": "prior", "answers": answers})
+        return engines.model_key(engines.load(card, seed))
+
+    assert prior({"Q1": "Yes"}, 0) == prior({"Q1": "Yes"}, 1) != prior({"Q1": "No"}, 0)
+
+
+# ---------------------------------------------------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks"),
+    [
+        ("random", {"Q1", "Q2", "Q3", "Q4", "Q5", "Q7"}),
+        ("label-order", {"Q7"}),
+        ("reading-order", {"Q7"}),
+        ("ocr", {"Q7", "Q8"}),
+    ],
+)
+def test_tasks_not_attempted_are_missing(tmp_path: Path, name: str, tasks: set[str]) -> None:
+    png = draw(GRID, [1, 2, 3, 4])
+    responses = ask(load(name), requests(png), tmp_path, png)
+    assert {task for task, response in responses.items() if response.state == "ok"} == tasks
+    for task in responses.keys() - tasks:
+        assert (responses[task].state, responses[task].text) == ("missing", None)
+        assert responses[task].reason == "not attempted"
+
+
+def test_missing_images(tmp_path: Path) -> None:
+    for name in baselines.LOOKING:
+        for response in ask(load(name), requests(None), tmp_path).values():
+            assert (response.state, response.text, response.reason) == ("missing", None, "image missing")
+    options = {"baseline": "prior", "answers": {"Q1": "Yes", "Q5": "Surprise"}}
+    prior = engines.load(ModelCard(name="prior", engine="baselines", options=options), 0)
+    assert said(ask(prior, requests(None), tmp_path)) == {"Q1": "Yes", "Q5": "Surprise"}
+
+
+def test_an_image_without_a_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PunchlineError, match="record xkcd_1: no file for the image"):
+        ask(load("reading-order"), requests(draw(GRID, [1, 2, 3, 4])), tmp_path)
+
+
+def test_no_label_to_be_read_is_a_failure(tmp_path: Path) -> None:
+    png = number.encode(np.full((400, 400, 3), 255, np.uint8))
+    for name, (_, tasks) in baselines.LOOKING.items():
+        responses = ask(load(name), requests(png), tmp_path, png)
+        for task in tasks:
+            if task in baselines.NAMES_LABELS:
+                assert (responses[task].state, responses[task].reason) == (
+                    "failed",
+                    "no label can be read on the image",
+                )
+            else:
+                assert responses[task].state == "ok"
+
+
+def test_other_benchmarks_are_not_attempted(tmp_path: Path) -> None:
+    png = draw(GRID, [1, 2, 3, 4])
+    asked = [msgspec.structs.replace(request, benchmark="yesbut") for request in requests(png)]
+    assert {r.reason for r in ask(load("random"), asked, tmp_path, png).values()} == {"not attempted"}
+
+
+@pytest.mark.parametrize(
+    ("boxes", "labels", "expected"),
+    [
+        (GRID, [1, 2, 3, 4], "1, 2, 3, 4"),
+        (GRID, [3, 1, 4, 2], "3, 1, 4, 2"),
+        (GRID, [12, 10, 11, 1], "12, 10, 11, 1"),
+        (GRID[:1], [1], "1"),
+        (
+            [(10, 10, 190, 390), (210, 10, 390, 190), (210, 210, 390, 390)],
+            [2, 3, 1],
+            "2, 3, 1",
+        ),  # one tall, two stacked
+        ([(10, 10, 190, 190), (10, 210, 190, 390), (210, 10, 390, 390)], [2, 3, 1], "2, 3, 1"),  # two stacked, one tall
+    ],
+)
+def test_reading_order(
+    tmp_path: Path, boxes: list[tuple[int, int, int, int]], labels: list[int], expected: str
+) -> None:
+    png = draw(boxes, labels)
+    assert said(ask(load("reading-order"), requests(png), tmp_path, png)) == {"Q7": expected}
+    ascending = ", ".join(map(str, sorted(labels)))
+    assert said(ask(load("label-order"), requests(png), tmp_path, png)) == {"Q7": ascending}
+
+
+FOUR = [Box(0, 0, 200, 200), Box(200, 0, 400, 200), Box(0, 200, 200, 400), Box(200, 200, 400, 400)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "boxes", "expected"),
+    [
+        ([Label(2, 20, 30), Label(1, 220, 30)], FOUR, [(2, FOUR[0]), (1, FOUR[1])]),  # boxes without a label: no panels
+        # Two labels in one box; a label in no box; no box at all: the labels alone lay the panels out.
+        ([Label(1, 120, 40), Label(2, 20, 30)], FOUR[:1], [(2, Box(0, 0, 100, 400)), (1, Box(100, 10, 400, 400))]),
+        ([Label(1, 20, 30), Label(2, 20, 230)], FOUR[:1], [(1, Box(0, 0, 400, 200)), (2, Box(0, 200, 400, 400))]),
+        ([Label(7, 20, 230), Label(3, 20, 30)], [], [(3, Box(0, 0, 400, 200)), (7, Box(0, 200, 400, 400))]),
+        ([Label(1, 20, 30), Label(1, 220, 30)], FOUR, [(1, FOUR[0]), (1, FOUR[1])]),  # a label drawn twice
+        (
+            [Label(1, 20, 30), Label(2, 20, 30)],
+            FOUR,
+            [(1, Box(0, 0, 1, 400)), (2, Box(0, 0, 400, 400))],
+        ),  # one on the other
+        ([], FOUR, []),
+    ],
+)
+def test_labels_find_their_panels(labels: list[Label], boxes: list[Box], expected: list[tuple[int, Box]]) -> None:
+    found = baselines.panels(labels, boxes, 400, 400)
+    assert [(label.label, box) for label, box in found] == expected
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 18), st.integers(-5, 420), st.integers(-5, 420)), max_size=8),
+    st.lists(st.sampled_from(FOUR), max_size=4, unique=True),
+)
+def test_no_label_is_lost(labels: list[tuple[int, int, int]], boxes: list[Box]) -> None:
+    found = baselines.panels([Label(*label) for label in labels], boxes, 400, 400)
+    assert sorted(label for label, _ in found) == sorted(labels)
+    assert all(box.x1 < box.x2 and box.y1 < box.y2 for _, box in found)
+
+
+def test_random_is_reproducible_whatever_the_order(tmp_path: Path) -> None:
+    pngs = [draw(GRID, random.Random(i).sample([1, 2, 3, 4], 4)) for i in range(6)]
+    asked = [request for i, png in enumerate(pngs) for request in requests(png, f"xkcd_{i}")]
+    images = {sha256(png): tmp_path / f"{i}.png" for i, png in enumerate(pngs)}
+    for png in pngs:
+        images[sha256(png)].write_bytes(png)
+
+    def texts(requests_: Sequence[Request], seed: int) -> dict[str, str | None]:
+        return {r.request_id: r.text for r in load("random", seed).answer(requests_, images, "key")}
+
+    first = texts(asked, 0)
+    shuffled = random.Random(1).sample(asked, len(asked))
+    assert texts(shuffled, 0) == first
+    assert {k: v for request in asked for k, v in texts([request], 0).items()} == first
+    assert texts(asked, 1) != first
+
+
+def test_random_answers_are_read_as_meant_and_cover_the_choices(tmp_path: Path) -> None:
+    png = draw(GRID, [4, 11, 1, 3])
+    seen: dict[str, set[tuple[str, ...]]] = {}
+    for seed in range(80):
+        for task, text in said(ask(load("random", seed), requests(png), tmp_path, png)).items():
+            assert text is not None
+            released, paper = (pixelhumor.parse(task, text, rule) for rule in RULES)
+            assert released is not None and paper is not None
+            assert tuple(label.lower() for label in released) == tuple(label.lower() for label in paper)
+            seen.setdefault(task, set()).add(paper)
+    assert seen["Q1"] == {("Yes",), ("No",)}
+    assert seen["Q2"] == {(label,) for label in pixelhumor.SOUND_EFFECTS}
+    assert seen["Q3"] == {("1",), ("3",), ("4",), ("11",)}
+    assert seen["Q4"] == {(label,) for label in pixelhumor.MODALITIES}
+    assert {len(styles) for styles in seen["Q5"]} == {1, 2, 3, 4}
+    assert {style for styles in seen["Q5"] for style in styles} == set(pixelhumor.STYLES)
+    assert {tuple(sorted(order)) for order in seen["Q7"]} == {("1", "11", "3", "4")} and len(seen["Q7"]) > 12
+
+
+# -------------------------------------------------------------------------------------------------------------- OCR
+
+
+def test_ocr_reads_the_text_of_each_panel(tmp_path: Path) -> None:
+    png = draw(GRID, [2, 4, 1, 3], TEXTS)
+    answers = said(ask(load("ocr"), requests(png), tmp_path, png))
+    assert answers == {"Q7": "2, 4, 1, 3", "Q8": '1: ""\n2: HELLO THERE\n3: NO MORE TEA\n4: GOOD MORNING'}
+    for rule in RULES:
+        texts = pixelhumor.panel_texts(answers["Q8"] or "", rule, ["1", "2", "3", "4"])
+        assert texts == {"1": "", "2": "HELLO THERE", "3": "NO MORE TEA", "4": "GOOD MORNING"}
+
+
+def test_ocr_of_a_comic_without_text(tmp_path: Path) -> None:
+    image = np.full((400, 400, 3), 255, np.uint8)
+    cv2.rectangle(image, (10, 10), (190, 190), (0, 0, 0), 2)
+    cv2.rectangle(image, (210, 10), (390, 190), (0, 0, 0), 2)
+    png = number.number(number.encode(image), [(10, 10, 190, 190, 2), (210, 10, 390, 190, 1)])
+    assert said(ask(load("ocr"), requests(png), tmp_path, png))["Q8"] == '1: ""\n2: ""'
+
+
+def test_lines_of_text_are_ordered_by_rows() -> None:
+    lines = [
+        ocr.Line(110, 8, 200, 28, "b"),
+        ocr.Line(0, 30, 100, 50, "c"),
+        ocr.Line(0, 4, 100, 24, "a"),
+        ocr.Line(50, 50, 90, 58, "d"),  # a small line just below
+    ]
+    assert [line.text for line in ocr.in_rows(lines)] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ((10, 10, 50, 20), ["x", "", ""]),
+        ((110, 110, 120, 120), ["", "", "x"]),  # in two boxes: the smaller has it
+        ((10, 210, 50, 230), ["x", "", ""]),  # below a panel, near
+        ((10, 290, 50, 310), ["", "", ""]),  # too far away
+        ((210, 10, 290, 20), ["", "x", ""]),
+    ],
+)
+def test_lines_go_to_panels(line: tuple[int, int, int, int], expected: list[str]) -> None:
+    boxes = [Box(0, 0, 200, 200), Box(220, 0, 400, 200), Box(100, 100, 150, 150)]
+    assert ocr.panel_texts([ocr.Line(*line, "x")], boxes) == expected
+
+
+def test_lines_without_panels() -> None:
+    assert ocr.panel_texts([ocr.Line(0, 0, 9, 9, "x")], []) == []
+
+
+@given(
+    st.lists(
+        st.text(st.sampled_from("A1 2:3.\"{}()*_'\n!٣"), max_size=12) | st.text(max_size=12), min_size=1, max_size=4
+    )
+)
+def test_text_cannot_pass_for_a_panel_number(texts: list[str]) -> None:
+    labels = [str(i) for i in range(1, len(texts) + 1)]
+    answer = "\n".join(
+        baselines.panel_text(int(label), " ".join(text.split())) for label, text in zip(labels, texts, strict=True)
+    )
+    for rule in RULES:
+        assert list(pixelhumor.panel_texts(answer, rule, labels)) == labels
