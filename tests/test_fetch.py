@@ -51,7 +51,10 @@ from punchline.records import canonical, sha256
 from punchline.resolvers import SITES, NoImage
 from punchline.storage import csv_text, sha256_file
 from punchline.web import REASONS, Manners, Missing, Web, retry_after, user_agent
-from tests.fetch_server import Reply, Server, page, serving
+
+sys.path.insert(0, str(Path(__file__).parent))  # whether or not tests/ is a package
+
+from fetch_server import Reply, Server, page, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICK = Manners(pause=0.0, connect_timeout=2.0, read_timeout=5.0, total_timeout=20.0, backoff=0.01, longest_wait=5.0)
@@ -503,6 +506,25 @@ def test_lock_of_a_colleague_counts(project: Project) -> None:
     assert project.lock.read_bytes() == before
 
 
+def test_lock_that_arrives_later_counts(project: Project) -> None:
+    comic = project.xkcd(1)
+    assert project.one(comic).state == "ok"
+    project.lock.write_text(project.lock.read_text().replace(sha256(picture(1)), sha256(picture(9))))
+    assert project.one(comic).reason == "digest differs from lock"
+    project.xkcd(1, Reply(picture(9)))
+    assert project.one(comic, retry_missing=True).sha256 == sha256(picture(9))
+
+
+def test_one_file_for_each_comic(project: Project) -> None:
+    comic = project.xkcd(1)
+    project.one(comic)
+    project.ledger.unlink()
+    project.lock.unlink()
+    project.xkcd(1, Reply(picture(1, kind="GIF")))
+    project.one(comic)
+    assert [file.name for file in project.out.iterdir()] == ["xkcd_1.gif"]
+
+
 def test_pinned_image_needs_no_page_and_no_lock(project: Project) -> None:
     project.pin(1, picture(1))
     project.server.routes[IMAGE_HOST, "/comics/1.png"] = Reply(picture(1))
@@ -714,7 +736,10 @@ def test_torn_line_is_cut_off_before_the_next_is_written(project: Project) -> No
     entries = project.fetch(ids)
     first = canonical(entries[0]) + b"\n"
     project.ledger.write_bytes(first + canonical(entries[1])[:-9])
-    assert [entry.state for entry in project.fetch(ids)] == ["ok", "ok"]
+    during: list[int] = []
+    entries = project.fetch(ids, progress=lambda *_: during.append(len(read_ledger(project.ledger))))
+    assert [entry.state for entry in entries] == ["ok", "ok"]
+    assert during == [2]  # readable before the end of the run, too
     assert project.ledger.read_bytes().startswith(first)
     assert len(read_ledger(project.ledger)) == 2
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from punchline.benchmarks import pixelhumor_dataset
 from punchline.errors import PunchlineError
 from punchline.metrics import labels as label_metrics
 from punchline.metrics.text import LIBRARY, error_rates
@@ -1033,3 +1034,5 @@ TABLES = {
         ),
     )
 }
+
+TABLES |= pixelhumor_dataset.TABLES
