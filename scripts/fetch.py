@@ -22,6 +22,7 @@ from punchline.fetch import (
     read_pages,
     write_availability,
 )
+from punchline.storage import write_records
 
 Report = Callable[[int, int, LedgerEntry], None]
 EVERY = 5.0  # seconds between two lines, where standard error is no terminal
@@ -76,6 +77,8 @@ def images(args: argparse.Namespace) -> None:
             retry_missing=args.retry_missing,
             progress=progress,
         )
+    if args.entries:
+        write_records(args.entries, entries)
     if args.availability:
         write_availability(args.availability, entries)
     reasons = Counter(entry.reason for entry in entries if entry.reason)
@@ -106,6 +109,7 @@ def main() -> None:
     command.add_argument("--lock", type=Path, help="images.lock.csv; written with the digests of first fetches")
     command.add_argument("--mirror", default=None, help="folder or http(s) URL, tried first")
     command.add_argument("--retry-missing", action="store_true", help="try again what the ledger records as missing")
+    command.add_argument("--entries", type=Path, help="write the ledger's entries of these comics, and no others, here")
     command.add_argument("--availability", type=Path, help="write availability.csv here")
     command.set_defaults(run=images)
 

@@ -298,13 +298,23 @@ def test_lines_of_text_are_ordered_by_rows() -> None:
     assert [line.text for line in ocr.in_rows(lines)] == ["a", "b", "c", "d"]
 
 
+def test_balloons_are_read_one_after_the_other() -> None:
+    left = [ocr.Line(0, 0, 100, 20, "a"), ocr.Line(10, 24, 90, 44, "b"), ocr.Line(0, 48, 40, 68, "c")]
+    left.append(ocr.Line(50, 49, 100, 69, "d"))  # beside c
+    right = [ocr.Line(160, 10, 260, 30, "e"), ocr.Line(160, 34, 260, 54, "f")]
+    below = [ocr.Line(60, 120, 200, 140, "g")]
+    for seed in range(5):
+        lines = random.Random(seed).sample([*left, *right, *below], 7)
+        assert "".join(line.text for line in ocr.in_order(lines)) == "abcdefg"
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
         ((10, 10, 50, 20), ["x", "", ""]),
         ((110, 110, 120, 120), ["", "", "x"]),  # in two boxes: the smaller has it
         ((10, 210, 50, 230), ["x", "", ""]),  # below a panel, near
-        ((10, 290, 50, 310), ["", "", ""]),  # too far away
+        ((10, 280, 50, 300), ["", "", ""]),  # too far away
         ((210, 10, 290, 20), ["", "x", ""]),
     ],
 )

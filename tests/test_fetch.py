@@ -996,12 +996,13 @@ def test_script(project: Project, tmp_path: Path) -> None:
     (tmp_path / "pages.csv").write_text("comic_id,comic_url\ntoon_2,https://toon.example/2\n")
     images = ["images", "--comic-ids", "ids.csv", "--pages", "pages.csv", "--manifest", "images_pinned.csv"]
     images += ["--out", "raw/images", "--ledger", "raw/ledger.jsonl", "--lock", "lock.csv", "--mirror", "mirror"]
-    done = run_script(*images, "--availability", "results/availability.csv", cwd=tmp_path)
+    done = run_script(*images, "--availability", "results/availability.csv", "--entries", "now.jsonl", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "1 of 2 comics are in raw/images" in done.stderr and "no resolver for this site" in done.stderr
     entries = read_ledger(tmp_path / "raw" / "ledger.jsonl")
     assert [(entry.item_id, entry.path) for entry in entries] == [("xkcd_1", "raw/images/xkcd_1.png"), ("toon_2", None)]
+    assert read_ledger(tmp_path / "now.jsonl") == entries
     assert (tmp_path / "results" / "availability.csv").read_text().count("\n") == 3
 
 

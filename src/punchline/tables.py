@@ -37,6 +37,7 @@ class Table:
     rule: Rule  # the rule that the published values follow
     keys: tuple[str, ...]  # key columns between `subset` and the metrics
     columns: tuple[str, ...]  # metric columns
+    whole: tuple[str, ...] = ()  # those that are counts, for people to read
     tasks: tuple[str, ...] = ()  # tasks whose grades it reads
     rows: Callable[[Sequence[Grade], Mapping[str, Gold], Mapping[str, Item]], list[Row]] | None = None
     data_rows: Callable[[Mapping[str, bytes]], list[tuple[str, Row]]] | None = None
@@ -204,7 +205,7 @@ def _for_people(made: Tabulated, table: Table) -> tuple[list[str], list[list[str
         value = row.get(column)
         if isinstance(value, float):
             low, high = row.get(f"{column}_lo"), row.get(f"{column}_hi")
-            whole = value.is_integer() and column not in ("wer", "cer") and abs(value) > 1
+            whole = column in table.whole
             shown_value = f"{value:,.0f}" if whole else f"{value:.3f}"
             if isinstance(low, float) and isinstance(high, float):
                 shown_value += f" [{low:,.0f}, {high:,.0f}]" if whole else f" [{low:.3f}, {high:.3f}]"

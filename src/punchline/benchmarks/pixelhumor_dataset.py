@@ -41,6 +41,7 @@ LABELS: dict[str, tuple[str, ...]] = {  # Q3 is a panel number, written by hand:
     "Q5": (*STYLES, "NA"),
 }
 
+COUNTS = {"max", "min", "count", "equal", *(label.lower() for label in LABELS["Q5"])}  # columns that are whole numbers
 RELEASED = "released annotations"  # the name of every row
 
 LIST_OF_TEXTS = "a list of texts such as ['Yes']"
@@ -369,6 +370,7 @@ def _table(
         rule="paper",
         keys=keys,
         columns=columns,
+        whole=tuple(column for column in columns if column in COUNTS),
         data_rows=data_rows,
         files=files,
         notes=notes,

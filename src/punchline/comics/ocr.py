@@ -18,19 +18,27 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from punchline.comics.split import Box
+from punchline.comics.split import Box, reading_order
 from punchline.errors import PunchlineError
 
 Image = NDArray[np.uint8]
 
+# Chosen on the even-numbered xkcd comics of the mirror, confirmed on the odd ones (benchmarks/ocr.md).
 SETTINGS: dict[str, Any] = {
     "Global.use_cls": False,  # lettering in comics is never upside down
-    "Global.text_score": 0.3,
+    "Global.text_score": 0.7,
     "Global.max_side_len": 6000,  # the default halves a long strip, and its letters with it
 }
 MODELS = {"Det.model_path": "PP-OCRv6_det_small.onnx", "Rec.model_path": "PP-OCRv6_rec_small.onnx"}
+SIDE, ENLARGED = 736, 2.0  # text is looked for on an image whose shorter side has SIDE pixels, at most so much enlarged
 SAME_ROW = 0.5  # of a line's height: how far the middles of lines in one row may be apart
-NEAR = 40  # pixels that a line's middle may lie outside a panel, as a caption below its frame does
+GAP, APART, SHARED = (
+    0.6,
+    1.0,
+    0.3,
+)  # of one balloon's lines: gaps below and beside, in heights; share of width in common
+NEAR = 80  # pixels that a line's middle may lie outside a panel, as a caption below its frame does
+ALONE = frozenset("AI?!&")  # a line of one other character is a doodle
 
 # The recogniser knows Chinese; what it takes for such a character is a doodle.
 _IDEOGRAPH = re.compile(r"[\u2e80-\u303f\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -53,23 +61,71 @@ def derivation() -> dict[str, Any]:
         "onnxruntime": importlib.metadata.version("onnxruntime").split(".")[0],
         "opencv": cv2.__version__,
         "weights": sorted(MODELS.values()),
-        "settings": SETTINGS,
+        "settings": {**SETTINGS, "side": SIDE, "enlarged": ENLARGED},
         "v": 1,
     }
 
 
 def read_lines(image: Image) -> list[Line]:
-    """The lines of text on an image (BGR, uint8), in rows from top to bottom, each from left to right."""
-    found = _reader()(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+    """The lines of text on an image (BGR, uint8), in no particular order."""
+    reader = _reader()
+    reader.text_det.limit_side_len = min(SIDE, max(32, int(ENLARGED * min(image.shape[:2]))))
+    found = reader(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if found.txts is None:
         return []
     lines = []
     for corners, text in zip(np.asarray(found.boxes), found.txts, strict=True):
         (x1, y1), (x2, y2) = corners.min(axis=0), corners.max(axis=0)
         clean = " ".join(_IDEOGRAPH.sub(" ", unicodedata.normalize("NFKC", text)).split())
-        if clean:
+        if len(clean) > 1 or clean in ALONE:
             lines.append(Line(int(x1), int(y1), int(x2), int(y2), clean))
-    return in_rows(lines)
+    return lines
+
+
+def panel_texts(lines: Sequence[Line], boxes: Sequence[Box]) -> list[str]:
+    """The text of each box: of the lines whose middle lies in it, or outside all boxes and at most NEAR away.
+
+    Of boxes that overlap, the smaller one has the line. Lines are put in order and joined with a blank.
+    """
+    own: list[list[Line]] = [[] for _ in boxes]
+    for line in lines:
+        x, y = (line.x1 + line.x2) / 2, (line.y1 + line.y2) / 2
+
+        def rank(i: int, x: float = x, y: float = y) -> tuple[float, int]:
+            x1, y1, x2, y2 = boxes[i]
+            away = float(np.hypot(max(x1 - x, x - x2, 0), max(y1 - y, y - y2, 0)))
+            return away, (x2 - x1) * (y2 - y1)
+
+        nearest = min(range(len(boxes)), key=rank, default=None)
+        if nearest is not None and rank(nearest)[0] <= NEAR:
+            own[nearest].append(line)
+    return [" ".join(line.text for line in in_order(found)) for found in own]
+
+
+def in_order(lines: Sequence[Line]) -> list[Line]:
+    """Lines as they are read: balloon by balloon, in each by rows.
+
+    Lines close below or beside one another make a balloon; balloons are ordered as panels are.
+    """
+    balloons: list[list[Line]] = []
+    for line in sorted(lines):
+        touched = [balloon for balloon in balloons if any(_together(line, other) for other in balloon)]
+        balloons = [balloon for balloon in balloons if balloon not in touched]
+        balloons.append([line, *(other for balloon in touched for other in balloon)])
+    extents = []
+    for balloon in balloons:
+        lefts, tops, rights, bottoms, _ = zip(*balloon, strict=True)
+        extents.append(Box(min(lefts), min(tops), max(rights), max(bottoms)))
+    return [line for i in reading_order(extents) for line in in_rows(balloons[i])]
+
+
+def _together(a: Line, b: Line) -> bool:
+    """Whether two lines stand close below or close beside each other."""
+    height = min(a.y2 - a.y1, b.y2 - b.y1)
+    wide, high = min(a.x2, b.x2) - max(a.x1, b.x1), min(a.y2, b.y2) - max(a.y1, b.y1)  # in common; < 0: a gap
+    below = wide >= SHARED * min(a.x2 - a.x1, b.x2 - b.x1) and -high <= GAP * height
+    beside = high >= height / 2 and -wide <= APART * height
+    return below or beside
 
 
 def in_rows(lines: Sequence[Line]) -> list[Line]:
@@ -87,26 +143,6 @@ def in_rows(lines: Sequence[Line]) -> list[Line]:
     return [line for row in rows for line in sorted(row)]
 
 
-def panel_texts(lines: Sequence[Line], boxes: Sequence[Box]) -> list[str]:
-    """The text of each box: of the lines whose middle lies in it, or outside all boxes and at most NEAR away.
-
-    Of boxes that overlap, the smaller one has the line. Lines keep their order; they are joined with a blank.
-    """
-    texts: list[list[str]] = [[] for _ in boxes]
-    for line in lines:
-        x, y = (line.x1 + line.x2) / 2, (line.y1 + line.y2) / 2
-
-        def rank(i: int, x: float = x, y: float = y) -> tuple[float, int]:
-            x1, y1, x2, y2 = boxes[i]
-            away = float(np.hypot(max(x1 - x, x - x2, 0), max(y1 - y, y - y2, 0)))
-            return away, (x2 - x1) * (y2 - y1)
-
-        nearest = min(range(len(boxes)), key=rank, default=None)
-        if nearest is not None and rank(nearest)[0] <= NEAR:
-            texts[nearest].append(line.text)
-    return [" ".join(text) for text in texts]
-
-
 @functools.cache
 def _reader() -> Any:
     """rapidocr with explicit weights, so that it never looks for any elsewhere. Loading takes about a second."""
@@ -121,4 +157,6 @@ def _reader() -> Any:
                 way_out="Install the version of rapidocr that requirements.lock names",
             )
     weights = {key: str(folder / model) for key, model in MODELS.items()}
-    return rapidocr.RapidOCR(params={**SETTINGS, **weights, "Global.log_level": "critical"})
+    reader = rapidocr.RapidOCR(params={**SETTINGS, **weights, "Global.log_level": "critical"})
+    reader(np.full((64, 64), 255, np.uint8))  # rapidocr loads its detector at the first call
+    return reader
