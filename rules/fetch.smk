@@ -49,8 +49,9 @@ else:
         params:
             folder=f"{SELECTION.raw('{benchmark}')}",
         shell:
-            "python scripts/fetch.py images --selected {input.selected} --pinned {input.pinned}"
-            " --folder {params.folder} --ledger {output.ledger}"
+            "python scripts/fetch.py images --comic-ids {input.selected} --pages {params.folder}/comic_url.csv"
+            " --manifest {input.pinned} --lock data/manifests/{wildcards.benchmark}/images.lock.csv"
+            " --out {params.folder}/images --ledger {params.folder}/fetch.jsonl --entries {output.ledger}"
             ' --mirror "$PUNCHLINE_FETCH_MIRROR" |& tee {log} >&2'
 
 

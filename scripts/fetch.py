@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
@@ -15,13 +16,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from punchline.errors import entry_point
 from punchline.fetch import (
-    LedgerEntry,
     fetch_annotations,
     fetch_images,
     read_ids,
     read_pages,
     write_availability,
 )
+from punchline.records import LedgerEntry
 from punchline.storage import write_records
 
 Report = Callable[[int, int, LedgerEntry], None]
@@ -60,7 +61,7 @@ def progress_shown() -> Iterator[Report]:
 
 
 def annotations(args: argparse.Namespace) -> None:
-    files = fetch_annotations(args.manifest, args.out, args.mirror, report=lambda text: say(f"warning: {text}"))
+    files = fetch_annotations(args.manifest, args.out, args.mirror or None, report=lambda text: say(f"warning: {text}"))
     say(f"{len(files)} annotation files are in {args.out}")
 
 
@@ -73,8 +74,8 @@ def images(args: argparse.Namespace) -> None:
             args.out,
             args.ledger,
             args.lock,
-            args.mirror,
-            retry_missing=args.retry_missing,
+            args.mirror or None,
+            retry_missing=args.retry_missing or bool(os.environ.get("PUNCHLINE_RETRY_MISSING")),
             progress=progress,
         )
     if args.entries:
@@ -86,7 +87,7 @@ def images(args: argparse.Namespace) -> None:
     for reason, n in reasons.most_common():
         say(f"  {n} missing: {reason}")
     if reasons:
-        say(f"  why, one by one: {args.ledger}; to try these again: --retry-missing")
+        say(f"  why, one by one: {args.ledger}; to try these again: punchline fetch --retry-missing")
 
 
 @entry_point

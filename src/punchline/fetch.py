@@ -17,14 +17,14 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 from PIL import Image
 
 from punchline.errors import PunchlineError
-from punchline.records import Record, canonical, sha256
+from punchline.records import LedgerEntry, Record, canonical, sha256
 from punchline.resolvers import SITES, NoImage
 from punchline.storage import csv_text, parse_csv, sha256_file, write_bytes, write_text
 from punchline.web import Manners, Missing, Stopped, Web, valid_reason
@@ -80,32 +80,6 @@ class Lock(Record, frozen=True, kw_only=True):
     width: int  # pixels
     height: int  # pixels
     mirror: str  # where a mirror of one's own would have it
-
-
-class LedgerEntry(Record, frozen=True, kw_only=True):
-    """What became of one comic: its bytes, or why there are none."""
-
-    item_id: str
-    source: str  # the comic's series: its id without the number
-    state: Literal["ok", "missing"]
-    reason: str | None = None  # of the vocabulary in punchline.web, when missing
-    path: str | None = None  # relative to the project root
-    sha256: str | None = None
-    bytes: int | None = None
-    width: int | None = None  # pixels
-    height: int | None = None  # pixels
-    media_type: str | None = None  # of the bytes, not as the server said
-    url: str | None = None  # the bytes came from here; `mirror:<path>` for a mirror
-    note: str | None = None  # what a reader should know: details of the reason, sources refused on the way
-    fetched_at: str  # UTC, ISO 8601
-
-    def __post_init__(self) -> None:
-        if (self.state == "missing") != (self.reason is not None):
-            raise ValueError("a reason stands with state missing, and only there")
-        if self.reason is not None and not valid_reason(self.reason):
-            raise ValueError(f"reason {self.reason!r} is not in the vocabulary")
-        if self.state == "ok" and None in (self.path, self.sha256, self.bytes, self.width, self.height):
-            raise ValueError("state ok needs path, sha256, bytes, width and height")
 
 
 class Decoded(NamedTuple):
@@ -306,6 +280,8 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), start=1):
         try:
             entry = decoder.decode(line)
+            if entry.reason is not None and not valid_reason(entry.reason):
+                raise msgspec.ValidationError(f"reason {entry.reason!r} is not in the vocabulary")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise PunchlineError(
                 f"not a ledger entry: {error}",
@@ -412,7 +388,7 @@ def availability(entries: Iterable[LedgerEntry]) -> list[dict[str, Any]]:
     rows = []
     for source, members in sorted(sources.items()):
         reasons = Counter(entry.reason for entry in members if entry.reason)
-        times = sorted(entry.fetched_at for entry in members)
+        times = sorted(entry.fetched_at for entry in members if entry.fetched_at)
         by_frequency: list[tuple[str | None, int]] = [*sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))]
         for reason, n in by_frequency or [(None, 0)]:
             rows.append(
@@ -423,8 +399,8 @@ def availability(entries: Iterable[LedgerEntry]) -> list[dict[str, Any]]:
                     "missing": reasons.total(),
                     "reason": reason,
                     "n_reason": n,
-                    "first": times[0],
-                    "last": times[-1],
+                    "first": times[0] if times else None,
+                    "last": times[-1] if times else None,
                 }
             )
     return rows

@@ -80,6 +80,12 @@ class LedgerEntry(Record, frozen=True, kw_only=True):
     note: str | None = None
     fetched_at: str | None = None  # ISO 8601, UTC; enters no digest that is compared
 
+    def __post_init__(self) -> None:
+        if (self.state == "missing") != (self.reason is not None):
+            raise ValueError("a reason stands with state missing, and only there")
+        if self.state == "ok" and None in (self.path, self.sha256, self.bytes, self.width, self.height):
+            raise ValueError("state ok needs path, sha256, bytes, width and height")
+
 
 class Item(Record, frozen=True, kw_only=True):
     """One unit of a benchmark as it may be shown to a model: it never holds a label."""
