@@ -83,6 +83,10 @@ def all_tables_files():
     return [*files, "results/discrepancies.csv"]
 
 
+def files_of_engine(engine):
+    return engine.files if isinstance(engine, engines.Released) else []
+
+
 def chain_files(benchmark):
     """What a table's lineage names besides grades."""
     files = raw(

@@ -18,13 +18,17 @@ if SELECTION.corpus.drawn:
 
 else:
 
+    # update(): what is there already is neither deleted before the job nor lost when it fails.
     rule fetch_annotations:
         input:
             code=code_of("scripts/fetch.py"),
             manifest="data/manifests/{benchmark}/annotations.csv",
         output:
-            annotations=expand(
-                f"{SELECTION.raw('{{benchmark}}')}/{{name}}", name=annotation_names()
+            annotations=update(
+                expand(
+                    f"{SELECTION.raw('{{benchmark}}')}/{{name}}",
+                    name=annotation_names(),
+                )
             ),
         log:
             "logs/fetch/annotations_{benchmark}.log",

@@ -11,7 +11,7 @@ rule infer:
         requests=expand(
             "data/requests/{benchmark}.parquet", benchmark=SELECTION.benchmarks
         ),
-        files=lambda wildcards: getattr(ENGINES[wildcards.model], "files", []),
+        files=lambda wildcards: files_of_engine(ENGINES[wildcards.model]),
     output:
         snapshots=expand(
             "data/responses/{benchmark}/{{model}}.parquet",

@@ -206,7 +206,8 @@ def files_of(chain: Chain, table: str, cards: Sequence[ModelCard], written: Mapp
         for card in cards:
             name = card.name
             add("model card", f"config/model/{name}.yaml")
-            add("model's file", *getattr(engines.load(card, chain.selection.seed), "files", []))
+            engine = engines.load(card, chain.selection.seed)
+            add("released answers", *(engine.files if isinstance(engine, engines.Released) else ()))
             snapshot = digests_in(chain.snapshot(name))
             add("journal", chain.journal(name), content=lambda _, found=snapshot: digest_of_all(found))  # type: ignore[misc]
             add("snapshot", chain.snapshot(name), content=lambda path: table_content(path, Response))
@@ -220,7 +221,7 @@ def digests_in(path: str | Path) -> list[str]:
     """The column `digest` of a table of records."""
     import pyarrow.parquet as pq
 
-    return [str(value) for value in pq.read_table(path, columns=["digest"])["digest"].to_pylist()]
+    return [str(value) for value in pq.ParquetFile(path).read(columns=["digest"])["digest"].to_pylist()]
 
 
 def table_content(path: str, kind: type[Record]) -> str:
@@ -244,12 +245,19 @@ def compute(
     spec = benchmark.TABLES[table]
     selection = chain.selection
     graded, models, notes = [], [], []
+    raw_items = [f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES]
     for card in cards if spec.rows is not None else ():
         graded.append(Graded(card.name, kind_of(card), card.engine, grades(card)))
         versions = sorted({f"{response.engine} {response.engine_version}" for response in responses(card)})
         if len(versions) > 1:
             notes.append(f"{card.name} was answered by several engine versions: {', '.join(versions)}.")
-        key = engines.model_key(engines.load(card, selection.seed))
+        engine = engines.load(card, selection.seed)
+        if isinstance(engine, engines.Released):
+            known = {item_id for item_id, _, _ in benchmark.comics(read_files(raw_items))}
+            if unknown := engine.unknown(known):
+                some = ", ".join(unknown[:5]) + (", …" if len(unknown) > 5 else "")
+                notes.append(f"{card.name}: {len(unknown):,} answered items do not exist in {chain.benchmark}: {some}.")
+        key = engines.model_key(engine)
         models.append(Model(card=card, key=key, kind=kind_of(card), versions=versions))
     whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
     made = tabulate(

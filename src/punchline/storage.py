@@ -175,7 +175,8 @@ def read_table(path: str | Path, kind: type[R]) -> list[R]:
     """
     way_out = "Delete the file and run the same target again; the stage that makes it writes it anew"
     try:
-        columns = pq.read_table(pa.BufferReader(Path(path).read_bytes())).to_pydict()
+        # ParquetFile, as pq.read_table imports pandas.
+        columns = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read().to_pydict()
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
             raise

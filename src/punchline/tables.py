@@ -133,6 +133,8 @@ def tabulate(
         fewer = [f"{column} n={count}" for column, count in counts.items() if count != n]
         if fewer:
             written["note"] = "; ".join(fewer)
+        elif row.tasks and n == 0:
+            written["note"] = f"nothing to score: no answer to {', '.join(row.tasks)}"
         rows.append(written)
 
     if table.data_rows is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from punchline.errors import PunchlineError, nearest
 from punchline.records import ModelCard, Request, Response, digest_of
@@ -25,6 +25,17 @@ class Engine(Protocol):
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, in any order, as they come. `images` maps sha256 to file."""
+        ...
+
+
+@runtime_checkable
+class Released(Protocol):
+    """An engine whose answers come from files that someone released."""
+
+    files: list[str]  # paths, relative to the project root
+
+    def unknown(self, item_ids: Collection[str]) -> list[str]:
+        """Items that the files answer and that are not among `item_ids`: typing errors, or another benchmark's file."""
         ...
 
 

@@ -7,9 +7,11 @@ attempt is `missing`.
 from __future__ import annotations
 
 import functools
+import os
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,6 @@ from punchline.records import Image, ModelCard, Request, Response, State, sha256
 
 OPTIONS = ("baseline", "answers")
 ROW = 30  # pixels of height by which labels in one row of panels may differ
-CACHED = 8  # comics whose panels and text are kept: requests go comic by comic
 
 _KEY_LIKE = re.compile(r"""(\d[\])}*_"']{0,4}\s{0,3}):(?!\d)""")  # what a reader could take for the next panel's number
 
@@ -151,25 +152,44 @@ class Baseline:
         return identity | {"opencv": cv2.__version__}
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
-        """One response a request, in order. A comic on which no label can be read is `failed` where one is needed."""
-        opened = functools.lru_cache(maxsize=CACHED)(Comic)
+        """One response a request, comic by comic, several comics at a time.
+
+        A comic on which no label can be read is `failed` where one is needed.
+        """
+        comics: dict[tuple[str | None, ...], list[Request]] = {}  # by image: each is looked at once
+        for request in requests:
+            comics.setdefault(tuple(_digests(request)), []).append(request)
+        pool = ThreadPoolExecutor(os.cpu_count())
+        try:
+            for responses in pool.map(lambda asked: self._about_one(asked, images, model_key), comics.values()):
+                yield from responses
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _about_one(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> list[Response]:
+        """Responses to requests with the same image."""
+        opened = functools.cache(Comic)
+        responses = []
         for request in requests:
             state, text = self._answer(request, images, opened)
-            yield Response(
-                request_id=request.request_id,
-                model_key=model_key,
-                state=state,
-                text=text if state == "ok" else None,
-                reason=text if state != "ok" else None,
-                engine=self.name,
-                engine_version=self.version,
+            responses.append(
+                Response(
+                    request_id=request.request_id,
+                    model_key=model_key,
+                    state=state,
+                    text=text if state == "ok" else None,
+                    reason=text if state != "ok" else None,
+                    engine=self.name,
+                    engine_version=self.version,
+                )
             )
+        return responses
 
     def _answer(
         self, request: Request, images: Mapping[str, Path], opened: Callable[[Path], Comic]
     ) -> tuple[State, str]:
         """The state and, with it, the answer or the reason why there is none."""
-        digests = [part.sha256 for message in request.messages for part in message.content if isinstance(part, Image)]
+        digests = _digests(request)
         if self.needs_images and None in digests:
             return "missing", "image missing"
         tasks = LOOKING[self.baseline][1] if self.baseline in LOOKING else self.answers
@@ -194,6 +214,10 @@ class Baseline:
 def engine(card: ModelCard, seed: int) -> Baseline:
     """The engine of a model card with the options `baseline` and, for prior, `answers`."""
     return Baseline(card, seed)
+
+
+def _digests(request: Request) -> list[str | None]:
+    return [part.sha256 for message in request.messages for part in message.content if isinstance(part, Image)]
 
 
 def _options(card: ModelCard) -> tuple[str, dict[str, str]]:

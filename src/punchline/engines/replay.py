@@ -90,6 +90,7 @@ class Replay:
             raise PunchlineError(
                 f"unknown format {self.format!r}", file=file, field="format", way_out=nearest(self.format, READERS)
             )
+        self.files = [self.path]
         self._file = file
 
     @cached_property
