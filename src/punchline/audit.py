@@ -6,12 +6,15 @@ itself are made anew with the code at hand and compared with what lies on disk.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -60,6 +63,7 @@ class Audit:
     files: list[File] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     links: list[str] = field(default_factory=list)  # what was made again and found equal, in words
+    sources: list[str] = field(default_factory=list)  # where the published bytes come from
 
     @property
     def verdict(self) -> str:
@@ -99,6 +103,8 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
         return found
     _files(found, lineage)
     _links(found, lineage)
+    with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
+        found.sources = sources(lineage)
     own = File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))
     found.files = [*lineage.files, own]
     return found
@@ -144,12 +150,13 @@ def _links(found: Audit, lineage: Lineage) -> None:
         if not differences:
             found.links.append(good)
 
+    has_images = any(file.role == "image index" for file in lineage.files)
     if not chain.selection.corpus.drawn:
-        step("source", chain.raw, lambda: _sources(chain), "published files have the sha256 of their manifests")
+        good = "published files have the sha256 of their manifests"
+        step("source", chain.raw, lambda: _sources(chain, has_images), good)
     again = _Again(chain, {model.card.name: model.key for model in lineage.models})
     if spec.rows is not None:
         step("selected items", chain.selected, lambda: _selected(chain), "the selection, from the released list")
-        has_images = any(file.role == "image index" for file in lineage.files)
         if has_images:
             step("numbered image", chain.index, lambda: _images(chain), "numbered images, drawn again")
         step("items", chain.items, lambda: _items(chain, has_images), "items, made again from raw files")
@@ -174,13 +181,40 @@ def _model_links(
     step("grades", chain.grades(name), lambda: _grades(again, name), f"grades of {name}, graded again from its journal")
 
 
-def _sources(chain: Chain) -> Iterator[str]:
+def _sources(chain: Chain, has_images: bool) -> Iterator[str]:
     """Raw files against the manifests; images against the ledger and the pins."""
     manifest = Path(f"data/manifests/{chain.benchmark}/annotations.csv")
     for _, row in parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest):
         path = Path(chain.raw) / row["path"]
         if path.is_file() and sha256_file(path) != row["sha256"]:
             yield f"{path} is not what {row['url']} had when its sha256 was pinned"
+    if not has_images:
+        return
+    pinned: dict[str, set[str]] = {}
+    for name in ("images_pinned.csv", "images.lock.csv"):  # the lock holds the digests of first fetches
+        file = manifest.with_name(name)
+        if file.is_file():
+            for _, row in parse_csv(file.read_bytes(), ("comic_id", "sha256"), file=file):
+                pinned.setdefault(row["comic_id"], set()).add(row["sha256"])
+    for entry in _ledger(chain):
+        if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
+            yield f"{entry.path}: the ledger's sha256 is neither pinned nor locked for {entry.item_id}"
+
+
+def sources(lineage: Lineage) -> list[str]:
+    """Where the published bytes come from, for people: the manifests' URLs and the ledger's."""
+    chain = Chain(lineage.benchmark, lineage.selection)
+    if chain.selection.corpus.drawn:
+        return ["drawn by the project: src/punchline/comics/demo.py"]
+    manifest = Path(f"data/manifests/{chain.benchmark}/annotations.csv")
+    used = {Path(file.path).name for file in lineage.files if file.role == "raw annotation"}
+    rows = parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest)
+    lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for _, row in rows if row["path"] in used]
+    if any(file.role == "ledger" for file in lineage.files):
+        entries = [entry for entry in _ledger(chain) if entry.state == "ok"]
+        places = Counter(urlsplit(entry.url or "").netloc or (entry.url or "").split(":")[0] for entry in entries)
+        lines += [f"{count:,} images from {place}: one by one in {chain.ledger}" for place, count in places.items()]
+    return lines
 
 
 def _same(made: Sequence[R], stored: Sequence[R], name: Callable[[R], str]) -> Iterator[str]:
@@ -396,6 +430,7 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
         for file in lineage.files:
             counts[file.role] = counts.get(file.role, 0) + 1
         lines.append("rests on " + ", ".join(f"{count} {role}" for role, count in counts.items()))
+        lines += [f"from     {source}" for source in found.sources]
     lines += [f"equal    {link}" for link in found.links]
     lines += [f"DIFFERS  {finding}" for finding in found.findings]
     lines.append(f"root     {found.root}")
@@ -427,6 +462,7 @@ def as_json(found: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
         "table": found.table,
         "verdict": found.verdict,
         "root": found.root,
+        "sources": found.sources,
         "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in found.files],
         "cells": [msgspec.to_builtins(cell) for cell in cells],
         "findings": [{"link": f.link, "path": f.path, "what": f.what} for f in found.findings],

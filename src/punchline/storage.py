@@ -7,14 +7,16 @@ import hashlib
 import io
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from types import UnionType
 from typing import IO, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from punchline.errors import PunchlineError, nearest
@@ -168,15 +170,22 @@ def write_table(path: str | Path, records: Sequence[R], kind: type[R]) -> None:
         pq.write_table(pa.table(columns), file, compression="zstd")
 
 
-def read_table(path: str | Path, kind: type[R]) -> list[R]:
+def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[str]] | None = None) -> list[R]:
     """Read what write_table wrote; every record is checked against its digest.
 
-    Raises PunchlineError with file and row for anything else.
+    `where`: only records whose text fields hold one of these values; the others are not looked at. Raises
+    PunchlineError with file and row for anything else.
     """
     way_out = "Delete the file and run the same target again; the stage that makes it writes it anew"
     try:
         # ParquetFile, as pq.read_table imports pandas.
-        columns = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read().to_pydict()
+        table = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read()
+        rows: Iterable[int] = range(len(table))
+        if where is not None and set(where) <= set(table.column_names):
+            chosen = [pc.is_in(table[name], pa.array(sorted(values), pa.string())) for name, values in where.items()]
+            rows = pc.indices_nonzero(reduce(pc.and_, chosen))
+            table, rows = table.take(rows), rows.to_pylist()
+        columns = table.to_pydict()
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
             raise
@@ -192,9 +201,10 @@ def read_table(path: str | Path, kind: type[R]) -> list[R]:
                 decoder = msgspec.json.Decoder(hints[name])
                 memo: dict[str, Any] = {}
                 columns[name] = [memo[v] if v in memo else memo.setdefault(v, decoder.decode(v)) for v in columns[name]]
-        for row, values in enumerate(zip(*(columns[name] for name in names), strict=True)):
+        fields = zip(*(columns[name] for name in names), strict=True)
+        for row, digest, values in zip(rows, columns["digest"], fields, strict=True):
             record = kind(**dict(zip(names, values, strict=True)))
-            if record.digest != columns["digest"][row]:
+            if record.digest != digest:
                 raise PunchlineError(
                     "the record differs from its digest", file=path, record=f"row {row}", way_out=way_out
                 )
