@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: demo test setup lint clean lock
 
 demo: .venv/ready
-	@$(BIN)/snakemake --cores all results/table8.csv
+	@$(BIN)/snakemake --cores all results/table8.csv --quiet rules host
 	@$(BIN)/punchline print results/table8.csv
 
 test: .venv/ready-dev
@@ -33,7 +33,7 @@ setup: .venv/ready
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 lock: .venv/ready
 	$(COMPILE) pyproject.toml -o requirements.lock
-	$(COMPILE) --extra dev --extra slurm -c requirements.lock pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 clean:
 	rm -rf .venv .snakemake data/raw data/items data/images data/requests data/responses results logs

@@ -1,0 +1,358 @@
+"""kill -9 at random moments of fetch, infer and grade: the next run loses nothing, repeats nothing, tears nothing."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from punchline.benchmarks import pixelhumor
+from punchline.fetch import ANNOTATION_COLUMNS, PIN_COLUMNS, read_ledger
+from punchline.journal import parse_journal
+from punchline.lineage import ledger_content
+from punchline.records import Gold, Item, Request, Response, sha256
+from punchline.storage import csv_text, read_table, replacing, write_records, write_table, write_text
+
+from .project import ROOT
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("kill")]
+
+COMICS = 1_200  # 9,600 requests: a second or so of journalling
+IMAGES = 120
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "mat",
+    "and",
+    "said",
+    "no",
+    "thanks",
+    "I",
+    "have",
+    "had",
+    "enough",
+    "of",
+    "your",
+    "puns",
+    "for",
+    "one",
+    "day",
+]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Bytecode is kept, so that most of a run is work and not imports."""
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPYCACHEPREFIX": str(tmp_path_factory.mktemp("bytecode"))}
+
+
+class Script:
+    """One command of scripts/, run in a folder of its own."""
+
+    def __init__(self, folder: Path, environment: dict[str, str], *arguments: str) -> None:
+        self.folder = folder
+        self.environment = environment
+        self.command = [sys.executable, str(ROOT / "scripts" / arguments[0]), *arguments[1:]]
+
+    def start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command,
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self) -> float:
+        """Run to the end; seconds that it took."""
+        began = time.monotonic()
+        child = self.start()
+        _, said = child.communicate()
+        assert child.returncode == 0, said
+        return time.monotonic() - began
+
+    def kill(self, moment: Callable[[], bool]) -> bool:
+        """Run, and kill the whole process group at a moment; False when the run ended well before it."""
+        child = self.start()
+        while child.poll() is None and not moment():
+            time.sleep(0.0005)
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+        _, said = child.communicate()
+        assert child.returncode in (0, -signal.SIGKILL), said
+        return child.returncode != 0
+
+
+def after(seconds: float) -> Callable[[], bool]:
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() >= end
+
+
+def size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def parts(folder: Path) -> list[Path]:
+    """Files that were being written."""
+    return [path for path in folder.rglob("*.part") if path.is_file()]
+
+
+def writing(folder: Path) -> Callable[[], bool]:
+    """The moment at which a new file is being written."""
+    before = set(parts(folder))
+    return lambda: bool(set(parts(folder)) - before)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Items, gold, requests, and a model's answers: what infer and grade read."""
+    folder = tmp_path_factory.mktemp("made")
+    rng = random.Random(20)
+    items, golds, answers = [], [], {}
+    for n in range(COMICS):
+        name = f"xkcd_{n}"
+        items.append(Item(benchmark="pixelhumor", item_id=name, source="xkcd", cluster=name, missing="not fetched"))
+        first, second = (" ".join(rng.choices(WORDS, k=12)) for _ in range(2))
+        values = {
+            "Q1": ["Yes"],
+            "Q2": ["Absent"],
+            "Q3": ["1"],
+            "Q4": ["Text"],
+            "Q5": ["Pun"],
+            "panel_sequence": "1, 2",
+            "text": f"1: {first}\n2: {second}",
+            "number_of_panels": 2,
+            "potentially_harmful": "non-harm",
+        }
+        golds.append(Gold(benchmark="pixelhumor", item_id=name, values=values))
+        answers[name] = {
+            "Q1": rng.choice(("Yes", "No")),
+            "Q2": "Absent",
+            "Q3": "2",
+            "Q4": "Both",
+            "Q5": "Pun, Dark",
+            "Q6": "Yes.",
+            "panel_sequence": rng.choice(("1, 2", "2, 1")),
+            "text": f"1: {second}\n2: {first}",
+        }
+    write_records(folder / "data/items/pixelhumor/items.jsonl", items)
+    write_records(folder / "data/items/pixelhumor/gold.jsonl", golds)
+    requests = [request for item in items for request in pixelhumor.requests(item)]
+    write_table(folder / "data/requests/pixelhumor.parquet", requests, Request)
+    (folder / "answers.json").write_text(json.dumps(answers))
+    return folder
+
+
+def infer(made: Path, folder: Path, environment: dict[str, str]) -> Script:
+    folder.mkdir()
+    (folder / "data").mkdir()
+    for name in ("data/items", "data/requests", "answers.json"):
+        (folder / name).symlink_to(made / name)
+    card = json.dumps({"engine": "replay", "format": "pixelhumor", "path": "answers.json"})
+    arguments = ["--model", "m", "--card", card, "--seed", "0", "--benchmarks", "pixelhumor"]
+    return Script(folder, environment, "infer.py", *arguments)
+
+
+@pytest.fixture(scope="module")
+def inferred(made: Path, tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
+    """A run of infer that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("inferred") / "p"
+    infer(made, folder, environment).finish()
+    return folder / "data" / "responses" / "pixelhumor"
+
+
+def test_infer_goes_on_where_it_was_killed(
+    made: Path, inferred: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    script = infer(made, tmp_path / "p", environment)
+    responses = script.folder / "data" / "responses" / "pixelhumor"
+    journal, snapshot = responses / "m.jsonl", responses / "m.parquet"
+    whole = size(inferred / "m.jsonl")
+    rng = random.Random(21)
+    ends = sorted(rng.randrange(1, whole) for _ in range(4))
+    for turn, end in enumerate(ends):
+        before = journal.read_bytes() if journal.exists() else b""
+        seen = 0
+
+        def grown(end: int = end) -> bool:
+            nonlocal seen
+            seen = max(seen, size(journal))
+            return seen >= end
+
+        assert script.kill(grown), "the run ended before it could be killed; raise COMICS"
+        content = journal.read_bytes()
+        assert len(content) >= seen and content.startswith(before[: before.rfind(b"\n") + 1])
+        parse_journal(content, file=journal)
+        assert not snapshot.exists()
+        if turn == 1:  # what a power failure may take besides: all that came after the last group commit
+            os.truncate(journal, len(content) - rng.randrange(1, 3_000))
+
+    assert script.kill(writing(responses)), "the snapshot was written before it could be killed"
+    assert not snapshot.exists()
+    answered = journal.read_bytes()
+    assert answered.count(b"\n") == COMICS * 8
+    script.finish()
+    assert journal.read_bytes() == answered  # nothing was asked again
+
+    answers, length = parse_journal(answered, file=journal)
+    keys = Counter(
+        (line["record"]["request_id"], line["record"]["model_key"]) for line in map(json.loads, answered.splitlines())
+    )
+    assert length == len(answered)
+    assert set(keys.values()) == {1} and keys.keys() == answers.keys() and len(keys) == COMICS * 8
+    assert {key for key, _ in keys} == {
+        r.request_id for r in read_table(made / "data/requests/pixelhumor.parquet", Request)
+    }
+    assert answered == (inferred / "m.jsonl").read_bytes()
+    assert snapshot.read_bytes() == (inferred / "m.parquet").read_bytes()
+    assert len(read_table(snapshot, Response)) == COMICS * 8
+    assert sorted(path.name for path in responses.iterdir()) == ["m.jsonl", "m.parquet"]
+
+
+def grade(made: Path, inferred: Path, folder: Path, environment: dict[str, str]) -> Script:
+    folder.mkdir()
+    paths = {
+        "--items": made / "data/items/pixelhumor/items.jsonl",
+        "--gold": made / "data/items/pixelhumor/gold.jsonl",
+        "--requests": made / "data/requests/pixelhumor.parquet",
+        "--snapshot": inferred / "m.parquet",
+    }
+    arguments = ["--benchmark", "pixelhumor", "--model", "m", *(str(part) for pair in paths.items() for part in pair)]
+    return Script(folder, environment, "grade.py", *arguments, "--out", "grades/m.parquet")
+
+
+def test_grades_are_there_whole_or_not_at_all(
+    made: Path, inferred: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    undisturbed = grade(made, inferred, tmp_path / "undisturbed", environment)
+    takes = undisturbed.finish()
+    script = grade(made, inferred, tmp_path / "p", environment)
+    grades = script.folder / "grades"
+    grades.mkdir()
+    rng = random.Random(22)
+    for moment in (after(rng.uniform(0, 0.8 * takes)), writing(grades), writing(grades)):
+        assert script.kill(moment)
+        assert not (grades / "m.parquet").exists()
+    script.finish()
+    good = (grades / "m.parquet").read_bytes()
+    assert good == (undisturbed.folder / "grades" / "m.parquet").read_bytes()
+    assert script.kill(writing(grades))
+    assert (grades / "m.parquet").read_bytes() == good
+    script.finish()
+    assert [path.name for path in grades.iterdir()] == ["m.parquet"]
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Annotations and images with their manifests, of three sites; all comes from the folder itself."""
+    folder = tmp_path_factory.mktemp("mirror")
+    rng = np.random.default_rng(23)
+    files, pins = [], []
+    for n in range(10):
+        content = rng.bytes(1_500_000)
+        (folder / f"{n}.csv").write_bytes(content)
+        line = (f"{n}.csv", "https://example.invalid/x", sha256(content), len(content), "ours", f"{n}.csv")
+        files.append(dict(zip(ANNOTATION_COLUMNS, line, strict=True)))
+    for n in range(IMAGES):
+        out = io.BytesIO()
+        Image.fromarray(rng.integers(0, 256, (200, 300, 3), dtype=np.uint8)).save(out, "PNG")
+        (folder / f"{n}.png").write_bytes(out.getvalue())
+        page = f"https://{n % 3}.example.invalid/{n}"
+        line = (
+            f"c_{n}",
+            page,
+            f"{page}.png",
+            sha256(out.getvalue()),
+            len(out.getvalue()),
+            300,
+            200,
+            "ours",
+            f"{n}.png",
+            "us",
+        )
+        pins.append(dict(zip(PIN_COLUMNS, line, strict=True)))
+    write_text(folder / "annotations.csv", csv_text(ANNOTATION_COLUMNS, files))
+    write_text(folder / "pinned.csv", csv_text(PIN_COLUMNS, pins))
+    write_text(folder / "ids.csv", csv_text(["item_id"], [{"item_id": pin["comic_id"]} for pin in pins]))
+    return folder
+
+
+def test_fetched_files_are_whole_and_are_fetched_once(
+    mirror: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    def commands(folder: Path) -> tuple[Script, Script]:
+        folder.mkdir()
+        tail = ["--mirror", str(mirror)]
+        annotations = ["annotations", "--manifest", str(mirror / "annotations.csv"), "--out", "raw", *tail]
+        images = ["images", "--comic-ids", str(mirror / "ids.csv"), "--manifest", str(mirror / "pinned.csv")]
+        images += ["--out", "raw/images", "--ledger", "raw/fetch.jsonl", "--entries", "raw/ledger.jsonl", *tail]
+        return Script(folder, environment, "fetch.py", *annotations), Script(folder, environment, "fetch.py", *images)
+
+    for undisturbed in commands(tmp_path / "undisturbed"):
+        undisturbed.finish()
+    annotations, images = commands(tmp_path / "p")
+    raw = annotations.folder / "raw"
+    expected = {f"{n}.csv": sha256((mirror / f"{n}.csv").read_bytes()) for n in range(10)}
+    expected |= {f"c_{n}.png": sha256((mirror / f"{n}.png").read_bytes()) for n in range(IMAGES)}
+    rng = random.Random(24)
+
+    def sound() -> None:
+        for path in [*raw.glob("*.csv"), *raw.glob("images/*.png")]:
+            assert sha256(path.read_bytes()) == expected[path.name], path
+
+    for count in sorted(rng.sample(range(10), 2)):
+        assert annotations.kill(lambda count=count: len(list(raw.glob("*.csv"))) >= count and bool(parts(raw)))
+        sound()
+    annotations.finish()
+    assert sorted(path.name for path in raw.iterdir()) == sorted(f"{n}.csv" for n in range(10))
+
+    journal = raw / "fetch.jsonl"
+    entries = {}
+    for count in sorted(rng.sample(range(1, IMAGES), 4)):
+        assert images.kill(lambda count=count: journal.exists() and journal.read_bytes().count(b"\n") >= count)
+        sound()
+        now = {entry.item_id: entry for entry in read_ledger(journal)}
+        assert entries.items() <= now.items()  # with the times of their fetch: none was fetched again
+        entries = now
+    assert images.kill(writing(raw))
+    images.finish()
+    sound()
+    final = read_ledger(raw / "ledger.jsonl")
+    assert entries.items() <= {entry.item_id: entry for entry in final}.items()
+    assert ledger_content(final) == ledger_content(read_ledger(tmp_path / "undisturbed" / "raw" / "ledger.jsonl"))
+    assert [entry.state for entry in final] == ["ok"] * IMAGES
+    assert {path.name for path in raw.rglob("*") if path.is_file()} == {*expected, "fetch.jsonl", "ledger.jsonl"}
+
+
+def test_leftovers_go_and_files_that_are_being_written_stay(tmp_path: Path) -> None:
+    leftover, other, locked = (tmp_path / f".{name}.x.part" for name in ("a", "b", "c"))
+    for path in (leftover, other, locked):
+        path.write_bytes(b"half")
+    with locked.open("rb") as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        with replacing(tmp_path / "a") as file, replacing(tmp_path / "b") as second:
+            file.write(b"1")
+            second.write(b"2")
+            assert len(parts(tmp_path)) == 3
+            assert locked.exists() and not leftover.exists() and not other.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".c.x.part", "a", "b"]
+    assert (tmp_path / "a").read_bytes() + (tmp_path / "b").read_bytes() == b"12"
