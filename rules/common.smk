@@ -1,6 +1,7 @@
 # The selection, and functions that say which files a rule reads.
-import csv
 import json
+import re
+from pathlib import Path
 
 import msgspec
 
@@ -10,14 +11,19 @@ from punchline import benchmarks, engines
 from punchline.code import code_of
 from punchline.config import hand_to_scripts, read_card, read_selection
 from punchline.errors import PunchlineError
-from punchline.records import LedgerEntry
-from punchline.storage import read_records
+from punchline.fetch import Annotation, read_manifest
+from punchline.prepare import published_files
 
 try:
     SELECTION, MIRROR = read_selection(config)
     CARDS = {name: read_card(name) for name in SELECTION.models}
     ENGINES = {name: engines.load(card, SELECTION.seed) for name, card in CARDS.items()}
     BENCHMARKS = {name: benchmarks.load(name) for name in SELECTION.benchmarks}
+    for card in CARDS.values():
+        engines.check_files(card, ENGINES[card.name])
+    ANNOTATIONS = read_manifest(
+        Path("data/manifests/pixelhumor/annotations.csv"), Annotation
+    )
 except PunchlineError as error:
     raise WorkflowError(str(error)) from None
 
@@ -28,7 +34,7 @@ NEEDS_IMAGES = any(engine.needs_images for engine in ENGINES.values())
 
 wildcard_constraints:
     benchmark="|".join(SELECTION.benchmarks),
-    model="[^/]+",
+    model="|".join(map(re.escape, SELECTION.models)),
 
 
 def as_json(value):
@@ -49,8 +55,7 @@ def gold_files(wildcards):
 
 def annotation_names():
     """The released files of PixelHumor, as the manifest lists them."""
-    with open("data/manifests/pixelhumor/annotations.csv") as manifest:
-        return [row["path"] for row in csv.DictReader(manifest)]
+    return [entry.path for entry in ANNOTATIONS]
 
 
 def raw_files_of_selection():
@@ -126,6 +131,7 @@ def published_images(wildcards):
         checkpoints.draw_demo if SELECTION.corpus.drawn else checkpoints.fetch_images
     )
     ledger = stage.get(benchmark=wildcards.benchmark).output.ledger
-    return [
-        entry.path for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"
-    ]
+    try:
+        return published_files(ledger, stage.rule.name)
+    except PunchlineError as error:
+        raise WorkflowError(str(error)) from None

@@ -80,7 +80,7 @@ rule select_items:
         ),
     shell:
         "python scripts/select_items.py --benchmark {wildcards.benchmark} --selection {params.selection:q}"
-        " --files {input.files} --subset '{input.subset}' --out {output.selected} |& tee {log} >&2"
+        " --files {input.files} --subset {input.subset:q} --out {output.selected} |& tee {log} >&2"
 
 
 rule availability:

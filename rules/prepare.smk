@@ -46,9 +46,10 @@ rule gold:
     output:
         gold="data/items/{benchmark}/gold.jsonl",
     log:
-        "logs/prepare/gold_{benchmark}.log",
+        said="logs/prepare/gold_{benchmark}.log",
+        oddities="logs/prepare/oddities_{benchmark}.log",
     conda:
         "../environment.yml"
     shell:
         "python scripts/gold.py --benchmark {wildcards.benchmark} --files {input.files} --selected {input.selected}"
-        " --out {output.gold} |& tee {log} >&2"
+        " --out {output.gold} --oddities {log.oddities} |& tee {log.said} >&2"

@@ -8,7 +8,10 @@ from pathlib import Path
 from punchline import benchmarks
 from punchline.errors import entry_point
 from punchline.prepare import make_gold, read_files, read_selected
-from punchline.storage import write_records
+from punchline.progress import say
+from punchline.storage import write_records, write_text
+
+SHOWN = 5  # oddities on the terminal
 
 
 @entry_point
@@ -18,8 +21,16 @@ def main() -> None:
     parser.add_argument("--files", required=True, nargs="+", type=Path)
     parser.add_argument("--selected", required=True)
     parser.add_argument("--out", required=True)
+    parser.add_argument("--oddities", required=True, help="what is odd in the files and tolerated is listed here")
     args = parser.parse_args()
-    golds = make_gold(benchmarks.load(args.benchmark), read_files(args.files), read_selected(args.selected))
+    benchmark, files = benchmarks.load(args.benchmark), read_files(args.files)
+    golds = make_gold(benchmark, files, read_selected(args.selected))
+    odd = benchmark.oddities(files)
+    write_text(args.oddities, "".join(f"{line}\n" for line in odd))
+    if odd:
+        say(f"gold of {args.benchmark}: {len(odd):,} oddities in the files are taken as they stand: {args.oddities}")
+        for line in odd[:SHOWN]:
+            say(f"  {line}")
     write_records(args.out, golds)
 
 

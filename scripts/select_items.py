@@ -18,13 +18,13 @@ def main() -> None:
     parser.add_argument("--benchmark", required=True)
     parser.add_argument("--files", required=True, nargs="+", type=Path)
     parser.add_argument("--selection", required=True, type=json.loads)
-    parser.add_argument("--subset", default="")
+    parser.add_argument("--subset", nargs="?", default=None)
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
     selected = select(
         benchmarks.load(args.benchmark).comics(read_files(args.files)),
         sources=args.selection["sources"],
-        subset=args.subset or None,
+        subset=args.subset,
         limit=args.selection["limit"],
     )
     write_text(args.out, selected_text(selected))

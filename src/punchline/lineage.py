@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -224,6 +224,31 @@ def digests_in(path: str | Path) -> list[str]:
     return [str(value) for value in pq.ParquetFile(path).read(columns=["digest"])["digest"].to_pylist()]
 
 
+class Answered(Protocol):
+    """What `compute` reads of a response."""
+
+    @property
+    def engine(self) -> str: ...
+
+    @property
+    def engine_version(self) -> str: ...
+
+
+class Version(NamedTuple):
+    """An engine that answered, and its version."""
+
+    engine: str
+    engine_version: str
+
+
+def versions_in(path: str | Path) -> list[Version]:
+    """Which engines answered a table of responses."""
+    import pyarrow.parquet as pq
+
+    columns = pq.ParquetFile(path).read(columns=["engine", "engine_version"]).to_pydict()
+    return sorted({Version(*pair) for pair in zip(columns["engine"], columns["engine_version"], strict=True)})
+
+
 def table_content(path: str, kind: type[Record]) -> str:
     """Digest of a parquet file's records in their order, whatever library wrote it."""
     return digest_of([kind.__name__, digests_in(path)])
@@ -238,7 +263,7 @@ def compute(
     table: str,
     cards: Sequence[ModelCard],
     grades: Callable[[ModelCard], Sequence[Grade]],
-    responses: Callable[[ModelCard], Sequence[Response]],
+    responses: Callable[[ModelCard], Iterable[Answered]],
 ) -> tuple[Tabulated, list[Model]]:
     """A table, and its models, from items, gold, published values as they lie there and what the functions give."""
     benchmark = benchmarks.load(chain.benchmark)
@@ -260,6 +285,8 @@ def compute(
         key = engines.model_key(engine)
         models.append(Model(card=card, key=key, kind=kind_of(card), versions=versions))
     whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
+    if spec.rows is None:  # a table of the data itself takes the released files whole
+        whole = not selection.corpus.drawn
     made = tabulate(
         spec,
         graded,
@@ -278,12 +305,13 @@ def compute(
 def write(chain: Chain, table: str, cards: Sequence[ModelCard], noted: Mapping[str, Any]) -> Tabulated:
     """Write a table (CSV, Markdown, LaTeX) and its lineage."""
     spec = benchmarks.load(chain.benchmark).TABLES[table]
+    read: dict[str, Collection[str]] = {"rule": {chain.selection.scoring or spec.rule}, "task": set(spec.tasks)}
     made, models = compute(
         chain,
         table,
         cards,
-        lambda card: read_table(chain.grades(card.name), Grade),
-        lambda card: read_table(chain.snapshot(card.name), Response),
+        lambda card: read_table(chain.grades(card.name), Grade, read),
+        lambda card: versions_in(chain.snapshot(card.name)),
     )
     path = Path(spec.path)
     texts = rendered(chain, table, made)

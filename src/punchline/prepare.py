@@ -10,10 +10,10 @@ from typing import Any
 
 from punchline.benchmarks import Benchmark
 from punchline.comics import number
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, nearest
 from punchline.progress import track
 from punchline.records import Gold, ImageRef, Item, LedgerEntry, Record, sha256
-from punchline.storage import csv_text, parse_csv, write_bytes
+from punchline.storage import csv_text, parse_csv, read_records, write_bytes
 
 SELECTED = ("item_id", "source", "url")
 
@@ -50,6 +50,12 @@ def select(
 
     Raises PunchlineError for a subset that names items that are not there, or that selects nothing.
     """
+    there = {comic[1] for comic in comics}
+    for source in sources or ():
+        if source not in there:
+            raise PunchlineError(
+                f"no comic is from {source!r}", file="config/corpus/", field="sources", way_out=nearest(source, there)
+            )
     chosen = [comic for comic in comics if sources is None or comic[1] in sources]
     if subset is not None:
         content = Path(subset).read_bytes()
@@ -57,7 +63,17 @@ def select(
         column = "comic_id" if "comic_id" in header and "item_id" not in header else "item_id"
         wanted: dict[str, int] = {}
         for line, cells in parse_csv(content, [column], file=subset):
-            wanted.setdefault(cells[column].strip(), line)
+            item_id = cells[column].strip()
+            if item_id in wanted:
+                raise PunchlineError(
+                    f"the id is there already, in line {wanted[item_id]}",
+                    file=subset,
+                    line=line,
+                    record=item_id,
+                    field=column,
+                    way_out="Keep one of them",
+                )
+            wanted[item_id] = line
         known = {comic[0] for comic in chosen}
         for item_id, line in wanted.items():
             if item_id not in known:
@@ -84,6 +100,23 @@ def selected_text(selected: Sequence[tuple[str, str, str]]) -> str:
 def read_selected(path: str | Path) -> list[str]:
     """The selected item ids, in order."""
     return [cells["item_id"] for _, cells in parse_csv(Path(path).read_bytes(), SELECTED, file=path)]
+
+
+def published_files(ledger: str | Path, stage: str) -> list[str]:
+    """Paths of the images that a ledger says are there. Raises PunchlineError for one that is not.
+
+    `stage`: the rule that brings them.
+    """
+    present = [entry for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"]
+    for entry in present:
+        if not Path(str(entry.path)).is_file():
+            raise PunchlineError(
+                "the image is in the ledger, but it is gone",
+                file=entry.path,
+                record=entry.item_id,
+                way_out=f"Put it back, or run again with --forcerun {stage}",
+            )
+    return [str(entry.path) for entry in present]
 
 
 def number_image(

@@ -54,7 +54,7 @@ def total(columns: Array) -> Array:
     return np.asarray(columns[..., 0], dtype=np.float64)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _weights(clusters: int, seed: int, resamples: int) -> Array:
     """How often each cluster is drawn in each resample: [resamples, clusters]."""
     drawn = np.random.Generator(np.random.PCG64(seed)).multinomial(clusters, np.full(clusters, 1 / clusters), resamples)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import hashlib
 import io
 import os
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import reduce
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import IO, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from punchline.errors import PunchlineError, nearest
@@ -29,20 +29,21 @@ R = TypeVar("R", bound=Record)
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """A file to write to that takes `path`'s place when the block ends well, and vanishes when it does not.
 
-    Temporary file in the same folder, fsync, rename, fsync of the folder.
+    Temporary file in the same folder, fsync, rename, fsync of the folder. What a killed process left there goes too.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    _sweep(path.parent.resolve())
+    handle, temporary = _temporary(path)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
+            Path(temporary).replace(path)
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -51,6 +52,31 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _temporary(path: Path) -> tuple[int, str]:
+    """(descriptor, name) of a new temporary file, locked as long as it is open: that keeps it from being swept."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        with suppress(OSError):  # a file system without locks: there nothing is swept either
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)  # swept between its making and its locking
+
+
+@cache  # once a process and folder: a sweep reads the whole folder
+def _sweep(folder: Path) -> None:
+    """Remove temporary files that no process has open: killed ones left them."""
+    for leftover in folder.glob(".*.part"):
+        try:
+            handle = os.open(leftover, os.O_RDWR)
+        except OSError:  # its writer has just ended
+            continue
+        with suppress(OSError):  # locked: somebody writes it
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            leftover.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -114,6 +140,9 @@ def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> li
         for cells in reader:
             if header is None:
                 header = [cell.strip() for cell in cells]
+                for column in header:
+                    if header.count(column) > 1:
+                        raise PunchlineError("the column is there twice", file=file, line=1, field=column)
                 for column in columns:
                     if column not in header:
                         raise PunchlineError(
@@ -180,11 +209,11 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
     try:
         # ParquetFile, as pq.read_table imports pandas.
         table = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read()
-        rows: Iterable[int] = range(len(table))
-        if where is not None and set(where) <= set(table.column_names):
-            chosen = [pc.is_in(table[name], pa.array(sorted(values), pa.string())) for name, values in where.items()]
-            rows = pc.indices_nonzero(reduce(pc.and_, chosen))
-            table, rows = table.take(rows), rows.to_pylist()
+        rows = list(range(len(table)))
+        for name, values in (where or {}).items():
+            if name in table.column_names:
+                kept = [i for i, value in enumerate(table[name].to_pylist()) if value in values]
+                table, rows = table.take(kept), [rows[i] for i in kept]
         columns = table.to_pydict()
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
@@ -209,6 +238,6 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
                     "the record differs from its digest", file=path, record=f"row {row}", way_out=way_out
                 )
             records.append(record)
-    except (msgspec.DecodeError, TypeError) as error:
+    except (msgspec.DecodeError, TypeError, ValueError) as error:
         raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, way_out=way_out) from error
     return records

@@ -89,8 +89,9 @@ def tabulate(
 ) -> Tabulated:
     """Compute a table. Pure: equal input gives equal output.
 
-    `scoring`: rule asked for, None for the table's own. `complete`: whether the selection is all of the paper's items,
-    without which published rows are not comparable. `files`: raw files for a table of the data itself.
+    `scoring`: rule asked for, None for the table's own. `complete`: whether the selection is all of the paper's items.
+    A row of ours is comparable when it is, none of its items is missing or failed, and the rule is the table's own; the
+    published rows are when any of ours is. `files`: raw files for a table of the data itself.
     """
     rule = scoring or table.rule
     extra = tuple(key for key in table.keys if key != "subset")
@@ -130,6 +131,8 @@ def tabulate(
                     filter=grades_filter | dict(row.keys),
                 )
             )
+        whole = complete and rule == table.rule and not (states.get("missing") or states.get("failed"))
+        written["comparable"] = "yes" if whole else "no"
         fewer = [f"{column} n={count}" for column, count in counts.items() if count != n]
         if fewer:
             written["note"] = "; ".join(fewer)
@@ -149,13 +152,13 @@ def tabulate(
             failed += states.get("failed", 0)
             chosen: dict[str, Scalar] = {"model": model.name, "rule": rule, "tasks": ",".join(row.tasks)}
             add(model.name, model.kind, model.engine, row, states, chosen)
-    comparable = complete and rule == table.rule
+    comparable = any(row.get("comparable") == "yes" for row in rows)
     rows += published_rows(table, published, comparable=comparable)
     notes = list(table.notes)
     if failed:
         notes.append(f"INCOMPLETE: {failed:,} answers failed; run again to ask them once more.")
     if any(row["kind"] == "published" for row in rows) and not comparable:
-        why = "other items than the paper's" if not complete else f"rule {rule}, the paper's is {table.rule}"
+        why = f"rule {rule}, the paper's is {table.rule}" if rule != table.rule else "other items than the paper's"
         notes.append(f"Published rows are not comparable with ours: {why}.")
     return Tabulated(columns, rows, cells, notes)
 

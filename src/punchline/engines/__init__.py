@@ -57,6 +57,18 @@ def load(card: ModelCard, seed: int) -> Engine:
     return engine
 
 
+def check_files(card: ModelCard, engine: Engine) -> None:
+    """Raises PunchlineError, naming the card, when a file of released answers is not there."""
+    for path in engine.files if isinstance(engine, Released) else ():
+        if not Path(path).is_file():
+            raise PunchlineError(
+                f"no such file: {path!r}",
+                file=f"config/model/{card.name}.yaml",
+                field="path",
+                way_out="Put the file there; a relative path starts at the project's root, and ~ is not expanded",
+            )
+
+
 def model_key(engine: Engine) -> str:
     """model_key: sha256 of the engine's name and its identity."""
     return digest_of({"engine": engine.name, **engine.identity()})

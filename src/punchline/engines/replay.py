@@ -97,9 +97,9 @@ class Replay:
     def _content(self) -> bytes:
         try:
             return Path(self.path).read_bytes()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a path with a NUL
             raise PunchlineError(
-                f"cannot read the answers in {self.path!r}: {error.strerror or error}",
+                f"cannot read the answers in {self.path!r}: {getattr(error, 'strerror', None) or error}",
                 file=self._file,
                 field="path",
                 way_out="Put the file there; the path is relative to the working directory (the project's root)",
