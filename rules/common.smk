@@ -12,7 +12,8 @@ from punchline.code import code_of
 from punchline.config import hand_to_scripts, read_card, read_selection
 from punchline.errors import PunchlineError
 from punchline.fetch import Annotation, read_manifest
-from punchline.prepare import published_files
+from punchline.records import LedgerEntry
+from punchline.storage import read_records
 
 try:
     SELECTION, MIRROR = read_selection(config)
@@ -126,12 +127,20 @@ def benchmark_code(script):
 
 
 def published_images(wildcards):
-    """The images that the ledger says are there: known once the ledger is."""
+    """The images that the ledger says are there: known once the ledger is.
+
+    A damaged ledger and an image that is gone are reported by the job itself, without Snakemake's stack.
+    """
     stage = (
         checkpoints.draw_demo if SELECTION.corpus.drawn else checkpoints.fetch_images
     )
     ledger = stage.get(benchmark=wildcards.benchmark).output.ledger
     try:
-        return published_files(ledger, stage.rule.name)
-    except PunchlineError as error:
-        raise WorkflowError(str(error)) from None
+        entries = read_records(ledger, LedgerEntry)
+    except PunchlineError:
+        return []
+    return [
+        entry.path
+        for entry in entries
+        if entry.state == "ok" and Path(entry.path).is_file()
+    ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from punchline import benchmarks
 from punchline.errors import entry_point
-from punchline.prepare import make_gold, read_files, read_selected
+from punchline.prepare import make_gold, naming, read_files, read_selected
 from punchline.progress import say
 from punchline.storage import write_records, write_text
 
@@ -24,8 +24,9 @@ def main() -> None:
     parser.add_argument("--oddities", required=True, help="what is odd in the files and tolerated is listed here")
     args = parser.parse_args()
     benchmark, files = benchmarks.load(args.benchmark), read_files(args.files)
-    golds = make_gold(benchmark, files, read_selected(args.selected))
-    odd = benchmark.oddities(files)
+    with naming(args.files):
+        golds = make_gold(benchmark, files, read_selected(args.selected))
+        odd = benchmark.oddities(files)
     write_text(args.oddities, "".join(f"{line}\n" for line in odd))
     if odd:
         say(f"gold of {args.benchmark}: {len(odd):,} oddities in the files are taken as they stand: {args.oddities}")

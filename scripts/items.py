@@ -7,7 +7,7 @@ from pathlib import Path
 
 from punchline import benchmarks
 from punchline.errors import entry_point
-from punchline.prepare import NumberedImage, make_items, read_files, read_selected
+from punchline.prepare import NumberedImage, make_items, naming, read_files, read_selected
 from punchline.records import LedgerEntry
 from punchline.storage import read_records, write_records
 
@@ -22,13 +22,14 @@ def main() -> None:
     parser.add_argument("--index", default="", help="numbered images; empty: none were made")
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
-    items = make_items(
-        benchmarks.load(args.benchmark),
-        read_files(args.files),
-        read_selected(args.selected),
-        read_records(args.ledger, LedgerEntry) if args.ledger else None,
-        read_records(args.index, NumberedImage) if args.index else [],
-    )
+    with naming(args.files):
+        items = make_items(
+            benchmarks.load(args.benchmark),
+            read_files(args.files),
+            read_selected(args.selected),
+            read_records(args.ledger, LedgerEntry) if args.ledger else None,
+            read_records(args.index, NumberedImage) if args.index else [],
+        )
     write_records(args.out, items)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from punchline import benchmarks
 from punchline.errors import entry_point
-from punchline.prepare import number_images, read_files, read_selected
+from punchline.prepare import naming, number_images, read_files, read_selected
 from punchline.records import LedgerEntry
 from punchline.storage import read_records, write_records
 
@@ -23,12 +23,13 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path)
     args = parser.parse_args()
     selected = set(read_selected(args.selected))
-    made = number_images(
-        [entry for entry in read_records(args.ledger, LedgerEntry) if entry.item_id in selected],
-        benchmarks.load(args.benchmark).boxes(read_files(args.files)),
-        args.out.parent.as_posix(),
-        pinned=args.pinned,
-    )
+    with naming(args.files):
+        made = number_images(
+            [entry for entry in read_records(args.ledger, LedgerEntry) if entry.item_id in selected],
+            benchmarks.load(args.benchmark).boxes(read_files(args.files)),
+            args.out.parent.as_posix(),
+            pinned=args.pinned,
+        )
     write_records(args.out, made)
 
 

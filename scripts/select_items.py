@@ -8,7 +8,7 @@ from pathlib import Path
 
 from punchline import benchmarks
 from punchline.errors import entry_point
-from punchline.prepare import read_files, select, selected_text
+from punchline.prepare import naming, read_files, select, selected_text
 from punchline.storage import write_text
 
 
@@ -21,8 +21,10 @@ def main() -> None:
     parser.add_argument("--subset", nargs="?", default=None)
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
+    with naming(args.files):
+        comics = benchmarks.load(args.benchmark).comics(read_files(args.files))
     selected = select(
-        benchmarks.load(args.benchmark).comics(read_files(args.files)),
+        comics,
         sources=args.selection["sources"],
         subset=args.subset,
         limit=args.selection["limit"],

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from punchline.benchmarks import pixelhumor
-from punchline.benchmarks.pixelhumor import STYLES, TABLES, grade_item
+from punchline.benchmarks.pixelhumor import STYLES, grade_item
 from punchline.metrics.labels import f1
 from punchline.records import RULES, Gold, Grade, Item, Response, Rule
+
+TABLES = {name: table for name, table in pixelhumor.TABLES.items() if table.rows is not None}
 
 pytestmark = pytest.mark.real
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 from punchline.engines import Engine, model_key
 from punchline.errors import PunchlineError
@@ -12,6 +15,8 @@ from punchline.journal import Journal
 from punchline.progress import say, track
 from punchline.records import Image, Item, Request, Response, State
 from punchline.storage import sha256_file, write_table
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def image_files(items: Sequence[Item], root: str | Path = ".") -> dict[str, Path]:
@@ -64,7 +69,7 @@ def infer(
                 ask.append(request)
         if ask:
             for response in track(engine.answer(ask, images, key), len(ask), label):
-                log.append(response)
+                log.append(_storable(response))
             asked = {request.request_id: request for request in ask}
             for request_id, request in asked.items():
                 if (request_id, key) not in known:
@@ -72,6 +77,13 @@ def infer(
         answers = [known[request.request_id, key] for request in requests]
     write_table(snapshot, answers, Response)
     return Counter(answer.state for answer in answers)
+
+
+def _storable(response: Response) -> Response:
+    """The response with U+FFFD for every half of a surrogate pair, which UTF-8 cannot hold."""
+    if response.text is None or response.text.isascii():
+        return response
+    return msgspec.structs.replace(response, text=_SURROGATE.sub("\ufffd", response.text))
 
 
 def _without_answer(request: Request, key: str, engine: Engine, state: State, reason: str) -> Response:

@@ -89,8 +89,15 @@ class Journal:
         """Add an answer. It is in the kernel when this returns, and on disk at the next group commit."""
         line = canonical(Line(record=response, sha256=response.digest)) + b"\n"
         written = 0
-        while written < len(line):
-            written += os.write(self._file, line[written:])
+        try:
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError as error:
+            raise PunchlineError(
+                f"no answer can be written: {error.strerror}",
+                file=self.path,
+                way_out="Make room and run again: what was answered before is kept",
+            ) from error
         self.answers[response.request_id, response.model_key] = response
         if time.monotonic() - self._synced >= GROUP_COMMIT_S:
             self.sync()

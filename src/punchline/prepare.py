@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from punchline.comics import number
 from punchline.errors import PunchlineError, nearest
 from punchline.progress import track
 from punchline.records import Gold, ImageRef, Item, LedgerEntry, Record, sha256
-from punchline.storage import csv_text, parse_csv, read_records, write_bytes
+from punchline.storage import csv_text, parse_csv, write_bytes
 
 SELECTED = ("item_id", "source", "url")
 
@@ -37,6 +38,18 @@ def read_files(paths: Sequence[str | Path]) -> dict[str, bytes]:
             raise PunchlineError("the raw file is not there", file=path, way_out="Run the target `fetch` first")
         files[path.name] = path.read_bytes()
     return files
+
+
+@contextmanager
+def naming(paths: Sequence[str | Path]) -> Iterator[None]:
+    """Errors about raw files, which benchmarks know by their names, get the whole path."""
+    try:
+        yield
+    except PunchlineError as error:
+        for path in map(Path, paths):
+            if str(error).startswith((f"{path.name}:", f"{path.name},")):
+                raise PunchlineError(f"{path.parent.as_posix()}/{error}") from error
+        raise
 
 
 def select(
@@ -102,23 +115,6 @@ def read_selected(path: str | Path) -> list[str]:
     return [cells["item_id"] for _, cells in parse_csv(Path(path).read_bytes(), SELECTED, file=path)]
 
 
-def published_files(ledger: str | Path, stage: str) -> list[str]:
-    """Paths of the images that a ledger says are there. Raises PunchlineError for one that is not.
-
-    `stage`: the rule that brings them.
-    """
-    present = [entry for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"]
-    for entry in present:
-        if not Path(str(entry.path)).is_file():
-            raise PunchlineError(
-                "the image is in the ledger, but it is gone",
-                file=entry.path,
-                record=entry.item_id,
-                way_out=f"Put it back, or run again with --forcerun {stage}",
-            )
-    return [str(entry.path) for entry in present]
-
-
 def number_image(
     entry: LedgerEntry, boxes: Sequence[tuple[int, int, int, int, int]], folder: str
 ) -> tuple[NumberedImage, bytes]:
@@ -130,7 +126,7 @@ def number_image(
             "the image in the ledger is gone",
             file=source,
             record=entry.item_id,
-            way_out="Run with --forcerun fetch_images",
+            way_out="Put it back, or run with --forcerun fetch_images (demo corpus: draw_demo)",
         )
     content = source.read_bytes()
     png = number.number(content, boxes, name=source)

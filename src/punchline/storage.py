@@ -49,8 +49,10 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
             os.fsync(folder)
         finally:
             os.close(folder)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk: the system does not say which file
+            error.filename = str(path)
         raise
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tabulate import tabulate as tabulate_text
 
+from punchline.errors import PunchlineError
 from punchline.records import RULES, STATES, Cell, Gold, Grade, Item, Rule, Scalar, State, digest_of_all
 from punchline.stats import Estimate, interval
 from punchline.storage import csv_text, parse_csv
@@ -239,7 +241,24 @@ def as_latex(made: Tabulated, table: Table) -> str:
 def read_published(path: str | Path) -> list[PublishedRow]:
     """A file of config/published/. Raises PunchlineError for a file that is not one."""
     columns = ("paper", "table", "row", "key", "column", "value", "n", "note")
-    return [cells for _, cells in parse_csv(Path(path).read_bytes(), columns, file=path)]
+    rows = []
+    for line, cells in parse_csv(Path(path).read_bytes(), columns, file=path):
+        for column, pattern, expected in (
+            ("key", r"(?:[^=;]+=[^=;]*(?:;[^=;]+=[^=;]*)*)?", "nothing, or name=value;name=value"),
+            ("value", r"-?\d+(?:\.\d+)?", "a number"),
+            ("n", r"\d*", "a whole number, or nothing"),
+        ):
+            if not re.fullmatch(pattern, cells[column], re.ASCII):
+                raise PunchlineError(
+                    f"{cells[column]!r} cannot be read",
+                    file=path,
+                    line=line,
+                    record=cells["row"],
+                    field=column,
+                    way_out=f"Expected {expected}",
+                )
+        rows.append(cells)
+    return rows
 
 
 DISCREPANCIES = (
