@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# uv trusts what the system trusts, as pip does: a company's proxy has its own certificate.
+export UV_SYSTEM_CERTS := true
 
 .PHONY: demo test setup lint clean lock
 
