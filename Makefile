@@ -22,13 +22,13 @@ setup: .venv/ready
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@echo "installing what requirements.lock pins into .venv/ ..."
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps -r requirements.lock
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --no-deps -r requirements.lock
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
 # What the tests need besides.
 .venv/ready-dev: .venv/ready requirements-dev.lock
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps -r requirements-dev.lock
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --no-deps -r requirements-dev.lock
 	@touch $@
 
 # Pin anew. No addresses in the locks: packages come from whatever index pip is set up with.

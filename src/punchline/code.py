@@ -29,6 +29,7 @@ def code_of(script: str | Path, *modules: str) -> list[str]:
     return [str(script), *(file.as_posix() for file in files)]
 
 
+@cache
 def _file(module: str) -> Path | None:
     parts = module.split(".")
     if parts[0] != "punchline":

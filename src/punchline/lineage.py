@@ -35,7 +35,7 @@ from punchline.records import (
     digest_of,
     digest_of_all,
 )
-from punchline.storage import read_records, read_table, sha256_file, write_bytes
+from punchline.storage import read_columns, read_records, read_table, sha256_file, write_bytes
 from punchline.tables import Graded, Tabulated, as_csv, as_latex, as_markdown, read_published, tabulate
 
 FORMAT = 1
@@ -219,9 +219,7 @@ def files_of(chain: Chain, table: str, cards: Sequence[ModelCard], written: Mapp
 
 def digests_in(path: str | Path) -> list[str]:
     """The column `digest` of a table of records."""
-    import pyarrow.parquet as pq
-
-    return [str(value) for value in pq.ParquetFile(path).read(columns=["digest"])["digest"].to_pylist()]
+    return [str(value) for value in read_columns(path, ["digest"])["digest"]]
 
 
 class Answered(Protocol):
@@ -243,9 +241,7 @@ class Version(NamedTuple):
 
 def versions_in(path: str | Path) -> list[Version]:
     """Which engines answered a table of responses."""
-    import pyarrow.parquet as pq
-
-    columns = pq.ParquetFile(path).read(columns=["engine", "engine_version"]).to_pydict()
+    columns = read_columns(path, ["engine", "engine_version"])
     return sorted({Version(*pair) for pair in zip(columns["engine"], columns["engine_version"], strict=True)})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,7 +40,8 @@ class Estimate:
         """The value over all items; None when it is undefined or there is no item."""
         if self.n == 0:
             return None
-        value = float(self.value(self.sums.sum(axis=0)))
+        exact = np.array([math.fsum(column) for column in self.sums.T])  # whatever order the rows have
+        value = float(self.value(exact))
         return None if np.isnan(value) else value
 
 
@@ -57,8 +59,9 @@ def total(columns: Array) -> Array:
 @lru_cache(maxsize=2)
 def _weights(clusters: int, seed: int, resamples: int) -> Array:
     """How often each cluster is drawn in each resample: [resamples, clusters]."""
-    drawn = np.random.Generator(np.random.PCG64(seed)).multinomial(clusters, np.full(clusters, 1 / clusters), resamples)
-    return drawn.astype(np.float64)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    drawn = (rng.integers(clusters, size=clusters) for _ in range(resamples))
+    return np.array([np.bincount(names, minlength=clusters) for names in drawn], dtype=np.float64)
 
 
 def interval(estimate: Estimate, seed: int, resamples: int = RESAMPLES) -> tuple[float, float] | tuple[None, None]:
@@ -72,6 +75,9 @@ def interval(estimate: Estimate, seed: int, resamples: int = RESAMPLES) -> tuple
         return None, None
     by_cluster = np.zeros((len(names), estimate.sums.shape[1]))
     np.add.at(by_cluster, index, estimate.sums)
+    # Multiples of a power of two so large that every sum below is exact: whatever order BLAS adds in, the digits agree.
+    exponent = math.frexp(float(np.abs(by_cluster).max()) * len(names))[1]
+    by_cluster = np.ldexp(np.round(np.ldexp(by_cluster, 52 - exponent)), exponent - 52)
     values = estimate.value(_weights(len(names), seed, resamples) @ by_cluster)
     values = values[~np.isnan(values)]
     if values.size == 0:

@@ -24,6 +24,8 @@ from punchline.records import Record, canonical
 
 R = TypeVar("R", bound=Record)
 
+AGAIN = "Delete the file and run the same target again; the stage that makes it writes it anew"
+
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
@@ -118,7 +120,7 @@ def read_records(path: str | Path, kind: type[R]) -> list[R]:
                     f"not a {kind.__name__} record: {error}",
                     file=path,
                     line=number,
-                    way_out="Delete the file and run the same target again; the stage that makes it writes it anew",
+                    way_out=AGAIN,
                 ) from error
     return records
 
@@ -207,7 +209,7 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
     `where`: only records whose text fields hold one of these values; the others are not looked at. Raises
     PunchlineError with file and row for anything else.
     """
-    way_out = "Delete the file and run the same target again; the stage that makes it writes it anew"
+    way_out = AGAIN
     try:
         # ParquetFile, as pq.read_table imports pandas.
         table = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read()
@@ -243,3 +245,19 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
     except (msgspec.DecodeError, TypeError, ValueError) as error:
         raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, way_out=way_out) from error
     return records
+
+
+def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any]]:
+    """Some columns of a table of records, unchecked. Raises PunchlineError for a file that is not one."""
+    try:
+        table: dict[str, list[Any]] = (
+            pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read(columns=list(columns)).to_pydict()
+        )
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise PunchlineError(f"unreadable parquet: {error}", file=path, way_out=AGAIN) from error
+    for column in columns:
+        if column not in table:
+            raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)
+    return table

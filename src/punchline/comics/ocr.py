@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
 # Changes no text. More threads wait for one another more than they work: read several comics at once instead.
 THREADS = {"EngineConfig.onnxruntime.intra_op_num_threads": 1}
 MODELS = {"Det.model_path": "PP-OCRv6_det_small.onnx", "Rec.model_path": "PP-OCRv6_rec_small.onnx"}
-SIDE, ENLARGED = 736, 1.5  # text is looked for on an image whose shorter side has SIDE pixels, at most so much enlarged
+SIDE, ENLARGED = 736, 1.0  # text is looked for on an image whose shorter side has SIDE pixels, at most so much enlarged
 SAME_ROW = 0.5  # of a line's height: how far the middles of lines in one row may be apart
 GAP, APART, SHARED = (
     0.6,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib.metadata import version
 
 import jiwer
@@ -14,6 +15,7 @@ LIBRARY = f"jiwer-{version('jiwer')}"
 ALIGNED = 200_000_000
 
 
+@lru_cache(maxsize=4)  # both rules often score the same pair, one after the other
 def error_rates(reference: str, candidate: str) -> tuple[float, float]:
     """(WER, CER): edits that turn the candidate into the reference, over the reference's words and characters.
 
