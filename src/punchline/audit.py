@@ -20,7 +20,7 @@ import msgspec
 
 from punchline import benchmarks
 from punchline.comics import number
-from punchline.config import read_card
+from punchline.config import benchmark_names, read_card
 from punchline.errors import PunchlineError
 from punchline.grade import grade
 from punchline.journal import parse_journal
@@ -98,8 +98,9 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
         found.differs("root", path, f"computed {found.root}, the lineage says {lineage.root}")
     if expect is not None and expect != found.root:
         found.differs("root", path, f"computed {found.root}, expected {expect}")
-    if Path(benchmarks.load(lineage.benchmark).TABLES[lineage.table].path) != Path(table_path):
-        found.differs("lineage", path, f"it is the lineage of {lineage.table}")
+    known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmark_names() else {}
+    if lineage.table not in known or Path(known[lineage.table].path) != Path(table_path):
+        found.differs("lineage", path, f"it is the lineage of {lineage.benchmark} {lineage.table}")
         return found
     _files(found, lineage)
     _links(found, lineage)

@@ -150,13 +150,14 @@ def models_command() -> None:
     """The models there are: one YAML file each in config/model/."""
     rows = []
     for name in stems("config/model"):
-        card = read_card(name)
         try:
+            card = read_card(name)
             engine = engines.load(card, seed=0)
+            engines.check_files(card, engine)
             looks = "images" if engine.needs_images else "no images"
             rows.append((name, card.engine, looks, "yes", card.published_as or ""))
         except PunchlineError as error:
-            rows.append((name, card.engine, "", f"no: {error}", card.published_as or ""))
+            rows.append((name, "", "", f"no: {error}", ""))
     _print(rows, ("model", "engine", "looks at", "can run here", "row in the paper"))
 
 

@@ -44,7 +44,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     names = sorted(valid)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(repr(n) for n in close)}? " if close else ""
-    return f"{hint}Valid: {', '.join(names)}"
+    return f"{hint}Valid: {', '.join(names)}" if names else "There is none to choose from"
 
 
 def entry_point(main: Callable[P, None]) -> Callable[P, None]:
@@ -58,5 +58,10 @@ def entry_point(main: Callable[P, None]) -> Callable[P, None]:
             sys.exit(f"error: {error}")
         except OSError as error:  # a full disk, a read-only folder: the system's own words name the file
             sys.exit(f"error: {error.filename or ''}: {error.strerror or error}".replace("error: : ", "error: "))
+        except MemoryError:
+            sys.exit("error: out of memory. Choose fewer items (limit=, subset=) or a machine with more")
+        except KeyboardInterrupt:  # Ctrl-C; what was journalled is kept
+            print("stopped", file=sys.stderr)
+            sys.exit(130)
 
     return wrapped

@@ -60,12 +60,12 @@ def load(card: ModelCard, seed: int) -> Engine:
 def check_files(card: ModelCard, engine: Engine) -> None:
     """Raises PunchlineError, naming the card, when a file of released answers is not there."""
     for path in engine.files if isinstance(engine, Released) else ():
-        if not Path(path).is_file():
+        if "{" in path or "}" in path or not Path(path).is_file():  # Snakemake takes braces for a wildcard
             raise PunchlineError(
-                f"no such file: {path!r}",
+                f"no such file: {path!r}" if not Path(path).is_file() else f"braces in the file name {path!r}",
                 file=f"config/model/{card.name}.yaml",
                 field="path",
-                way_out="Put the file there; a relative path starts at the project's root, and ~ is not expanded",
+                way_out="Put the file there; relative paths start at the project's root; no ~, no braces",
             )
 
 
