@@ -108,6 +108,8 @@ class _Named(io.BytesIO):
     def __str__(self) -> str:
         return self.called
 
+    __repr__ = __str__
+
 
 def encode(image: Image) -> bytes:
     """PNG bytes of an image, losslessly; every setting is named, so that no default can change the bytes."""
