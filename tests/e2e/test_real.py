@@ -79,7 +79,7 @@ def test_released_answers_need_no_image_and_both_rules_can_be_asked(mirror: Path
         assert {(r["panel_acc"], r["text_acc"], r["wer"], r["cer"]) for r in ours} == {("1.0", "1.0", "0.0", "0.0")}
         tasks = [r for r in rows(project, "results/pixelhumor/table2.csv") if r["kind"] == "measured"]
         assert {float(r["f1"]) for r in tasks} == {1.0}
-        assert {r["n"] for r in tasks} == ({"2767"} if scoring == "released" else {"2799"})  # xkcd_1 is gated out anyway
+        assert {r["n"] for r in tasks} == ({"2767"} if scoring == "released" else {"2799"})
     assert not (project.path / "data/raw/pixelhumor/images").exists()
     assert (
         "gold: 1 answered items do not exist in pixelhumor: nobody_7"
