@@ -170,7 +170,7 @@ def time_folder(folder: Path) -> None:
     paths = sorted(folder.glob("*.png"))
     start, processor = time.perf_counter(), time.process_time()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        panels = sum(pool.map(lambda path: len(Comic(path).texts), paths))
+        panels = sum(pool.map(lambda path: len(Comic(path).texts()), paths))
     wall, used = time.perf_counter() - start, time.process_time() - processor
     load = os.getloadavg()[0]
     print(f"{len(paths)} comics, {panels} panels: {wall:.1f} s, {used:.1f} processor seconds (load average {load:.1f})")
