@@ -92,12 +92,15 @@ def engines() -> dict[str, Read]:
 
     measured = {"Global.use_cls": False, "Global.text_score": 0.3}
     small = measured | {"Det.limit_type": "max", "Det.limit_side_len": 6000}
+    ours = (
+        f"Punchline: as a whole, enlarged {ocr.ENLARGED:g} times at most, by balloons, score 0.7, no single characters"
+    )
     compared = {
         "rapidocr, its defaults, panel by panel": by_panel(make(), lambda image: image),
         "rapidocr, grey, no classifier, score 0.3, panel by panel": by_panel(make(**measured), grey),
         "the same, comic as a whole": whole(make(**measured)),
         "the same, comic as a whole, not enlarged": whole(make(**small)),
-        "Punchline: as a whole, enlarged 1.5 times at most, by balloons, score 0.7, no single characters": punchline,
+        ours: punchline,
     }
     if shutil.which("tesseract"):
         compared["tesseract, page mode 6, panel by panel"] = tesseract
