@@ -22,15 +22,11 @@ from punchline.fetch import (
     read_pages,
     write_availability,
 )
+from punchline.progress import EVERY_S, say
 from punchline.records import LedgerEntry
 from punchline.storage import write_records
 
 Report = Callable[[int, int, LedgerEntry], None]
-EVERY = 5.0  # seconds between two lines, where standard error is no terminal
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -53,7 +49,7 @@ def progress_shown() -> Iterator[Report]:
         def line(done: int, total: int, entry: LedgerEntry) -> None:
             nonlocal last
             states[entry.state] += 1
-            if time.monotonic() - last >= EVERY:
+            if time.monotonic() - last >= EVERY_S:
                 last = time.monotonic()
                 say(f"fetching comics: {done}/{total}, {states['missing']} missing")
 

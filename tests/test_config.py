@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +84,10 @@ def test_environment_yml_and_pyproject_agree(root: Path) -> None:
     python = next(d for d in environment["dependencies"] if isinstance(d, str) and d.startswith("python"))
     assert python.startswith("python" + project["requires-python"])
     (pip,) = (d["pip"] for d in environment["dependencies"] if isinstance(d, dict))
-    assert pip == ["--no-deps", "--requirement requirements.lock", "--editable ."]
+    assert pip == ["./packaging/opencv-python", *project["dependencies"], "--editable ."]
     locked = (root / "requirements.lock").read_text()
 
     def name(requirement: str) -> str:
-        import re
-
         return re.split(r"[<>=;\[ ]", requirement)[0].lower()
 
     for requirement in project["dependencies"]:
