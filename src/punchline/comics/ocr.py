@@ -1,7 +1,7 @@
 """The text in a comic's panels, read with rapidocr on the weights in its wheel (PP-OCRv6 small), offline.
 
 The comic is read once as a whole and its lines are then given to panels: faster than panel by panel, and not worse
-(benchmarks/ocr.md). Boxes and lines are in pixels of the image given, x to the right, y down.
+(benchmarks/README.md). Boxes and lines are in pixels of the image given, x to the right, y down.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from punchline.errors import PunchlineError
 
 Image = NDArray[np.uint8]
 
-# Chosen on the even-numbered xkcd comics of the mirror, confirmed on the odd ones (benchmarks/ocr.md).
+# Chosen on the even-numbered xkcd comics of the mirror, confirmed on the odd ones (benchmarks/README.md).
 SETTINGS: dict[str, Any] = {
     "Global.use_cls": False,  # lettering in comics is never upside down
     "Global.text_score": 0.7,
