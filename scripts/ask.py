@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-import msgspec
-
 from punchline import benchmarks
+from punchline.ask import ask
 from punchline.errors import entry_point
 from punchline.records import Item, Request
 from punchline.storage import read_records, write_table
@@ -20,13 +19,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=1)
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
-    benchmark = benchmarks.load(args.benchmark)
-    requests = [
-        msgspec.structs.replace(request, sample=sample)
-        for item in read_records(args.items, Item)
-        for request in benchmark.requests(item)
-        for sample in range(args.samples)
-    ]
+    requests = ask(benchmarks.load(args.benchmark), read_records(args.items, Item), args.samples)
     write_table(args.out, requests, Request)
 
 

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from punchline import benchmarks
+from punchline.ask import ask
 from punchline.comics import number
 from punchline.config import benchmark_names, read_card
 from punchline.errors import PunchlineError
@@ -322,12 +323,7 @@ class _Again:
     @functools.cached_property
     def requests(self) -> list[Request]:
         """Requests rendered from the items."""
-        return [
-            msgspec.structs.replace(request, sample=sample)
-            for item in read_records(self.chain.items, Item)
-            for request in self.benchmark.requests(item)
-            for sample in range(self.chain.selection.samples)
-        ]
+        return ask(self.benchmark, read_records(self.chain.items, Item), self.chain.selection.samples)
 
     def _answers(self, model: str) -> list[Response]:
         """The journal's answers to those requests. Raises PunchlineError for a damaged journal or a missing answer."""

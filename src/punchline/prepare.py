@@ -115,6 +115,11 @@ def read_selected(path: str | Path) -> list[str]:
     return [cells["item_id"] for _, cells in parse_csv(Path(path).read_bytes(), SELECTED, file=path)]
 
 
+def _png_size(png: bytes) -> tuple[int, int]:
+    """(width, height) in pixels, of the IHDR chunk."""
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
+
+
 def number_image(
     entry: LedgerEntry, boxes: Sequence[tuple[int, int, int, int, int]], folder: str
 ) -> tuple[NumberedImage, bytes]:
@@ -130,7 +135,7 @@ def number_image(
         )
     content = source.read_bytes()
     png = number.number(content, boxes, name=source)
-    width, height = (int.from_bytes(png[a : a + 4], "big") for a in (16, 20))  # of the IHDR chunk
+    width, height = _png_size(png)
     image = ImageRef(path=f"{folder}/{entry.item_id}.png", sha256=sha256(png), width=width, height=height)
     return (
         NumberedImage(
@@ -211,7 +216,7 @@ def drawn_ledger(folder: Path) -> list[LedgerEntry]:
     entries = []
     for path in sorted((folder / "images").glob("*.png")):
         content = path.read_bytes()
-        width, height = (int.from_bytes(content[a : a + 4], "big") for a in (16, 20))  # of the IHDR chunk
+        width, height = _png_size(content)
         entries.append(
             LedgerEntry(
                 item_id=path.stem,
