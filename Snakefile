@@ -35,11 +35,7 @@ rule prepare:
 
 rule responses:
     input:
-        expand(
-            "data/responses/{benchmark}/{model}.parquet",
-            benchmark=SELECTION.benchmarks,
-            model=SELECTION.models,
-        ),
+        snapshot_files(),
 
 
 rule all_tables:

@@ -7,11 +7,12 @@ import msgspec
 
 from snakemake.exceptions import WorkflowError
 
-from punchline import benchmarks, engines
+from punchline import benchmarks, demo, engines
 from punchline.code import code_of
 from punchline.config import hand_to_scripts, read_card, read_selection
 from punchline.errors import PunchlineError
 from punchline.fetch import Annotation, read_manifest
+from punchline.judging import RELEASED, judge_of
 from punchline.records import LedgerEntry
 from punchline.storage import read_records
 
@@ -22,15 +23,33 @@ try:
     BENCHMARKS = {name: benchmarks.load(name) for name in SELECTION.benchmarks}
     for card in CARDS.values():
         engines.check_files(card, ENGINES[card.name])
-    ANNOTATIONS = read_manifest(
-        Path("data/manifests/pixelhumor/annotations.csv"), Annotation
-    )
+    ANNOTATIONS = {
+        name: read_manifest(Path(f"data/manifests/{name}/annotations.csv"), Annotation)
+        for name in SELECTION.benchmarks
+    }
+    JUDGE = read_card(SELECTION.judge, "config/judge") if SELECTION.judge else None
+    if JUDGE:
+        engines.load(JUDGE, SELECTION.seed)
+    JUDGE_OF = {
+        (benchmark, model): judge_of(module, engine, SELECTION.judge)
+        for benchmark, module in BENCHMARKS.items()
+        for model, engine in ENGINES.items()
+    }
 except PunchlineError as error:
     raise WorkflowError(str(error)) from None
 
 hand_to_scripts(MIRROR)
 ENGINE_MODULES = sorted({f"punchline.engines.{card.engine}" for card in CARDS.values()})
-NEEDS_IMAGES = any(engine.needs_images for engine in ENGINES.values())
+JUDGED_BY = {
+    judge: [pair for pair, who in JUDGE_OF.items() if who == judge]
+    for judge in sorted(set(JUDGE_OF.values()) - {""})
+}
+# Benchmarks whose images some selected model looks at.
+ILLUSTRATED = [
+    name
+    for name, module in BENCHMARKS.items()
+    if module.IMAGES and any(engine.needs_images for engine in ENGINES.values())
+]
 
 
 wildcard_constraints:
@@ -54,30 +73,22 @@ def gold_files(wildcards):
     return raw(wildcards.benchmark, *BENCHMARKS[wildcards.benchmark].GOLD_FILES)
 
 
-def annotation_names():
-    """The released files of PixelHumor, as the manifest lists them."""
-    return [entry.path for entry in ANNOTATIONS]
+def annotation_names(benchmark):
+    """The released files of a benchmark, as its manifest lists them."""
+    return [entry.path for entry in ANNOTATIONS[benchmark]]
 
 
 def raw_files_of_selection():
     files = [
         path
         for name in SELECTION.benchmarks
-        for path in raw(name, *annotation_names(), "selected.csv")
+        for path in raw(name, *annotation_names(name), "selected.csv")
     ]
-    return files + (
-        [path for name in SELECTION.benchmarks for path in raw(name, "ledger.jsonl")]
-        if NEEDS_IMAGES
-        else []
-    )
+    return files + [path for name in ILLUSTRATED for path in raw(name, "ledger.jsonl")]
 
 
 def availability_files():
-    return [
-        f"results/{name}/availability.csv"
-        for name in SELECTION.benchmarks
-        if NEEDS_IMAGES
-    ]
+    return [f"results/{name}/availability.csv" for name in ILLUSTRATED]
 
 
 def all_tables_files():
@@ -87,6 +98,49 @@ def all_tables_files():
         for table in benchmark.TABLES.values()
     ]
     return [*files, "results/discrepancies.csv"]
+
+
+def snapshot_files():
+    """All answers: of models, and of judges on them."""
+    files = expand(
+        "data/responses/{benchmark}/{model}.parquet",
+        benchmark=SELECTION.benchmarks,
+        model=SELECTION.models,
+    )
+    return files + [
+        f"data/responses/{benchmark}/judge/{model}.parquet"
+        for (benchmark, model), judge in JUDGE_OF.items()
+        if judge
+    ]
+
+
+def judge_cards(judge):
+    """{name: card} of who gives this judge's verdicts: itself, or every model whose file has them."""
+    if judge == RELEASED:
+        return {model: CARDS[model].asked() for _, model in JUDGED_BY[judge]}
+    return {judge: JUDGE.asked()}
+
+
+def judge_modules(judge):
+    engine = "replay" if judge == RELEASED else JUDGE.engine
+    return [f"punchline.engines.{engine}"]
+
+
+def judged_files(wildcards):
+    """A judge's requests and verdicts on a model's answers; nothing where there is no judge."""
+    if not JUDGE_OF[wildcards.benchmark, wildcards.model]:
+        return []
+    return [
+        f"data/{what}/{wildcards.benchmark}/judge/{wildcards.model}.parquet"
+        for what in ("requests", "responses")
+    ]
+
+
+def judge_arguments(wildcards, input):
+    if not input.judged:
+        return ""
+    judge = JUDGE_OF[wildcards.benchmark, wildcards.model]
+    return f"--judge {judge} --judge-requests {input.judged[0]} --verdicts {input.judged[1]}"
 
 
 def files_of_engine(engine):
@@ -112,12 +166,36 @@ def chain_files(benchmark):
         for engine in ENGINES.values()
         for path in getattr(engine, "files", [])
     ]
-    if NEEDS_IMAGES:
+    if benchmark in ILLUSTRATED:
         files += [
             *raw(benchmark, "ledger.jsonl"),
             f"data/images/{benchmark}/index.jsonl",
         ]
+    files += [
+        path
+        for path in snapshot_files()
+        if path.startswith(f"data/responses/{benchmark}/judge/")
+    ]
+    if BENCHMARKS[benchmark].JUDGED:  # their prices are in its tables
+        files += [
+            path.as_posix() for path in sorted(Path("config/judge").glob("*.yaml"))
+        ]
     return list(dict.fromkeys(files))
+
+
+def own_files(benchmark, table):
+    """The user's files that are there."""
+    paths = [f"config/{benchmark}/{name}" for name in table.own]
+    return [path for path in paths if Path(path).is_file()]
+
+
+def illustrated_files(wildcards, name):
+    """[name] where a selected model looks at the benchmark's images, else []."""
+    return (
+        [name.format(benchmark=wildcards.benchmark)]
+        if wildcards.benchmark in ILLUSTRATED
+        else []
+    )
 
 
 def benchmark_code(script):
@@ -132,7 +210,7 @@ def published_images(wildcards):
     A damaged ledger and an image that is gone are reported by the job itself, without Snakemake's stack.
     """
     stage = (
-        checkpoints.draw_demo if SELECTION.corpus.drawn else checkpoints.fetch_images
+        checkpoints.drawn_images if SELECTION.corpus.drawn else checkpoints.fetch_images
     )
     ledger = stage.get(benchmark=wildcards.benchmark).output.ledger
     try:

@@ -1,42 +1,63 @@
-# Published bytes: drawn by the project (corpus=demo), else fetched from the URL manifests.
+# Published bytes: drawn by the project (corpus=demo), else fetched from the URL manifests. One rule a benchmark, because
+# each has files of its own.
 if SELECTION.corpus.drawn:
 
-    checkpoint draw_demo:
+    for benchmark in SELECTION.benchmarks:
+
+        rule:
+            name:
+                f"draw_demo_{benchmark}"
+            input:
+                code=code_of("scripts/draw_demo.py", demo.MODULES[benchmark]),
+            output:
+                annotations=raw(benchmark, *annotation_names(benchmark)),
+            log:
+                f"logs/fetch/draw_demo_{benchmark}.log",
+            conda:
+                "../environment.yml"
+            params:
+                benchmark=benchmark,
+                folder=SELECTION.raw(benchmark),
+            shell:
+                "python scripts/draw_demo.py --benchmark {params.benchmark} --out {params.folder} |& tee {log} >&2"
+
+    checkpoint drawn_images:
         input:
-            code=code_of("scripts/draw_demo.py"),
-        output:
-            annotations=expand(
-                f"{SELECTION.raw('{{benchmark}}')}/{{name}}", name=annotation_names()
+            code=code_of("scripts/drawn_images.py"),
+            drawn=lambda wildcards: raw(
+                wildcards.benchmark, *annotation_names(wildcards.benchmark)
             ),
+        output:
             ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
         log:
-            "logs/fetch/draw_demo_{benchmark}.log",
+            "logs/fetch/drawn_images_{benchmark}.log",
         conda:
             "../environment.yml"
         shell:
-            "python scripts/draw_demo.py --ledger {output.ledger} |& tee {log} >&2"
+            "python scripts/drawn_images.py --ledger {output.ledger} |& tee {log} >&2"
 
 else:
 
     # update(): what is there already is neither deleted before the job nor lost when it fails.
-    rule fetch_annotations:
-        input:
-            code=code_of("scripts/fetch.py"),
-            manifest="data/manifests/{benchmark}/annotations.csv",
-        output:
-            annotations=update(
-                expand(
-                    f"{SELECTION.raw('{{benchmark}}')}/{{name}}",
-                    name=annotation_names(),
-                )
-            ),
-        log:
-            "logs/fetch/annotations_{benchmark}.log",
-        conda:
-            "../environment.yml"
-        shell:
-            "python scripts/fetch.py annotations --manifest {input.manifest} --out $(dirname {output.annotations[0]})"
-            ' --mirror "$PUNCHLINE_FETCH_MIRROR" |& tee {log} >&2'
+    for benchmark in SELECTION.benchmarks:
+
+        rule:
+            name:
+                f"fetch_annotations_{benchmark}"
+            input:
+                code=code_of("scripts/fetch.py"),
+                manifest=f"data/manifests/{benchmark}/annotations.csv",
+            output:
+                annotations=update(raw(benchmark, *annotation_names(benchmark))),
+            log:
+                f"logs/fetch/annotations_{benchmark}.log",
+            conda:
+                "../environment.yml"
+            params:
+                folder=SELECTION.raw(benchmark),
+            shell:
+                "python scripts/fetch.py annotations --manifest {input.manifest} --out {params.folder}"
+                ' --mirror "$PUNCHLINE_FETCH_MIRROR" |& tee {log} >&2'
 
     # The journal of the fetch (fetch.jsonl) and the images are no declared outputs: Snakemake would delete them.
     checkpoint fetch_images:

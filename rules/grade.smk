@@ -5,12 +5,15 @@ rule grade:
         gold="data/items/{benchmark}/gold.jsonl",
         requests="data/requests/{benchmark}.parquet",
         snapshot="data/responses/{benchmark}/{model}.parquet",
+        judged=judged_files,
     output:
         grades="results/{benchmark}/grades/{model}.parquet",
     log:
         "logs/grade/{benchmark}/{model}.log",
     conda:
         "../environment.yml"
+    params:
+        judge=judge_arguments,
     shell:
         "python scripts/grade.py --benchmark {wildcards.benchmark} --model {wildcards.model} --items {input.all_items}"
-        " --gold {input.gold} --requests {input.requests} --snapshot {input.snapshot} --out {output.grades} |& tee {log} >&2"
+        " --gold {input.gold} --requests {input.requests} --snapshot {input.snapshot} --out {output.grades} {params.judge} |& tee {log} >&2"

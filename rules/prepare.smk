@@ -25,8 +25,12 @@ rule items:
         code=benchmark_code("scripts/items.py"),
         files=item_files,
         selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
-        ledger=[f"{SELECTION.raw('{benchmark}')}/ledger.jsonl"] if NEEDS_IMAGES else [],
-        index=["data/images/{benchmark}/index.jsonl"] if NEEDS_IMAGES else [],
+        ledger=lambda wildcards: illustrated_files(
+            wildcards, f"{SELECTION.raw('{benchmark}')}/ledger.jsonl"
+        ),
+        index=lambda wildcards: illustrated_files(
+            wildcards, "data/images/{benchmark}/index.jsonl"
+        ),
     output:
         made="data/items/{benchmark}/items.jsonl",
     log:

@@ -13,14 +13,15 @@ for benchmark, module in BENCHMARKS.items():
                 ),
                 published=f"config/published/{benchmark}.csv",
                 files=raw(benchmark, *table.files),
-                chain=chain_files(benchmark) if table.rows is not None else [],
+                own=own_files(benchmark, table),
+                chain=chain_files(benchmark) if table.graded else [],
                 grades=(
                     expand(
                         "results/{benchmark}/grades/{model}.parquet",
                         benchmark=benchmark,
                         model=SELECTION.models,
                     )
-                    if table.rows is not None
+                    if table.graded
                     else []
                 ),
             output:

@@ -1,23 +1,21 @@
-"""Draw the demo corpus: comics, annotations in the released formats, and a ledger of its images."""
+"""Make one benchmark's part of the demo corpus: raw files in the released formats, and images."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from punchline.comics import demo
+from punchline import demo
 from punchline.errors import entry_point
-from punchline.prepare import drawn_ledger
-from punchline.storage import write_records
 
 
 @entry_point
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ledger", required=True, type=Path)
+    parser.add_argument("--benchmark", required=True)
+    parser.add_argument("--out", required=True, type=Path)
     args = parser.parse_args()
-    demo.draw(args.ledger.parent)
-    write_records(args.ledger, drawn_ledger(args.ledger.parent))
+    demo.draw(args.benchmark, args.out)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import argparse
 
 from punchline import benchmarks
 from punchline.errors import entry_point
-from punchline.grade import grade
+from punchline.grade import grade, read_verdicts
 from punchline.records import Gold, Grade, Item, Request, Response
 from punchline.storage import read_records, read_table, write_table
 
@@ -16,7 +16,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--benchmark", "--model", "--items", "--gold", "--requests", "--snapshot", "--out"):
         parser.add_argument(name, required=True)
+    parser.add_argument("--judge", default="", help="who judged; empty: nobody")
+    parser.add_argument("--judge-requests")
+    parser.add_argument("--verdicts")
     args = parser.parse_args()
+    verdicts = None
+    if args.judge:
+        asked = read_table(args.judge_requests, Request)
+        verdicts = read_verdicts(args.judge, asked, read_table(args.verdicts, Response), args.verdicts)
     grades = grade(
         benchmarks.load(args.benchmark),
         args.model,
@@ -24,6 +31,7 @@ def main() -> None:
         read_records(args.gold, Gold),
         read_table(args.requests, Request),
         read_table(args.snapshot, Response),
+        verdicts,
     )
     write_table(args.out, grades, Grade)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import closing
+
+import msgspec
 
 from punchline import engines
 from punchline.errors import entry_point
@@ -16,23 +19,25 @@ from punchline.storage import read_records, read_table
 @entry_point
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", required=True)
     parser.add_argument("--card", required=True, type=json.loads)
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--benchmarks", required=True, nargs="+")
     args = parser.parse_args()
-    engine = engines.load(ModelCard(name=args.model, engine=args.card.pop("engine"), options=args.card), args.seed)
-    for benchmark in args.benchmarks:
-        items = read_records(f"data/items/{benchmark}/items.jsonl", Item)
-        states = infer(
-            engine,
-            read_table(f"data/requests/{benchmark}.parquet", Request),
-            image_files(items) if engine.needs_images else {},
-            journal=f"data/responses/{benchmark}/{args.model}.jsonl",
-            snapshot=f"data/responses/{benchmark}/{args.model}.parquet",
-            label=f"infer {args.model} on {benchmark}",
-        )
-        say(f"infer {args.model} on {benchmark}: " + ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())))
+    card = msgspec.convert(args.card, ModelCard)
+    with closing(engines.load(card, args.seed)) as engine:
+        for benchmark in args.benchmarks:
+            items = read_records(f"data/items/{benchmark}/items.jsonl", Item)
+            states = infer(
+                engine,
+                read_table(f"data/requests/{benchmark}.parquet", Request),
+                image_files(items) if engine.needs_images else {},
+                journal=f"data/responses/{benchmark}/{card.name}.jsonl",
+                snapshot=f"data/responses/{benchmark}/{card.name}.parquet",
+                label=f"infer {card.name} on {benchmark}",
+                sampling=card.sampling_for(benchmark),
+            )
+            counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items()))
+            say(f"infer {card.name} on {benchmark}: {counts}")
 
 
 if __name__ == "__main__":

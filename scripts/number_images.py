@@ -26,7 +26,7 @@ def main() -> None:
     with naming(args.files):
         made = number_images(
             [entry for entry in read_records(args.ledger, LedgerEntry) if entry.item_id in selected],
-            benchmarks.load(args.benchmark).boxes(read_files(args.files)),
+            benchmarks.illustrated(benchmarks.load(args.benchmark)).boxes(read_files(args.files)),
             args.out.parent.as_posix(),
             pinned=args.pinned,
         )

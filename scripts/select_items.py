@@ -22,9 +22,9 @@ def main() -> None:
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
     with naming(args.files):
-        comics = benchmarks.load(args.benchmark).comics(read_files(args.files))
+        listed = benchmarks.load(args.benchmark).listing(read_files(args.files))
     selected = select(
-        comics,
+        listed,
         sources=args.selection["sources"],
         subset=args.subset,
         limit=args.selection["limit"],

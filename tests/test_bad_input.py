@@ -61,7 +61,7 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
         (replaced("corpus: demo", "corpus: dmeo"), "field corpus: unknown corpus 'dmeo'. Did you mean 'demo'"),
         (replaced("  - corpus: demo", "  - x"), "config/run.yaml: "),
         (replaced("mirror: null", "mirror: [a]"), "field mirror: expected one folder or URL"),
-        (replaced("judge: null", "judge: x"), "field judge: unknown judge 'x'. There is none to choose from"),
+        (replaced("judge: null", "judge: x"), "field judge: unknown judge 'x'"),
         (lambda _: "", "config/run.yaml: expected a mapping"),
         (lambda _: "- a\n", "config/run.yaml: expected a mapping"),
     ],

@@ -37,7 +37,7 @@ def files(**changed: str) -> dict[str, bytes]:
 
 
 def test_comics() -> None:
-    assert pixelhumor.comics(files()) == [("a_b_1", "a_b", "https://x.test/1"), ("c_2", "c", "https://x.test/2")]
+    assert pixelhumor.listing(files()) == [("a_b_1", "a_b", "https://x.test/1"), ("c_2", "c", "https://x.test/2")]
 
 
 def test_boxes() -> None:
@@ -137,15 +137,15 @@ def read_items(given: dict[str, bytes]) -> object:
     ("read", "name", "old", "new", "expected"),
     [
         (
-            pixelhumor.comics,
+            pixelhumor.listing,
             "comic_url",
             "comic_url\n",
             "url\n",
             ["comic_url.csv", "line 1", "comic_url", "missing column"],
         ),
-        (pixelhumor.comics, "comic_url", "c_2,", "a_b_1,", ["line 3", "a_b_1", "comic_id", "line 2", "once"]),
-        (pixelhumor.comics, "comic_url", "c_2,", "../c_2,", ["line 3", "comic_id", "source_number"]),
-        (pixelhumor.comics, "comic_url", "c_2,", "c 2", ["line 3"]),
+        (pixelhumor.listing, "comic_url", "c_2,", "a_b_1,", ["line 3", "a_b_1", "comic_id", "line 2", "once"]),
+        (pixelhumor.listing, "comic_url", "c_2,", "../c_2,", ["line 3", "comic_id", "source_number"]),
+        (pixelhumor.listing, "comic_url", "c_2,", "c 2", ["line 3"]),
         (
             pixelhumor.boxes,
             "metadata",
@@ -259,7 +259,7 @@ def test_a_box_may_reach_two_pixels_beyond() -> None:
 def test_what_is_odd_is_tolerated_and_told(name: str, old: str, new: str, expected: str) -> None:
     given = replaced(name, old, new)
     assert any(expected in line for line in pixelhumor.oddities(given))
-    assert len(pixelhumor.golds(given)) == len(pixelhumor.comics(given)) == len(pixelhumor.boxes(given)) == 2
+    assert len(pixelhumor.golds(given)) == len(pixelhumor.listing(given)) == len(pixelhumor.boxes(given)) == 2
 
 
 def test_nothing_is_odd() -> None:

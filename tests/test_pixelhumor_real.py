@@ -34,7 +34,7 @@ def golds(files: dict[str, bytes]) -> dict[str, Gold]:
 
 @pytest.fixture(scope="module")
 def items(files: dict[str, bytes]) -> dict[str, Item]:
-    images = {comic_id: "not fetched" for comic_id, _, _ in pixelhumor.comics(files)}
+    images = {comic_id: "not fetched" for comic_id, _, _ in pixelhumor.listing(files)}
     return {item.item_id: item for item in pixelhumor.items(files, images)}
 
 
@@ -53,7 +53,7 @@ def perfect(golds: dict[str, Gold], items: dict[str, Item], rule: Rule) -> list[
 
 
 def test_every_comic_is_read(files: dict[str, bytes], golds: dict[str, Gold], items: dict[str, Item]) -> None:
-    comics = pixelhumor.comics(files)
+    comics = pixelhumor.listing(files)
     assert len(comics) == len(golds) == len(items) == len(pixelhumor.boxes(files)) == 2800
     assert Counter(source for _, source, _ in comics) == dict.fromkeys(
         ("explosm", "garfield", "peanuts", "phdcomics", "smbc", "they_can_talk", "xkcd"), 400

@@ -59,7 +59,7 @@ def good(tmp_path: Path) -> Path:
         ("Q2", "xkcd_1", {}, ("missing", None, "question not in the file")),
         ("Q1", "xkcd_2", {}, ("missing", None, "null in the file")),
         ("Q1", "xkcd_9", {}, ("missing", None, "question not in the file")),
-        ("Q1", "xkcd_3", {}, ("missing", None, "comic not in the file")),
+        ("Q1", "xkcd_3", {}, ("missing", None, "item not in the file")),
         ("Q1", "xkcd_1", {"benchmark": "yesbut"}, ("missing", None, "the file answers pixelhumor only")),
         ("Q1", "xkcd_1", {"sample": 1}, ("missing", None, "the file has one answer to each question as published")),
         (
@@ -161,7 +161,7 @@ def test_file_not_there(tmp_path: Path) -> None:
         ({"format": "pixelhumour", "path": "a"}, "unknown format 'pixelhumour'. Did you mean 'pixelhumor'?"),
         ({"format": "pixelhumor", "path": 3}, "field path: expected a text, got 3"),
         ({"format": "pixelhumor", "path": ""}, "field path: expected a text, got ''"),
-        ({"format": "pixelhumor", "path": "a", "select": ["b"]}, "field select: expected a text"),
+        ({"format": "pixelhumor", "path": "a", "select": ["b"]}, "field select: expected {column: value}"),
     ],
 )
 def test_bad_options(options: dict[str, Any], expected: str) -> None:
@@ -172,7 +172,7 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
 
 def test_nothing_to_select(good: Path) -> None:
     with pytest.raises(PunchlineError, match="nothing to select"):
-        list(replay.engine(card(good, select="gpt-4o"), seed=0).answer([request("Q1")], {}, "key"))
+        list(replay.engine(card(good, select={"model": "gpt-4o"}), seed=0).answer([request("Q1")], {}, "key"))
 
 
 def _reads_or_says_why(content: bytes) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from punchline.benchmarks import Benchmark
-from punchline.records import Item, Request
+from punchline.benchmarks import Benchmark, judged
+from punchline.grade import by_unit
+from punchline.records import Gold, Item, Request, Response
 
 
 def ask(benchmark: Benchmark, items: Iterable[Item], samples: int) -> list[Request]:
@@ -18,3 +19,22 @@ def ask(benchmark: Benchmark, items: Iterable[Item], samples: int) -> list[Reque
         for request in benchmark.requests(item)
         for sample in range(samples)
     ]
+
+
+def ask_judge(
+    benchmark: Benchmark,
+    items: Iterable[Item],
+    golds: Iterable[Gold],
+    requests: Sequence[Request],
+    responses: Sequence[Response],
+) -> list[Request]:
+    """What a judge is asked about one model's answers, in the order of the requests, the same thing once."""
+    item_of = {item.item_id: item for item in items}
+    gold_of = {gold.item_id: gold for gold in golds}
+    judge_requests = judged(benchmark).judge_requests
+    made = (
+        request
+        for (item_id, _, _), answers in by_unit(requests, responses).items()
+        for request in judge_requests(item_of[item_id], gold_of[item_id], answers)
+    )
+    return list({request.request_id: request for request in made}.values())

@@ -18,14 +18,26 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from punchline import benchmarks
-from punchline.ask import ask
+from punchline import benchmarks, demo
+from punchline.ask import ask, ask_judge
 from punchline.comics import number
 from punchline.config import benchmark_names, read_card
 from punchline.errors import PunchlineError
-from punchline.grade import grade
-from punchline.journal import parse_journal
-from punchline.lineage import Chain, File, Lineage, compute, document, lineage_path, rendered, root_of
+from punchline.grade import grade, read_verdicts
+from punchline.journal import Key, parse_journal
+from punchline.judging import by_journal
+from punchline.lineage import (
+    Chain,
+    File,
+    Lineage,
+    Model,
+    compute,
+    document,
+    judge_for,
+    lineage_path,
+    rendered,
+    root_of,
+)
 from punchline.prepare import (
     NumberedImage,
     make_gold,
@@ -119,7 +131,7 @@ def _files(found: Audit, lineage: Lineage) -> None:
         path = Path(file.path)
         if not path.is_file():
             return Finding(file.role, file.path, "the file is gone")
-        if file.role == "journal":
+        if file.role in ("journal", "judge's journal"):
             return None
         digest = sha256_file(path)
         if digest == file.sha256:
@@ -156,8 +168,8 @@ def _links(found: Audit, lineage: Lineage) -> None:
     if not chain.selection.corpus.drawn:
         good = "published files have the sha256 of their manifests"
         step("source", chain.raw, lambda: _sources(chain, has_images), good)
-    again = _Again(chain, {model.card.name: model.key for model in lineage.models})
-    if spec.rows is not None:
+    again = _Again(chain, {model.card.name: model for model in lineage.models})
+    if spec.graded:
         step("selected items", chain.selected, lambda: _selected(chain), "the selection, from the released list")
         if has_images:
             step("numbered image", chain.index, lambda: _images(chain), "numbered images, drawn again")
@@ -180,6 +192,15 @@ def _model_links(
     step("model card", f"config/model/{name}.yaml", lambda: _card(card), f"card of {name}")
     step("journal", chain.journal(name), lambda: _journal(again, name, recorded), f"answers of {name} in its journal")
     step("snapshot", chain.snapshot(name), lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
+    judge = judge_for(chain, card)
+    if judge is not None:
+        if judge.card is not None:
+            path = f"config/judge/{judge.card.name}.yaml"
+            step("judge's card", path, lambda: _judge_card(again, name), f"card of judge {judge.card.name}")
+        good = f"what {judge.name} was asked about {name}, rendered again from its answers"
+        step("judge's requests", chain.judge_requests(name), lambda: _judge_requests(again, card), good)
+        good = f"verdicts on {name}, from their journal"
+        step("judge's snapshot", chain.verdicts(name), lambda: _verdicts(again, card), good)
     step("grades", chain.grades(name), lambda: _grades(again, name), f"grades of {name}, graded again from its journal")
 
 
@@ -207,7 +228,7 @@ def sources(lineage: Lineage) -> list[str]:
     """Where the published bytes come from, for people: the manifests' URLs and the ledger's."""
     chain = Chain(lineage.benchmark, lineage.selection)
     if chain.selection.corpus.drawn:
-        return ["drawn by the project: src/punchline/comics/demo.py"]
+        return [f"made by the project: src/{demo.MODULES[lineage.benchmark].replace('.', '/')}.py"]
     manifest = Path(f"data/manifests/{chain.benchmark}/annotations.csv")
     used = {Path(file.path).name for file in lineage.files if file.role == "raw annotation"}
     rows = parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest)
@@ -243,7 +264,7 @@ def _selected(chain: Chain) -> Iterator[str]:
     benchmark = benchmarks.load(chain.benchmark)
     files = read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES])
     chosen = select(
-        benchmark.comics(files),
+        benchmark.listing(files),
         sources=(chain.selection.corpus.sources or {}).get(chain.benchmark),
         subset=chain.selection.subset,
         limit=chain.selection.limit,
@@ -260,7 +281,9 @@ def _ledger(chain: Chain) -> list[LedgerEntry]:
 def _images(chain: Chain) -> Iterator[str]:
     """Every numbered image, drawn again from the published one."""
     benchmark = benchmarks.load(chain.benchmark)
-    boxes = benchmark.boxes(read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES]))
+    boxes = benchmarks.illustrated(benchmark).boxes(
+        read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES])
+    )
     stored = {made.item_id: made for made in read_records(chain.index, NumberedImage)}
     entries = [entry for entry in _ledger(chain) if entry.state == "ok"]
     if {entry.item_id for entry in entries} != set(stored):
@@ -313,11 +336,13 @@ def _gold(chain: Chain) -> Iterator[str]:
 class _Again:
     """What is made again once and compared in several places: requests, answers, grades."""
 
-    def __init__(self, chain: Chain, keys: Mapping[str, str]) -> None:
+    def __init__(self, chain: Chain, models: Mapping[str, Model]) -> None:
         self.chain = chain
-        self.keys = keys  # model: model_key
+        self.models = models  # by name
+        self.journals: dict[str, dict[Key, Response]] = {}
         self.benchmark = benchmarks.load(chain.benchmark)
         self.answers = functools.cache(self._answers)
+        self.verdicts = functools.cache(self._verdicts)
         self.grades = functools.cache(self._grades)
 
     @functools.cached_property
@@ -325,25 +350,60 @@ class _Again:
         """Requests rendered from the items."""
         return ask(self.benchmark, read_records(self.chain.items, Item), self.chain.selection.samples)
 
+    def _journal(self, file: str) -> dict[Key, Response]:
+        """A journal, read once. Raises PunchlineError for a damaged one."""
+        if file not in self.journals:
+            content = Path(file).read_bytes()
+            answers, whole = parse_journal(content, file=file)
+            if whole != len(content):
+                raise PunchlineError("the last line is torn", file=file, way_out="Run the target `responses` again")
+            self.journals[file] = answers
+        return self.journals[file]
+
+    def _look_up(self, file: str, requests: Sequence[Request], key: str) -> list[Response]:
+        """A journal's answers to requests. Raises PunchlineError for one that it has not."""
+        answers = self._journal(file)
+        for request in requests:
+            if (request.request_id, key) not in answers:
+                raise PunchlineError(f"no answer to {request.item_id} {request.task}", file=file)
+        return [answers[request.request_id, key] for request in requests]
+
     def _answers(self, model: str) -> list[Response]:
-        """The journal's answers to those requests. Raises PunchlineError for a damaged journal or a missing answer."""
-        path = Path(self.chain.journal(model))
-        content = path.read_bytes()
-        answers, whole = parse_journal(content, file=path)
-        if whole != len(content):
-            raise PunchlineError("the last line is torn", file=path, way_out="Run the target `responses` again")
-        for request in self.requests:
-            if (request.request_id, self.keys[model]) not in answers:
-                raise PunchlineError(f"no answer to {request.item_id} {request.task}", file=path)
-        return [answers[request.request_id, self.keys[model]] for request in self.requests]
+        """The journal's answers to those requests."""
+        return self._look_up(self.chain.journal(model), self.requests, self.models[model].key)
+
+    @functools.cached_property
+    def golds(self) -> list[Gold]:
+        """Gold made from the raw files."""
+        files = read_files([f"{self.chain.raw}/{name}" for name in self.benchmark.GOLD_FILES])
+        return make_gold(self.benchmark, files, read_selected(self.chain.selected))
+
+    def judge_requests(self, model: str) -> list[Request]:
+        """What the judge is asked, rendered from the journal's answers and gold."""
+        items = read_records(self.chain.items, Item)
+        return ask_judge(self.benchmark, items, self.golds, self.requests, self.answers(model))
+
+    def _verdicts(self, model: str) -> tuple[list[Request], list[Response]] | None:
+        """The judge's requests and its journals' answers to them; None where nobody judges."""
+        recorded = self.models[model]
+        judge = judge_for(self.chain, recorded.card)
+        if judge is None:
+            return None
+        requests = self.judge_requests(model)
+        found: dict[str, Response] = {}
+        for stem, part in by_journal(judge.name, judge.engine, requests).items():
+            answers = self._look_up(self.chain.verdict_journal(stem), part, recorded.judge_key)
+            found |= {answer.request_id: answer for answer in answers}
+        return requests, [found[request.request_id] for request in requests]
 
     def _grades(self, model: str) -> list[Grade]:
-        """Grades made from the journal and the raw bytes, past every view in between."""
-        chain = self.chain
-        files = read_files([f"{chain.raw}/{name}" for name in self.benchmark.GOLD_FILES])
-        golds = make_gold(self.benchmark, files, read_selected(chain.selected))
-        items = read_records(chain.items, Item)
-        return grade(self.benchmark, model, items, golds, self.requests, self.answers(model))
+        """Grades made from the journals and the raw bytes, past every view in between."""
+        items = read_records(self.chain.items, Item)
+        judged = self.verdicts(model)
+        verdicts = None
+        if judged is not None:
+            verdicts = read_verdicts(self.models[model].judge, *judged, self.chain.verdicts(model))
+        return grade(self.benchmark, model, items, self.golds, self.requests, self.answers(model), verdicts)
 
 
 def _requests(again: _Again) -> Iterator[str]:
@@ -361,6 +421,23 @@ def _snapshot(again: _Again, model: str) -> Iterator[str]:
     yield from _same(again.answers(model), stored, lambda r: f"request {r.request_id[:16]}")
 
 
+def _judge_card(again: _Again, model: str) -> Iterator[str]:
+    recorded = again.models[model].judge_card
+    if recorded is not None:
+        yield from _same([read_card(recorded.name, "config/judge")], [recorded], lambda c: c.name)
+
+
+def _judge_requests(again: _Again, card: ModelCard) -> Iterator[str]:
+    stored = read_table(again.chain.judge_requests(card.name), Request)
+    yield from _same(again.judge_requests(card.name), stored, lambda r: f"{r.item_id} {r.task}")
+
+
+def _verdicts(again: _Again, card: ModelCard) -> Iterator[str]:
+    stored = read_table(again.chain.verdicts(card.name), Response)
+    judged = again.verdicts(card.name)
+    yield from _same(judged[1] if judged is not None else [], stored, lambda r: f"request {r.request_id[:16]}")
+
+
 def _grades(again: _Again, model: str) -> Iterator[str]:
     stored = read_table(again.chain.grades(model), Grade)
     yield from _same(again.grades(model), stored, lambda g: f"{g.item_id} {g.task} {g.rule}")
@@ -375,6 +452,7 @@ def _table(again: _Again, lineage: Lineage) -> Iterator[str]:
         cards,
         lambda card: again.grades(card.name),
         lambda card: again.answers(card.name),
+        lambda card: (again.verdicts(card.name) or ([], []))[1],
     )
     yield from _same(models, lineage.models, lambda model: model.card.name)
     yield from _same(made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column}")

@@ -72,14 +72,18 @@ def audit_command(
 def table_path(name: str) -> str:
     """The CSV of a table that is named by path or by name."""
     paths = {t.path: t.name for b in benchmark_names() for t in benchmarks.load(b).TABLES.values()}
-    by_name = {table: path for path, table in paths.items()}
+    by_name: dict[str, list[str]] = {}
+    for target, table in paths.items():
+        by_name.setdefault(table, []).append(target)
     path = Path(name)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         path = path.relative_to(Path.cwd())
     if path.as_posix() in paths:
         return path.as_posix()
+    if len(by_name.get(name, ())) > 1:
+        raise PunchlineError(f"several benchmarks have a {name}", way_out=f"Say which: {', '.join(by_name[name])}")
     if name in by_name:
-        return by_name[name]
+        return by_name[name][0]
     raise PunchlineError(f"no table {name!r}", way_out=nearest(name, [*paths, *by_name]))
 
 

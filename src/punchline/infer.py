@@ -13,7 +13,7 @@ from punchline.engines import Engine, model_key
 from punchline.errors import PunchlineError
 from punchline.journal import Journal
 from punchline.progress import say, track
-from punchline.records import Image, Item, Request, Response, State
+from punchline.records import Image, Item, Request, Response, Scalar, State
 from punchline.storage import sha256_file, write_table
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -50,13 +50,30 @@ def infer(
     journal: str | Path,
     snapshot: str | Path,
     label: str,
+    sampling: Mapping[str, Scalar] | None = None,
 ) -> Counter[str]:
-    """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds.
+    """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds."""
+    answers = answer(engine, requests, images, journal=journal, label=label, sampling=sampling)
+    write_table(snapshot, answers, Response)
+    return Counter(answer.state for answer in answers)
+
+
+def answer(
+    engine: Engine,
+    requests: Sequence[Request],
+    images: Mapping[str, Path],
+    *,
+    journal: str | Path,
+    label: str,
+    sampling: Mapping[str, Scalar] | None = None,
+) -> list[Response]:
+    """The engine's answers to requests, one for one and in their order, by way of the journal.
 
     A key that the journal holds is never asked again, save one that failed. A missing image is journalled too, under a
-    request id that says so: once the image is there, the request has another id.
+    request id that says so: once the image is there, the request has another id. `sampling`: the card's parameters for
+    these requests' benchmark, part of the key.
     """
-    key = model_key(engine)
+    key = model_key(engine, sampling)
     with Journal(journal) as log:
         known = log.answers
         todo = [r for r in requests if (a := known.get((r.request_id, key))) is None or a.state == "failed"]
@@ -74,9 +91,7 @@ def infer(
             for request_id, request in asked.items():
                 if (request_id, key) not in known:
                     log.append(_without_answer(request, key, engine, "failed", "the engine gave no response"))
-        answers = [known[request.request_id, key] for request in requests]
-    write_table(snapshot, answers, Response)
-    return Counter(answer.state for answer in answers)
+        return [known[request.request_id, key] for request in requests]
 
 
 def _storable(response: Response) -> Response:

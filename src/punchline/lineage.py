@@ -19,7 +19,10 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from punchline import __version__, benchmarks, engines
-from punchline.config import Selection
+from punchline.benchmarks import Benchmark
+from punchline.config import Selection, read_card, stems
+from punchline.engines import Engine, Verdicts
+from punchline.judging import RELEASED, by_journal, judge_of
 from punchline.prepare import NumberedImage, read_files
 from punchline.records import (
     Cell,
@@ -57,6 +60,10 @@ class Model(Record, frozen=True, kw_only=True):
     key: str
     kind: str
     versions: list[str]  # engine versions of its responses
+    judge: str = ""  # who judged: a card of config/judge/, `released`, or nobody
+    judge_card: ModelCard | None = None
+    judge_key: str = ""
+    judge_versions: tuple[str, ...] = ()
 
 
 class Lineage(Record, frozen=True, kw_only=True):
@@ -81,7 +88,7 @@ def lineage_path(table_path: str | Path) -> Path:
 
 def kind_of(card: ModelCard) -> str:
     """The column `kind` of a model's rows."""
-    return "baseline" if card.engine == "baselines" else "measured"
+    return "baseline" if card.engine in ("baselines", "lexical") else "measured"
 
 
 def root_of(
@@ -99,7 +106,7 @@ def root_of(
             "benchmark": benchmark,
             "table": table,
             "selection": selection,
-            "models": sorted((model.card.name, model.key) for model in models),
+            "models": sorted((model.card.name, model.key, model.judge, model.judge_key) for model in models),
             "cells": [cell.digest for cell in cells],
             "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),
         }
@@ -156,6 +163,19 @@ class Chain:
     def snapshot(self, model: str) -> str:
         return f"data/responses/{self.benchmark}/{model}.parquet"
 
+    def judge_requests(self, model: str) -> str:
+        return f"data/requests/{self.benchmark}/judge/{model}.parquet"
+
+    def verdicts(self, model: str) -> str:
+        return f"data/responses/{self.benchmark}/judge/{model}.parquet"
+
+    def verdict_journal(self, stem: str) -> str:
+        return f"data/responses/{self.benchmark}/judge/{stem}.jsonl"
+
+    def own(self, name: str) -> str:
+        """A file that is the user's."""
+        return f"config/{self.benchmark}/{name}"
+
     def grades(self, model: str) -> str:
         return f"results/{self.benchmark}/grades/{model}.parquet"
 
@@ -170,9 +190,41 @@ class Chain:
         return sorted(path.as_posix() for path in Path(f"data/manifests/{self.benchmark}").glob("*.csv"))
 
 
-def images_needed(cards: Iterable[ModelCard], seed: int) -> bool:
-    """Whether any of the models looks at images."""
-    return any(engines.load(card, seed).needs_images for card in cards)
+def images_needed(benchmark: Benchmark, cards: Iterable[ModelCard], seed: int) -> bool:
+    """Whether any of the models looks at the benchmark's images."""
+    return benchmark.IMAGES and any(engines.load(card, seed).needs_images for card in cards)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who judges one model's answers: the engine that gives the verdicts, and its key."""
+
+    name: str  # a card of config/judge/, or `released`
+    card: ModelCard | None  # None: verdicts were released by somebody who has no card
+    engine: Engine
+    key: str
+
+
+def judge_for(chain: Chain, card: ModelCard) -> Judge | None:
+    """Who judges a model's answers in this selection; None for nobody."""
+    selection = chain.selection
+    engine = engines.load(card, selection.seed)
+    name = judge_of(benchmarks.load(chain.benchmark), engine, selection.judge)
+    if not name:
+        return None
+    if name == RELEASED:
+        key = engines.model_key(engine, card.sampling_for(chain.benchmark))
+        return Judge(name, _card_of_released(engine), engine, key)
+    judge_card = read_card(name, "config/judge")
+    gives = engines.load(judge_card, selection.seed)
+    return Judge(name, judge_card, gives, engines.model_key(gives, judge_card.sampling_for(chain.benchmark)))
+
+
+def _card_of_released(engine: Engine) -> ModelCard | None:
+    """The card of the one judge who gave released verdicts, for its price; None where there is none."""
+    judges = set(engine.judges().values()) if isinstance(engine, Verdicts) else set()
+    name = next(iter(judges)) if len(judges) == 1 else ""
+    return read_card(name, "config/judge") if name in stems("config/judge") else None
 
 
 def files_of(chain: Chain, table: str, cards: Sequence[ModelCard], written: Mapping[str, str]) -> list[File]:
@@ -186,15 +238,16 @@ def files_of(chain: Chain, table: str, cards: Sequence[ModelCard], written: Mapp
             digest = content(path) if content is not None else None
             found.setdefault(path, File(path=path, role=role, sha256=sha256_file(path), content=digest))
 
-    raw = set(spec.files) | (set(benchmark.ITEM_FILES) | set(benchmark.GOLD_FILES) if spec.rows is not None else set())
+    raw = set(spec.files) | (set(benchmark.ITEM_FILES) | set(benchmark.GOLD_FILES) if spec.graded else set())
     add("raw annotation", *(f"{chain.raw}/{name}" for name in sorted(raw)))
     add("manifest", *chain.manifests)
     add("published values", chain.published)
-    if spec.rows is not None:
+    add("user's file", *(chain.own(name) for name in spec.own if Path(chain.own(name)).is_file()))
+    if spec.graded:
         add("selected items", chain.selected)
         if chain.selection.subset is not None:
             add("subset", chain.selection.subset)
-        if images_needed(cards, chain.selection.seed):
+        if images_needed(benchmark, cards, chain.selection.seed):
             add("ledger", chain.ledger, content=lambda path: ledger_content(read_records(path, LedgerEntry)))
             add("image index", chain.index)
             for made in read_records(chain.index, NumberedImage):
@@ -203,6 +256,7 @@ def files_of(chain: Chain, table: str, cards: Sequence[ModelCard], written: Mapp
         add("items", chain.items)
         add("gold", chain.gold)
         add("requests", chain.requests, content=lambda path: table_content(path, Request))
+        verdicts: dict[str, list[str]] = {}  # stem of a judge's journal: digests of its answers that count here
         for card in cards:
             name = card.name
             add("model card", f"config/model/{name}.yaml")
@@ -212,6 +266,18 @@ def files_of(chain: Chain, table: str, cards: Sequence[ModelCard], written: Mapp
             add("journal", chain.journal(name), content=lambda _, found=snapshot: digest_of_all(found))  # type: ignore[misc]
             add("snapshot", chain.snapshot(name), content=lambda path: table_content(path, Response))
             add("grades", chain.grades(name), content=lambda path: table_content(path, Grade))
+            judge = judge_for(chain, card)
+            if judge is not None:
+                if judge.card is not None:
+                    add("judge's card", f"config/judge/{judge.card.name}.yaml")
+                add("judge's requests", chain.judge_requests(name), content=lambda path: table_content(path, Request))
+                add("judge's snapshot", chain.verdicts(name), content=lambda path: table_content(path, Response))
+                asked = read_table(chain.judge_requests(name), Request)
+                given = dict(zip((r.request_id for r in asked), digests_in(chain.verdicts(name)), strict=True))
+                for stem, part in by_journal(judge.name, judge.engine, asked).items():
+                    verdicts.setdefault(stem, []).extend(given[request.request_id] for request in part)
+        for stem, digests in verdicts.items():
+            add("judge's journal", chain.verdict_journal(stem), content=lambda _, found=digests: digest_of_all(found))  # type: ignore[misc]
     for path, role in written.items():
         add(role, path)
     return [found[path] for path in sorted(found)]
@@ -260,6 +326,7 @@ def compute(
     cards: Sequence[ModelCard],
     grades: Callable[[ModelCard], Sequence[Grade]],
     responses: Callable[[ModelCard], Iterable[Answered]],
+    verdicts: Callable[[ModelCard], Iterable[Answered]],
 ) -> tuple[Tabulated, list[Model]]:
     """A table, and its models, from items, gold, published values as they lie there and what the functions give."""
     benchmark = benchmarks.load(chain.benchmark)
@@ -267,28 +334,50 @@ def compute(
     selection = chain.selection
     graded, models, notes = [], [], []
     raw_items = [f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES]
-    for card in cards if spec.rows is not None else ():
-        graded.append(Graded(card.name, kind_of(card), card.engine, grades(card)))
+    for card in cards if spec.graded else ():
+        judge = judge_for(chain, card)
+        judge_card = judge.card if judge is not None else None
+        graded.append(Graded(card.name, kind_of(card), card.engine, grades(card), card, judge_card))
         versions = sorted({f"{response.engine} {response.engine_version}" for response in responses(card)})
         if len(versions) > 1:
             notes.append(f"{card.name} was answered by several engine versions: {', '.join(versions)}.")
+        judged = verdicts(card) if judge is not None else ()
+        judge_versions = sorted({f"{verdict.engine} {verdict.engine_version}" for verdict in judged})
+        if len(judge_versions) > 1:
+            notes.append(f"{card.name} was judged by several engine versions: {', '.join(judge_versions)}.")
+        notes += [f"{card.name}: {card.caveat}."] if card.caveat else []
         engine = engines.load(card, selection.seed)
         if isinstance(engine, engines.Released):
-            known = {item_id for item_id, _, _ in benchmark.comics(read_files(raw_items))}
+            known = {item_id for item_id, _, _ in benchmark.listing(read_files(raw_items))}
             if unknown := engine.unknown(known):
                 some = ", ".join(unknown[:5]) + (", …" if len(unknown) > 5 else "")
                 notes.append(f"{card.name}: {len(unknown):,} answered items do not exist in {chain.benchmark}: {some}.")
-        key = engines.model_key(engine)
-        models.append(Model(card=card, key=key, kind=kind_of(card), versions=versions))
+        models.append(
+            Model(
+                card=card,
+                key=engines.model_key(engine, card.sampling_for(chain.benchmark)),
+                kind=kind_of(card),
+                versions=versions,
+                judge=judge.name if judge is not None else "",
+                judge_card=judge_card,
+                judge_key=judge.key if judge is not None else "",
+                judge_versions=tuple(judge_versions),
+            )
+        )
+    for caveat in {m.judge_card.name: m.judge_card.caveat for m in models if m.judge_card is not None}.items():
+        notes += [f"Judge {caveat[0]}: {caveat[1]}."] if caveat[1] else []
     whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
-    if spec.rows is None:  # a table of the data itself takes the released files whole
+    if not spec.graded:  # a table of the data itself takes the released files whole
         whole = not selection.corpus.drawn
     made = tabulate(
         spec,
         graded,
-        {gold.item_id: gold for gold in read_records(chain.gold, Gold)} if spec.rows is not None else {},
-        {item.item_id: item for item in read_records(chain.items, Item)} if spec.rows is not None else {},
-        read_files([f"{chain.raw}/{name}" for name in spec.files]),
+        {gold.item_id: gold for gold in read_records(chain.gold, Gold)} if spec.graded else {},
+        {item.item_id: item for item in read_records(chain.items, Item)} if spec.graded else {},
+        read_files(
+            [f"{chain.raw}/{name}" for name in spec.files]
+            + [chain.own(name) for name in spec.own if Path(chain.own(name)).is_file()]
+        ),
         read_published(chain.published),
         scoring=selection.scoring,
         seed=selection.seed,
@@ -308,6 +397,7 @@ def write(chain: Chain, table: str, cards: Sequence[ModelCard], noted: Mapping[s
         cards,
         lambda card: read_table(chain.grades(card.name), Grade, read),
         lambda card: versions_in(chain.snapshot(card.name)),
+        lambda card: versions_in(chain.verdicts(card.name)),
     )
     path = Path(spec.path)
     texts = rendered(chain, table, made)

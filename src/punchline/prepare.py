@@ -131,7 +131,7 @@ def number_image(
             "the image in the ledger is gone",
             file=source,
             record=entry.item_id,
-            way_out="Put it back, or run with --forcerun fetch_images (demo corpus: draw_demo)",
+            way_out="Put it back, or run with --forcerun fetch_images (demo corpus: draw_demo_pixelhumor)",
         )
     content = source.read_bytes()
     png = number.number(content, boxes, name=source)

@@ -7,6 +7,7 @@ model_key) are hashes of a named part only.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -153,7 +154,8 @@ class Usage(Record, frozen=True, kw_only=True):
 
     prompt: int | None = None
     completion: int | None = None
-    reasoning: int | None = None
+    reasoning: int | None = None  # part of completion
+    cached: int | None = None  # part of prompt
 
 
 class Response(Record, frozen=True, kw_only=True):
@@ -170,6 +172,7 @@ class Response(Record, frozen=True, kw_only=True):
     engine: str
     engine_version: str
     effective: dict[str, Scalar] = {}  # the parameters that the engine really used
+    provider_id: str | None = None  # the provider's id of the call
 
 
 class Grade(Record, frozen=True, kw_only=True):
@@ -181,6 +184,7 @@ class Grade(Record, frozen=True, kw_only=True):
     condition: str
     sample: int
     model: str
+    judge: str | None = None  # whose verdict was read; None where no judge is needed or none was asked
     rule: Rule
     signature: str  # names all that changes the values, e.g. wer|rule:released|lib:jiwer-4.0.0|v:1
     responses: tuple[str, ...]  # digests of the responses that were read
@@ -209,10 +213,50 @@ class Cell(Record, frozen=True, kw_only=True):
     filter: dict[str, Scalar] = {}  # what selects those grades
 
 
+class Paper(Record, frozen=True, kw_only=True):
+    """What a paper says of a model: the name of its row, and the sampling parameters it used."""
+
+    row: str | None = None
+    sampling: dict[str, Scalar] = {}
+
+
+class Price(Record, frozen=True, kw_only=True):
+    """What a provider charges for a million tokens."""
+
+    input: float
+    output: float
+    currency: str = "USD"
+    date: datetime.date  # when it was so
+    source: str
+
+
 class ModelCard(Record, frozen=True, kw_only=True):
-    """One YAML file of config/model/. `name` is the file's stem."""
+    """One YAML file of config/model/ or config/judge/. `name` is the file's stem."""
 
     name: str
     engine: str
     options: dict[str, Any] = {}  # what the engine needs; checked by the engine
+    sampling: dict[str, Scalar] = {}  # goes before what a benchmark asks for
+    modality: tuple[Literal["text", "image"], ...] = ("text", "image")  # what the model reads
+    context: int | None = None  # tokens
+    images_per_prompt: int | None = None
+    papers: dict[str, Paper] = {}  # by benchmark
+    # About the model only; nothing below can change an answer.
     published_as: str | None = None
+    licence: str | None = None
+    price: Price | None = None
+    gone: str | None = None  # why it can be had no more
+    base: str | None = None  # card of the model that this one is a tuned, thinking or searching variant of
+    caveat: str | None = None  # shown wherever its numbers are
+    note: str | None = None
+
+    def sampling_for(self, benchmark: str) -> dict[str, Scalar]:
+        """Sampling parameters that go before what the benchmark's requests ask for."""
+        paper = self.papers.get(benchmark)
+        return {**self.sampling, **(paper.sampling if paper else {})}
+
+    def asked(self) -> dict[str, Any]:
+        """The part of the card that can change an answer, as plain data; `ModelCard` can be made of it again."""
+        papers = {name: {"sampling": paper.sampling} for name, paper in self.papers.items() if paper.sampling}
+        fields = ("name", "engine", "options", "sampling", "modality", "context", "images_per_prompt")
+        return {field: getattr(self, field) for field in fields} | {"papers": papers}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from tabulate import tabulate as tabulate_text
 
 from punchline.errors import PunchlineError
-from punchline.records import RULES, STATES, Cell, Gold, Grade, Item, Rule, Scalar, State, digest_of_all
+from punchline.records import RULES, STATES, Cell, Gold, Grade, Item, ModelCard, Rule, Scalar, State, digest_of_all
 from punchline.stats import Estimate, interval
 from punchline.storage import csv_text, parse_csv
 
@@ -43,8 +44,34 @@ class Table:
     tasks: tuple[str, ...] = ()  # tasks whose grades it reads
     rows: Callable[[Sequence[Grade], Mapping[str, Gold], Mapping[str, Item]], list[Row]] | None = None
     data_rows: Callable[[Mapping[str, bytes]], list[tuple[str, Row]]] | None = None
-    files: tuple[str, ...] = ()  # raw files that data_rows reads
+    across: Callable[[Across], list[NamedRow]] | None = None  # rows that need several models, prices, the user's files
+    files: tuple[str, ...] = ()  # raw files that data_rows or across reads
+    own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def graded(self) -> bool:
+        """Whether it reads grades at all."""
+        return self.rows is not None or self.across is not None
+
+
+class NamedRow(NamedTuple):
+    """A row of `across`: `model` is the model that its items and tasks speak of, or None for a row of several."""
+
+    name: str
+    row: Row
+    model: Graded | None = None
+
+
+@dataclass(frozen=True)
+class Across:
+    """What `across` gets: every model's grades under one rule, what is known of the models, and files by name."""
+
+    models: Sequence[Graded]
+    golds: Mapping[str, Gold]
+    items: Mapping[str, Item]
+    files: Mapping[str, bytes]
+    notes: list[str]  # across may add to them
 
 
 PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
@@ -59,7 +86,9 @@ class Graded:
     name: str
     kind: str  # measured | baseline
     engine: str
-    grades: Sequence[Grade]  # all of them, of every rule
+    grades: Sequence[Grade]  # of every rule, or those of one
+    card: ModelCard | None = None
+    judge: ModelCard | None = None  # None: no judge, or one whose verdicts were released
 
 
 @dataclass(frozen=True)
@@ -142,21 +171,34 @@ def tabulate(
             written["note"] = f"nothing to score: no answer to {', '.join(row.tasks)}"
         rows.append(written)
 
+    def of_rule(model: Graded) -> list[Grade]:
+        return [grade for grade in model.grades if grade.rule == rule and grade.task in table.tasks]
+
     if table.data_rows is not None:
         for name, row in table.data_rows(files):
             add(name, "measured", "", row, {}, {})
     for model in models if table.rows is not None else ():
         assert table.rows is not None
-        of_rule = [grade for grade in model.grades if grade.rule == rule and grade.task in table.tasks]
-        state_of = {(grade.item_id, grade.task): grade.state for grade in of_rule}
-        for row in table.rows(of_rule, golds, items):
-            states = count_states(state_of, row)
+        grades = of_rule(model)
+        states_of = {(grade.item_id, grade.task): grade.state for grade in grades}
+        for row in table.rows(grades, golds, items):
+            states = count_states(states_of, row)
             failed += states.get("failed", 0)
             chosen: dict[str, Scalar] = {"model": model.name, "rule": rule, "tasks": ",".join(row.tasks)}
             add(model.name, model.kind, model.engine, row, states, chosen)
+    notes = list(table.notes)
+    if table.across is not None:
+        graded = [replace(model, grades=of_rule(model)) for model in models]
+        state_of = {model.name: {(g.item_id, g.task): g.state for g in model.grades} for model in graded}
+        for name, row, of in table.across(Across(graded, golds, items, files, notes)):
+            states = count_states(state_of[of.name], row) if of is not None else {}
+            failed += states.get("failed", 0)
+            which: dict[str, Scalar] = {"rule": rule, "tasks": ",".join(row.tasks)}
+            which |= {"model": of.name} if of is not None else {}
+            kind, engine = (of.kind, of.engine) if of is not None else ("measured", "")
+            add(name, kind, engine, row, states, which)
     comparable = any(row.get("comparable") == "yes" for row in rows)
     rows += published_rows(table, published, comparable=comparable)
-    notes = list(table.notes)
     if failed:
         notes.append(f"INCOMPLETE: {failed:,} answers failed; run again to ask them once more.")
     if any(row["kind"] == "published" for row in rows) and not comparable:

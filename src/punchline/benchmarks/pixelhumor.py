@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from punchline.benchmarks import pixelhumor_dataset
+from punchline.benchmarks import Verdict, pixelhumor_dataset
 from punchline.errors import PunchlineError
 from punchline.metrics import labels as label_metrics
 from punchline.metrics.text import LIBRARY, error_rates
@@ -45,6 +45,8 @@ NAME = "pixelhumor"
 TASKS = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8")
 GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
 CONDITION = "default"
+IMAGES = True
+JUDGED = False
 
 ITEM_FILES = ("comic_url.csv", "metadata.csv")
 GOLD_FILES = ("subjective_label.csv", "objective_label.csv", "harm_annotation.csv")
@@ -165,7 +167,7 @@ def _literal(cell: str, *, file: str, line: int, record: str, field: str, expect
     return value
 
 
-def comics(files: Files) -> list[tuple[str, str, str]]:
+def listing(files: Files) -> list[tuple[str, str, str]]:
     """(comic id, source, page URL) in released order."""
     records = _records(files, "comic_url.csv", ["comic_url"])
     return [(comic_id, _source(comic_id), cells["comic_url"].strip()) for comic_id, (_, cells) in records.items()]
@@ -221,7 +223,7 @@ def items(files: Files, images: Mapping[str, ImageRef | str]) -> list[Item]:
     Raises PunchlineError for a comic that is not in the released files, and for a box that reaches more than BEYOND
     pixels beyond its image: the image is then not the one that was annotated.
     """
-    listed = comics(files)
+    listed = listing(files)
     known = {comic_id for comic_id, _, _ in listed}
     for comic_id in images:
         if comic_id not in known:
@@ -646,7 +648,14 @@ def _absent(response: Response | None) -> bool:
     return response is None or response.state in ("missing", "failed")
 
 
-def grade_item(responses: Mapping[str, Response], item: Item, gold: Gold, model: str, rule: Rule) -> list[Grade]:
+def grade_item(
+    responses: Mapping[str, Response],
+    item: Item,
+    gold: Gold,
+    model: str,
+    rule: Rule,
+    verdicts: Mapping[str, Verdict] | None = None,
+) -> list[Grade]:
     """Grades of one model's answers (by task) on one comic: Q1 … Q5, Q7 and Q8. Q6 is not graded automatically.
 
     An answer that is missing or failed is not scored; a refusal and an answer from which nothing can be read are, as

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from punchline.errors import PunchlineError, nearest
-from punchline.records import ModelCard, Request, Response, digest_of
+from punchline.records import ModelCard, Request, Response, Scalar, digest_of
 
 
 class Engine(Protocol):
@@ -27,6 +27,14 @@ class Engine(Protocol):
         """One response a request, in any order, as they come. `images` maps sha256 to file."""
         ...
 
+    def unavailable(self) -> str | None:
+        """Why the model cannot run on this machine; None when it can. Cheap: nothing is loaded or asked."""
+        ...
+
+    def close(self) -> None:
+        """End what answering has started: servers, connections, weights in memory."""
+        ...
+
 
 @runtime_checkable
 class Released(Protocol):
@@ -36,6 +44,17 @@ class Released(Protocol):
 
     def unknown(self, item_ids: Collection[str]) -> list[str]:
         """Items that the files answer and that are not among `item_ids`: typing errors, or another benchmark's file."""
+        ...
+
+
+@runtime_checkable
+class Verdicts(Protocol):
+    """An engine whose files may hold a judge's verdicts too: it answers the judge's requests about its own answers."""
+
+    format: str  # the benchmark whose requests it answers
+
+    def judges(self) -> dict[str, str]:
+        """{item id: who judged its answer}, of the items that have a verdict."""
         ...
 
 
@@ -69,6 +88,22 @@ def check_files(card: ModelCard, engine: Engine) -> None:
             )
 
 
-def model_key(engine: Engine) -> str:
-    """model_key: sha256 of the engine's name and its identity."""
-    return digest_of({"engine": engine.name, **engine.identity()})
+def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:
+    """Sampling parameters of one request: what it asks for, and before that what the card says for its benchmark.
+
+    A seed, where there is one, is that of sample 0; the samples after it count up.
+    """
+    chosen: dict[str, Scalar] = {
+        "temperature": request.sampling.temperature,
+        "max_tokens": request.sampling.max_tokens,
+        **({} if request.sampling.seed is None else {"seed": request.sampling.seed}),
+        **card.sampling_for(request.benchmark),
+    }
+    if isinstance(chosen.get("seed"), int):
+        chosen["seed"] = int(chosen["seed"] or 0) + request.sample
+    return chosen
+
+
+def model_key(engine: Engine, sampling: Mapping[str, Scalar] | None = None) -> str:
+    """model_key: sha256 of the engine's name, its identity, and the card's sampling parameters for the benchmark."""
+    return digest_of({"engine": engine.name, **engine.identity(), **({"sampling": dict(sampling)} if sampling else {})})

@@ -153,6 +153,13 @@ class Baseline:
             identity["ocr"] = ocr.derivation()
         return identity | {"opencv": cv2.__version__}
 
+    def unavailable(self) -> str | None:
+        """Never."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, comic by comic, several comics at a time.
 

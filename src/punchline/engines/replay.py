@@ -6,25 +6,39 @@ The text of an answer is what the file says; whether it is a refusal is not gues
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import punchline
 from punchline.errors import PunchlineError, nearest
-from punchline.records import ModelCard, Request, Response, State, sha256
+from punchline.records import ModelCard, Request, Response, Scalar, State, Usage, sha256
+from punchline.storage import parse_csv
 
 OPTIONS = ("format", "path", "select")
 
 # Field of the released files: task.
 PIXELHUMOR_FIELDS = {f"Q{n}": f"Q{n}" for n in range(1, 7)} | {"panel_sequence": "Q7", "text": "Q8"}
 
-Answers = dict[str, dict[str, str | None]]  # item id: {task: answer, None where the file has null}
-Reader = Callable[[bytes, str, str | None], Answers]  # of a file's content, its name, and `select`
+JUDGE = "judge"  # the task that a released verdict answers
 
 
-def read_pixelhumor(content: bytes, file: str, select: str | None = None) -> Answers:
+class Answer(NamedTuple):
+    """A released answer with what the file says of it."""
+
+    text: str | None  # None where the file has null
+    usage: Usage = Usage()
+    judge: str | None = None  # who gave this verdict
+
+
+Select = Mapping[str, Scalar] | None
+Answers = Mapping[str, Mapping[str, str | Answer | None]]  # item id: {task: answer}
+Reader = Callable[[bytes, str, Select], Answers]  # of a file's content, its name, and `select`
+
+
+def read_pixelhumor(content: bytes, file: str, select: Select = None) -> Answers:
     """Answers in PixelHumor's released form: {comic_id: {"Q1": "Yes", …, "panel_sequence": "2, 1", "text": "1: …"}}.
 
     panel_sequence answers Q7, text answers Q8. Raises PunchlineError, naming file and place, for content that is not
@@ -37,7 +51,7 @@ def read_pixelhumor(content: bytes, file: str, select: str | None = None) -> Ans
             field="select",
             way_out="Take `select` out of the model's YAML",
         )
-    answers: Answers = {}
+    answers: dict[str, dict[str, str | Answer | None]] = {}
     for comic_id, values in _members(_parse(content, file), file, None):
         answers[comic_id] = {}
         for field, value in _members(values, file, comic_id):
@@ -59,7 +73,87 @@ def read_pixelhumor(content: bytes, file: str, select: str | None = None) -> Ans
     return answers
 
 
-READERS: dict[str, Reader] = {"pixelhumor": read_pixelhumor}  # named as the benchmark whose requests they answer
+HUMORBENCH_COLUMNS = ("annotation_row", "model", "explanation", "autograder_judgment")
+
+
+def read_humorbench(content: bytes, file: str, select: Select = None) -> Answers:
+    """Explanations of HumorBench, and verdicts on them, from a CSV in the form of its released runs.
+
+    Columns: HUMORBENCH_COLUMNS, and, where they are there, autograder_model, autograder_reasoning,
+    explainer_tokens_in, explainer_tokens_out, autograder_tokens_in, autograder_tokens_out (an empty cell is unknown);
+    others are ignored. `select`: {column: value} that a row must have. Raises PunchlineError, naming file and line, for
+    a row that cannot be read, for an element that is explained twice, and for a `select` that no row fits.
+    """
+    answers: dict[str, dict[str, str | Answer | None]] = {}
+    models: dict[str, str] = {}
+    for line, cells in _selected(content, file, select, HUMORBENCH_COLUMNS):
+        row = cells["annotation_row"].strip()
+        if not re.fullmatch("[0-9]{1,6}", row):
+            raise PunchlineError(
+                f"expected a row number of the annotations, got {row!r}", file=file, line=line, field="annotation_row"
+            )
+        row = str(int(row))
+        if row in answers:
+            other = f": {models[row]!r} and {cells['model']!r}" if models[row] != cells["model"] else ""
+            raise PunchlineError(
+                f"the element is explained twice{other}",
+                file=file,
+                line=line,
+                record=row,
+                way_out="Choose the rows of one run in the model's YAML, as select: {model: o1}",
+            )
+        models[row] = cells["model"]
+        by_task: dict[str, str | Answer | None] = {
+            "explain": Answer(cells["explanation"] or None, _tokens(cells, "explainer", file, line))
+        }
+        verdict = cells["autograder_judgment"].strip()
+        if verdict:
+            reasoning = cells.get("autograder_reasoning", "").strip()
+            by_task[JUDGE] = Answer(
+                f"<reasoning>{reasoning}</reasoning>\n<judgement>{verdict}</judgement>",
+                _tokens(cells, "autograder", file, line),
+                cells.get("autograder_model", "").strip() or "unnamed",
+            )
+        answers[row] = by_task
+    return answers
+
+
+def _selected(content: bytes, file: str, select: Select, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Rows of a CSV that have the values of `select`. Raises PunchlineError when there is no such column or row."""
+    rows = parse_csv(content, columns, file=file)
+    for column, value in (select or {}).items():
+        there = [cells[column] for _, cells in rows if column in cells]
+        if not there:
+            raise PunchlineError(
+                f"there is no column {column!r} to select by",
+                file=file,
+                field=column,
+                way_out=nearest(column, rows[0][1] if rows else columns),
+            )
+        rows = [(line, cells) for line, cells in rows if cells[column] == str(value)]
+        if not rows:
+            raise PunchlineError(
+                f"no row has {value!r}", file=file, field=column, way_out=nearest(str(value), sorted(set(there)))
+            )
+    return rows
+
+
+def _tokens(cells: Mapping[str, str], who: str, file: str, line: int) -> Usage:
+    """Counted tokens of one call; None for an empty cell. The released files write 191 as 191.0."""
+    counts: list[int | None] = []
+    for direction in ("in", "out"):
+        column = f"{who}_tokens_{direction}"
+        cell = cells.get(column, "").strip()
+        if cell and not re.fullmatch(r"[0-9]{1,9}(\.0*)?", cell):
+            raise PunchlineError(f"expected a number of tokens, got {cell!r}", file=file, line=line, field=column)
+        counts.append(int(cell.split(".")[0]) if cell else None)
+    return Usage(prompt=counts[0], completion=counts[1])
+
+
+READERS: dict[str, Reader] = {  # named as the benchmark whose requests they answer
+    "pixelhumor": read_pixelhumor,
+    "humorbench": read_humorbench,
+}
 
 
 class Replay:
@@ -76,16 +170,19 @@ class Replay:
                 raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(option, OPTIONS))
         for option in OPTIONS:
             value = card.options.get(option)
-            if not (isinstance(value, str) and value) and not (option == "select" and value is None):
+            if option == "select" and (value is None or (isinstance(value, dict) and value)):
+                continue
+            if not (isinstance(value, str) and value) or option == "select":
+                expected = "{column: value}" if option == "select" else "a text"
                 raise PunchlineError(
-                    "the option is missing" if value is None else f"expected a text, got {value!r}",
+                    "the option is missing" if value is None else f"expected {expected}, got {value!r}",
                     file=file,
                     field=option,
                     way_out=f"The engine replay needs `format` ({', '.join(sorted(READERS))}) and `path`",
                 )
         self.format: str = card.options["format"]
         self.path: str = card.options["path"]
-        self.select: str | None = card.options.get("select")
+        self.select: Select = card.options.get("select")
         if self.format not in READERS:
             raise PunchlineError(
                 f"unknown format {self.format!r}", file=file, field="format", way_out=nearest(self.format, READERS)
@@ -113,38 +210,54 @@ class Replay:
         """Format, selection and the file's digest; its path does not matter."""
         return {"format": self.format, "sha256": sha256(self._content), "select": self.select, "v": 1}
 
+    def unavailable(self) -> str | None:
+        """Never: `check_files` says which file is not there."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
     def unknown(self, item_ids: Collection[str]) -> list[str]:
         """Ids of items that the file answers and that are not among `item_ids`, sorted."""
         return sorted(self._answers.keys() - set(item_ids))
 
+    def judges(self) -> dict[str, str]:
+        """{item id: who judged the released answer}, of the items that have a verdict."""
+        found = {item_id: by_task.get(JUDGE) for item_id, by_task in self._answers.items()}
+        return {i: a.judge for i, a in found.items() if isinstance(a, Answer) and a.judge is not None}
+
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """What the file holds for each request; `missing`, with the reason, where it holds nothing."""
         for request in requests:
-            text, reason = self._look_up(request)
+            answer, reason = self._look_up(request)
             state: State = "ok" if reason is None else "missing"
             yield Response(
                 request_id=request.request_id,
                 model_key=model_key,
                 state=state,
-                text=text,
+                text=answer.text,
                 reason=reason,
+                usage=answer.usage,
                 engine=self.name,
                 engine_version=self.version,
+                effective={} if answer.judge is None else {"judge": answer.judge},
             )
 
-    def _look_up(self, request: Request) -> tuple[str | None, str | None]:
-        """(text, why there is none)."""
+    def _look_up(self, request: Request) -> tuple[Answer, str | None]:
+        """(answer, why there is none)."""
+        none = Answer(None)
         if request.benchmark != self.format:
-            return None, f"the file answers {self.format} only"
+            return none, f"the file answers {self.format} only"
         if request.condition != "default" or request.sample != 0:
-            return None, "the file has one answer to each question as published"
+            return none, "the file has one answer to each question as published"
         if request.item_id not in self._answers:
-            return None, "comic not in the file"
+            return none, "item not in the file"
         answers = self._answers[request.item_id]
         if request.task not in answers:
-            return None, "question not in the file"
-        text = answers[request.task]
-        return text, "null in the file" if text is None else None
+            return none, "question not in the file"
+        found = answers[request.task]
+        answer = found if isinstance(found, Answer) else Answer(found)
+        return answer, "null in the file" if answer.text is None else None
 
 
 def engine(card: ModelCard, seed: int) -> Replay:

@@ -1,0 +1,22 @@
+"""The ledger of images that were drawn rather than fetched."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from punchline.errors import entry_point
+from punchline.prepare import drawn_ledger
+from punchline.storage import write_records
+
+
+@entry_point
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ledger", required=True, type=Path)
+    args = parser.parse_args()
+    write_records(args.ledger, drawn_ledger(args.ledger.parent))
+
+
+if __name__ == "__main__":
+    main()
