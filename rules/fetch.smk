@@ -17,7 +17,7 @@ if SELECTION.corpus.drawn:
                 "../environment.yml"
             params:
                 benchmark=benchmark,
-                folder=SELECTION.raw(benchmark),
+                folder=raw_folder,
             shell:
                 "python scripts/draw_demo.py --benchmark {params.benchmark} --out {params.folder} |& tee {log} >&2"
 
@@ -54,7 +54,7 @@ else:
             conda:
                 "../environment.yml"
             params:
-                folder=SELECTION.raw(benchmark),
+                folder=raw_folder,
             shell:
                 "python scripts/fetch.py annotations --manifest {input.manifest} --out {params.folder}"
                 ' --mirror "$PUNCHLINE_FETCH_MIRROR" |& tee {log} >&2'
@@ -72,7 +72,7 @@ else:
         conda:
             "../environment.yml"
         params:
-            folder=f"{SELECTION.raw('{benchmark}')}",
+            folder=raw_folder,
         shell:
             "python scripts/fetch.py images --comic-ids {input.selected} --pages {params.folder}/comic_url.csv"
             " --manifest {input.pinned} --lock data/manifests/{wildcards.benchmark}/images.lock.csv"

@@ -12,6 +12,7 @@ rule infer:
             "data/requests/{benchmark}.parquet", benchmark=SELECTION.benchmarks
         ),
         files=lambda wildcards: files_of_engine(ENGINES[wildcards.model]),
+        model=lambda wildcards: model_files(CARDS[wildcards.model]),
     output:
         snapshots=expand(
             "data/responses/{benchmark}/{{model}}.parquet",
@@ -64,6 +65,7 @@ for judge, pairs in JUDGED_BY.items():
             files=[
                 path for _, model in pairs for path in files_of_engine(ENGINES[model])
             ],
+            model=[] if judge == RELEASED else model_files(JUDGE),
         output:
             snapshots=[
                 f"data/responses/{benchmark}/judge/{model}.parquet"

@@ -6,4 +6,5 @@ ruff format --check .
 snakefmt --check Snakefile rules
 mypy
 snakemake --lint
-python -m pytest -n 2 --dist loadgroup "$@"
+snakemake --lint --config corpus=full benchmarks=all judge=overlap
+python -m pytest -n 2 --dist loadgroup --ignore tests/engines --ignore tests/cluster "$@"

@@ -8,6 +8,7 @@ import io
 import numpy as np
 import pytest
 
+from punchline import tables
 from punchline.records import Grade, State
 from punchline.stats import Estimate, mean
 from punchline.tables import Graded, Row, Table, as_csv, as_latex, as_markdown, count_states, discrepancies, tabulate
@@ -132,3 +133,11 @@ def test_what_people_read_is_escaped_and_short() -> None:
     assert "| 0.500 [" in as_markdown(table, TABLE)
     assert r"GPT \& Co" in as_latex(table, TABLE)
     assert "other" not in as_markdown(table, TABLE)
+
+
+def test_the_papers_row_follows_its_model() -> None:
+    ours = [{"model": "a", "n": 1}, {"model": "b", "n": 2}, {"model": "a", "n": 3}]
+    papers = [{"model": "B-7B", "n": 9}, {"model": "A", "n": 8}, {"model": "C", "n": 7}, {"model": "A", "n": 6}]
+    placed = tables._beside(ours, papers, {"a": "A", "b": "B-7B", "absent": "C"})
+    assert [row["n"] for row in placed] == [1, 2, 9, 3, 8, 6, 7]
+    assert tables._beside(ours, papers, {}) == ours + papers

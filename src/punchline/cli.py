@@ -12,11 +12,16 @@ from typing import Annotated, Any
 
 import msgspec
 import typer
+import yaml
 from tabulate import tabulate
 
 from punchline import benchmarks, engines
-from punchline.config import benchmark_names, read_card, stems
+from punchline.config import benchmark_names, read_card, read_selection, stems
+from punchline.cost import PLAN
 from punchline.errors import PunchlineError, nearest
+from punchline.storage import parse_csv
+
+SELECTION = "As snakemake --config: benchmarks=all models=[a,b] judge=c"
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -145,24 +150,74 @@ def fetch(
     raise typer.Exit(_snakemake("fetch", *forced, *chosen, **environment))
 
 
-def _print(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
-    print(tabulate(rows, headers, tablefmt="plain", disable_numparse=True))
+@app.command()
+def plan(
+    selection: Annotated[list[str] | None, typer.Argument(help=SELECTION)] = None,
+) -> None:
+    """What a run would still ask, before it does: requests, images, tokens, money. Nothing is asked."""
+    chosen = ["--config", *selection] if selection else []
+    status = _snakemake("results/plan.csv", "--forcerun", "plan", "--quiet", "all", *chosen)
+    if status:
+        raise typer.Exit(status)
+    rows = [cells for _, cells in parse_csv(Path("results/plan.csv").read_bytes(), PLAN, file="results/plan.csv")]
+    shown = [column for column in PLAN if any(row[column] for row in rows)]
+    _print([[row[column] for column in shown] for row in rows], shown)
+    asked = sum(int(row["to_ask"]) for row in rows)
+    costs = [float(row["cost_most"]) for row in rows if row["cost_most"]]
+    unpriced = sorted({row["asked"] for row in rows if row["to_ask"] != "0" and not row["cost_most"]})
+    print(f"{asked:,} requests to ask; at most {sum(costs):,.2f} where a price is known", end="")
+    print(f" (none for {', '.join(unpriced)})" if unpriced else "")
+
+
+@app.command()
+def retry(
+    selection: Annotated[list[str] | None, typer.Argument(help=SELECTION)] = None,
+) -> None:
+    """Ask once more what failed, and make everything that rests on it again."""
+    chosen = ["--config", *selection] if selection else []
+    judge = read_selection(dict(_override(text) for text in selection or ()))[0].judge
+    judges = [f"judge_{judge}"] if judge else []
+    raise typer.Exit(_snakemake("--forcerun", "infer", *judges, *chosen))
+
+
+def _override(text: str) -> tuple[str, Any]:
+    """key=value of --config, its value read as YAML, as Snakemake does."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise PunchlineError(f"expected key=value, got {text!r}", way_out="As snakemake --config takes them")
+    return key, yaml.safe_load(value)
+
+
+def _print(rows: Sequence[Sequence[Any]], headers: Sequence[str], widths: Sequence[int | None] | None = None) -> None:
+    print(tabulate(rows, headers, tablefmt="plain", disable_numparse=True, maxcolwidths=widths))
 
 
 @app.command("models")
-def models_command() -> None:
-    """The models there are: one YAML file each in config/model/."""
+def models_command(
+    judges: Annotated[bool, typer.Option("--judges", help="Those of config/judge/ instead")] = False,
+    runnable: Annotated[bool, typer.Option("--runnable", help="Only those that can run here")] = False,
+) -> None:
+    """The models there are: one YAML file each in config/model/, and which of them can run on this machine."""
+    folder = "config/judge" if judges else "config/model"
     rows = []
-    for name in stems("config/model"):
+    for name in stems(folder):
         try:
-            card = read_card(name)
+            card = read_card(name, folder)
             engine = engines.load(card, seed=0)
             engines.check_files(card, engine)
-            looks = "images" if engine.needs_images else "no images"
-            rows.append((name, card.engine, looks, "yes", card.published_as or ""))
+            why = f"gone: {card.gone}" if card.gone else engine.unavailable()
         except PunchlineError as error:
-            rows.append((name, "", "", f"no: {error}", ""))
-    _print(rows, ("model", "engine", "looks at", "can run here", "row in the paper"))
+            if not runnable:
+                rows.append((name, "", "", "", f"no: {error}", ""))
+            continue
+        if why and runnable:
+            continue
+        reads = "+".join(card.modality) if card.engine not in ("replay",) else "-"
+        papers = " ".join(sorted(card.papers)) or card.published_as or ""
+        caveat = f" ({card.caveat})" if card.caveat else ""
+        rows.append((name, card.engine, reads, papers, f"no: {why}" if why else f"yes{caveat}", card.licence or ""))
+    headers = ("model", "engine", "reads", "papers", "can run here", "licence")
+    _print(rows, headers, (None, None, None, 22, 60, None))
 
 
 @app.command("benchmarks")

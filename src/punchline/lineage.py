@@ -214,13 +214,13 @@ def judge_for(chain: Chain, card: ModelCard) -> Judge | None:
         return None
     if name == RELEASED:
         key = engines.model_key(engine, card.sampling_for(chain.benchmark))
-        return Judge(name, _card_of_released(engine), engine, key)
+        return Judge(name, card_of_released(engine), engine, key)
     judge_card = read_card(name, "config/judge")
     gives = engines.load(judge_card, selection.seed)
     return Judge(name, judge_card, gives, engines.model_key(gives, judge_card.sampling_for(chain.benchmark)))
 
 
-def _card_of_released(engine: Engine) -> ModelCard | None:
+def card_of_released(engine: Engine) -> ModelCard | None:
     """The card of the one judge who gave released verdicts, for its price; None where there is none."""
     judges = set(engine.judges().values()) if isinstance(engine, Verdicts) else set()
     name = next(iter(judges)) if len(judges) == 1 else ""
@@ -382,6 +382,7 @@ def compute(
         scoring=selection.scoring,
         seed=selection.seed,
         complete=whole,
+        printed_as={card.name: row for card in cards if (row := card.printed_as(chain.benchmark)) is not None},
     )
     made.notes.extend(notes)
     return made, models

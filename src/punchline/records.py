@@ -255,6 +255,11 @@ class ModelCard(Record, frozen=True, kw_only=True):
         paper = self.papers.get(benchmark)
         return {**self.sampling, **(paper.sampling if paper else {})}
 
+    def printed_as(self, benchmark: str) -> str | None:
+        """Name of the model's row in that benchmark's paper."""
+        paper = self.papers.get(benchmark)
+        return (paper.row if paper else None) or self.published_as
+
     def asked(self) -> dict[str, Any]:
         """The part of the card that can change an answer, as plain data; `ModelCard` can be made of it again."""
         papers = {name: {"sampling": paper.sampling} for name, paper in self.papers.items() if paper.sampling}

@@ -48,6 +48,7 @@ class Table:
     files: tuple[str, ...] = ()  # raw files that data_rows or across reads
     own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
     notes: tuple[str, ...] = field(default=())
+    n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
 
     @property
     def graded(self) -> bool:
@@ -117,8 +118,11 @@ def tabulate(
     scoring: Rule | None,
     seed: int,
     complete: bool,
+    printed_as: Mapping[str, str] | None = None,
 ) -> Tabulated:
     """Compute a table. Pure: equal input gives equal output.
+
+    `printed_as`: {model: name of its row in the paper}; that row then follows the model's own.
 
     `scoring`: rule asked for, None for the table's own. `complete`: whether the selection is all of the paper's items.
     A row of ours is comparable when it is, none of its items is missing or failed, and the rule is the table's own; the
@@ -139,7 +143,7 @@ def tabulate(
     ) -> None:
         estimates = {column: row.columns.get(column) for column in table.columns}
         counts = {column: estimate.n for column, estimate in estimates.items() if estimate is not None}
-        n = max(counts.values(), default=0)
+        n = max(counts.values(), default=0) if table.n_from is None else counts.get(table.n_from, 0)
         written: dict[str, str | int | float | None] = {"model": name, "kind": kind, "engine": engine, "scoring": rule}
         written |= {"subset": "all", **row.keys, "n": n, **{f"n_{s}": states.get(s, 0) for s in STATES if s != "ok"}}
         for column, estimate in estimates.items():
@@ -198,13 +202,29 @@ def tabulate(
             kind, engine = (of.kind, of.engine) if of is not None else ("measured", "")
             add(name, kind, engine, row, states, which)
     comparable = any(row.get("comparable") == "yes" for row in rows)
-    rows += published_rows(table, published, comparable=comparable)
+    rows = _beside(rows, published_rows(table, published, comparable=comparable), printed_as or {})
     if failed:
-        notes.append(f"INCOMPLETE: {failed:,} answers failed; run again to ask them once more.")
+        notes.append(f"INCOMPLETE: {failed:,} answers failed; `punchline retry` asks them once more.")
     if any(row["kind"] == "published" for row in rows) and not comparable:
         why = f"rule {rule}, the paper's is {table.rule}" if rule != table.rule else "other items than the paper's"
         notes.append(f"Published rows are not comparable with ours: {why}.")
     return Tabulated(columns, rows, cells, notes)
+
+
+def _beside(
+    ours: list[dict[str, str | int | float | None]],
+    papers: list[dict[str, str | int | float | None]],
+    printed_as: Mapping[str, str],
+) -> list[dict[str, str | int | float | None]]:
+    """Our rows in their order, each model's followed by its row in the paper; the paper's others come last."""
+    last = {row["model"]: index for index, row in enumerate(ours)}
+    after: dict[int, list[dict[str, str | int | float | None]]] = {}
+    rest = []
+    index_of = {printed: last[name] for name, printed in printed_as.items() if name in last}
+    for row in papers:
+        index = index_of.get(str(row["model"]))
+        (rest if index is None else after.setdefault(index, [])).append(row)
+    return [row for index, own in enumerate(ours) for row in (own, *after.get(index, ()))] + rest
 
 
 def count_states(state_of: Mapping[tuple[str, str], State], row: Row) -> dict[str, int]:

@@ -161,8 +161,9 @@ def infer(made: Path, folder: Path, environment: dict[str, str]) -> Script:
     (folder / "data").mkdir()
     for name in ("data/items", "data/requests", "answers.json"):
         (folder / name).symlink_to(made / name)
-    card = json.dumps({"engine": "replay", "format": "pixelhumor", "path": "answers.json"})
-    arguments = ["--model", "m", "--card", card, "--seed", "0", "--benchmarks", "pixelhumor"]
+    options = {"format": "pixelhumor", "path": "answers.json"}
+    card = json.dumps({"name": "m", "engine": "replay", "options": options})
+    arguments = ["--card", card, "--seed", "0", "--benchmarks", "pixelhumor"]
     return Script(folder, environment, "infer.py", *arguments)
 
 

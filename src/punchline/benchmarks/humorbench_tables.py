@@ -529,6 +529,7 @@ TABLES = {
             columns=("accuracy", "se", "accuracy_caption_all", "accuracy_caption_some", "output_tokens", "cost"),
             tasks=_TASKS,
             across=_leaderboard,
+            n_from="accuracy",
             notes=(
                 "accuracy: PASS / elements with a verdict. se: one standard error over elements. caption_all: captions "
                 "whose every element passed; caption_some: mean share of a caption's elements.",

@@ -1,0 +1,150 @@
+"""How fast a server may be asked: calls at a time, requests and tokens a minute, pauses. Monotonic time only."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import random
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import suppress
+from time import monotonic
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Put = Callable[[T], Awaitable[None]]
+
+LOOK_S = 0.1  # how often a waiting call looks whether its time has come sooner
+
+
+class Pace:
+    """Admission of calls within one event loop.
+
+    Calls at a time start at `most`, are halved when the server says that there are too many, and grow by one for every
+    round of answers. Budgets are spent evenly: no minute holds more than one call above them.
+    """
+
+    def __init__(self, most: int, requests_per_minute: float | None, tokens_per_minute: float | None) -> None:
+        self.most = most
+        self.limit = float(most)
+        self._a_request = 60 / requests_per_minute if requests_per_minute else 0.0  # seconds
+        self._a_token = 60 / tokens_per_minute if tokens_per_minute else 0.0
+        self._next_request = self._next_token = self._paused_until = self._cut_at = 0.0
+        self._counted = 1.0  # tokens that the server counts for one that was estimated: a running mean
+        self._weight = 1.0  # of the next answer in it
+        self._active = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._clock = asyncio.Lock()
+
+    async def acquire(self, tokens: float) -> float:
+        """Wait for a turn for a call of about that many tokens; the tokens that were set aside for it."""
+        while self._active >= int(self.limit):
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            try:
+                await waiter
+            except asyncio.CancelledError:
+                self._wake()
+                raise
+        self._active += 1
+        try:
+            async with self._clock:
+                while (wait := max(self._paused_until, self._next_request, self._next_token) - monotonic()) > 0:
+                    await asyncio.sleep(min(wait, LOOK_S))
+                now = monotonic()
+                if self._a_request:
+                    self._next_request = now + self._a_request
+                reserved = tokens * self._counted
+                if self._a_token:
+                    self._next_token = now + reserved * self._a_token
+                return reserved
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """The call has ended."""
+        self._active -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        free = int(self.limit) - self._active
+        while free > 0 and self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                free -= 1
+
+    def answered(self, estimated: float, reserved: float, used: int | None) -> None:
+        """The server answered; `used`: tokens that it counted, `estimated`: what acquire was told."""
+        self.limit = min(self.most, self.limit + 1 / self.limit)
+        if used is not None:
+            self._next_token += (used - reserved) * self._a_token
+            self._counted += self._weight * (used / max(estimated, 1.0) - self._counted)
+            self._weight = 0.1
+
+    def limited(self, began: float) -> None:
+        """The server said that there are too many calls; one that began before the last cut says nothing new."""
+        if began >= self._cut_at:
+            self.limit, self._cut_at = max(1.0, self.limit / 2), monotonic()
+
+    def pause(self, seconds: float) -> None:
+        """Begin no call for that long."""
+        self._paused_until = max(self._paused_until, monotonic() + seconds)
+
+
+def backoff(tries: int, first: float, most: float) -> float:
+    """Seconds to wait after that many failed tries: doubling, at most `most`, and a random half of it off."""
+    return float(min(most, first * 2 ** min(tries - 1, 30)) * random.uniform(0.5, 1.0))
+
+
+def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]], bound: int) -> Iterator[T]:
+    """What `work` puts, as it comes, from an event loop in a thread of its own; at most about `bound` lie waiting.
+
+    However the iteration ends (the end, an error, Ctrl-C, close), the work is cancelled and has ended by then.
+    """
+    outbox: queue.SimpleQueue[T | _End] = queue.SimpleQueue()
+    begun = threading.Event()
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def put(item: T) -> None:
+        while outbox.qsize() >= bound:
+            await asyncio.sleep(0.005)
+        outbox.put(item)
+
+    async def main() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        running.append((asyncio.get_running_loop(), task))
+        begun.set()
+        await work(put)
+
+    def run() -> None:
+        try:
+            asyncio.run(main())
+        except BaseException as error:
+            outbox.put(_End(error))
+        else:
+            outbox.put(_End(None))
+        finally:
+            begun.set()
+
+    thread = threading.Thread(target=run, name="punchline-calls", daemon=True)
+    thread.start()
+    try:
+        while not isinstance(item := outbox.get(), _End):
+            yield item
+        if item.error is not None:
+            raise item.error
+    finally:
+        begun.wait()
+        with suppress(RuntimeError, IndexError):  # the loop has ended by itself
+            loop, task = running[0]
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+
+
+class _End:
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error

@@ -1,0 +1,209 @@
+"""The infer entry point against a real server, killed, starved of disk and run twice: every request answered once."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.test_engine_openai import Served
+
+from punchline.benchmarks import humorbench
+from punchline.benchmarks.humorbench import ANNOTATIONS
+from punchline.journal import parse_journal
+from punchline.records import Request, Response
+from punchline.storage import csv_text, read_table, write_records, write_table
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CONCURRENCY = 8
+KILLS = 50
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    served = Served()
+    yield served
+    served.kill()
+
+
+class Infer:
+    """scripts/infer.py in a folder of its own, asking a server `n` requests."""
+
+    def __init__(self, folder: Path, server: Served, n: int, **options: object) -> None:
+        self.folder = folder
+        columns = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
+        rows = (
+            {"idx": i, "contest_number": i, "description": f"scene {i}", "caption": f"line {i}", "element": "e"}
+            for i in range(n)
+        )
+        files = {ANNOTATIONS: csv_text(columns, rows).encode()}
+        items = humorbench.items(files, dict.fromkeys(map(str, range(n)), "none"))
+        self.requests = [request for item in items for request in humorbench.requests(item)]
+        write_records(folder / "data/items/humorbench/items.jsonl", items)
+        write_table(folder / "data/requests/humorbench.parquet", self.requests, Request)
+        given = {"id": "m", "base_url": f"{server.url}/v1", "concurrency": CONCURRENCY, **options}
+        given |= {"backoff": {"first": 0.01, "most": 0.1}}
+        card = json.dumps({"name": "m", "engine": "openai", "options": given, "modality": ["text"]})
+        script = str(ROOT / "scripts" / "infer.py")
+        self.command = [sys.executable, script, "--card", card, "--seed", "0", "--benchmarks", "humorbench"]
+        self.journal = folder / "data/responses/humorbench/m.jsonl"
+        self.snapshot = folder / "data/responses/humorbench/m.parquet"
+
+    def start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command, cwd=self.folder, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+
+    def finish(self, status: int = 0) -> str:
+        child = self.start()
+        _, said = child.communicate(timeout=300)
+        assert child.returncode == status, said
+        return said
+
+    def answered(self) -> Counter[str]:
+        """How many answers the journal has for each request; a failure is none. All its lines are whole."""
+        content = self.journal.read_bytes()
+        _, whole = parse_journal(content, file=self.journal)
+        assert whole == len(content)
+        records = [json.loads(line)["record"] for line in content.splitlines()]
+        return Counter(record["request_id"] for record in records if record["state"] != "failed")
+
+    def check_complete(self) -> None:
+        """Every request is answered exactly once in the journal, and the snapshot holds the answers."""
+        assert self.answered() == Counter(request.request_id for request in self.requests)
+        snapshot = read_table(self.snapshot, Response)
+        assert [r.request_id for r in snapshot] == [r.request_id for r in self.requests]
+        assert {r.state for r in snapshot} == {"ok"}
+
+
+def test_fifty_kills(tmp_path: Path, server: Served) -> None:
+    """kill -9 at random moments: what was journalled is not asked again, what was in flight may be."""
+    run = Infer(tmp_path, server, 3000)
+    server.script(latency=0.05)
+    rng = random.Random(0)
+    killed = 0
+    for _ in range(4 * KILLS):
+        if killed == KILLS:
+            break
+        child = run.start()
+        before = run.journal.stat().st_size if run.journal.exists() else 0
+        deadline = time.monotonic() + 60
+        # Wait until it journals, so that the moment falls into the work and not into the imports.
+        while child.poll() is None and time.monotonic() < deadline:
+            if run.journal.exists() and run.journal.stat().st_size > before:
+                break
+            time.sleep(0.002)
+        time.sleep(rng.uniform(0, 0.25))
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            killed += 1
+        child.communicate()
+        assert child.returncode in (0, -signal.SIGKILL)
+        if child.returncode == 0:
+            break
+    assert killed >= KILLS // 2, "the runs were too quick to be killed"
+    run.finish()
+    run.check_complete()
+    asked = server.get("/counts")
+    assert len(asked) == len(run.requests)
+    again = sum(asked.values()) - len(run.requests)
+    assert again <= killed * CONCURRENCY, f"{again} asked again after {killed} kills"
+
+
+def test_killed_in_the_middle_of_a_line(tmp_path: Path, server: Served) -> None:
+    run = Infer(tmp_path, server, 30)
+    run.finish()
+    content = run.journal.read_bytes()
+    run.journal.write_bytes(content[:-40])  # what a power cut leaves of the last line
+    run.finish()
+    run.check_complete()
+    assert sum(server.get("/counts").values()) == 31
+
+
+def test_server_killed_and_back(tmp_path: Path, server: Served) -> None:
+    """The server dies in the middle of a run; on the same port, a new one goes on."""
+    run = Infer(tmp_path, server, 400, attempts=20)
+    server.script(latency=0.02)
+    child = run.start()
+    while not run.journal.exists() or run.journal.read_bytes().count(b"\n") < 50:
+        time.sleep(0.01)
+        assert child.poll() is None
+    first = server.get("/counts")
+    server.kill()
+    back = Served(server.port)
+    try:
+        _, said = child.communicate(timeout=120)
+        if child.returncode != 0:  # the breaker may have stopped it first
+            assert "error" in said
+            run.finish()
+        run.check_complete()
+        total = Counter(first) + Counter(back.get("/counts"))
+        assert sum(total.values()) - 400 <= CONCURRENCY * 2
+    finally:
+        back.kill()
+
+
+def test_two_runs_at_once(tmp_path: Path, server: Served) -> None:
+    run = Infer(tmp_path, server, 200)
+    server.script(latency=0.1)
+    first = run.start()
+    while not run.journal.exists() or not run.journal.stat().st_size:
+        time.sleep(0.01)
+        assert first.poll() is None
+    assert "another run is writing to this journal" in run.finish(status=1)
+    first.communicate(timeout=120)
+    assert first.returncode == 0
+    run.check_complete()
+    assert set(server.get("/counts").values()) == {1}
+
+
+def test_disk_full(tmp_path: Path, server: Served) -> None:
+    """The disk fills while answers are journalled: a clear error, and the next run with room goes on."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(small)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"NO SMALL DISK: mounting a tmpfs needs root: {mounted.stderr.strip()}")
+    try:
+        run = Infer(tmp_path / "p", server, 600)
+        (run.folder / "data/responses").symlink_to(small)
+        said = run.finish(status=1)
+        assert "no answer can be written: No space left on device" in said and "Make room" in said
+        kept = run.answered() if run.journal.read_bytes().endswith(b"\n") else None
+        subprocess.run(["mount", "-o", "remount,size=16m", str(small)], check=True)
+        run.finish()
+        run.check_complete()
+        asked = server.get("/counts")
+        if kept is not None:
+            assert sum(asked.values()) - 600 <= CONCURRENCY + 1
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=False)
+
+
+def test_a_clock_that_jumps(tmp_path: Path, server: Served) -> None:
+    """Wall-clock time an hour off at every look changes nothing: waits and budgets go by monotonic time."""
+    run = Infer(tmp_path, server, 60, requests_per_minute=6000)
+    jumps = "import random, time; now = time.time; time.time = lambda: now() + random.choice((-3600.0, 0.0, 3600.0))"
+    (tmp_path / "sitecustomize.py").write_text(jumps + "\n")
+    server.script(alternate=True)  # every second call fails
+    child = subprocess.run(
+        run.command,
+        cwd=run.folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT / "src")))},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert child.returncode == 0, child.stderr
+    run.check_complete()

@@ -1,0 +1,1 @@
+"""Servers that tests run as processes of their own."""

@@ -1,0 +1,358 @@
+"""An OpenAI-compatible server that misbehaves on request: a real process, nothing but the standard library.
+
+    python -m tests.servers.misbehaving [--port N]
+
+The first line on stdout is the port. What a call gets is scripted in its prompt: every `<<fault>>` or
+`<<fault:n>>` in the last text is met in order, one a call for this very content (`:n` for n calls, `:always` for all),
+and after them comes the normal answer, `answer(messages)`. Faults of the whole server are set with POST /script.
+
+    GET /counts     {content: how often it was asked}, content being the last text of the prompt
+    GET /answered   {content: how often it was answered normally}
+    GET /state      {"most_at_once", "connections", "starts": [seconds of each call], "bodies": [last 20 bodies]}
+    POST /script    {"latency": s, "key": "demanded", "model": "served name", "alternate": true, "at_once": n,
+                    "fault": "of every call", "forget": true, "batch_looks": n, "lose_batch_reply": true}
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import email.utils
+import hashlib
+import json
+import re
+import socket
+import struct
+import time
+from collections import Counter
+from typing import Any
+
+FAULT = re.compile(r"<<([a-z_0-9]+)(?::(\d+|always))?>>")
+DATE_AHEAD_S = 2
+
+
+def last_text(messages: list[dict[str, Any]]) -> str:
+    """The last text of the last message."""
+    content = messages[-1]["content"]
+    return content if isinstance(content, str) else [p["text"] for p in content if p["type"] == "text"][-1]
+
+
+def answer(messages: list[dict[str, Any]]) -> str:
+    """The normal answer, a function of all that was asked, images too."""
+    digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
+    return f"answer {digest[:16]} to {last_text(messages)[:60]}"
+
+
+class Server:
+    """State and behaviour."""
+
+    def __init__(self) -> None:
+        self.script: dict[str, Any] = {}
+        self.counts: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
+        self.calls = self.active = self.most_at_once = self.connections = 0
+        self.starts: list[float] = []
+        self.bodies: list[Any] = []
+        self.headers: dict[str, str] = {}
+        self.files: dict[str, bytes] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
+
+    async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one keep-alive connection."""
+        self.connections += 1
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                method, path, _ = head.split(" ", 2)
+                lines = (line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
+                headers = {name.lower(): value for name, value in lines}
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                if headers.get("transfer-encoding") == "chunked":
+                    body = await self._chunks(reader)
+                if not await self.serve(method, path.split("?")[0], headers, body, writer):
+                    break
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def _chunks(self, reader: asyncio.StreamReader) -> bytes:
+        made = b""
+        while size := int(await reader.readline(), 16):
+            made += await reader.readexactly(size)
+            await reader.readline()
+        await reader.readline()
+        return made
+
+    async def serve(self, method: str, path: str, headers: dict[str, str], body: bytes, out: Any) -> bool:
+        """Answer one call; False ends the connection."""
+        if path == "/script":
+            self.script = json.loads(body)
+            return reply(out, 200, {})
+        if path == "/counts":
+            return reply(out, 200, self.counts)
+        if path == "/answered":
+            return reply(out, 200, self.answered)
+        if path == "/state":
+            names = ("most_at_once", "connections", "starts", "bodies", "headers", "calls", "active")
+            return reply(out, 200, {name: getattr(self, name) for name in names})
+        key = self.script.get("key")
+        given = headers.get("authorization", "").removeprefix("Bearer ")
+        if key is not None and given != key:
+            words = f"Incorrect API key provided: {given}. I wanted another, {given[:12]} is none."
+            return refuse(out, 401, words, code="invalid_api_key")
+        if path.endswith("/models"):
+            return reply(out, 200, {"object": "list", "data": [{"id": "m", "object": "model"}]})
+        if path.startswith("/v1/files"):
+            return self.serve_files(method, path, headers, body, out)
+        if path.startswith("/v1/batches"):
+            return self.serve_batches(method, path, body, out)
+        if path != "/v1/chat/completions" or method != "POST":
+            return refuse(out, 404, f"no such page {path}", code=None)
+        asked = json.loads(body)
+        self.headers = headers
+        self.calls += 1
+        self.active += 1
+        self.most_at_once = max(self.most_at_once, self.active)
+        try:
+            return await self.complete(asked, given, out)
+        finally:
+            self.active -= 1
+
+    async def complete(self, asked: dict[str, Any], key: str, out: Any) -> bool:
+        """POST /v1/chat/completions."""
+        text = last_text(asked["messages"])
+        if not self.script.get("forget"):  # 100,000 requests would be kept otherwise
+            self.counts[text] += 1
+            self.starts.append(time.monotonic())
+            self.bodies = [*self.bodies[-19:], asked]
+        await asyncio.sleep(self.script.get("latency", 0))
+        fault = self.fault(text)
+        if fault is None:
+            made = self.completion(asked, answer(asked["messages"]))
+            if not self.script.get("forget"):
+                self.answered[text] += 1
+            return reply(out, 200, made, {"x-request-id": f"req-{self.calls}"})
+        return await self.misbehave(fault, asked, key, out)
+
+    def fault(self, text: str) -> str | None:
+        """The fault that this call meets."""
+        if self.script.get("alternate") and self.calls % 2 == 0:
+            return "500"
+        if self.active > self.script.get("at_once", 10**9):
+            return "429"
+        if (fault := self.script.get("fault")) is not None:
+            return str(fault)
+        met = self.counts[text]
+        for name, times in FAULT.findall(text):
+            count = 10**9 if times == "always" else int(times or 1)
+            if met <= count:
+                return str(name)
+            met -= count
+        return None
+
+    def completion(self, asked: dict[str, Any], text: str | None, finish: str = "stop", **message: Any) -> Any:
+        """A chat completion."""
+        return {
+            "id": f"chatcmpl-{self.calls}",
+            "object": "chat.completion",
+            "created": 1,
+            "model": self.script.get("model", asked["model"]),
+            "system_fingerprint": "fp_1",
+            "choices": [
+                {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
+            ],
+            "usage": {
+                "prompt_tokens": 100,
+                "completion_tokens": 20,
+                "total_tokens": 120,
+                "prompt_tokens_details": {"cached_tokens": 64},
+                "completion_tokens_details": {"reasoning_tokens": 7},
+            },
+        }
+
+    async def misbehave(self, fault: str, asked: dict[str, Any], key: str, out: Any) -> bool:
+        """Answer a chat completion as the fault says."""
+        if fault == "hang":
+            self.active -= 1  # nobody waits for it any more
+            await asyncio.sleep(3600)
+        if fault == "slow":  # the head at once, the body never whole
+            out.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n")
+            for _ in range(500):
+                out.write(b" ")
+                await out.drain()
+                await asyncio.sleep(0.05)
+            return False
+        if fault == "reset":
+            out.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"choices": [')
+            await out.drain()
+            await asyncio.sleep(0.01)
+            out.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            out.transport.abort()
+            return False
+        if fault == "closed":  # without a word
+            return False
+        if fault == "no_http":
+            out.write(b"what is HTTP?\r\n\r\n")
+            return False
+        if fault == "429_after":
+            return refuse(out, 429, "Rate limit", code="rate_limit_exceeded", headers={"Retry-After": "1"})
+        if fault == "429_now":
+            return refuse(out, 429, "Rate limit", code=None, headers={"Retry-After": "0"})
+        if fault == "429_date":
+            until = email.utils.formatdate(time.time() + 7200 + DATE_AHEAD_S, usegmt=True)  # a clock 2 hours ahead
+            now = email.utils.formatdate(time.time() + 7200, usegmt=True)
+            return refuse(out, 429, "Rate limit", code=None, headers={"Retry-After": until, "Date": now})
+        if fault == "429_long":
+            return refuse(out, 429, "Come back tomorrow", code=None, headers={"Retry-After": "86400"})
+        if fault == "429_quota":
+            return refuse(out, 429, "You exceeded your current quota", code="insufficient_quota")
+        if fault == "empty_body":
+            return reply_bytes(out, 200, b"")
+        if fault == "malformed":
+            return reply_bytes(out, 200, b'{"choices": [{"message": {"content": "hal')
+        if fault == "no_choices":
+            return reply(out, 200, {"id": "x", "choices": []})
+        if fault == "null":
+            return reply(out, 200, self.completion(asked, None))
+        if fault == "length":
+            return reply(out, 200, self.completion(asked, None, "length"))
+        if fault == "empty_text":
+            return reply(out, 200, self.completion(asked, ""))
+        if fault == "surrogates":
+            return reply(out, 200, {**self.completion(asked, "half \ud83d", "st\udc00"), "model": "m\ud83d"})
+        if fault == "wrong_model":
+            return reply(out, 200, {**self.completion(asked, "I am another"), "model": "cheaper-model"})
+        if fault == "content_filter":
+            return reply(out, 200, self.completion(asked, None, "content_filter"))
+        if fault == "refusal":
+            return reply(out, 200, self.completion(asked, None, refusal="I won't say."))
+        if fault == "echo_key":
+            return refuse(out, 500, f"The key {key} crashed me; part of it: {key[3:20]}", code=None)
+        if fault == "answer_key":
+            return reply(out, 200, self.completion(asked, f"Your key is {key}."))
+        if fault == "parameter":
+            words = "Unsupported parameter: 'temperature' is not supported with this model."
+            return refuse(out, 400, words, code="unsupported_parameter", param="temperature")
+        if fault == "too_long":
+            words = "This model's maximum context length is 100 tokens. However, you requested 200 (max_tokens 64)."
+            return refuse(out, 400, words, code="context_length_exceeded", param="messages")
+        if fault == "bad":
+            return refuse(out, 400, "I do not like this one.", code="invalid_request_error")
+        status = int(fault)
+        return refuse(out, status, f"status {status}, as asked", code=None)
+
+    def serve_files(self, method: str, path: str, headers: dict[str, str], body: bytes, out: Any) -> bool:
+        """POST /v1/files (multipart), GET /v1/files/ID/content."""
+        if method == "POST":
+            boundary = b"--" + headers["content-type"].split("boundary=")[1].strip('"').encode()
+            parts = [part.split(b"\r\n\r\n", 1) for part in body.split(boundary) if b"\r\n\r\n" in part]
+            content = next(c.removesuffix(b"\r\n") for h, c in parts if b"filename=" in h)
+            name = f"file-{len(self.files)}"
+            self.files[name] = content
+            return reply(out, 200, file_object(name, len(content)))
+        name = path.split("/")[3]
+        return reply_bytes(out, 200, self.files[name]) if name in self.files else refuse(out, 404, "no file", code=None)
+
+    def serve_batches(self, method: str, path: str, body: bytes, out: Any) -> bool:
+        """POST /v1/batches, GET /v1/batches, GET /v1/batches/ID. A batch is done at the second look."""
+        if method == "POST":
+            asked = json.loads(body)
+            name = f"batch-{len(self.batches)}"
+            self.batches[name] = {
+                "id": name,
+                "object": "batch",
+                "endpoint": asked["endpoint"],
+                "input_file_id": asked["input_file_id"],
+                "completion_window": asked["completion_window"],
+                "metadata": asked.get("metadata"),
+                "created_at": 1,
+                "status": "validating",
+                "looks": 0,
+            }
+            if self.script.get("lose_batch_reply"):
+                self.script.pop("lose_batch_reply")
+                return False
+            return reply(out, 200, self.batches[name])
+        if path == "/v1/batches":
+            return reply(out, 200, {"object": "list", "data": list(self.batches.values()), "has_more": False})
+        batch = self.batches[path.split("/")[3]]
+        batch["looks"] += 1
+        if batch["looks"] >= self.script.get("batch_looks", 2) and batch["status"] in ("validating", "in_progress"):
+            self.run_batch(batch)
+        elif batch["status"] == "validating":
+            batch["status"] = "in_progress"
+        return reply(out, 200, batch)
+
+    def run_batch(self, batch: dict[str, Any]) -> None:
+        """Answer the lines of a batch into its output file and its error file."""
+        done, errors = [], []
+        for line in self.files[batch["input_file_id"]].splitlines():
+            asked = json.loads(line)
+            text = last_text(asked["body"]["messages"])
+            self.calls += 1
+            self.counts[text] += 1
+            fault = self.script.get("fault") or self.fault(text)
+            made = {"id": f"line-{self.calls}", "custom_id": asked["custom_id"], "error": None}
+            if fault is None:
+                self.answered[text] += 1
+                completion = self.completion(asked["body"], answer(asked["body"]["messages"]))
+                made["response"] = {"status_code": 200, "request_id": f"req-{self.calls}", "body": completion}
+                done.append(made)
+            elif fault == "expired":
+                errors.append({**made, "response": None, "error": {"code": "batch_expired", "message": "too late"}})
+            else:
+                words = {"error": {"message": f"no: {fault}", "type": "x", "param": None, "code": None}}
+                made["response"] = {"status_code": 400, "request_id": f"req-{self.calls}", "body": words}
+                errors.append(made)
+        for field, lines in (("output_file_id", done), ("error_file_id", errors)):
+            if lines:
+                batch[field] = f"file-{len(self.files)}"
+                self.files[batch[field]] = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        batch["status"] = "completed"
+
+
+def file_object(name: str, size: int) -> dict[str, Any]:
+    """A file of the API."""
+    return {"id": name, "object": "file", "bytes": size, "created_at": 1, "filename": "b.jsonl", "purpose": "batch"}
+
+
+def reply(out: Any, status: int, body: Any, headers: dict[str, str] | None = None) -> bool:
+    """Send JSON."""
+    return reply_bytes(out, status, json.dumps(body).encode(), headers)
+
+
+def reply_bytes(out: Any, status: int, body: bytes, headers: dict[str, str] | None = None) -> bool:
+    """Send a whole reply."""
+    lines = [f"HTTP/1.1 {status} Whatever", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    out.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+    return True
+
+
+def refuse(
+    out: Any,
+    status: int,
+    message: str,
+    *,
+    code: str | None,
+    param: str | None = None,
+    headers: dict[str, str] | None = None,
+) -> bool:
+    """Send an error in OpenAI's shape."""
+    body = {"error": {"message": message, "type": "error", "param": param, "code": code}}
+    return reply(out, status, body, headers)
+
+
+async def serve(port: int) -> None:
+    """Serve until killed."""
+    server = await asyncio.start_server(Server().connection, "127.0.0.1", port, limit=2**26, backlog=1024)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", type=int, default=0)
+    asyncio.run(serve(parser.parse_args().port))

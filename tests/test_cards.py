@@ -1,0 +1,285 @@
+"""config/model/, config/judge/ and config/published/humorbench.csv: the cards of the papers' models, and their rows."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from punchline.config import read_card, stems
+from punchline.records import ModelCard
+from punchline.storage import parse_csv
+
+PAPERS = {"pixelhumor": 6, "yesbut": 14, "humorbench": 16 + 5, "hummus": 9, "stripcipher": 16}  # models with a result
+PUBLISHED = ["paper", "table", "row", "key", "column", "value", "n", "note"]
+# Rows of the published tables that are no model with a card of that name.
+NO_MODEL = {
+    ("pixelhumor", table, row)
+    for table, rows in {
+        "table4": ["ground truth"],
+        "table6": ["Overall"],
+        "table7": ["Human"],
+        "table10": ["published annotations"],
+        "table11": ["published annotations"],
+        "table12": ["published annotations"],
+        "agreement": ["published annotations"],
+        "figure2": ["published annotations"],
+    }.items()
+    for row in rows
+} | {
+    ("humorbench", table, row)
+    for table, rows in {
+        "table1": ["Overall", "Gemini 2.5 Pro", "GPT-4o", "Claude 3.7 Sonnet"],  # whose explanations the judge judged
+        "table2": ["GPQA Diamond", "ARC-AGI (with o-series)", "ARC-AGI (w/o o-series)", "LM Arena ELO"],
+        "table3": ["elements"],
+        "table5": ["elements"],
+        "dataset": ["published annotations"],
+    }.items()
+    for row in rows
+}
+SPELT_OTHERWISE = {("humorbench", "table6", "GPT-5"): "gpt-5"}  # Table 4's spelling is the card's
+
+
+@pytest.fixture(scope="module")
+def cards(root: Path) -> dict[str, ModelCard]:
+    """Every card of a model that a paper reports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        found = (read_card(name) for name in stems("config/model"))
+        return {card.name: card for card in found if card.papers}
+
+
+@pytest.fixture(scope="module")
+def judges(root: Path) -> dict[str, ModelCard]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        return {name: read_card(name, "config/judge") for name in stems("config/judge")}
+
+
+@pytest.fixture(scope="module")
+def published(root: Path) -> dict[str, list[dict[str, str]]]:
+    found = {}
+    for paper in ("pixelhumor", "humorbench"):
+        path = root / "config" / "published" / f"{paper}.csv"
+        found[paper] = [cells for _, cells in parse_csv(path.read_bytes(), PUBLISHED, file=path)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def values(published: dict[str, list[dict[str, str]]]) -> dict[tuple[str, str, str, str], float]:
+    return {(r["table"], r["row"], r["key"], r["column"]): float(r["value"]) for r in published["humorbench"]}
+
+
+def test_at_least_45_distinct_models(cards: dict[str, ModelCard]) -> None:
+    asked = [{k: v for k, v in card.asked().items() if k not in ("name", "papers")} for card in cards.values()]
+    assert len({json.dumps(what, sort_keys=True) for what in asked}) == len(cards) >= 45
+    assert len({card.options["id"] for card in cards.values()}) >= 45
+
+
+@pytest.mark.parametrize(("paper", "least"), PAPERS.items())
+def test_every_model_of_a_paper_has_one_card(cards: dict[str, ModelCard], paper: str, least: int) -> None:
+    rows = Counter(card.papers[paper].row for card in cards.values() if paper in card.papers and card.papers[paper].row)
+    assert len(rows) >= least
+    assert [row for row, count in rows.items() if count > 1] == []
+
+
+def test_published_rows_have_cards(cards: dict[str, ModelCard], published: dict[str, list[dict[str, str]]]) -> None:
+    found = {(r["paper"], r["table"], r["row"]) for rows in published.values() for r in rows}
+    assert found >= NO_MODEL | set(SPELT_OTHERWISE)  # no exception for a row that is not there
+    for paper, table, row in sorted(found - NO_MODEL):
+        named = SPELT_OTHERWISE.get((paper, table, row), row)
+        assert named in {c.papers[paper].row for c in cards.values() if paper in c.papers}, (paper, table, row)
+
+
+def test_gone_says_when_and_where_from(cards: dict[str, ModelCard], judges: dict[str, ModelCard]) -> None:
+    gone = [card.gone for card in (*cards.values(), *judges.values()) if card.gone is not None]
+    assert gone
+    for reason in gone:
+        day = re.search(r"\b20\d\d-\d\d-\d\d\b", reason)
+        assert day and datetime.date.fromisoformat(day[0]) and "(" in reason, reason
+
+
+def test_revisions_are_commits(cards: dict[str, ModelCard]) -> None:
+    for card in cards.values():
+        revision = card.options.get("revision")
+        assert revision is None or re.fullmatch("[0-9a-f]{40}", revision), card.name
+        assert revision or not card.options.get("trust_remote_code"), f"{card.name}: code of no known version"
+
+
+def test_prices_have_a_date_and_a_source(cards: dict[str, ModelCard], judges: dict[str, ModelCard]) -> None:
+    priced = [card for card in (*cards.values(), *judges.values()) if card.price is not None]
+    assert priced
+    for card in priced:
+        assert card.price and card.price.source and card.price.date >= datetime.date(2025, 1, 1)
+        assert 0 < card.price.input <= card.price.output
+        if card.gone:  # not a price from after its end
+            ended = re.search(r"20\d\d-\d\d-\d\d", card.gone)
+            assert ended and card.price.date < datetime.date.fromisoformat(ended[0]), card.name
+
+
+def test_bases_are_cards(cards: dict[str, ModelCard]) -> None:
+    assert {card.base for card in cards.values() if card.base} <= set(cards)
+
+
+def test_a_thinking_budget_leaves_room_for_the_answer(cards: dict[str, ModelCard]) -> None:
+    budgets = {n: c.options["thinking_budget"] for n, c in cards.items() if "thinking_budget" in c.options}
+    assert sorted(budgets.values()) == [50, 200, 400, 600, 1000, 1024, 2000, 2048, 4096, 8192, 16384]
+    for name, budget in budgets.items():
+        assert int(cards[name].sampling["max_tokens"] or 0) >= budget + 1024
+
+
+def test_sampling_is_as_printed(cards: dict[str, ModelCard]) -> None:
+    for paper, temperature in {"pixelhumor": 0.0, "humorbench": 1.0}.items():
+        assert {c.sampling_for(paper)["temperature"] for c in cards.values() if paper in c.papers} == {temperature}
+    for name in ("gpt-4-vision", "gpt-3.5-turbo", "claude-3-opus"):
+        assert cards[name].sampling_for("yesbut") == {"temperature": 1.0}
+    strip = {name: card.sampling_for("stripcipher") for name, card in cards.items()}
+    for name in ("qwen2-vl-7b", "qwen2.5-vl-3b", "qwen2.5-vl-7b"):
+        assert strip[name] == {"temperature": 0.01, "top_p": 0.001, "top_k": 1}
+    assert strip["cogvlm"] == {"temperature": 0.4, "top_p": 0.8, "top_k": 1}
+    assert strip["mplug-owl2"] == {"temperature": 0.7}
+    for name in ("llava-1.6-7b", "llava-1.6-13b", "llava-1.6-34b", "llava-1.5-7b", "llava-1.5-13b", "cambrian-13b"):
+        assert strip[name] == {"temperature": 0.2}
+
+
+def test_the_engines_take_the_options(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    made = Counter[str]()
+    folders = {"config/model": stems("config/model"), "config/judge": stems("config/judge")}
+    for card in (read_card(name, folder) for folder, names in folders.items() for name in names):
+        module = importlib.import_module(f"punchline.engines.{card.engine}")
+        module.engine(card, 0)
+        made[card.engine] += 1
+    assert made["openai"] > 40 and made["vllm"] > 20
+
+
+def test_humorbenchs_judge(judges: dict[str, ModelCard]) -> None:
+    assert judges["gpt-4o"].options["id"] == "gpt-4o-2024-08-06"
+    assert judges["gpt-3.5-turbo"].options["id"] == "gpt-3.5-turbo-0125"
+
+
+def test_the_documentation_lists_every_card(root: Path, cards: dict[str, ModelCard]) -> None:
+    text = (root / "docs" / "models.md").read_text(encoding="utf-8")
+    assert f"{len(cards)} cards" in text
+    for card in cards.values():
+        for paper in card.papers.values():
+            line = f"| `{card.name}` | {paper.row} |" if paper.row else f"`{card.name}` ("
+            assert line in text, card.name
+
+
+def test_humorbench_values_are_not_repeated(published: dict[str, list[dict[str, str]]]) -> None:
+    keys = Counter((r["table"], r["row"], r["key"], r["column"]) for r in published["humorbench"])
+    assert [key for key, count in keys.items() if count > 1] == []
+    assert {r["paper"] for r in published["humorbench"]} == {"humorbench"}
+    sizes = Counter(key[0] for key in keys)
+    assert sizes == {
+        "leaderboard": 5,
+        "table1": 12,
+        "table2": 8,
+        "table3": 9,
+        "table4": 16,
+        "table5": 8,
+        "table6": 12,
+        "figure6": 4,
+        "dataset": 7,
+    }
+
+
+def test_humorbench_table1_overall_is_the_mean_of_its_rows(values: dict[tuple[str, str, str, str], float]) -> None:
+    for column in ("accuracy", "fpr", "fnr"):
+        rows = [values["table1", r, "", column] for r in ("Gemini 2.5 Pro", "GPT-4o", "Claude 3.7 Sonnet")]
+        assert values["table1", "Overall", "", column] == pytest.approx(sum(rows) / 3, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("row", "possible"), [("Gemini 2.5 Pro", True), ("GPT-4o", True), ("Claude 3.7 Sonnet", False)]
+)
+def test_humorbench_table1_in_whole_verdicts(
+    values: dict[tuple[str, str, str, str], float], row: str, possible: bool
+) -> None:
+    """Whether 100 verdicts can give a row: false passes among `failed`, false fails among the rest, by hand."""
+    accuracy, fpr, fnr = (values["table1", row, "", column] for column in ("accuracy", "fpr", "fnr"))
+    fits = [
+        (wrong, failed)
+        for failed in range(1, 100)
+        for wrong in range(failed + 1)
+        if abs(wrong / failed - fpr) < 6e-5 and abs((round(100 * (1 - accuracy)) - wrong) / (100 - failed) - fnr) < 6e-5
+    ]
+    assert bool(fits) is possible
+
+
+def test_humorbench_table3_differences(values: dict[tuple[str, str, str, str], float]) -> None:
+    for name in ("wordplay", "cultural_reference", "toxic_or_shocking"):
+        entire, hard, difference = (
+            values["table3", "elements", f"category={name}", c] for c in ("entire_set", "hard_subset", "difference")
+        )
+        assert difference == pytest.approx(hard - entire, abs=1e-9)
+        assert any(abs(k / 79 - hard) < 5e-4 for k in range(80))  # as the note says
+
+
+def test_humorbench_bases_agree(
+    cards: dict[str, ModelCard],
+    published: dict[str, list[dict[str, str]]],
+    values: dict[tuple[str, str, str, str], float],
+) -> None:
+    based = [r for r in published["humorbench"] if r["table"] in ("table6", "figure6")]
+    assert len(based) == 16
+    for r in based:
+        base = cards[r["key"].removeprefix("base=")].papers["humorbench"].row
+        if r["table"] == "table6":
+            assert SPELT_OTHERWISE.get(("humorbench", "table6", r["row"]), r["row"]) == base
+        else:
+            told = "leaderboard", r["row"] if r["column"] == "accuracy" else str(base), "", "accuracy"
+            assert float(r["value"]) == values[told]
+
+
+def test_humorbench_values_as_the_paper_prints_them(published: dict[str, list[dict[str, str]]], mirror: Path) -> None:
+    paper = mirror.parent / "papers" / "humorbench.txt"
+    if not paper.is_file():
+        pytest.skip(f"REAL DATA ABSENT: no {paper.name} beside the data")
+    text = paper.read_text(encoding="utf-8")
+    lines = {re.sub(r"^\d{3} |</?i>", "", line) for line in text.split("\n")}
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for r in published["humorbench"]:
+        rows.setdefault((r["table"], r["row"], r["key"]), []).append(r["value"])
+    names = {
+        "wordplay": "Wordplay",
+        "cultural_reference": "Cultural Reference",
+        "toxic_or_shocking": "Toxic or Shocking",
+    }
+
+    def percent(value: str, digits: int) -> str:
+        return f"{100 * float(value):.{digits}f}"
+
+    checked = Counter[str]()
+    for (table, row, key), cells in rows.items():
+        name, of = row.replace("Overall", "Overall (n=300)"), [percent(v, 2) for v in cells]
+        if table == "table1":
+            line = "\t".join([name, *of])
+            assert line in lines, line
+        elif table == "table2":
+            stars = {"0.736": "*", "0.943": "**"}.get(cells[0], "")
+            line = f"{row}\t{cells[0]}{stars}\t{cells[1]}"
+            assert line in lines, line
+        elif table == "table3":
+            entire, hard, difference = (percent(v, 1) for v in cells)
+            line = f"{names[key.removeprefix('category=')]}\t{entire}%\t{hard}%\t{float(difference):+.1f}"
+            assert line in lines, line
+        elif table == "table4":
+            line = f"{row}\t{percent(cells[0], 0)}"
+            assert line in lines, line
+        elif table == "table6":
+            line = "\t".join([row, *(percent(v, 1) for v in cells)])
+            assert line in lines, line
+        elif table == "leaderboard":
+            line = f"{percent(cells[0], 1)}%"
+            assert line in text, line
+        else:
+            continue
+        checked[table] += 1
+    assert checked == {"leaderboard": 5, "table1": 4, "table2": 4, "table3": 3, "table4": 16, "table6": 3}

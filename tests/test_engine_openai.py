@@ -1,0 +1,746 @@
+"""The openai engine against a real server that misbehaves: nothing asked twice, nothing lost, no key anywhere."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.servers import misbehaving
+
+from punchline import batch, chat, pace
+from punchline.engines import model_key
+from punchline.engines.openai import engine as load
+from punchline.errors import PunchlineError
+from punchline.infer import infer
+from punchline.journal import parse_journal
+from punchline.records import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
+
+pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai[aiohttp]>=3'")
+
+ROOT = Path(__file__).resolve().parent.parent
+KEY = "sk-Planted0Key1That2Must3Never4Be5Written"
+VARIABLE = "PUNCHLINE_TEST_KEY"
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+QUICK = {"backoff": {"first": 0.01, "most": 0.05}, "attempts": 4}
+
+
+class Served:
+    """The server as a process of its own."""
+
+    def __init__(self, port: int = 0) -> None:
+        command = [sys.executable, "-m", "tests.servers.misbehaving", "--port", str(port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def get(self, path: str) -> Any:
+        with urllib.request.urlopen(f"{self.url}{path}", timeout=10) as reply:
+            return json.load(reply)
+
+    def script(self, **script: Any) -> None:
+        data = json.dumps(script).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{self.url}/script", data, method="POST"), timeout=10).close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[Served]:
+    served = Served()
+    yield served
+    served.kill()
+
+
+@pytest.fixture
+def server(process: Served) -> Served:
+    process.script()
+    return process
+
+
+def card(server: Served | None, sampling: dict[str, Any] | None = None, **options: Any) -> ModelCard:
+    base = {"base_url": f"{server.url}/v1"} if server else {}
+    return ModelCard(
+        name="m", engine="openai", options={"id": "m", **base, **QUICK, **options}, sampling=sampling or {}
+    )
+
+
+def requests(*texts: str, image: bytes | None = None, images: int = 1) -> list[Request]:
+    shown = tuple(Image(sha256=sha256(image)) for _ in range(images)) if image else ()
+    return [
+        Request(
+            benchmark="b",
+            item_id=f"i{n}",
+            task="Q1",
+            condition="default",
+            messages=(
+                Message(role="system", content=(Text(text="Be brief."),)),
+                Message(role="user", content=(*shown, Text(text=text))),
+            ),
+            sampling=Sampling(temperature=0, max_tokens=64),
+        )
+        for n, text in enumerate(texts)
+    ]
+
+
+def many(count: int, name: str) -> list[Request]:
+    return requests(*(f"{name} {n}" for n in range(count)))
+
+
+def run(folder: Path, of: ModelCard, asked: list[Request], images: dict[str, Path] | None = None) -> dict[str, int]:
+    return dict(
+        infer(load(of, 0), asked, images or {}, journal=folder / "m.jsonl", snapshot=folder / "m.parquet", label="m")
+    )
+
+
+def journal(folder: Path) -> list[Response]:
+    """All lines, in order."""
+    content = (folder / "m.jsonl").read_bytes()
+    parse_journal(content, file="m.jsonl")
+    return [Response(**json.loads(line)["record"]) for line in content.splitlines()]
+
+
+def expected(request: Request) -> str:
+    return misbehaving.answer(chat.messages(request, {}))
+
+
+def assert_each_answered_once(folder: Path, asked: list[Request]) -> None:
+    """The journal holds one ok answer a request, and it is that request's own."""
+    ok = [r for r in journal(folder) if r.state == "ok"]
+    assert Counter(r.request_id for r in ok) == Counter(r.request_id for r in asked)
+    texts = {r.request_id: r.text for r in ok}
+    assert all(texts[r.request_id] == expected(r) for r in asked)
+
+
+def error_of(folder: Path, of: ModelCard, asked: list[Request]) -> str:
+    with pytest.raises(PunchlineError) as caught:
+        run(folder, of, asked)
+    return str(caught.value)
+
+
+def another_process(server: Served, folder: Path, count: int, name: str, **options: Any) -> subprocess.Popen[str]:
+    """A run in a process of its own, which is in the folder."""
+    script = (
+        "import json, sys\nfrom pathlib import Path\nfrom tests import test_engine_openai as t\n"
+        "url, count, name, options = sys.argv[1:]\n"
+        "options = {'id': 'm', 'base_url': url, **json.loads(options)}\n"
+        "of = t.ModelCard(name='m', engine='openai', options=options)\n"
+        "t.run(Path(), of, t.many(int(count), name))"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", script, f"{server.url}/v1", str(count), name, json.dumps(options)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+# What is sent, and what is kept of the answer
+
+
+def test_an_answer_with_all_that_is_known_of_it(server: Served, tmp_path: Path) -> None:
+    asked = many(1, "all")
+    assert run(tmp_path, card(server, {"seed": 7, "top_p": 0.5}), asked) == {"ok": 1}
+    (answer,) = journal(tmp_path)
+    assert answer.text == expected(asked[0])
+    assert answer.finish_reason == "stop"
+    assert (answer.usage["prompt"], answer.usage["completion"]) == (100, 20)  # type: ignore[index]
+    assert (answer.usage["reasoning"], answer.usage["cached"]) == (7, 64)  # type: ignore[index]
+    assert answer.latency_s is not None and answer.latency_s > 0
+    assert answer.provider_id is not None and answer.provider_id.startswith("req-")
+    assert answer.effective == {
+        "temperature": 0.0,
+        "max_tokens": 64,
+        "seed": 7,
+        "top_p": 0.5,
+        "model": "m",
+        "system_fingerprint": "fp_1",
+    }
+    sent = server.get("/state")["bodies"][-1]
+    assert {k: v for k, v in sent.items() if k != "messages"} == {
+        "model": "m",
+        "temperature": 0.0,
+        "max_tokens": 64,
+        "seed": 7,
+        "top_p": 0.5,
+    }
+
+
+def test_every_option_that_changes_the_body_arrives(server: Served, tmp_path: Path) -> None:
+    options = {
+        "reasoning_effort": "low",
+        "search": True,
+        "thinking_budget": 512,
+        "thinking_style": "gemini",
+        "max_tokens_field": "max_completion_tokens",
+        "extra_body": {"verbosity": "low"},
+    }
+    run(tmp_path, card(server, {"temperature": None}, **options), many(1, "options"))
+    sent = server.get("/state")["bodies"][-1]
+    assert "temperature" not in sent and "max_tokens" not in sent
+    assert sent["max_completion_tokens"] == 64
+    assert sent["reasoning_effort"] == "low"
+    assert sent["web_search_options"] == {}
+    assert sent["extra_body"] == {"google": {"thinking_config": {"thinking_budget": 512}}}
+    assert sent["verbosity"] == "low"
+    (answer,) = journal(tmp_path)
+    assert answer.effective["web_search_options"] == "{}"
+
+
+@pytest.mark.parametrize(
+    ("style", "body"),
+    [
+        ("anthropic", {"thinking": {"type": "enabled", "budget_tokens": 512}}),
+        ("openrouter", {"reasoning": {"max_tokens": 512}}),
+        ("qwen", {"enable_thinking": True, "thinking_budget": 512}),
+    ],
+)
+def test_the_other_shapes_of_a_thinking_budget(style: str, body: dict[str, Any]) -> None:
+    assert load(card(None, thinking_budget=512, thinking_style=style), 0).constants() == body
+
+
+def test_images_are_sent_unchanged_and_before_the_text(server: Served, tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(PNG)
+    run(tmp_path, card(server), requests("look", image=PNG, images=3), {sha256(PNG): path})
+    parts = server.get("/state")["bodies"][-1]["messages"][1]["content"]
+    assert [part["type"] for part in parts] == ["image_url"] * 3 + ["text"]
+    kind, _, data = parts[0]["image_url"]["url"].partition(";base64,")
+    assert kind == "data:image/png"
+    assert base64.b64decode(data) == PNG
+
+
+def test_half_a_surrogate_pair_in_an_answer_ends_no_run(server: Served, tmp_path: Path) -> None:
+    assert run(tmp_path, card(server), requests("<<surrogates:always>> half")) == {"ok": 1}
+    (answer,) = journal(tmp_path)
+    assert (answer.text, answer.finish_reason, answer.effective["model"]) == ("half \ufffd", "st", "m")
+
+
+def test_media_types_come_from_the_bytes() -> None:
+    assert chat.media_type(PNG) == "image/png"
+    assert chat.media_type(b"\xff\xd8\xff\xe0") == "image/jpeg"
+    assert chat.media_type(b"GIF89a") == "image/gif"
+    assert chat.media_type(b"RIFF\0\0\0\0WEBPVP8 ") == "image/webp"
+    assert chat.media_type(b"RIFF\0\0\0\0WAVE") is None
+    assert chat.media_type(b"<svg/>") is None
+
+
+def test_a_model_that_reads_no_or_fewer_images_is_not_asked(server: Served, tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(PNG)
+    blind = ModelCard(name="m", engine="openai", options=card(server).options, modality=("text",))
+    assert run(tmp_path, blind, requests("blind", image=PNG), {sha256(PNG): path}) == {"missing": 1}
+    one = ModelCard(name="m", engine="openai", options={**card(server).options, "revision": "2"}, images_per_prompt=1)
+    assert run(tmp_path, one, requests("two", image=PNG, images=2), {sha256(PNG): path}) == {"missing": 1}
+    assert {r.reason for r in journal(tmp_path)} == {
+        "the model reads no images",
+        "the model reads 1 images at once, not 2",
+    }
+    assert not {"blind", "two"} & set(server.get("/counts"))
+
+
+# Faults of the server
+
+
+@pytest.mark.parametrize(
+    "fault", ["500", "502", "429", "closed", "reset", "no_http", "empty_body", "malformed", "no_choices", "null"]
+)
+def test_a_passing_fault_costs_nothing_but_another_try(fault: str, server: Served, tmp_path: Path) -> None:
+    asked = [*many(6, f"once {fault}"), *requests(f"<<{fault}>> {fault}", f"<<{fault}:2>> {fault}")]
+    assert run(tmp_path, card(server), asked) == {"ok": 8}
+    assert_each_answered_once(tmp_path, asked)
+    counts = server.get("/counts")
+    assert counts[f"<<{fault}>> {fault}"] == 2
+    assert counts[f"<<{fault}:2>> {fault}"] == 3
+    assert all(counts[f"once {fault} {n}"] == 1 for n in range(6))
+
+
+@pytest.mark.parametrize("fault", ["500", "closed", "reset", "malformed", "empty_body"])
+def test_a_lasting_fault_of_one_request_is_failed_and_asked_again_by_the_next_run(
+    fault: str, server: Served, tmp_path: Path
+) -> None:
+    asked = [*many(6, f"beside {fault}"), *requests(f"<<{fault}:4>> lasting {fault}")]
+    assert run(tmp_path, card(server), asked) == {"ok": 6, "failed": 1}
+    (failed,) = [r for r in journal(tmp_path) if r.state == "failed"]
+    assert failed.reason is not None and "(4 tries)" in failed.reason and failed.text is None
+    assert run(tmp_path, card(server), asked) == {"ok": 7}
+    assert_each_answered_once(tmp_path, asked)
+    assert server.get("/counts")[f"<<{fault}:4>> lasting {fault}"] == 5
+
+
+@pytest.mark.parametrize("fault", ["hang", "slow"])
+def test_a_call_that_hangs_is_ended_and_tried_again(fault: str, server: Served, tmp_path: Path) -> None:
+    timeouts = {"read": 0.3, "total": 0.6}
+    asked = [*many(3, f"beside {fault}"), *requests(f"<<{fault}>> {fault}", f"<<{fault}:always>> {fault}")]
+    assert run(tmp_path, card(server, timeouts=timeouts), asked) == {"ok": 4, "failed": 1}
+    (failed,) = [r for r in journal(tmp_path) if r.state == "failed"]
+    assert failed.reason is not None and "time-out" in failed.reason and "(3 tries)" in failed.reason
+
+
+def test_a_server_that_fails_every_second_request(server: Served, tmp_path: Path) -> None:
+    server.script(alternate=True)
+    asked = many(60, "alternate")
+    assert run(tmp_path, card(server, attempts=12), asked) == {"ok": 60}
+    assert_each_answered_once(tmp_path, asked)
+    answered = server.get("/answered")
+    assert all(answered[f"alternate {n}"] == 1 for n in range(60))
+
+
+def test_calls_at_a_time_go_down_to_what_the_server_takes(server: Served, tmp_path: Path) -> None:
+    server.script(at_once=3, latency=0.02)
+    before = server.get("/state")["calls"]
+    asked = many(80, "crowd")
+    assert run(tmp_path, card(server, concurrency=24, attempts=10), asked) == {"ok": 80}
+    assert_each_answered_once(tmp_path, asked)
+    refused = server.get("/state")["calls"] - before - 80
+    assert 0 < refused < 100  # 24 at a time all along would meet several hundred
+
+
+@pytest.mark.parametrize(("fault", "least"), [("429_after", 1.0), ("429_date", 1.0)])
+def test_retry_after_is_obeyed_by_all(fault: str, least: float, server: Served, tmp_path: Path) -> None:
+    asked = [*requests(f"<<{fault}>> wait"), *many(3, f"behind {fault}")]
+    begun = len(server.get("/state")["starts"])
+    assert run(tmp_path, card(server, concurrency=1), asked) == {"ok": 4}
+    starts = server.get("/state")["starts"][begun:]
+    assert least <= starts[1] - starts[0] < 4
+    assert_each_answered_once(tmp_path, asked)
+
+
+def test_a_retry_after_of_no_time_still_backs_off(server: Served, tmp_path: Path) -> None:
+    begun = len(server.get("/state")["starts"])
+    of = card(server, backoff={"first": 0.2, "most": 1})
+    assert run(tmp_path, of, requests("<<429_now:2>> at once")) == {"ok": 1}
+    starts = server.get("/state")["starts"][begun:]
+    assert starts[-1] - starts[0] >= 0.29  # half of 0.2 s and half of 0.4 s at least
+
+
+def test_a_wait_of_a_day_ends_the_run(server: Served, tmp_path: Path) -> None:
+    assert "asks to wait 86,400 s" in error_of(tmp_path, card(server), requests("<<429_long>> wait"))
+
+
+def test_a_clock_that_jumps_does_not_matter(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jumps = iter(range(10**6))
+    monkeypatch.setattr(time, "time", lambda: 1e9 * (-1) ** next(jumps))
+    asked = [*requests("<<429_date>> jump"), *many(5, "jump")]
+    assert run(tmp_path, card(server, requests_per_minute=6000), asked) == {"ok": 6}
+
+
+def test_requests_a_minute_are_kept(server: Served, tmp_path: Path) -> None:
+    begun = len(server.get("/state")["starts"])
+    run(tmp_path, card(server, requests_per_minute=600), many(8, "budget"))
+    starts = server.get("/state")["starts"][begun:]
+    assert starts[-1] - starts[0] >= 0.67  # seven gaps of 0.1 s
+
+
+@pytest.mark.parametrize("max_tokens", [64, 6000])  # the server counts 120 tokens whatever was reserved
+def test_tokens_a_minute_are_kept(max_tokens: int, server: Served, tmp_path: Path) -> None:
+    begun = len(server.get("/state")["starts"])
+    of = card(server, {"max_tokens": max_tokens}, tokens_per_minute=60_000)
+    run(tmp_path, of, many(8, f"tokens {max_tokens}"))
+    starts = server.get("/state")["starts"][begun:]
+    assert 0.4 <= starts[-1] - starts[0] < 4  # seven gaps of 0.12 s; 6,000 tokens reserved each time would take 42 s
+
+
+# What ends a run at once
+
+
+def test_a_server_that_always_fails_ends_the_run_with_its_first_error(server: Served, tmp_path: Path) -> None:
+    server.script(fault="500")
+    before = server.get("/state")["calls"]
+    asked = many(500, "doomed")
+    words = error_of(tmp_path, card(server, concurrency=8, breaker=5), asked)
+    assert "5 requests in a row failed; the first error: HTTP 500: status 500, as asked" in words
+    assert server.get("/state")["calls"] - before < 4 * 20
+    server.script()
+    assert run(tmp_path, card(server), asked) == {"ok": 500}
+    assert_each_answered_once(tmp_path, asked)
+
+
+def test_breaker_0_goes_on(server: Served, tmp_path: Path) -> None:
+    server.script(fault="500")
+    assert run(tmp_path, card(server, breaker=0, attempts=1), many(30, "on")) == {"failed": 30}
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://no-such-host.invalid/v1", "tls"])
+def test_a_server_that_is_not_there_is_said_at_once(url: str, server: Served, tmp_path: Path) -> None:
+    url = f"https://127.0.0.1:{server.port}/v1" if url == "tls" else url
+    words = error_of(tmp_path, card(None, base_url=url, attempts=2, timeouts={"connect": 0.5}), many(50, "nobody"))
+    assert "the server cannot be reached" in words and "base_url" in words
+    assert not journal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("401", "Check the key in the environment variable"),
+        ("403", "Check the key in the environment variable"),
+        ("404", "the server has no m at"),
+        ("429_quota", "can pay for no more"),
+        ("parameter", "refuses the parameter temperature for m: HTTP 400: Unsupported parameter: 'temperature'"),
+    ],
+)
+def test_what_every_request_would_meet_ends_the_run(fault: str, said: str, server: Served, tmp_path: Path) -> None:
+    server.script(fault=fault, latency=0.01)
+    before = server.get("/state")["calls"]
+    asked = many(40, f"stop {fault}")
+    assert said in error_of(tmp_path, card(server, concurrency=4), asked)
+    assert server.get("/state")["calls"] - before <= 8
+    server.script()
+    assert run(tmp_path, card(server), asked) == {"ok": 40}
+    assert_each_answered_once(tmp_path, asked)
+
+
+def test_another_model_than_asked_for_ends_the_run(
+    server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+    asked = requests("<<wrong_model:always>> who")
+    words = error_of(tmp_path, card(server, api_key_env=VARIABLE), asked)
+    assert "asked for the model m, the server answered as 'cheaper-model'" in words
+    assert not journal(tmp_path)
+    assert run(tmp_path, card(server, api_key_env=VARIABLE, served_as="cheaper-model"), asked) == {"ok": 1}
+    (answer,) = journal(tmp_path)
+    assert answer.effective["model"] == "cheaper-model"
+
+
+def test_a_server_without_a_key_may_call_its_model_what_it_likes(server: Served, tmp_path: Path) -> None:
+    assert run(tmp_path, card(server), requests("<<wrong_model:always>> own")) == {"ok": 1}
+    assert "answered as" in error_of(tmp_path, card(server, served_as="x"), requests("<<wrong_model:always>> own"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "same"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("gpt-4o", "gpt-4o-mini", False),
+        ("gpt-4o", "gpt-4o-mini-2024-07-18", False),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", True),
+        ("gemini-2.5-flash", "models/gemini-2.5-flash", True),
+        ("o3", "o3-2025-04-16", True),
+        ("gpt-4-0613", "gpt-4", False),
+    ],
+)
+def test_longer_dated_names_are_the_same_model(asked: str, served: str, same: bool) -> None:
+    assert chat.same_model(asked, served) is same
+
+
+# What concerns one request
+
+
+def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:
+    faults = ("too_long", "bad", "content_filter", "refusal", "empty_text", "length")
+    asked = [*many(4, "single"), *requests(*(f"<<{fault}:always>> single" for fault in faults))]
+    assert run(tmp_path, card(server), asked) == {"ok": 6, "failed": 2, "refused": 2}
+    by_fault = dict(zip(faults, asked[4:], strict=True))
+    made = {r.request_id: r for r in journal(tmp_path)}
+    got = {fault: made[request.request_id] for fault, request in by_fault.items()}
+    assert got["too_long"].reason is not None and "maximum context length" in got["too_long"].reason
+    assert (got["content_filter"].state, got["content_filter"].text) == ("refused", None)
+    assert got["refusal"].reason == "I won't say."
+    assert (got["empty_text"].state, got["empty_text"].text) == ("ok", "")
+    assert (got["length"].state, got["length"].text, got["length"].finish_reason) == ("ok", "", "length")
+    run(tmp_path, card(server), asked)
+    counts = server.get("/counts")
+    assert counts["<<too_long:always>> single"] == 2  # failed: asked again, once a run and without another try
+    assert all(counts[f"<<{fault}:always>> single"] == 1 for fault in faults[2:])
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "verdict"),
+    [
+        (400, {"error": {"message": "Unknown: 'seed'.", "param": "seed", "code": "unknown_parameter"}}, "stop"),
+        (400, [{"error": {"code": 400, "message": 'Unknown name "seed": Cannot find field.'}}], "stop"),
+        (400, {"error": {"message": "seed: Extra inputs are not permitted", "type": "invalid_request_error"}}, "stop"),
+        (422, {"detail": [{"loc": ["body", "seed"], "msg": "Input should be a valid integer"}]}, "stop"),
+        (400, {"error": {"message": "too large: the context length is 4", "param": "max_tokens"}}, "too long"),
+        (400, {"error": {"message": "Your input was flagged", "code": "content_filter"}}, "refused"),
+        (400, {"error": {"message": "The image seeded trouble: invalid"}}, "failed"),
+        (413, {"error": "Request Entity Too Large"}, "too long"),
+        (429, {"error": {"message": "slow down"}}, "limited"),
+        (529, {"error": {"message": "overloaded"}}, "again"),
+        (402, {"error": {"message": "no credit"}}, "stop"),
+    ],
+)  # fmt: skip
+def test_what_refusals_mean(status: int, body: Any, verdict: str) -> None:
+    refusal = chat.read_refusal(status, json.dumps(body).encode())
+    assert chat.judge(refusal, ["seed", "max_tokens"])[0] == verdict
+
+
+def test_answers_in_parts_and_hostile_bodies() -> None:
+    parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    body = {"choices": [{"message": {"content": parts}, "finish_reason": 3}], "usage": {"prompt_tokens": "many"}}
+    reply = chat.read_reply(json.dumps(body).encode())
+    assert (reply.text, reply.finish_reason, reply.usage.prompt) == ("ab", None, None)
+    for hostile in (b"[]", b"null", b"3", b'{"choices": [null]}', b'{"choices": {}}', b"\xff", b"[" * 100_000):
+        with pytest.raises(chat.Unusable):
+            chat.read_reply(hostile)
+
+
+def test_retry_after_in_all_its_forms() -> None:
+    date, later = "Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:28:30 GMT"
+    assert chat.retry_after({"retry-after": "2.5"}) == 2.5
+    assert chat.retry_after({"retry-after-ms": "250", "retry-after": "1"}) == 0.25
+    assert chat.retry_after({"retry-after": later, "date": date}) == 30
+    assert chat.retry_after({"retry-after": date, "date": later}) == 0
+    assert chat.retry_after({}) is None
+    assert chat.retry_after({"retry-after": "soon"}) is None
+    assert chat.retry_after({"retry-after": "nan"}) is None
+
+
+# Kills
+
+
+def test_a_server_that_dies_and_comes_back_in_the_middle_of_a_run(tmp_path: Path) -> None:
+    served = Served()
+    served.script(latency=0.05)
+    asked = many(200, "phoenix")
+    back: list[Served] = []
+
+    def restart() -> None:
+        while len(served.get("/counts")) < 60:
+            time.sleep(0.02)
+        served.kill()
+        time.sleep(0.5)
+        back.append(Served(served.port))
+
+    thread = threading.Thread(target=restart)
+    thread.start()
+    try:
+        of = card(served, concurrency=8, attempts=10, backoff={"first": 0.05, "most": 0.5})
+        assert run(tmp_path, of, asked) == {"ok": 200}
+        assert_each_answered_once(tmp_path, asked)
+        assert len(back[0].get("/counts")) >= 100  # the second server did its part
+    finally:
+        thread.join()
+        for each in (served, *back):
+            each.kill()
+
+
+def test_leaving_early_ends_the_calls_in_flight(server: Served) -> None:
+    server.script(latency=0.1)
+    threads = threading.active_count()
+    engine = load(card(server, concurrency=8), 0)
+    answers = engine.answer(many(100, "leave"), {}, "key")
+    next(answers)
+    answers.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == threads
+    calls = server.get("/state")["calls"]
+    time.sleep(0.3)
+    assert server.get("/state")["calls"] == calls
+
+
+def test_ctrl_c_ends_a_run_and_the_next_one_completes_it(server: Served, tmp_path: Path) -> None:
+    server.script(latency=0.1)
+    process = another_process(server, tmp_path, 100, "interrupted", concurrency=4)
+    while not (tmp_path / "m.jsonl").exists() or (tmp_path / "m.jsonl").stat().st_size < 2000:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode != 0 and "KeyboardInterrupt" in errors
+    assert "never retrieved" not in errors and "Unclosed" not in errors
+    calls = server.get("/state")["calls"]
+    time.sleep(0.3)
+    assert server.get("/state")["calls"] == calls
+    kept = len(journal(tmp_path))
+    assert 0 < kept < 100
+    server.script()
+    asked = many(100, "interrupted")
+    assert run(tmp_path, card(server), asked) == {"ok": 100}
+    assert_each_answered_once(tmp_path, asked)
+    assert sum(server.get("/counts")[f"interrupted {n}"] for n in range(100)) <= 100 + 4
+
+
+def test_a_slow_reader_holds_the_calls_back(server: Served) -> None:
+    answers = load(card(server, concurrency=4), 0).answer(many(500, "slow reader"), {}, "key")
+    before = server.get("/state")["calls"]
+    next(answers)
+    time.sleep(0.5)
+    assert server.get("/state")["calls"] - before < 60
+    assert sum(1 for _ in answers) == 499
+
+
+# Keys
+
+
+@pytest.mark.parametrize("fault", ["401", "echo_key", "answer_key", "refused_key"])
+def test_the_key_is_written_nowhere(
+    fault: str,
+    server: Served,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("DEBUG")
+    monkeypatch.setenv(VARIABLE, KEY)
+    server.script(key="another" if fault == "refused_key" else KEY)
+    asked = requests(*(f"<<{fault}:always>> key {n}" for n in range(3)))
+    said = ""
+    try:
+        run(tmp_path, card(server, api_key_env=VARIABLE), asked)
+    except PunchlineError as error:
+        import traceback
+
+        assert VARIABLE in str(error)
+        said = "".join(traceback.format_exception(error)) + repr(vars(error)) + repr(error.__context__)
+    out, err = capfd.readouterr()
+    written = [path.read_bytes().decode(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
+    for place in (out, err, said, caplog.text, *written):
+        assert not any(KEY[n : n + 8] in place for n in range(len(KEY) - 8))
+    if fault in ("echo_key", "answer_key"):
+        assert any("[key]" in place for place in written)
+
+
+def test_redaction_takes_out_parts_of_a_key_and_nothing_else() -> None:
+    assert chat.redacted(f"a {KEY} b {KEY[4:20]} c {KEY[:5]} d", KEY) == f"a [key] b [key] c {KEY[:5]} d"
+    assert chat.redacted("plain words", KEY) == "plain words"
+    assert chat.redacted("anything", None) == "anything"
+    assert chat.redacted("EMPTY is empty", "EMPTY") == "EMPTY is empty"  # a placeholder, no secret
+
+
+def test_a_missing_key_is_named_and_a_key_in_the_yaml_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    engine = load(card(None), 0)
+    assert engine.unavailable() == "the environment variable OPENAI_API_KEY holds no API key"
+    with pytest.raises(PunchlineError, match="OPENAI_API_KEY"):
+        next(iter(engine.answer(many(1, "x"), {}, "key")))
+    for options in (
+        {"api_key_env": KEY},
+        {"base_url": f"https://user:{KEY}@host/v1"},
+        {"base_url": f"https://host/v1?key={KEY}"},
+        {"concurrency": KEY},
+        {"api_key": KEY},
+    ):
+        with pytest.raises(PunchlineError) as caught:
+            load(card(None, **options), 0)
+        assert KEY not in str(caught.value)
+    assert load(card(None, base_url="http://127.0.0.1:1/v1"), 0).unavailable() is None
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    reason = load(card(None, base_url="http://127.0.0.1:1/v1"), 0).unavailable()
+    assert reason is not None and "the package openai is not installed" in reason
+
+
+# The card
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"modle": 1}, "unknown option 'modle'"),
+        ({"id": ""}, "field id"),
+        ({"concurrency": 0}, "field concurrency"),
+        ({"timeouts": {"reed": 1}}, "field timeouts"),
+        ({"thinking_budget": 5}, "thinking_budget and thinking_style go together"),
+        ({"extra_body": {"stream": True}}, "extra_body may not hold 'stream'"),
+        ({"base_url": "localhost:8000"}, "field base_url"),
+    ],
+)
+def test_mistakes_in_a_card(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(PunchlineError, match=said):
+        load(card(None, **options), 0)
+
+
+def test_what_changes_an_answer_changes_the_key_and_nothing_else_does() -> None:
+    def key(**options: Any) -> str:
+        return model_key(load(card(None, **options), 0))
+
+    same = ({"concurrency": 3}, {"timeouts": {"read": 9}}, {"requests_per_minute": 5}, {"batch": True}, {"attempts": 2})
+    others = ({"revision": "2"}, {"reasoning_effort": "low"}, {"search": True}, {"extra_body": {"a": 1}}, {"id": "n"})
+    assert {key(**options) for options in same} == {key()}
+    assert len({key(), *(key(**options) for options in others), key(base_url="https://h/v1", api_key_env="K")}) == 7
+    assert key(base_url="http://a:1/v1") == key(base_url="http://b:2/v1")  # one's own server may move
+
+
+# Batch mode
+
+
+BATCH = {"batch": True, "batch_poll": 0.05}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def pending(folder: Path) -> list[Any]:
+    return json.loads((folder / batch.FOLDER / "m.json").read_bytes())["batches"]  # type: ignore[no-any-return]
+
+
+def test_a_batch_answers_every_request(server: Served, here: Path) -> None:
+    asked = [*many(20, "batch"), *requests("<<bad:1>> batch")]
+    assert run(here, card(server, **BATCH), asked) == {"ok": 20, "failed": 1}
+    (failed,) = [r for r in journal(here) if r.state == "failed"]
+    assert failed.reason == "HTTP 400: no: bad"
+    assert pending(here) == []
+    assert run(here, card(server, **BATCH), asked) == {"ok": 21}  # the one that failed, in a batch of its own
+    assert_each_answered_once(here, asked)
+    assert all(r.effective.get("batch") is True for r in journal(here))
+
+
+def test_a_run_killed_while_a_batch_runs_picks_it_up(server: Served, here: Path) -> None:
+    server.script(batch_looks=10**6)
+    process = another_process(server, here, 10, "picked up", **BATCH)
+    while not (here / batch.FOLDER / "m.json").exists() or pending(here)[0]["id"] is None:
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    assert not journal(here)
+    server.script(batch_looks=1)
+    asked = many(12, "picked up")
+    assert run(here, card(server, **BATCH), asked) == {"ok": 12}
+    assert_each_answered_once(here, asked)
+    assert all(server.get("/counts")[f"picked up {n}"] == 1 for n in range(12))
+    assert pending(here) == []
+
+
+def test_a_batch_whose_creation_got_no_reply_is_found_and_not_made_twice(server: Served, here: Path) -> None:
+    server.script(lose_batch_reply=True)
+    before = len(server.get("/v1/batches")["data"])
+    asked = many(5, "lost reply")
+    assert run(here, card(server, **BATCH), asked) == {"ok": 5}
+    assert len(server.get("/v1/batches")["data"]) == before + 1
+    assert all(server.get("/counts")[f"lost reply {n}"] == 1 for n in range(5))
+
+
+def test_a_batch_in_which_everything_fails_is_an_error(server: Served, here: Path) -> None:
+    server.script(fault="bad")
+    asked = many(5, "all bad")
+    assert "every request of batch" in error_of(here, card(server, **BATCH), asked)
+    server.script()
+    assert run(here, card(server, **BATCH), asked) == {"ok": 5}
+
+
+def test_expired_lines_are_failed(server: Served, here: Path) -> None:
+    asked = [*many(2, "in time"), *requests("<<expired>> late")]
+    assert run(here, card(server, **BATCH), asked) == {"ok": 2, "failed": 1}
+
+
+# Pace
+
+
+def test_backoff_doubles_up_to_its_most() -> None:
+    for tries, least, most in ((1, 0.5, 1), (3, 2, 4), (50, 30, 60)):
+        assert all(least <= pace.backoff(tries, 1, 60) <= most for _ in range(100))
