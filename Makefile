@@ -53,6 +53,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 lock: .venv/ready
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --extra hf -c requirements.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-hf.lock
 
 clean:
 	rm -rf .venv .snakemake data/raw data/items data/images data/requests data/responses results logs

@@ -71,14 +71,15 @@ def plan_row(
 
     Output is bounded by max_tokens, so the cost is the most that it can be, but for the estimate of the prompts.
     """
-    text = sum(len(p.text) for r in to_ask for m in r.messages for p in m.content if isinstance(p, Text))
-    shown = [p.sha256 for r in to_ask for m in r.messages for p in m.content if isinstance(p, Image)]
+    parts = [part for request in to_ask for message in request.messages for part in message.content]
+    shown = [part.sha256 for part in parts if isinstance(part, Image) and part.sha256 is not None]
+    text = sum(len(part.text) for part in parts if isinstance(part, Text))
     pixels = sum(images[s].width * images[s].height for s in shown if s in images)
     tokens_in = math.ceil(text / CHARACTERS_A_TOKEN + pixels / PIXELS_A_TOKEN)
     most = sum(max_tokens[request.request_id] for request in to_ask)
     row: Row = {"benchmark": benchmark, "model": model, "hop": hop, "asked": card.name, "requests": len(requests)}
     row |= {"answered": len(requests) - len(to_ask), "to_ask": len(to_ask)}
-    row |= {"images": sum(s is not None for s in shown), "tokens_in": tokens_in, "tokens_out_most": most}
+    row |= {"images": len(shown), "tokens_in": tokens_in, "tokens_out_most": most}
     row |= _prices(card)
     if card.price is not None:
         row["cost_most"] = (tokens_in * card.price.input + most * card.price.output) / 1e6

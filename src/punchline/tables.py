@@ -24,6 +24,7 @@ class Row:
     columns: Mapping[str, Estimate | None]  # None: not attempted, the cell stays empty
     items: frozenset[str] = frozenset()  # item ids that the row speaks of; its states are counted over them
     tasks: tuple[str, ...] = ()  # tasks that the row rests on
+    whole: bool = True  # False: it rests on less than the paper's, whatever its states say
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def tabulate(
                     filter=grades_filter | dict(row.keys),
                 )
             )
-        whole = complete and rule == table.rule and not (states.get("missing") or states.get("failed"))
+        whole = complete and row.whole and rule == table.rule and not (states.get("missing") or states.get("failed"))
         written["comparable"] = "yes" if whole else "no"
         fewer = [f"{column} n={count}" for column, count in counts.items() if count != n]
         if fewer:
@@ -219,7 +220,7 @@ def _beside(
     """Our rows in their order, each model's followed by its row in the paper; the paper's others come last."""
     last = {row["model"]: index for index, row in enumerate(ours)}
     after: dict[int, list[dict[str, str | int | float | None]]] = {}
-    rest = []
+    rest: list[dict[str, str | int | float | None]] = []
     index_of = {printed: last[name] for name, printed in printed_as.items() if name in last}
     for row in papers:
         index = index_of.get(str(row["model"]))

@@ -220,9 +220,9 @@ def _filled(prompt: str, values: Mapping[str, object]) -> str:
 # ---------------------------------------------------------------------------------------------- answers and verdicts
 
 
-def _between(text: str, tag: str) -> tuple[int, int, str] | None:
-    """(start, end, content) of the first <tag>…</tag>; None where there is none."""
-    start = text.find(f"<{tag}>")
+def _between(text: str, tag: str, at: int = 0) -> tuple[int, int, str] | None:
+    """(start, end, content) of the first <tag>…</tag> from `at` on; None where there is none."""
+    start = text.find(f"<{tag}>", at)
     end = text.find(f"</{tag}>", start + len(tag) + 2) if start >= 0 else -1
     if end < 0:
         return None
@@ -231,11 +231,11 @@ def _between(text: str, tag: str) -> tuple[int, int, str] | None:
 
 def explanation(answer: str) -> str:
     """What is judged: all but <reasoning>…</reasoning>; of that the first <explanation>…</explanation>, if any."""
-    kept, rest = [], answer
-    while (found := _between(rest, "reasoning")) is not None:
-        kept.append(rest[: found[0]])
-        rest = rest[found[1] :]
-    answer = "".join((*kept, rest))
+    kept, at = [], 0
+    while (found := _between(answer, "reasoning", at)) is not None:
+        kept.append(answer[at : found[0]])
+        at = found[1]
+    answer = "".join((*kept, answer[at:]))
     inside = _between(answer, "explanation")
     return (answer if inside is None else inside[2]).strip()
 

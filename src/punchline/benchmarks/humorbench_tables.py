@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -95,14 +96,17 @@ def _price(card: ModelCard | None) -> Price | None:
 def cost(model: Graded, items: Items, *, judge: bool = True) -> Estimate | None:
     """Tokens x price of the explainer and, with `judge`, of its judge, in the price's currency, over all its answers.
 
-    None where a price or a count of tokens is not known, or two currencies would be added.
+    A refusal that nobody judged cost its explainer's tokens only. None where a price or a count of tokens is not known,
+    or two currencies would be added.
     """
     own, judges = _price(model.card), _price(model.judge)
     answered = [g for g in model.grades if g.scored or g.state == "unparsable"]
     names = ["tokens_in", "tokens_out", *(("judge_tokens_in", "judge_tokens_out") if judge else ())]
     if own is None or (judge and (judges is None or judges.currency != own.currency)) or not answered:
         return None
-    if any(name not in grade.values for grade in answered for name in names):
+    unjudged = {name: 0.0 for name in names if name.startswith("judge_")}
+    counted = [unjudged | g.values if g.state == "refused" and g.judge is None else g.values for g in answered]
+    if any(name not in values for values in counted for name in names):
         return None
     prices = [own.input, own.output, *((judges.input, judges.output) if judge and judges is not None else ())]
     weights = np.array(prices) / 1e6
@@ -110,7 +114,7 @@ def cost(model: Graded, items: Items, *, judge: bool = True) -> Estimate | None:
     def value(columns: Array) -> Array:
         return np.asarray(columns @ weights, dtype=np.float64)
 
-    return _estimate(answered, items, [[g.values[name] for g in answered] for name in names], value)
+    return _estimate(answered, items, [[values[name] for values in counted] for name in names], value)
 
 
 def output_tokens(grades: Sequence[Grade], items: Items) -> Estimate | None:
@@ -203,6 +207,17 @@ def _hard(across: Across) -> dict[str, frozenset[str]]:
     return {definition: ids for definition, ids in found.items() if ids is not None}
 
 
+def _all_ranked(across: Across) -> bool:
+    """Whether the hard subset is chosen from every element."""
+    verdicts = Counter(grade.item_id for model in across.models for grade in judged(model.grades))
+    whole = all(verdicts[item_id] >= LEAST_ATTEMPTS for item_id in across.items)
+    if not whole:
+        across.notes.append(
+            f"Not every element has {LEAST_ATTEMPTS} verdicts: the hard subset is chosen from the rest."
+        )
+    return whole
+
+
 def _passed(grades: Sequence[Grade], items: Items) -> Estimate | None:
     scored = judged(grades)
     return _estimate(scored, items, [[g.values["passed"] for g in scored]], total) if scored else None
@@ -211,11 +226,14 @@ def _passed(grades: Sequence[Grade], items: Items) -> Estimate | None:
 def _table4(across: Across) -> list[NamedRow]:
     _unjudged(across)
     rows = []
-    for definition, ids in _hard(across).items():
+    found = _hard(across)
+    whole = bool(found) and _all_ranked(across)
+    for definition, ids in found.items():
         for model in across.models:
             grades = [grade for grade in model.grades if grade.item_id in ids]
             columns = {"accuracy": accuracy(grades, across.items), "passed": _passed(grades, across.items)}
-            rows.append(NamedRow(model.name, Row({"definition": definition}, columns, ids, ("explain",)), model))
+            row = Row({"definition": definition}, columns, ids, ("explain",), whole)
+            rows.append(NamedRow(model.name, row, model))
     return rows
 
 
@@ -229,6 +247,7 @@ def _difference(columns: Array) -> Array:
 
 def _table3(across: Across) -> list[NamedRow]:
     hard = _hard(across).get("elements")
+    whole = hard is None or _all_ranked(across)
     rows = []
     for category in ("wordplay", "cultural_reference", "toxic_or_shocking"):
         has = {name: float(gold.values[category]) for name, gold in across.golds.items()}
@@ -250,7 +269,7 @@ def _table3(across: Across) -> list[NamedRow]:
             columns["hard_subset"] = over(inside, [(has[name], 1.0) for name in inside], mean)
             both = [(has[name] * (name in hard), float(name in hard), has[name], 1.0) for name in everything]
             columns["difference"] = over(everything, both, _difference)
-        rows.append(NamedRow("elements", Row({"category": category}, columns)))
+        rows.append(NamedRow("elements", Row({"category": category}, columns, whole=whole)))
     return rows
 
 
@@ -268,9 +287,11 @@ def _labels(across: Across) -> dict[tuple[str, str], tuple[str, str]]:
     row. Raises PunchlineError for a label that is neither PASS nor FAIL.
     """
     row_of: dict[tuple[str, str], str] = {}
+    known = set()
     columns = ("caption", "element")
     for row, (_, cells) in enumerate(parse_csv(across.files[ANNOTATIONS], columns, file=ANNOTATIONS)):
         row_of.setdefault((_normal(cells["caption"]), _normal(cells["element"])), str(row))
+        known.add(str(row))
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for name in (RUBRIC.split("/")[-1], LABELS):
         if name not in across.files:
@@ -282,6 +303,13 @@ def _labels(across: Across) -> dict[tuple[str, str], tuple[str, str]]:
                     f"expected PASS or FAIL, got {cells['label']!r}", file=name, line=line, field="label"
                 )
             item_id = cells.get("annotation_row", "").strip()
+            if item_id and item_id not in known:
+                raise PunchlineError(
+                    f"expected a 0-based row of {ANNOTATIONS}, got {item_id!r}",
+                    file=name,
+                    line=line,
+                    field="annotation_row",
+                )
             if not item_id:
                 item_id = row_of.get((_normal(cells.get("caption", "")), _normal(cells.get("element", ""))), "")
             if not item_id:
@@ -372,7 +400,7 @@ def _spearman(which: int) -> Value:
         from scipy.stats import spearmanr  # heavy, and needed here only
 
         pairs = columns.reshape(-1, 2)
-        if len(pairs) < 3:
+        if len(pairs) < 3 or not np.ptp(pairs, axis=0).all():  # a constant has no ranks
             return np.asarray(np.nan)
         return np.asarray(spearmanr(pairs[:, 0], pairs[:, 1])[which], dtype=np.float64)
 
@@ -394,7 +422,7 @@ def _table2(across: Across) -> list[NamedRow]:
                 raise PunchlineError(
                     "the cell is empty", file=SCORES, line=line, field=column, way_out="Say where the score is from"
                 )
-        if not re.fullmatch(r"-?\d+(\.\d+)?", cells["score"].strip()):
+        if not re.fullmatch(r"-?\d+(\.\d+)?", cells["score"].strip(), re.ASCII):
             raise PunchlineError(f"expected a number, got {cells['score']!r}", file=SCORES, line=line, field="score")
         by_model = scores.setdefault(cells["benchmark"].strip(), {})
         if cells["model"].strip() in by_model:
@@ -422,7 +450,7 @@ def _table2(across: Across) -> list[NamedRow]:
 
 def _option(model: Graded, name: str) -> str:
     value = model.card.options.get(name) if model.card is not None else None
-    return "" if value is None else str(value)
+    return "" if value is None or value is False else str(value)
 
 
 def _figure5(across: Across) -> list[NamedRow]:
@@ -469,7 +497,7 @@ def _pairs(across: Across, searching: bool) -> list[tuple[Graded, Graded]]:
         if base is not None and bool(_option(model, "search")) == searching:
             pairs.append((model, base))
     if not pairs:
-        what = "a searching model" if searching else "a tuned or thinking model"
+        what = "searching model" if searching else "tuned or thinking model"
         across.notes.append(f"The selection has no {what} together with its `base`.")
     return pairs
 
@@ -503,6 +531,7 @@ def _figure6(across: Across) -> list[NamedRow]:
 def _table6(across: Across) -> list[NamedRow]:
     pairs = _pairs(across, searching=True)
     hard = _hard(across).get("elements") if pairs else None
+    whole = hard is None or _all_ranked(across)
     rows = []
     for variant, base in pairs:
         columns: dict[str, Estimate | None] = {}
@@ -511,7 +540,7 @@ def _table6(across: Across) -> list[NamedRow]:
                 found = _paired(variant, base, across.items, ids)
                 columns |= {f"{name}_base": found["base"], f"{name}_search": found["variant"]}
                 columns[f"{name}_difference"] = found["difference"]
-        row = Row({"base": base.name}, columns, _scope(across.items), ("explain",))
+        row = Row({"base": base.name}, columns, _scope(across.items), ("explain",), whole)
         rows.append(NamedRow(variant.name, row, variant))
     return rows
 
@@ -533,8 +562,8 @@ TABLES = {
             notes=(
                 "accuracy: PASS / elements with a verdict. se: one standard error over elements. caption_all: captions "
                 "whose every element passed; caption_some: mean share of a caption's elements.",
-                "cost: tokens x price per million, explainer and judge, for the n answers; empty where a price or a "
-                "count of tokens is not known.",
+                "cost: tokens x price per million, explainer and judge, unparsable verdicts included; empty where a "
+                "price or a count of tokens is not known.",
             ),
         ),
         Table(

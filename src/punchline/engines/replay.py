@@ -109,8 +109,8 @@ def read_humorbench(content: bytes, file: str, select: Select = None) -> Answers
         verdict = cells["autograder_judgment"].strip()
         if verdict:
             reasoning = cells.get("autograder_reasoning", "").strip()
-            by_task[JUDGE] = Answer(
-                f"<reasoning>{reasoning}</reasoning>\n<judgement>{verdict}</judgement>",
+            by_task[JUDGE] = Answer(  # the verdict first: reasoning may quote a tag
+                f"<judgement>{verdict}</judgement>\n<reasoning>{reasoning}</reasoning>",
                 _tokens(cells, "autograder", file, line),
                 cells.get("autograder_model", "").strip() or "unnamed",
             )

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import metadata
 
 FALLBACK = "words-and-marks(fallback)"
+CHARACTERS_A_TOKEN = 40  # more than any prose needs: where it is not enough, the whole text is encoded
+_CUT = re.compile(r"[A-Za-z] [A-Za-z]")
 _PIECE = re.compile(r"\s*(?:\w+|[^\w\s])")
 
 
@@ -38,5 +40,18 @@ def last_tokens(text: str, limit: int) -> str:
         starts = [piece.start() for piece in _PIECE.finditer(text)]
         return text[starts[-limit] :].lstrip() if len(starts) > limit else text
     encode, decode = _coder()
-    tokens = encode(text)
+    tail = _tail(text, limit)
+    tokens = encode(tail)
+    if len(tokens) <= limit and tail is not text:  # very long tokens
+        tokens = encode(text)
     return decode(tokens[-limit:]) if len(tokens) > limit else text
+
+
+def _tail(text: str, limit: int) -> str:
+    """The end of a long text that surely holds more than `limit` tokens, cut where no token reaches across.
+
+    The tokenizer splits before a blank that a word follows, so a cut between two ASCII words changes no token after it.
+    """
+    start = len(text) - CHARACTERS_A_TOKEN * (limit + 1)
+    cut = _CUT.search(text, start) if start > 0 else None
+    return text if cut is None else text[cut.start() + 1 :]

