@@ -1,0 +1,120 @@
+"""A child process that ends with its owner, however the owner ends, kill -9 included; its children too.
+
+Between the two stands the leash: this file, run as a program of its own. It holds one end of a pipe whose other end
+only the owner has. When the pipe closes (the owner closed it, or is dead) the leash ends the child and every process
+that came from it. It is Linux's child subreaper: a descendant stays below the leash though its parent died or it took a
+session of its own. No package is imported but the standard library's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+GRACE = 8.0  # seconds between TERM and KILL
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def on_leash(
+    command: Sequence[str], env: Mapping[str, str], log: IO[bytes], grace: float = GRACE
+) -> subprocess.Popen[bytes]:
+    """Start a command whose output goes to `log`; `grace`: seconds it has to end by itself.
+
+    The process returned is the leash. It ends when the command has ended and nothing is left of it, with the command's
+    status (128 + n after signal n). Closing its stdin ends the command. Raises OSError where nothing can be started.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-I", "-B", __file__, str(grace), *command],
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        env=dict(env),
+        start_new_session=True,  # Ctrl-C is the owner's
+    )
+
+
+def let_go(leash: subprocess.Popen[bytes]) -> int:
+    """End what is on the leash; return its status once nothing is left of it."""
+    assert leash.stdin is not None
+    with contextlib.suppress(OSError):
+        leash.stdin.close()
+    return leash.wait()
+
+
+def descendants(pid: int) -> list[int]:
+    """Process ids of all that came from a process and live, by /proc; empty where there is none."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError):
+            state, parent = (entry / "stat").read_bytes().rpartition(b") ")[2].split()[:2]
+            if state != b"Z":
+                parents[int(entry.name)] = int(parent)
+    found: list[int] = []
+    layer = [pid]
+    while layer:
+        layer = [child for child, parent in parents.items() if parent in layer]
+        found += layer
+    return found
+
+
+def _send(child: int, number: signal.Signals) -> None:
+    """A signal to the child's group and to every descendant of this process, in its group or not."""
+    with contextlib.suppress(OSError):
+        os.killpg(child, number)
+    for pid in descendants(os.getpid()):
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+def _end(child: int, grace: float) -> None:
+    """TERM, then KILL until nothing is left."""
+    _send(child, signal.SIGTERM)
+    until = time.monotonic() + grace
+    while descendants(os.getpid()) and time.monotonic() < until:
+        time.sleep(0.05)
+    while descendants(os.getpid()):
+        _send(child, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def main() -> None:
+    """The leash: argv is the grace in seconds, then the command."""
+    grace, command = float(sys.argv[1]), sys.argv[2:]
+    with contextlib.suppress(OSError, AttributeError):  # elsewhere than on Linux the child's group has to do
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def end() -> None:
+        _end(child.pid, grace)
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        end()
+
+    # A batch system's or shutdown's TERM to all processes means the child too.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: threading.Thread(target=end).start())
+    threading.Thread(target=watch).start()
+    result = 0
+    with contextlib.suppress(ChildProcessError):  # raised when no child is left, adopted ones included
+        while True:
+            pid, status = os.wait()
+            if pid == child.pid:
+                result = os.waitstatus_to_exitcode(status)
+                threading.Thread(target=end).start()  # what it has left behind
+    os._exit(result if result >= 0 else 128 - result)  # the watcher may still be reading
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""What is on a leash ends with its owner: closed, finished or killed, with children that do not want to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from punchline.leash import descendants, let_go, on_leash
+
+if sys.platform != "linux":
+    pytest.skip("the leash finds processes in /proc", allow_module_level=True)
+
+# A child that ignores TERM, with a grandchild that ignores TERM, and one that took a session of its own.
+STUBBORN = """
+trap '' TERM
+sh -c "trap '' TERM; while :; do sleep 0.1; done" &
+setsid sh -c "trap '' TERM; while :; do sleep 0.1; done" &
+echo started
+while :; do sleep 0.1; done
+"""
+
+# An owner that puts a command on a leash and waits; prints the leash's process id.
+OWNER = """
+import os, sys, time
+from punchline.leash import on_leash
+with open(sys.argv[1], "wb") as log:
+    leash = on_leash(["sh", "-c", sys.argv[2]], os.environ, log, grace=0.3)
+print(leash.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 15) -> bool:
+    """Whether a condition comes true in time."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+def started(log: Path) -> bool:
+    return log.exists() and "started" in log.read_text()
+
+
+def test_closing_ends_children_that_ignore_term(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        leash = on_leash(["sh", "-c", STUBBORN], os.environ, file, grace=0.3)
+    assert eventually(lambda: started(log) and len(descendants(leash.pid)) >= 3)
+    below = descendants(leash.pid)
+    assert let_go(leash) == 128 + signal.SIGKILL
+    assert not [pid for pid in below if alive(pid)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_an_owner_that_is_killed_takes_everything_along(tmp_path: Path, number: int) -> None:
+    log = tmp_path / "log"
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, str(log), STUBBORN], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout is not None
+    leash = int(owner.stdout.readline())
+    assert eventually(lambda: started(log) and len(descendants(leash)) >= 3)
+    below = descendants(leash)
+    owner.send_signal(number)
+    owner.wait()
+    owner.stdout.close()
+    assert eventually(lambda: not any(alive(pid) for pid in [leash, *below]))
+
+
+def test_a_terminated_leash_ends_its_child_first(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        leash = on_leash(["sh", "-c", STUBBORN], os.environ, file, grace=0.3)
+    assert eventually(lambda: started(log) and len(descendants(leash.pid)) >= 3)
+    below = descendants(leash.pid)
+    leash.terminate()
+    leash.wait(15)
+    assert not [pid for pid in below if alive(pid)]
+    let_go(leash)
+
+
+def test_a_child_that_dies_leaves_no_orphans(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        leash = on_leash(["sh", "-c", "sleep 600 & setsid sleep 600 & echo started; exit 7"], os.environ, file, 0.3)
+    assert leash.wait(15) == 7
+    assert not descendants(leash.pid)
+    let_go(leash)
+
+
+def test_output_and_status_come_through(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    env = {**os.environ, "WORD": "heard"}
+    with log.open("wb") as file:
+        leash = on_leash(["sh", "-c", 'echo "$WORD"; read line || echo "no stdin"; exit 3'], env, file)
+    assert leash.wait(15) == 3
+    assert log.read_text() == "heard\nno stdin\n"
+    let_go(leash)
+
+
+def test_a_child_that_obeys_is_not_killed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        script = "trap 'echo tidied; exit 0' TERM; echo started; while :; do sleep 0.05; done"
+        leash = on_leash(["sh", "-c", script], os.environ, file)
+    assert eventually(lambda: started(log))
+    assert let_go(leash) == 0
+    assert "tidied" in log.read_text()

