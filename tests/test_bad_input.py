@@ -429,10 +429,10 @@ from punchline.records import Response
 def main():
     with Journal("m.jsonl") as log:
         for n in range(100):
-            if (str(n), "k") not in log.answers:
+            if (str(n), "k") not in log.places:
                 answer = dict(request_id=str(n), model_key="k", state="ok", text="x")
                 log.append(Response(**answer, engine="e", engine_version="1"))
-        print(len(log.answers))
+        print(len(log.places))
 main()
 """
 

@@ -41,7 +41,7 @@ def test_a_torn_last_line_is_cut_off_and_asked_again(tmp_path: Path, cut: int) -
         journal.append(response(2))
     path.write_bytes(path.read_bytes()[:-cut])
     with Journal(path) as journal:
-        assert set(journal.answers) == {(f"{1:064d}", "k")}
+        assert set(journal.places) == {(f"{1:064d}", "k")}
         journal.append(response(2))
     assert len(parse_journal(path.read_bytes(), file=path)[0]) == 2
 
@@ -105,5 +105,5 @@ def test_kill_9_loses_no_answer_that_append_returned_for(tmp_path: Path, after_s
         said = [line for line in writer.stdout.read().split("\n")[:-1] if line]
     last = int(said[-1]) if said else 0
     with Journal(path) as journal:
-        assert len(journal.answers) >= last + 1
-        assert (f"{last:064d}", "k") in journal.answers
+        assert len(journal.places) >= last + 1
+        assert (f"{last:064d}", "k") in journal.places

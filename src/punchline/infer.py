@@ -52,10 +52,16 @@ def infer(
     label: str,
     sampling: Mapping[str, Scalar] | None = None,
 ) -> Counter[str]:
-    """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds."""
-    answers = answer(engine, requests, images, journal=journal, label=label, sampling=sampling)
-    write_table(snapshot, answers, Response)
-    return Counter(answer.state for answer in answers)
+    """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds.
+
+    `sampling`: the card's parameters for these requests' benchmark, part of the key. Answers pass through; the journal
+    holds them.
+    """
+    key = model_key(engine, sampling)
+    with Journal(journal) as log:
+        _ask(engine, requests, images, log, key, label)
+        write_table(snapshot, (log.read((request.request_id, key)) for request in requests), Response)
+        return Counter(str(log.state((request.request_id, key))) for request in requests)
 
 
 def answer(
@@ -67,31 +73,35 @@ def answer(
     label: str,
     sampling: Mapping[str, Scalar] | None = None,
 ) -> list[Response]:
-    """The engine's answers to requests, one for one and in their order, by way of the journal.
-
-    A key that the journal holds is never asked again, save one that failed. A missing image is journalled too, under a
-    request id that says so: once the image is there, the request has another id. `sampling`: the card's parameters for
-    these requests' benchmark, part of the key.
-    """
+    """The engine's answers to requests, one for one and in their order, by way of the journal."""
     key = model_key(engine, sampling)
     with Journal(journal) as log:
-        known = log.answers
-        todo = [r for r in requests if (a := known.get((r.request_id, key))) is None or a.state == "failed"]
-        say(f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask")
-        ask = []
-        for request in todo:
-            if engine.needs_images and not has_all_images(request):
-                log.append(_without_answer(request, key, engine, "missing", "image missing"))
-            else:
-                ask.append(request)
-        if ask:
-            for response in track(engine.answer(ask, images, key), len(ask), label):
-                log.append(_storable(response))
-            asked = {request.request_id: request for request in ask}
-            for request_id, request in asked.items():
-                if (request_id, key) not in known:
-                    log.append(_without_answer(request, key, engine, "failed", "the engine gave no response"))
-        return [known[request.request_id, key] for request in requests]
+        _ask(engine, requests, images, log, key, label)
+        return [log.read((request.request_id, key)) for request in requests]
+
+
+def _ask(
+    engine: Engine, requests: Sequence[Request], images: Mapping[str, Path], log: Journal, key: str, label: str
+) -> None:
+    """Journal an answer to every request that has none.
+
+    A key that the journal holds is never asked again, save one that failed. A missing image is journalled too, under a
+    request id that says so: once the image is there, the request has another id.
+    """
+    todo = [r for r in requests if log.state((r.request_id, key)) in (None, "failed")]
+    say(f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask")
+    ask = []
+    for request in todo:
+        if engine.needs_images and not has_all_images(request):
+            log.append(_without_answer(request, key, engine, "missing", "image missing"))
+        else:
+            ask.append(request)
+    if ask:
+        for response in track(engine.answer(ask, images, key), len(ask), label):
+            log.append(_storable(response))
+        for request in ask:
+            if (request.request_id, key) not in log.places:
+                log.append(_without_answer(request, key, engine, "failed", "the engine gave no response"))
 
 
 def _storable(response: Response) -> Response:

@@ -6,6 +6,7 @@ import csv
 import fcntl
 import hashlib
 import io
+import itertools
 import os
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -188,19 +189,28 @@ def _arrow_type(annotation: Any) -> pa.DataType | None:
     return _NATIVE.get(kinds[0]) if len(kinds) == 1 else None
 
 
-def write_table(path: str | Path, records: Sequence[R], kind: type[R]) -> None:
-    """Records as parquet: one column a field, nested fields as canonical JSON, and the column `digest`."""
+ROW_GROUP = 10_000  # records
+
+
+def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
+    """Records as parquet: one column a field, nested fields as canonical JSON, and the column `digest`.
+
+    Written ROW_GROUP records at a time, so that an iterator of many needs little memory.
+    """
     hints = get_type_hints(kind)
-    columns: dict[str, pa.Array] = {}
-    for name in kind.__struct_fields__:
-        values = [getattr(record, name) for record in records]
-        arrow = _arrow_type(hints[name])
-        if arrow is None:
-            arrow, values = pa.string(), [canonical(value).decode() for value in values]
-        columns[name] = pa.array(values, arrow)
-    columns["digest"] = pa.array([record.digest for record in records], pa.string())
-    with replacing(path) as file:
-        pq.write_table(pa.table(columns), file, compression="zstd")
+    arrows = {name: _arrow_type(hints[name]) for name in kind.__struct_fields__}
+    schema = pa.schema([*((name, arrow or pa.string()) for name, arrow in arrows.items()), ("digest", pa.string())])
+    rest = iter(records)
+    with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while group := list(itertools.islice(rest, ROW_GROUP)):
+            columns = []
+            for name, arrow in arrows.items():
+                values = [getattr(record, name) for record in group]
+                if arrow is None:
+                    arrow, values = pa.string(), [canonical(value).decode() for value in values]
+                columns.append(pa.array(values, arrow))
+            columns.append(pa.array([record.digest for record in group], pa.string()))
+            writer.write_table(pa.table(columns, schema=schema))
 
 
 def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[str]] | None = None) -> list[R]:
