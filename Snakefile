@@ -7,12 +7,24 @@ min_version("9.5")
 include: "rules/common.smk"
 
 
+# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: number_images, infer, judge_*.
 localrules:
     all,
     fetch,
     prepare,
     responses,
     all_tables,
+    select_items,
+    availability,
+    items,
+    gold,
+    ask,
+    ask_judge,
+    small_model,
+    grade,
+    discrepancies,
+    cost,
+    plan,
 
 
 rule all:

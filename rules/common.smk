@@ -179,6 +179,17 @@ def model_files(card):
     return [f"data/models/{name}/punchline.json"] if name else []
 
 
+def gpus(card):
+    """How many a model's job asks a scheduler for: what the card says, else what its engine takes."""
+    if card.gpus is not None:
+        return card.gpus
+    if card.engine == "vllm" and "base_url" not in card.options:
+        return card.options.get("tensor_parallel", 1)
+    if card.engine == "transformers":
+        return 0 if card.options.get("device") == "cpu" else 1
+    return 0
+
+
 def chain_files(benchmark):
     """What a table's lineage names besides grades."""
     files = raw(

