@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from punchline.benchmarks import Verdict, humorbench
+from punchline.benchmarks import Verdict, humorbench, humorbench_tables
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests
+from punchline.engines import replay
 from punchline.errors import PunchlineError
 from punchline.records import RULES, Gold, Grade, Item, ModelCard, Price, Response, Rule, State, Usage
 from punchline.storage import csv_text
@@ -534,3 +535,23 @@ def test_rules_are_kept_apart() -> None:
     assert (
         discrepancies("humorbench", TABLES["leaderboard"], SMALL.model("m", "PPPPPP"), SMALL.golds, SMALL.items) == []
     )
+
+
+def test_labelled_explanations_can_be_replayed() -> None:
+    annotations = csv_text(
+        ("caption", "element"), [{"caption": "c", "element": "a\r\nb"}, {"caption": "c", "element": "d"}]
+    )
+    labels = csv_text(
+        ("caption", "element", "explanation", "label", "explainer_model"),
+        [
+            {"caption": "c", "element": "d", "explanation": "why, so", "label": "pass", "explainer_model": "m"},
+            {"caption": "c", "element": "a\nb", "explanation": "no", "label": "FAIL", "explainer_model": "m"},
+        ],
+    )
+    found = humorbench_tables.read_labelled(labels.encode(), "l.csv", annotations.encode())
+    assert [(one.item_id, one.label) for one in found] == [("1", "PASS"), ("0", "FAIL")]
+    answers = replay.read_humorbench(humorbench_tables.as_released(found).encode(), "r.csv")
+    assert {row: dict(tasks) for row, tasks in answers.items()} == {
+        "1": {"explain": replay.Answer("why, so")},
+        "0": {"explain": replay.Answer("no")},
+    }

@@ -19,7 +19,7 @@ from punchline import benchmarks, engines
 from punchline.config import benchmark_names, read_card, read_selection, stems
 from punchline.cost import PLAN
 from punchline.errors import PunchlineError, nearest
-from punchline.storage import parse_csv
+from punchline.storage import parse_csv, write_text
 
 SELECTION = "As snakemake --config: benchmarks=all models=[a,b] judge=c"
 
@@ -236,6 +236,26 @@ def tables_command() -> None:
         for table in benchmarks.load(name).TABLES.values()
     ]
     _print(rows, ("table", "target", "rule", "", "title"))
+
+
+@app.command()
+def labelled(
+    labels: Annotated[Path, typer.Argument(help="CSV: explanation, label, and annotation_row or caption, element")],
+    out: Annotated[Path, typer.Argument(help="CSV for a card with engine: replay, format: humorbench")],
+    annotations: Annotated[
+        Path, typer.Option(help="HumorBench's comprehensive_annotations.csv, once it is fetched")
+    ] = Path("data/raw/humorbench/comprehensive_annotations.csv"),
+) -> None:
+    """HumorBench: explanations that people labelled, as answers to replay: a judge's verdicts then meet the labels."""
+    from punchline.benchmarks.humorbench_tables import as_released, read_labelled
+
+    for file in (labels, annotations):
+        if not file.is_file():
+            raise PunchlineError("no such file", file=file, way_out="Fetch the benchmark's files: snakemake fetch")
+    found = read_labelled(labels.read_bytes(), str(labels), annotations.read_bytes())
+    write_text(out, as_released(found))
+    explainers = sorted({one.explainer for one in found})
+    print(f"{out}: {len(found):,} explanations by {', '.join(explainers)}")
 
 
 @app.command()

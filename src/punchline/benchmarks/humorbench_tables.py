@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from punchline.errors import PunchlineError
 from punchline.records import Gold, Grade, Item, ModelCard, Price, sha256
 from punchline.stats import Array, Estimate, mean, total
-from punchline.storage import parse_csv
+from punchline.storage import csv_text, parse_csv
 from punchline.tables import Across, Graded, NamedRow, Row, Table
 
 Items = Mapping[str, Item]
@@ -280,48 +281,69 @@ def _normal(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-def _labels(across: Across) -> dict[tuple[str, str], tuple[str, str]]:
-    """{(item id, digest of the explanation): (row name, PASS or FAIL)} of all files of human labels.
+class Labelled(NamedTuple):
+    """An explanation that people have labelled."""
 
-    A file needs the columns explanation and label, and annotation_row or caption and element; explainer_model names the
-    row. Raises PunchlineError for a label that is neither PASS nor FAIL.
+    item_id: str
+    explainer: str
+    explanation: str
+    label: str  # PASS or FAIL
+
+
+def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelled]:
+    """Explanations with human labels, from a CSV with the columns explanation and label.
+
+    The element is named by annotation_row or found by caption and element, as in the released rubric; explainer_model
+    (or model) names who explained. Raises PunchlineError for a label that is neither PASS nor FAIL and for an element
+    that `annotations` (comprehensive_annotations.csv) does not have.
     """
     row_of: dict[tuple[str, str], str] = {}
     known = set()
-    columns = ("caption", "element")
-    for row, (_, cells) in enumerate(parse_csv(across.files[ANNOTATIONS], columns, file=ANNOTATIONS)):
+    for row, (_, cells) in enumerate(parse_csv(annotations, ("caption", "element"), file=ANNOTATIONS)):
         row_of.setdefault((_normal(cells["caption"]), _normal(cells["element"])), str(row))
         known.add(str(row))
-    found: dict[tuple[str, str], tuple[str, str]] = {}
-    for name in (RUBRIC.split("/")[-1], LABELS):
-        if name not in across.files:
-            continue
-        for line, cells in parse_csv(across.files[name], ("explanation", "label"), file=name):
-            label = cells["label"].strip().upper()
-            if label not in ("PASS", "FAIL"):
-                raise PunchlineError(
-                    f"expected PASS or FAIL, got {cells['label']!r}", file=name, line=line, field="label"
-                )
-            item_id = cells.get("annotation_row", "").strip()
-            if item_id and item_id not in known:
-                raise PunchlineError(
-                    f"expected a 0-based row of {ANNOTATIONS}, got {item_id!r}",
-                    file=name,
-                    line=line,
-                    field="annotation_row",
-                )
-            if not item_id:
-                item_id = row_of.get((_normal(cells.get("caption", "")), _normal(cells.get("element", ""))), "")
-            if not item_id:
-                raise PunchlineError(
-                    "no element of the annotations has this caption and element",
-                    file=name,
-                    line=line,
-                    way_out="Give the column annotation_row: the 0-based row of comprehensive_annotations.csv",
-                )
-            explainer = cells.get("explainer_model") or cells.get("model") or "labelled"
-            found[item_id, sha256(_normal(cells["explanation"]).encode())[:16]] = explainer, label
+    found = []
+    for line, cells in parse_csv(content, ("explanation", "label"), file=file):
+        label = cells["label"].strip().upper()
+        if label not in ("PASS", "FAIL"):
+            raise PunchlineError(f"expected PASS or FAIL, got {cells['label']!r}", file=file, line=line, field="label")
+        item_id = cells.get("annotation_row", "").strip()
+        if item_id and item_id not in known:
+            raise PunchlineError(
+                f"expected a 0-based row of {ANNOTATIONS}, got {item_id!r}",
+                file=file,
+                line=line,
+                field="annotation_row",
+            )
+        if not item_id:
+            item_id = row_of.get((_normal(cells.get("caption", "")), _normal(cells.get("element", ""))), "")
+        if not item_id:
+            raise PunchlineError(
+                "no element of the annotations has this caption and element",
+                file=file,
+                line=line,
+                way_out="Give the column annotation_row: the 0-based row of comprehensive_annotations.csv",
+            )
+        explainer = cells.get("explainer_model") or cells.get("model") or "labelled"
+        found.append(Labelled(item_id, explainer, cells["explanation"], label))
     return found
+
+
+def as_released(labelled: Iterable[Labelled]) -> str:
+    """Labelled explanations in the form that `replay` reads (format humorbench), without any verdict."""
+    columns = ("annotation_row", "model", "explanation", "autograder_judgment")
+    rows = ({**dict(zip(columns, one[:3], strict=False)), "autograder_judgment": ""} for one in labelled)
+    return csv_text(columns, rows)
+
+
+def _labels(across: Across) -> dict[tuple[str, str], tuple[str, str]]:
+    """{(item id, digest of the explanation): (row name, PASS or FAIL)} of all files of human labels."""
+    return {
+        (one.item_id, sha256(_normal(one.explanation).encode())[:16]): (one.explainer, one.label)
+        for name in (RUBRIC.split("/")[-1], LABELS)
+        if name in across.files
+        for one in read_labelled(across.files[name], name, across.files[ANNOTATIONS])
+    }
 
 
 def _rate(wrong: Callable[[Array], Array], of: Callable[[Array], Array]) -> Value:
