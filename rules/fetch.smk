@@ -25,9 +25,7 @@ if SELECTION.corpus.drawn:
     checkpoint drawn_images:
         input:
             code=code_of("scripts/drawn_images.py"),
-            drawn=lambda wildcards: raw(
-                wildcards.benchmark, *annotation_names(wildcards.benchmark)
-            ),
+            drawn=item_files,
         output:
             ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
         log:
