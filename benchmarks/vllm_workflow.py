@@ -100,14 +100,13 @@ def engine_of(kind: str, **options: Any) -> Any:
 def pipeline(engine: Any, requests: list[Any], files: dict[str, Path], name: str) -> tuple[float, int, list[str]]:
     """Seconds that infer() takes, the tokens it got, the texts."""
     from punchline.infer import infer
-    from punchline.journal import Journal
+    from punchline.records import Response
+    from punchline.storage import read_table
 
     start = time.perf_counter()
     infer(engine, requests, files, journal=f"{name}.jsonl", snapshot=f"{name}.parquet", label=name)
     seconds = time.perf_counter() - start
-    with Journal(f"{name}.jsonl") as journal:
-        by_id = {answer.request_id: answer for answer in journal.answers.values()}
-    answers = [by_id[request.request_id] for request in requests]
+    answers = read_table(f"{name}.parquet", Response)
     assert all(answer.state == "ok" for answer in answers), answers
     return seconds, sum(answer.usage.completion for answer in answers), [answer.text for answer in answers]
 

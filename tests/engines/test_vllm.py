@@ -125,7 +125,7 @@ def run(engine: Vllm, requests: list[Request], files: dict[str, Path] | None = N
 
 def answers(name: str = "answers") -> list[Any]:
     with Journal(f"{name}.jsonl") as journal:
-        return list(journal.answers.values())
+        return [journal.read(key) for key in journal.places]
 
 
 def stats(name: str) -> list[dict[str, Any]]:
