@@ -189,7 +189,7 @@ def _model_links(
     recorded: str | None,
 ) -> None:
     name, chain = card.name, again.chain
-    step("model card", f"config/model/{name}.yaml", lambda: _card(card), f"card of {name}")
+    step("model card", card.file, lambda: _card(card), f"card of {name}")
     step("journal", chain.journal(name), lambda: _journal(again, name, recorded), f"answers of {name} in its journal")
     step("snapshot", chain.snapshot(name), lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
     judge = judge_for(chain, card)

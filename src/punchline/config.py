@@ -315,10 +315,12 @@ def read_card(name: str, folder: str | Path = "config/model") -> ModelCard:
     published_as = content.get("published_as")
     if published_as is not None and not isinstance(published_as, str):
         raise PunchlineError(f"expected the paper's row name, got {published_as!r}", file=file, field="published_as")
-    known = {field.name for field in msgspec.structs.fields(ModelCard)} - {"name", "options"}
+    known = {field.name for field in msgspec.structs.fields(ModelCard)} - {"name", "folder", "options"}
     options = {key: value for key, value in content.items() if key not in known}
     about = {key: value for key, value in content.items() if key in known}
-    card = _convert({**about, "name": name, "options": options}, ModelCard, lambda _: str(file))
+    card = _convert(
+        {**about, "name": name, "folder": Path(folder).as_posix(), "options": options}, ModelCard, lambda _: str(file)
+    )
     for benchmark in card.papers:
         _checked(benchmark, benchmark_names() + PAPERS, file=str(file), key="benchmark")
     return card

@@ -234,6 +234,7 @@ class ModelCard(Record, frozen=True, kw_only=True):
     """One YAML file of config/model/ or config/judge/. `name` is the file's stem."""
 
     name: str
+    folder: str = "config/model"
     engine: str
     options: dict[str, Any] = {}  # what the engine needs; checked by the engine
     sampling: dict[str, Scalar] = {}  # goes before what a benchmark asks for
@@ -251,6 +252,11 @@ class ModelCard(Record, frozen=True, kw_only=True):
     caveat: str | None = None  # shown wherever its numbers are
     note: str | None = None
 
+    @property
+    def file(self) -> str:
+        """Where the card lies, for messages."""
+        return f"{self.folder}/{self.name}.yaml"
+
     def sampling_for(self, benchmark: str) -> dict[str, Scalar]:
         """Sampling parameters that go before what the benchmark's requests ask for."""
         paper = self.papers.get(benchmark)
@@ -264,5 +270,5 @@ class ModelCard(Record, frozen=True, kw_only=True):
     def asked(self) -> dict[str, Any]:
         """The part of the card that can change an answer, as plain data; `ModelCard` can be made of it again."""
         papers = {name: {"sampling": paper.sampling} for name, paper in self.papers.items() if paper.sampling}
-        fields = ("name", "engine", "options", "sampling", "modality", "context", "images_per_prompt")
+        fields = ("name", "folder", "engine", "options", "sampling", "modality", "context", "images_per_prompt")
         return {field: getattr(self, field) for field in fields} | {"papers": papers}

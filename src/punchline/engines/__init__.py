@@ -68,7 +68,7 @@ def load(card: ModelCard, seed: int) -> Engine:
     if card.engine not in names():
         raise PunchlineError(
             f"unknown engine {card.engine!r}",
-            file=f"config/model/{card.name}.yaml",
+            file=card.file,
             field="engine",
             way_out=nearest(card.engine, names()),
         )
@@ -82,7 +82,7 @@ def check_files(card: ModelCard, engine: Engine) -> None:
         if "{" in path or "}" in path or not Path(path).is_file():  # Snakemake takes braces for a wildcard
             raise PunchlineError(
                 f"no such file: {path!r}" if not Path(path).is_file() else f"braces in the file name {path!r}",
-                file=f"config/model/{card.name}.yaml",
+                file=card.file,
                 field="path",
                 way_out="Put the file there; relative paths start at the project's root; no ~, no braces",
             )

@@ -231,7 +231,7 @@ def _digests(request: Request) -> list[str | None]:
 
 def _options(card: ModelCard) -> tuple[str, dict[str, str]]:
     """Checked options: the baseline, and the constants of prior."""
-    file = f"config/model/{card.name}.yaml"
+    file = card.file
     for option in card.options:
         if option not in OPTIONS:
             raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(str(option), OPTIONS))

@@ -59,7 +59,7 @@ class Lexical:
     needs_images = False
 
     def __init__(self, card: ModelCard) -> None:
-        file = f"config/model/{card.name}.yaml"
+        file = card.file
         for option in card.options:
             if option not in OPTIONS:
                 raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(str(option), OPTIONS))

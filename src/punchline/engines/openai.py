@@ -85,7 +85,7 @@ class OpenAI:
 
     def __init__(self, card: ModelCard) -> None:
         self.card = card
-        self.file = f"config/model/{card.name}.yaml"
+        self.file = card.file
         self.options = _options(card, self.file)
         self.needs_images = "image" in card.modality
         self.base_url = self.options.base_url or OPENAI_URL

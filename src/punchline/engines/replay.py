@@ -164,7 +164,7 @@ class Replay:
     needs_images = False
 
     def __init__(self, card: ModelCard) -> None:
-        file = f"config/model/{card.name}.yaml"
+        file = card.file
         for option in card.options:
             if option not in OPTIONS:
                 raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(option, OPTIONS))

@@ -652,7 +652,7 @@ def _version(package: str) -> str:
 
 
 def _file(card: ModelCard) -> str:
-    return f"config/model/{card.name}.yaml"
+    return card.file
 
 
 def _sampling(card: ModelCard, request: Request) -> dict[str, Scalar]:

@@ -254,7 +254,7 @@ class Vllm:
     def _start(self) -> None:
         """Start our server. Raises PunchlineError: it cannot run here, died before, or dies now."""
         if reason := self.unavailable():
-            raise PunchlineError(reason, file=f"config/model/{self._card.name}.yaml")
+            raise PunchlineError(reason, file=self._card.file)
         if self._server is not None:
             end = self._server.tail()
             self._server.close()
@@ -282,7 +282,7 @@ class Vllm:
 
     def _meet(self, base_url: str) -> None:
         """Check a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
-        file, root = f"config/model/{self._card.name}.yaml", _root(base_url)
+        file, root = self._card.file, _root(base_url)
         with vllm_server.client(root) as http:
             try:
                 names = vllm_server.served(http)
@@ -427,7 +427,7 @@ def _has_images(request: Request) -> bool:
 
 def _options(card: ModelCard) -> Options:
     """Checked options and sampling parameters of a card. Raises PunchlineError."""
-    file, names = f"config/model/{card.name}.yaml", Options.__struct_fields__
+    file, names = card.file, Options.__struct_fields__
     for option in card.options:
         if option not in names:
             raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(str(option), names))

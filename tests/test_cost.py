@@ -1,0 +1,77 @@
+"""What a run will ask and what it has cost, by hand."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+
+from punchline import cost
+from punchline.records import (
+    Image,
+    ImageRef,
+    Message,
+    ModelCard,
+    Price,
+    Request,
+    Response,
+    Sampling,
+    State,
+    Text,
+    Usage,
+)
+
+PRICE = Price(input=2.0, output=10.0, date=datetime.date(2026, 1, 1), source="made up")
+CARD = ModelCard(name="m", engine="openai", price=PRICE)
+FREE = ModelCard(name="free", engine="vllm")
+
+
+def response(state: State = "ok", **usage: int) -> Response:
+    text = "x" if state == "ok" else None
+    about: dict[str, Any] = {"request_id": "r", "model_key": "k", "engine": "e", "engine_version": "1"}
+    return Response(**about, state=state, text=text, usage=Usage(**usage))
+
+
+@pytest.mark.parametrize(
+    ("card", "answers", "expected"),
+    [
+        (CARD, [response(prompt=1000, completion=200)], {"ok": 1, "uncounted": 0, "cost": 0.004}),
+        (
+            CARD,
+            [response(prompt=1000, completion=200, reasoning=150, cached=900)],
+            {"tokens_reasoning": 150, "cost": 0.004},
+        ),
+        # A failed call and a missing image cost what was counted: nothing.
+        (CARD, [response("failed"), response("missing")], {"failed": 1, "missing": 1, "uncounted": 0, "cost": 0.0}),
+        # One answer whose tokens nobody counted: the sum would be too small, so there is none.
+        (CARD, [response(prompt=10, completion=1), response()], {"uncounted": 1, "cost": None}),
+        (CARD, [response("refused", prompt=500, completion=0)], {"refused": 1, "tokens_in": 500, "cost": 0.001}),
+        (FREE, [response(prompt=10, completion=1)], {"tokens_in": 10, "price_input": None, "cost": None}),
+        (CARD, [], {"requests": 0, "cost": 0.0}),
+    ],
+)
+def test_cost(card: ModelCard, answers: list[Response], expected: dict[str, Any]) -> None:
+    row = cost.cost_row("b", "m", "answer", card, answers)
+    assert {key: row.get(key) for key in expected} == pytest.approx(expected)
+    assert set(row) <= set(cost.COST)
+
+
+def test_plan_counts_what_is_left() -> None:
+    def request(item: str, text: str, image: str | None) -> Request:
+        shown = (Image(sha256=image),) if image else ()
+        message = Message(role="user", content=(*shown, Text(text=text)))
+        sampling = Sampling(temperature=0, max_tokens=100)
+        return Request(benchmark="b", item_id=item, task="t", condition="c", messages=(message,), sampling=sampling)
+
+    asked = [request("1", "x" * 400, "a"), request("2", "x" * 40, None), request("3", "y", None)]
+    images = {"a": ImageRef(path="a.png", sha256="a", width=280, height=280)}
+    left = asked[:2]
+    row = cost.plan_row("b", "m", "answer", CARD, asked, left, images, {r.request_id: 100 for r in left})
+    assert (row["requests"], row["answered"], row["to_ask"], row["images"]) == (3, 1, 2, 1)
+    assert row["tokens_in"] == 110 + 100  # 440 characters, 10 x 10 patches
+    assert row["tokens_out_most"] == 200
+    assert row["cost_most"] == pytest.approx((210 * 2 + 200 * 10) / 1e6)
+    assert set(row) <= set(cost.PLAN)
+    nothing = cost.plan_row("b", "m", "answer", FREE, asked, [], images, {})
+    assert (nothing["to_ask"], nothing["tokens_in"], nothing.get("cost_most")) == (0, 0, None)
