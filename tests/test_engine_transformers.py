@@ -96,6 +96,7 @@ def reader(smollm2: Path) -> Iterator[Any]:
 def viewer(tiny: Path) -> Iterator[Any]:
     """The tiny Qwen2-VL, which reads images."""
     engine = engines.load(a_card(tiny, images_per_prompt=2), seed=3)
+    texts(engine, [ask("First")])  # loads it, whichever test comes first
     yield engine
     engine.close()
 
@@ -325,7 +326,6 @@ def test_what_a_model_is_not_asked(reader: Any, viewer: Any, pictures: dict[str,
 def test_the_same_question_is_computed_once_when_nothing_is_drawn(viewer: Any) -> None:
     requests = [ask("Same", sample=sample) for sample in range(3)]
     rows = []
-    texts(viewer, [ask("First")])  # loads the model, whichever test comes first
     hook = viewer._loaded.model.register_forward_pre_hook(
         lambda module, args, kwargs: rows.append(kwargs["input_ids"].shape[0]), with_kwargs=True
     )
