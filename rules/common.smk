@@ -40,7 +40,12 @@ except PunchlineError as error:
     raise WorkflowError(str(error)) from None
 
 hand_to_scripts(MIRROR)
-ENGINE_MODULES = sorted({f"punchline.engines.{card.engine}" for card in CARDS.values()})
+ENGINE_MODULES = sorted(
+    {
+        f"punchline.engines.{card.engine}"
+        for card in [*CARDS.values(), *([JUDGE] if JUDGE else [])]
+    }
+)
 JUDGED_BY = {
     judge: [pair for pair, who in JUDGE_OF.items() if who == judge]
     for judge in sorted(set(JUDGE_OF.values()) - {""})

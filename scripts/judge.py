@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import msgspec
 
@@ -31,33 +31,32 @@ def main() -> None:
         benchmark, _, model = pair.partition(":")
         by_benchmark.setdefault(benchmark, []).append(model)
     cards = {name: msgspec.convert(card, ModelCard) for name, card in args.cards.items()}
-    made = {name: engines.load(card, args.seed) for name, card in cards.items()}
-    for benchmark, models in by_benchmark.items():
-        requests = {m: read_table(f"data/requests/{benchmark}/judge/{m}.parquet", Request) for m in models}
-        answers: dict[str, dict[str, Response]] = {model: {} for model in models}
-        # A judge is asked about all models in one go; released verdicts come model by model, each from its file.
-        groups = {model: [model] for model in models} if args.judge == RELEASED else {args.judge: models}
-        for who, judged in groups.items():
-            asked = {request.request_id: request for model in judged for request in requests[model]}
-            with closing(made[who]) as engine:
-                for journal, part in by_journal(args.judge, engine, list(asked.values())).items():
-                    label = f"judge {journal} on {benchmark}" + (f" of {who}" if args.judge == RELEASED else "")
+    with ExitStack() as opened:  # each engine serves all benchmarks: one start a judge
+        made = {name: opened.enter_context(closing(engines.load(card, args.seed))) for name, card in cards.items()}
+        for benchmark, models in by_benchmark.items():
+            requests = {m: read_table(f"data/requests/{benchmark}/judge/{m}.parquet", Request) for m in models}
+            answers: dict[str, dict[str, Response]] = {model: {} for model in models}
+            # A judge is asked about all models in one go; released verdicts come model by model, each from its file.
+            groups = {model: [model] for model in models} if args.judge == RELEASED else {args.judge: models}
+            for who, judged in groups.items():
+                asked = {request.request_id: request for model in judged for request in requests[model]}
+                for journal, part in by_journal(args.judge, made[who], list(asked.values())).items():
                     found = answer(
-                        engine,
+                        made[who],
                         part,
                         {},
                         journal=f"data/responses/{benchmark}/judge/{journal}.jsonl",
-                        label=label,
+                        label=f"judge {journal} on {benchmark}" + (f" of {who}" if args.judge == RELEASED else ""),
                         sampling=cards[who].sampling_for(benchmark),
                     )
                     for model in judged:
                         answers[model] |= {response.request_id: response for response in found}
-        for model in models:
-            snapshot = [answers[model][request.request_id] for request in requests[model]]
-            write_table(f"data/responses/{benchmark}/judge/{model}.parquet", snapshot, Response)
-            states = Counter(response.state for response in snapshot)
-            counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items()))
-            say(f"judge {args.judge} on {benchmark} of {model}: {counts or 'nothing to judge'}")
+            for model in models:
+                snapshot = [answers[model][request.request_id] for request in requests[model]]
+                write_table(f"data/responses/{benchmark}/judge/{model}.parquet", snapshot, Response)
+                states = Counter(response.state for response in snapshot)
+                counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items()))
+                say(f"judge {args.judge} on {benchmark} of {model}: {counts or 'nothing to judge'}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from punchline import chat, pace
 from punchline.errors import PunchlineError
 from punchline.progress import say
 from punchline.records import Record, Request, Response
+from punchline.storage import write_bytes
 
 if TYPE_CHECKING:
     import openai
@@ -85,10 +86,7 @@ def _read(path: Path) -> State:
 def _write(path: Path, batch: Batch, *, keep: bool) -> None:
     """Put a batch into the state file, or take it out."""
     others = [other for other in _read(path).batches if other.mark != batch.mark]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_bytes(msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
-    part.replace(path)
+    write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
 
 
 class _Run:
