@@ -76,6 +76,15 @@ def load(card: ModelCard, seed: int) -> Engine:
     return engine
 
 
+def check_options(card: ModelCard, known: Collection[str]) -> None:
+    """Raises PunchlineError, naming the card and the nearest name, for an option that the engine does not know."""
+    for option in card.options:
+        if option not in known:
+            raise PunchlineError(
+                f"unknown option {option!r}", file=card.file, way_out=nearest(str(option), sorted(known))
+            )
+
+
 def check_files(card: ModelCard, engine: Engine) -> None:
     """Raises PunchlineError, naming the card, when a file of released answers is not there."""
     for path in engine.files if isinstance(engine, Released) else ():

@@ -22,6 +22,7 @@ from punchline.benchmarks import pixelhumor
 from punchline.comics import ocr
 from punchline.comics.number import OFFSET, Label, erase_labels, read_labels
 from punchline.comics.split import Box, read_image, reading_order, split
+from punchline.engines import check_options
 from punchline.errors import PunchlineError, nearest
 from punchline.records import Image, ModelCard, Request, Response, State, sha256
 
@@ -232,9 +233,7 @@ def _digests(request: Request) -> list[str | None]:
 def _options(card: ModelCard) -> tuple[str, dict[str, str]]:
     """Checked options: the baseline, and the constants of prior."""
     file = card.file
-    for option in card.options:
-        if option not in OPTIONS:
-            raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(str(option), OPTIONS))
+    check_options(card, OPTIONS)
     baseline, answers = card.options.get("baseline"), card.options.get("answers")
     if baseline not in BASELINES:
         what = "the option is missing" if baseline is None else f"unknown baseline {baseline!r}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import punchline
+from punchline.engines import check_options
 from punchline.errors import PunchlineError, nearest
 from punchline.records import ModelCard, Request, Response, Text
 
@@ -60,9 +61,7 @@ class Lexical:
 
     def __init__(self, card: ModelCard) -> None:
         file = card.file
-        for option in card.options:
-            if option not in OPTIONS:
-                raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(str(option), OPTIONS))
+        check_options(card, OPTIONS)
         self.baseline = card.options.get("baseline")
         if self.baseline not in BASELINES:
             what = "the option is missing" if self.baseline is None else f"unknown baseline {self.baseline!r}"

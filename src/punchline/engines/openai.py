@@ -20,7 +20,7 @@ import msgspec
 
 import punchline
 from punchline import chat, engines, pace
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError
 from punchline.records import Image, ModelCard, Record, Request, Response, Scalar, State, Usage
 
 if TYPE_CHECKING:
@@ -448,10 +448,7 @@ def _installed() -> str:
 
 def _options(card: ModelCard, file: str) -> Options:
     """Checked options. No value is repeated in an error: one may be a key that was put in the wrong place."""
-    names = Options.__struct_fields__
-    for option in card.options:
-        if option not in names:
-            raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(str(option), names))
+    engines.check_options(card, Options.__struct_fields__)
     try:
         options = msgspec.convert(card.options, Options)
     except msgspec.ValidationError as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import punchline
+from punchline.engines import check_options
 from punchline.errors import PunchlineError, nearest
 from punchline.records import ModelCard, Request, Response, Scalar, State, Usage, sha256
 from punchline.storage import parse_csv
@@ -165,9 +166,7 @@ class Replay:
 
     def __init__(self, card: ModelCard) -> None:
         file = card.file
-        for option in card.options:
-            if option not in OPTIONS:
-                raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(option, OPTIONS))
+        check_options(card, OPTIONS)
         for option in OPTIONS:
             value = card.options.get(option)
             if option == "select" and (value is None or (isinstance(value, dict) and value)):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from punchline import revisions, small_models
-from punchline.engines import parameters
+from punchline.engines import check_options, parameters
 from punchline.errors import PunchlineError, nearest
 from punchline.records import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
 
@@ -679,9 +679,8 @@ def _check_sampling(sampling: Mapping[str, Scalar], file: str) -> None:
 def _check_options(card: ModelCard) -> None:
     """Raises PunchlineError for an option that is unknown or of the wrong kind."""
     file = _file(card)
+    check_options(card, OPTIONS)
     for option, value in card.options.items():
-        if option not in OPTIONS:
-            raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(str(option), OPTIONS))
         kind = OPTIONS[option]
         low = kind is int and isinstance(value, int) and (value is True or value < 1)
         if low or not isinstance(value, kind):

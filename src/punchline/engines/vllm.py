@@ -427,10 +427,8 @@ def _has_images(request: Request) -> bool:
 
 def _options(card: ModelCard) -> Options:
     """Checked options and sampling parameters of a card. Raises PunchlineError."""
-    file, names = card.file, Options.__struct_fields__
-    for option in card.options:
-        if option not in names:
-            raise PunchlineError(f"unknown option {option!r}", file=file, way_out=nearest(str(option), names))
+    file = card.file
+    engines.check_options(card, Options.__struct_fields__)
     try:
         options = msgspec.convert(card.options, Options)
     except msgspec.ValidationError as error:
