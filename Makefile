@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # uv trusts what the system trusts, as pip does: a company's proxy has its own certificate.
 export UV_SYSTEM_CERTS := true
 
-.PHONY: demo test test-engines setup hf vllm-cpu cluster clean lock
+.PHONY: demo test test-engines smoke setup hf metrics vllm-cpu cluster clean lock
 
 demo: .venv/ready
 	@$(BIN)/snakemake --cores all results/table8.csv --quiet rules host
@@ -18,6 +18,11 @@ test: .venv/ready-dev
 test-engines: .venv/ready-dev
 	@MAKE="$(MAKE)" sh tests/run_engines.sh
 
+# Two small real models on the demo items of all five benchmarks, every condition, every table: about ten minutes.
+smoke: .venv/ready-hf .venv/ready-metrics
+	@$(BIN)/snakemake --cores all all_tables --config benchmarks=all conditions=all judge=overlap \
+		models=[smollm2-135m-transformers,tiny-qwen2-vl-transformers] scorers=[bertscore-minilm,minilm]
+
 setup: .venv/ready
 
 # The engine transformers. On a GPU machine: make hf TORCH='torch==2.13.0 --index-url ...'.
@@ -27,6 +32,14 @@ hf: .venv/ready-hf
 	@echo "installing $(TORCH) and what requirements-hf.lock pins into .venv/ ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --no-deps -r requirements-hf.lock
+	@touch $@
+
+# The engine similarity: BERTScore, sentence embeddings. TORCH as above.
+metrics: .venv/ready-metrics
+.venv/ready-metrics: .venv/ready requirements-metrics.lock
+	@echo "installing $(TORCH) and what requirements-metrics.lock pins into .venv/ ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --no-deps -r requirements-metrics.lock
 	@touch $@
 
 # A controller for SLURM, and DVC over SSH, in an environment of its own: the plugin costs every Snakemake start 2 s.
@@ -65,6 +78,7 @@ lock: .venv/ready
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 	$(COMPILE) --extra hf -c requirements.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-hf.lock
+	$(COMPILE) --extra metrics -c requirements.lock -c requirements-dev.lock -c requirements-hf.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-metrics.lock
 	$(COMPILE) --extra slurm --extra remotes -c requirements.lock pyproject.toml -o requirements-cluster.lock
 
 clean:

@@ -7,7 +7,7 @@ min_version("9.5")
 include: "rules/common.smk"
 
 
-# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: number_images, infer, judge_*.
+# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: pictures, infer, judge_*.
 localrules:
     all,
     fetch,
@@ -19,6 +19,7 @@ localrules:
     items,
     gold,
     ask,
+    ask_chained,
     ask_judge,
     small_model,
     grade,
@@ -59,6 +60,7 @@ include: "rules/fetch.smk"
 include: "rules/prepare.smk"
 include: "rules/ask.smk"
 include: "rules/models.smk"
+include: "rules/finetune.smk"
 include: "rules/infer.smk"
 include: "rules/grade.smk"
 include: "rules/tabulate.smk"

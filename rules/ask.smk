@@ -10,6 +10,11 @@ rule ask:
         "../environment.yml"
     params:
         samples=SELECTION.samples,
+        conditions=lambda wildcards: [
+            name
+            for name in BENCHMARKS[wildcards.benchmark].CONDITIONS
+            if name in SELECTION.conditions
+        ],
     shell:
         "python scripts/ask.py --benchmark {wildcards.benchmark} --items {input.all_items} --samples {params.samples}"
-        " --out {output.requests} |& tee {log} >&2"
+        " --conditions {params.conditions} --out {output.requests} |& tee {log} >&2"

@@ -7,12 +7,20 @@ import msgspec
 
 from snakemake.exceptions import WorkflowError
 
-from punchline import benchmarks, demo, engines, small_models
+from punchline import adapters, benchmarks, demo, engines, finetune, small_models
 from punchline.code import code_of
-from punchline.config import hand_to_scripts, read_card, read_selection
-from punchline.errors import PunchlineError
+from punchline.config import hand_to_scripts, read_card, read_selection, stems
+from punchline.errors import PunchlineError, nearest
 from punchline.fetch import Annotation, read_manifest
-from punchline.judging import RELEASED, judge_of
+from punchline.judging import (
+    CHAINED,
+    HOPS,
+    RELEASED,
+    hops_of,
+    requests_path,
+    scorers_of,
+    snapshot_path,
+)
 from punchline.lineage import card_of_released
 from punchline.records import LedgerEntry, ModelCard
 from punchline.storage import read_records
@@ -28,12 +36,29 @@ try:
         name: read_manifest(Path(f"data/manifests/{name}/annotations.csv"), Annotation)
         for name in SELECTION.benchmarks
     }
-    JUDGE = read_card(SELECTION.judge, "config/judge") if SELECTION.judge else None
-    if JUDGE:
-        engines.load(JUDGE, SELECTION.seed)
-    JUDGE_OF = {
-        (benchmark, model): judge_of(module, engine, SELECTION.judge)
-        for benchmark, module in BENCHMARKS.items()
+    JUDGES = {
+        name: read_card(name, "config/judge")
+        for name in [
+            *([SELECTION.judge] if SELECTION.judge else []),
+            *SELECTION.scorers,
+        ]
+    }
+    for card in JUDGES.values():
+        engines.load(card, SELECTION.seed)
+    RECIPES = {name: finetune.read_recipe(name) for name in stems(finetune.FOLDER)}
+    BASES = {name: read_card(recipe.base) for name, recipe in RECIPES.items()}
+    SCORERS = scorers_of(JUDGES[name] for name in SELECTION.scorers)
+    # What the answers of a model lead to: {hop: who answers it}.
+    HOPS_OF = {
+        (benchmark, model): hops_of(
+            loaded,
+            CARDS[model],
+            engine,
+            conditions=SELECTION.conditions,
+            judge=SELECTION.judge,
+            scorers=SCORERS,
+        )
+        for benchmark, loaded in BENCHMARKS.items()
         for model, engine in ENGINES.items()
     }
 except PunchlineError as error:
@@ -41,26 +66,32 @@ except PunchlineError as error:
 
 hand_to_scripts(MIRROR)
 ENGINE_MODULES = sorted(
-    {
-        f"punchline.engines.{card.engine}"
-        for card in [*CARDS.values(), *([JUDGE] if JUDGE else [])]
-    }
+    {f"punchline.engines.{card.engine}" for card in [*CARDS.values(), *JUDGES.values()]}
 )
-JUDGED_BY = {
-    judge: [pair for pair, who in JUDGE_OF.items() if who == judge]
-    for judge in sorted(set(JUDGE_OF.values()) - {""})
+# {judge or scorer: (benchmark, hop, model) whose answers it is asked about}
+ABOUT = {}
+for pair, hops in HOPS_OF.items():
+    for hop, who in hops.items():
+        if hop != CHAINED:
+            ABOUT.setdefault(who, []).append((pair[0], hop, pair[1]))
+# {model: benchmarks in which its answers lead to further questions to itself}
+CHAINED_OF = {
+    model: [name for name in BENCHMARKS if CHAINED in HOPS_OF[name, model]]
+    for model in CARDS
 }
 # Benchmarks whose images some selected model looks at.
 ILLUSTRATED = [
     name
     for name, module in BENCHMARKS.items()
-    if module.IMAGES and any(engine.needs_images for engine in ENGINES.values())
+    if module.IMAGES
+    and any(engines.looks_at(engine, name) for engine in ENGINES.values())
 ]
 
 
 wildcard_constraints:
     benchmark="|".join(SELECTION.benchmarks),
     model="|".join(map(re.escape, SELECTION.models)),
+    hop="|".join(HOPS),
 
 
 def as_json(value):
@@ -119,9 +150,9 @@ def snapshot_files():
         model=SELECTION.models,
     )
     return files + [
-        f"data/responses/{benchmark}/judge/{model}.parquet"
-        for (benchmark, model), judge in JUDGE_OF.items()
-        if judge
+        snapshot_path(benchmark, hop, model)
+        for (benchmark, model), hops in HOPS_OF.items()
+        for hop in hops
     ]
 
 
@@ -132,46 +163,64 @@ def with_price(card):
 def asked():
     """[benchmark, model, hop, card of who is asked, snapshot] of everything that is asked of anybody."""
     found = []
-    for (benchmark, model), judge in JUDGE_OF.items():
+    for (benchmark, model), hops in HOPS_OF.items():
         snapshot = f"data/responses/{benchmark}/{model}.parquet"
         found.append([benchmark, model, "answer", with_price(CARDS[model]), snapshot])
-        if judge:
-            card = JUDGE
-            if judge == RELEASED:
+        for hop, who in hops.items():
+            card = JUDGES.get(who, CARDS[model])
+            if who == RELEASED:
                 nobody = ModelCard(name=RELEASED, engine="replay")
                 card = card_of_released(ENGINES[model]) or nobody
-            snapshot = f"data/responses/{benchmark}/judge/{model}.parquet"
-            found.append([benchmark, model, "judge", with_price(card), snapshot])
+            snapshot = snapshot_path(benchmark, hop, model)
+            found.append([benchmark, model, hop, with_price(card), snapshot])
     return found
 
 
-def judge_cards(judge):
-    """{name: card} of who gives this judge's verdicts: itself, or every model whose file has them."""
-    if judge == RELEASED:
-        return {model: CARDS[model].asked() for _, model in JUDGED_BY[judge]}
-    return {judge: JUDGE.asked()}
+def judge_cards(who):
+    """{name: card} of who answers: itself, or every model whose file has released verdicts."""
+    if who == RELEASED:
+        return {model: CARDS[model].asked() for _, _, model in ABOUT[who]}
+    return {who: JUDGES[who].asked()}
 
 
-def judge_modules(judge):
-    engine = "replay" if judge == RELEASED else JUDGE.engine
+def judge_modules(who):
+    engine = "replay" if who == RELEASED else JUDGES[who].engine
     return [f"punchline.engines.{engine}"]
 
 
+def own_requests(wildcards):
+    """What a model itself was asked: on items, and on its own answers."""
+    files = [f"data/requests/{wildcards.benchmark}.parquet"]
+    if CHAINED in HOPS_OF[wildcards.benchmark, wildcards.model]:
+        files.append(requests_path(wildcards.benchmark, CHAINED, wildcards.model))
+    return files
+
+
+def own_snapshots(wildcards):
+    files = [f"data/responses/{wildcards.benchmark}/{wildcards.model}.parquet"]
+    if CHAINED in HOPS_OF[wildcards.benchmark, wildcards.model]:
+        files.append(snapshot_path(wildcards.benchmark, CHAINED, wildcards.model))
+    return files
+
+
+def judges_of(wildcards):
+    hops = HOPS_OF[wildcards.benchmark, wildcards.model]
+    return {hop: who for hop, who in hops.items() if hop != CHAINED}
+
+
 def judged_files(wildcards):
-    """A judge's requests and verdicts on a model's answers; nothing where there is no judge."""
-    if not JUDGE_OF[wildcards.benchmark, wildcards.model]:
-        return []
+    """What judges and scorers were asked about a model's answers, and what they said."""
     return [
-        f"data/{what}/{wildcards.benchmark}/judge/{wildcards.model}.parquet"
-        for what in ("requests", "responses")
+        path(wildcards.benchmark, hop, wildcards.model)
+        for hop in judges_of(wildcards)
+        for path in (requests_path, snapshot_path)
     ]
 
 
-def judge_arguments(wildcards, input):
-    if not input.judged:
-        return ""
-    judge = JUDGE_OF[wildcards.benchmark, wildcards.model]
-    return f"--judge {judge} --judge-requests {input.judged[0]} --verdicts {input.judged[1]}"
+def judge_arguments(wildcards):
+    judges = judges_of(wildcards)
+    words = [f"{hop}={who}" for hop, who in judges.items()]
+    return " ".join(["--judges", *words]) if words else ""
 
 
 def files_of_engine(engine):
@@ -179,9 +228,37 @@ def files_of_engine(engine):
 
 
 def model_files(card):
-    """What has to be built before a model can be loaded: the small models that the project makes itself."""
+    """What has to be built before a model can be loaded: small models that the project makes itself, adapters."""
     name = small_models.builder_of(str(card.options.get("id", "")))
-    return [f"data/models/{name}/punchline.json"] if name else []
+    files = [f"data/models/{name}/punchline.json"] if name else []
+    adapter = card.options.get("adapter")
+    if adapter is not None:
+        manifest = adapters.manifest_of(adapter)
+        recipe = RECIPES.get(adapter)
+        if not manifest.is_file() and recipe is None:
+            way_out = nearest(adapter, RECIPES)
+            raise WorkflowError(
+                f"{card.file}, field adapter: no recipe {adapter!r}. {way_out}"
+            )
+        if not manifest.is_file() and recipe.benchmark not in SELECTION.benchmarks:
+            raise WorkflowError(
+                f"{card.file}: the adapter {adapter} is not trained, and training it needs items of"
+                f" {recipe.benchmark}. Select that benchmark too"
+            )
+        files.append(manifest.as_posix())
+    return files
+
+
+def trained_on(name, adapter):
+    """Items or gold that an adapter is trained on, however old where it is trained.
+
+    An adapter that is out of date takes them as they are: Snakemake looks at no other reason to run a job that has
+    ancient inputs when these are made anew.
+    """
+    recipe = RECIPES[adapter]
+    path = f"data/items/{recipe.benchmark}/{name}"
+    current = finetune.is_trained(recipe, BASES[adapter], SELECTION.corpus.name)
+    return ancient(path) if current else path
 
 
 def gpus(card):
@@ -190,7 +267,7 @@ def gpus(card):
         return card.gpus
     if card.engine == "vllm" and "base_url" not in card.options:
         return card.options.get("tensor_parallel", 1)
-    if card.engine == "transformers":
+    if card.engine in ("transformers", "similarity"):
         return 0 if card.options.get("device") == "cpu" else 1
     return 0
 
@@ -222,9 +299,9 @@ def chain_files(benchmark):
     files += [
         path
         for path in snapshot_files()
-        if path.startswith(f"data/responses/{benchmark}/judge/")
+        if path.startswith(f"data/responses/{benchmark}/") and path not in files
     ]
-    if BENCHMARKS[benchmark].JUDGED:  # their prices are in its tables
+    if BENCHMARKS[benchmark].JUDGES:  # their prices are in its tables
         files += [
             path.as_posix() for path in sorted(Path("config/judge").glob("*.yaml"))
         ]

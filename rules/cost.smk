@@ -36,9 +36,12 @@ rule plan:
         cards=as_json({name: with_price(card) for name, card in CARDS.items()}),
         judges=as_json(
             {
-                f"{benchmark}:{model}": with_price(JUDGE)
-                for (benchmark, model), judge in JUDGE_OF.items()
-                if JUDGE and judge == JUDGE.name
+                f"{benchmark}:{model}": {
+                    hop: with_price(JUDGES[who])
+                    for hop, who in hops.items()
+                    if who in JUDGES
+                }
+                for (benchmark, model), hops in HOPS_OF.items()
             }
         ),
         seed=SELECTION.seed,

@@ -76,7 +76,7 @@ else:
         params:
             folder=raw_folder,
         shell:
-            "python scripts/fetch.py images --comic-ids {input.selected} --pages {params.folder}/comic_url.csv"
+            "python scripts/fetch.py images --comic-ids {input.selected} --pages {input.selected} --sources"
             " --manifest {input.pinned} --lock data/manifests/{wildcards.benchmark}/images.lock.csv"
             " --out {params.folder}/images --ledger {params.folder}/fetch.jsonl --entries {output.ledger}"
             ' --mirror "$PUNCHLINE_FETCH_MIRROR" |& tee {log} >&2'

@@ -3,8 +3,8 @@ rule grade:
         code=benchmark_code("scripts/grade.py"),
         all_items="data/items/{benchmark}/items.jsonl",
         gold="data/items/{benchmark}/gold.jsonl",
-        requests="data/requests/{benchmark}.parquet",
-        snapshot="data/responses/{benchmark}/{model}.parquet",
+        requests=own_requests,
+        snapshots=own_snapshots,
         judged=judged_files,
     output:
         grades="results/{benchmark}/grades/{model}.parquet",
@@ -16,4 +16,4 @@ rule grade:
         judge=judge_arguments,
     shell:
         "python scripts/grade.py --benchmark {wildcards.benchmark} --model {wildcards.model} --items {input.all_items}"
-        " --gold {input.gold} --requests {input.requests} --snapshot {input.snapshot} --out {output.grades} {params.judge} |& tee {log} >&2"
+        " --gold {input.gold} --requests {input.requests} --snapshots {input.snapshots} --out {output.grades} {params.judge} |& tee {log} >&2"

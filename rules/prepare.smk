@@ -1,7 +1,10 @@
-# What models see (numbered images, items), and gold apart from it: a corrected label re-asks nobody.
-rule number_images:
+# What models see (pictures, items), and gold apart from it: a corrected label re-asks nobody.
+rule pictures:
     input:
-        code=benchmark_code("scripts/number_images.py"),
+        code=lambda wildcards: code_of(
+            "scripts/pictures.py",
+            f"punchline.benchmarks.{wildcards.benchmark}_pictures",
+        ),
         files=item_files,
         selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
         ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
@@ -9,14 +12,14 @@ rule number_images:
     output:
         index="data/images/{benchmark}/index.jsonl",
     log:
-        "logs/prepare/number_{benchmark}.log",
+        "logs/prepare/pictures_{benchmark}.log",
     conda:
         "../environment.yml"
     threads: workflow.cores or 1
     params:
         pinned="" if SELECTION.corpus.drawn else "--pinned",
     shell:
-        "python scripts/number_images.py --benchmark {wildcards.benchmark} --files {input.files} {params.pinned}"
+        "python scripts/pictures.py --benchmark {wildcards.benchmark} --files {input.files} {params.pinned}"
         " --selected {input.selected} --ledger {input.ledger} --out {output.index} |& tee {log} >&2"
 
 

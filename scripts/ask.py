@@ -17,9 +17,10 @@ def main() -> None:
     parser.add_argument("--benchmark", required=True)
     parser.add_argument("--items", required=True)
     parser.add_argument("--samples", type=int, default=1)
+    parser.add_argument("--conditions", nargs="+", required=True)
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
-    requests = ask(benchmarks.load(args.benchmark), read_records(args.items, Item), args.samples)
+    requests = ask(benchmarks.load(args.benchmark), read_records(args.items, Item), args.samples, args.conditions)
     write_table(args.out, requests, Request)
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from punchline.errors import entry_point
-from punchline.prepare import drawn_ledger
+from punchline.pictures import drawn_ledger
 from punchline.storage import write_records
 
 

@@ -20,6 +20,7 @@ from punchline.fetch import (
     fetch_images,
     read_ids,
     read_pages,
+    read_sources,
     write_availability,
 )
 from punchline.progress import EVERY_S, say
@@ -71,6 +72,7 @@ def images(args: argparse.Namespace) -> None:
             args.ledger,
             args.lock,
             args.mirror or None,
+            sources=read_sources(args.pages) if args.sources else None,
             retry_missing=args.retry_missing or bool(os.environ.get("PUNCHLINE_RETRY_MISSING")),
             progress=progress,
         )
@@ -99,7 +101,8 @@ def main() -> None:
 
     command = commands.add_parser("images", help="the comics of a selection")
     command.add_argument("--comic-ids", type=Path, required=True, help="CSV with a column comic_id or item_id")
-    command.add_argument("--pages", type=Path, help="the released comic_url.csv")
+    command.add_argument("--pages", type=Path, help="selected.csv, or PixelHumor's comic_url.csv")
+    command.add_argument("--sources", action="store_true", help="take the sources from there, too")
     command.add_argument("--manifest", type=Path, help="images_pinned.csv")
     command.add_argument("--out", type=Path, required=True, help="folder for the images")
     command.add_argument("--ledger", type=Path, required=True, help="ledger.jsonl")

@@ -1,4 +1,4 @@
-"""Answers and gold in, grades out."""
+"""Answers, verdicts and gold in, grades out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import argparse
 
 from punchline import benchmarks
 from punchline.errors import entry_point
-from punchline.grade import grade, read_verdicts
+from punchline.grade import Verdicts, grade, read_verdicts
+from punchline.judging import requests_path, snapshot_path
 from punchline.records import Gold, Grade, Item, Request, Response
 from punchline.storage import read_records, read_table, write_table
 
@@ -14,23 +15,24 @@ from punchline.storage import read_records, read_table, write_table
 @entry_point
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("--benchmark", "--model", "--items", "--gold", "--requests", "--snapshot", "--out"):
+    for name in ("--benchmark", "--model", "--items", "--gold", "--out"):
         parser.add_argument(name, required=True)
-    parser.add_argument("--judge", default="", help="who judged; empty: nobody")
-    parser.add_argument("--judge-requests")
-    parser.add_argument("--verdicts")
+    for name in ("--requests", "--snapshots"):
+        parser.add_argument(name, required=True, nargs="+", help="of the model's answers, and of its chained ones")
+    parser.add_argument("--judges", nargs="*", default=[], help="hop=who answered it")
     args = parser.parse_args()
-    verdicts = None
-    if args.judge:
-        asked = read_table(args.judge_requests, Request)
-        verdicts = read_verdicts(args.judge, asked, read_table(args.verdicts, Response), args.verdicts)
+    verdicts: Verdicts | None = {} if args.judges else None
+    for hop, _, who in (judge.partition("=") for judge in args.judges):
+        asked = read_table(requests_path(args.benchmark, hop, args.model), Request)
+        snapshot = snapshot_path(args.benchmark, hop, args.model)
+        verdicts = (verdicts or {}) | read_verdicts(who, asked, read_table(snapshot, Response), snapshot)
     grades = grade(
         benchmarks.load(args.benchmark),
         args.model,
         read_records(args.items, Item),
         read_records(args.gold, Gold),
-        read_table(args.requests, Request),
-        read_table(args.snapshot, Response),
+        [request for path in args.requests for request in read_table(path, Request)],
+        [response for path in args.snapshots for response in read_table(path, Response)],
         verdicts,
     )
     write_table(args.out, grades, Grade)

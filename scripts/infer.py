@@ -11,6 +11,7 @@ import msgspec
 from punchline import engines
 from punchline.errors import entry_point
 from punchline.infer import image_files, infer
+from punchline.judging import CHAINED, journal_path, requests_path, snapshot_path
 from punchline.progress import say
 from punchline.records import Item, ModelCard, Request
 from punchline.storage import read_records, read_table
@@ -22,22 +23,33 @@ def main() -> None:
     parser.add_argument("--card", required=True, type=json.loads)
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--benchmarks", required=True, nargs="+")
+    parser.add_argument("--chained", action="store_true", help="what hangs on the model's own answers")
     args = parser.parse_args()
     card = msgspec.convert(args.card, ModelCard)
     with closing(engines.load(card, args.seed)) as engine:
         for benchmark in args.benchmarks:
             items = read_records(f"data/items/{benchmark}/items.jsonl", Item)
+            requests, journal, snapshot = (
+                f"data/requests/{benchmark}.parquet",
+                f"data/responses/{benchmark}/{card.name}.jsonl",
+                f"data/responses/{benchmark}/{card.name}.parquet",
+            )
+            if args.chained:
+                requests, journal, snapshot = (
+                    path(benchmark, CHAINED, card.name) for path in (requests_path, journal_path, snapshot_path)
+                )
+            label = f"infer {card.name} on {benchmark}" + (f" ({CHAINED})" if args.chained else "")
             states = infer(
                 engine,
-                read_table(f"data/requests/{benchmark}.parquet", Request),
-                image_files(items) if engine.needs_images else {},
-                journal=f"data/responses/{benchmark}/{card.name}.jsonl",
-                snapshot=f"data/responses/{benchmark}/{card.name}.parquet",
-                label=f"infer {card.name} on {benchmark}",
+                read_table(requests, Request),
+                image_files(items) if engines.looks_at(engine, benchmark) else {},
+                journal=journal,
+                snapshot=snapshot,
+                label=label,
                 sampling=card.sampling_for(benchmark),
             )
             counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items()))
-            say(f"infer {card.name} on {benchmark}: {counts}")
+            say(f"{label}: {counts}")
 
 
 if __name__ == "__main__":

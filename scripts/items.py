@@ -7,7 +7,7 @@ from pathlib import Path
 
 from punchline import benchmarks
 from punchline.errors import entry_point
-from punchline.prepare import NumberedImage, make_items, naming, read_files, read_selected
+from punchline.prepare import Pictures, make_items, naming, read_files, read_selected
 from punchline.records import LedgerEntry
 from punchline.storage import read_records, write_records
 
@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--files", required=True, nargs="+", type=Path)
     parser.add_argument("--selected", required=True)
     parser.add_argument("--ledger", default="", help="empty: no selected model looks at images")
-    parser.add_argument("--index", default="", help="numbered images; empty: none were made")
+    parser.add_argument("--index", default="", help="pictures; empty: none were made")
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
     with naming(args.files):
@@ -28,7 +28,7 @@ def main() -> None:
             read_files(args.files),
             read_selected(args.selected),
             read_records(args.ledger, LedgerEntry) if args.ledger else None,
-            read_records(args.index, NumberedImage) if args.index else [],
+            read_records(args.index, Pictures) if args.index else [],
         )
     write_records(args.out, items)
 

@@ -21,7 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--benchmarks", required=True, nargs="+")
     parser.add_argument("--cards", required=True, type=json.loads, help="{model: card}")
-    parser.add_argument("--judges", required=True, type=json.loads, help="{benchmark:model: card of its judge}")
+    parser.add_argument("--judges", required=True, type=json.loads, help="{benchmark:model: {hop: card}}")
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
@@ -40,19 +40,18 @@ def main() -> None:
                 r
                 for r in requests
                 if ((a := known.get((r.request_id, key))) is None or a.state == "failed")
-                and (has_all_images(r) or not engine.needs_images)
+                and (has_all_images(r) or not engines.looks_at(engine, benchmark))
             ]
             most = {r.request_id: int(engines.parameters(card, r)["max_tokens"] or 0) for r in to_ask}
             why = engine.unavailable()
             note = f"cannot run here: {why}" if why else ""
             rows.append(cost.plan_row(benchmark, name, "answer", card, requests, to_ask, images, most, note))
-            judge = args.judges.get(f"{benchmark}:{name}")
-            if judge is not None:
+            for hop, who in args.judges.get(f"{benchmark}:{name}", {}).items():
                 # What a judge will be asked hangs on answers that are not there yet: one question each, twice as long.
-                judge_card = msgspec.convert(judge, ModelCard)
+                judge_card = msgspec.convert(who, ModelCard)
                 most = {r.request_id: int(judge_card.sampling_for(benchmark).get("max_tokens") or 1024) for r in to_ask}
                 note = "estimated from the questions: the answers are not there yet"
-                row = cost.plan_row(benchmark, name, "judge", judge_card, to_ask, to_ask, {}, most, note)
+                row = cost.plan_row(benchmark, name, hop, judge_card, to_ask, to_ask, {}, most, note)
                 rows.append(row)
     write_text(args.out, csv_text(cost.PLAN, rows))
 

@@ -29,6 +29,7 @@ NO_MODEL = {
         "table12": ["published annotations"],
         "agreement": ["published annotations"],
         "figure2": ["published annotations"],
+        "figure3": ["all models"],
     }.items()
     for row in rows
 } | {

@@ -30,6 +30,15 @@ def test_overrides_take_the_place_of_lines() -> None:
     assert (mirror, selection.models, selection.limit) == ("a/b", ["ocr"], 3)
 
 
+def test_conditions_and_scorers() -> None:
+    chosen = read_selection({"benchmarks": ["pixelhumor", "yesbut"], "conditions": "all", "scorers": "null"})[0]
+    assert chosen.conditions[0] == "default" and {"oracle", "chained"} <= set(chosen.conditions)
+    assert chosen.scorers == []
+    some = read_selection({"benchmarks": ["yesbut"], "conditions": "oracle", "scorers": "minilm"})[0]
+    assert (some.conditions, some.scorers) == (["default", "oracle"], ["minilm"])
+    assert read_selection({})[0].conditions == ["default"]
+
+
 @pytest.mark.parametrize("value", ["[random,ocr]", "random,ocr", ["random", "ocr"]])
 def test_lists_as_people_write_them(value: Any) -> None:
     assert read_selection({"models": value})[0].models == ["random", "ocr"]
@@ -49,6 +58,9 @@ def test_lists_as_people_write_them(value: Any) -> None:
         ({"limit": "ten"}, r"Expected `int \| null`, got `str`"),
         ({"seed": 1.5}, "seed"),
         ({"subset": "nowhere.csv"}, r"no such file: nowhere.csv. Name a CSV"),
+        ({"conditions": ["oracel"], "benchmarks": ["yesbut"]}, r"unknown conditions 'oracel'. Did you mean 'oracle'"),
+        ({"conditions": ["oracle"]}, r"unknown conditions 'oracle'. Valid: default"),  # PixelHumor has no other
+        ({"scorers": ["labs"]}, r"unknown scorers 'labs' .*Did you mean 'labse'"),
     ],
 )
 def test_a_mistake_is_named(overrides: dict[str, Any], message: str) -> None:

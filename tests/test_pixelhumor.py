@@ -48,7 +48,7 @@ def test_boxes() -> None:
 
 
 def test_items_of_the_given_images_only() -> None:
-    (item,) = pixelhumor.items(files(), {"a_b_1": IMAGE})
+    (item,) = pixelhumor.items(files(), {"a_b_1": (IMAGE,)})
     assert (item.item_id, item.source, item.cluster, item.images, item.missing) == (
         "a_b_1",
         "a_b",
@@ -61,7 +61,7 @@ def test_items_of_the_given_images_only() -> None:
 
 
 def test_a_missing_image_is_an_item_with_its_reason() -> None:
-    first, second = pixelhumor.items(files(), {"c_2": "HTTP 404", "a_b_1": IMAGE})
+    first, second = pixelhumor.items(files(), {"c_2": "HTTP 404", "a_b_1": (IMAGE,)})
     assert (first.item_id, second.item_id) == ("a_b_1", "c_2")  # released order
     assert (second.images, second.missing) == ((), "HTTP 404")
 
@@ -84,7 +84,7 @@ def test_golds_are_joined_on_the_comic() -> None:
 
 
 def test_eight_requests_image_before_question() -> None:
-    (item,) = pixelhumor.items(files(), {"a_b_1": IMAGE})
+    (item,) = pixelhumor.items(files(), {"a_b_1": (IMAGE,)})
     requests = pixelhumor.requests(item)
     assert [request.task for request in requests] == list(pixelhumor.TASKS)
     for request in requests:
@@ -107,7 +107,7 @@ def test_requests_do_not_depend_on_labels_or_urls() -> None:
     ids = [
         [
             request.request_id
-            for item in pixelhumor.items(given, {"a_b_1": IMAGE})
+            for item in pixelhumor.items(given, {"a_b_1": (IMAGE,)})
             for request in pixelhumor.requests(item)
         ]
         for given in (files(), other)
@@ -130,7 +130,7 @@ def replaced(name: str, old: str, new: str) -> dict[str, bytes]:
 
 
 def read_items(given: dict[str, bytes]) -> object:
-    return pixelhumor.items(given, {"a_b_1": IMAGE})
+    return pixelhumor.items(given, {"a_b_1": (IMAGE,)})
 
 
 @pytest.mark.parametrize(
@@ -226,11 +226,11 @@ def test_a_file_that_is_not_there() -> None:
 
 def test_an_image_of_no_comic() -> None:
     with pytest.raises(PunchlineError, match=r"comic_url\.csv, record c_9.*no such comic"):
-        pixelhumor.items(files(), {"c_9": IMAGE})
+        pixelhumor.items(files(), {"c_9": (IMAGE,)})
 
 
 def test_a_box_may_reach_two_pixels_beyond() -> None:
-    assert pixelhumor.items(replaced("metadata", "'x2': 100", "'x2': 102"), {"a_b_1": IMAGE})
+    assert pixelhumor.items(replaced("metadata", "'x2': 100", "'x2': 102"), {"a_b_1": (IMAGE,)})
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ SIZES = {
     "table15": 480,
     "agreement": 2,
     "figure2": 9,
+    "figure3": 1,
 }
 
 Values = dict[tuple[str, str, str, str], str]

@@ -16,7 +16,7 @@ from punchline.benchmarks.humorbench import judge_request, parse_verdict, reques
 from punchline.engines import replay
 from punchline.engines.replay import Answer, read_humorbench
 from punchline.errors import PunchlineError
-from punchline.judging import RELEASED, UNNAMED, by_journal, judge_of
+from punchline.judging import JUDGE, RELEASED, UNNAMED, by_journal, hops_of
 from punchline.records import Gold, Item, ModelCard, Usage
 
 ROW = {"annotation_row": "6", "model": "o1", "explanation": "A pun.", "autograder_judgment": "PASS"}
@@ -222,6 +222,10 @@ def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], as
     path = tmp_path / "r.csv"
     path.write_bytes(table(*(ROW | {"annotation_row": str(n), "autograder_model": j} for n, j in enumerate(judges))))
     options = {"format": "humorbench", "path": str(path)}
-    made = replay.engine(ModelCard(name="o1", engine="replay", options=options), 0)
-    assert judge_of(load("humorbench"), made, asked) == expected
-    assert judge_of(load("pixelhumor"), made, asked) == ""
+    card = ModelCard(name="o1", engine="replay", options=options)
+    made = replay.engine(card, 0)
+    who = {
+        name: hops_of(load(name), card, made, conditions=["default"], judge=asked, scorers={"cosine": "labse"})
+        for name in ("humorbench", "pixelhumor")
+    }
+    assert who == {"humorbench": {JUDGE: expected}, "pixelhumor": {}}

@@ -113,9 +113,11 @@ def test_only_the_grades_of_the_rule_count() -> None:
 
 def test_a_task_that_was_not_attempted_is_no_missing_answer() -> None:
     row = Row(keys={}, columns={}, items=frozenset({"a", "b"}), tasks=("Q1", "Q2"))
-    states: dict[tuple[str, str], State] = {("a", "Q1"): "ok", ("b", "Q1"): "refused"}
+    states: dict[tuple[str, str, str], State] = {("a", "Q1", "default"): "ok", ("b", "Q1", "default"): "refused"}
     assert count_states(states, row) == {"refused": 1}
     assert count_states({}, row) == {"missing": 2}
+    states["a", "Q2", "default"] = "ok"
+    assert count_states(states, row) == {"refused": 1}  # b was not asked Q2
 
 
 def test_the_same_input_gives_the_same_bytes_and_cells() -> None:

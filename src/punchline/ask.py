@@ -1,4 +1,4 @@
-"""Requests: what every model is asked about the items of a benchmark."""
+"""Requests: what every model is asked about the items of a benchmark, and what its answers lead to."""
 
 from __future__ import annotations
 
@@ -6,35 +6,48 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from punchline.benchmarks import Benchmark, judged
+from punchline.benchmarks import DEFAULT, Benchmark, chains, judged
 from punchline.grade import by_unit
+from punchline.judging import CHAINED
 from punchline.records import Gold, Item, Request, Response
 
 
-def ask(benchmark: Benchmark, items: Iterable[Item], samples: int) -> list[Request]:
+def ask(
+    benchmark: Benchmark, items: Iterable[Item], samples: int, conditions: Sequence[str] = (DEFAULT,)
+) -> list[Request]:
     """Item by item, so that requests on one image stand together; `samples` of each request, numbered from 0."""
     return [
         msgspec.structs.replace(request, sample=sample)
         for item in items
         for request in benchmark.requests(item)
+        if request.condition in conditions
         for sample in range(samples)
     ]
 
 
-def ask_judge(
+def ask_hop(
     benchmark: Benchmark,
+    hop: str,
     items: Iterable[Item],
     golds: Iterable[Gold],
     requests: Sequence[Request],
     responses: Sequence[Response],
+    conditions: Sequence[str] = (DEFAULT,),
 ) -> list[Request]:
-    """What a judge is asked about one model's answers, in the order of the requests, the same thing once."""
+    """What one model's answers lead to in one hop, in the order of the requests, the same thing once."""
     item_of = {item.item_id: item for item in items}
-    gold_of = {gold.item_id: gold for gold in golds}
-    judge_requests = judged(benchmark).judge_requests
-    made = (
-        request
-        for (item_id, _, _), answers in by_unit(requests, responses).items()
-        for request in judge_requests(item_of[item_id], gold_of[item_id], answers)
-    )
+    made: list[Request] = []
+    if hop == CHAINED:
+        by_sample: dict[tuple[str, int], dict[str, dict[str, Response]]] = {}
+        for (item_id, condition, sample), answers in by_unit(requests, responses).items():
+            by_sample.setdefault((item_id, sample), {})[condition] = answers
+        for (item_id, sample), by_condition in by_sample.items():
+            asked = chains(benchmark).chained_requests(item_of[item_id], by_condition)
+            made += [msgspec.structs.replace(r, sample=sample) for r in asked if r.condition in conditions]
+    else:
+        gold_of = {gold.item_id: gold for gold in golds}
+        judge_requests = judged(benchmark).judge_requests
+        for (item_id, condition, _), answers in by_unit(requests, responses).items():
+            asked = judge_requests(item_of[item_id], gold_of[item_id], answers, condition)
+            made += [request for request in asked if request.task == hop]
     return list({request.request_id: request for request in made}.values())

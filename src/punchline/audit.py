@@ -19,30 +19,32 @@ from urllib.parse import urlsplit
 import msgspec
 
 from punchline import benchmarks, demo
-from punchline.ask import ask, ask_judge
+from punchline.ask import ask, ask_hop
 from punchline.comics import number
 from punchline.config import benchmark_names, read_card
 from punchline.errors import PunchlineError
-from punchline.grade import grade, read_verdicts
+from punchline.grade import Verdicts, grade, read_verdicts
 from punchline.journal import Key, parse_journal
-from punchline.judging import by_journal
+from punchline.judging import CHAINED, by_journal
 from punchline.lineage import (
     Chain,
     File,
+    Hop,
     Lineage,
     Model,
     compute,
     document,
-    judge_for,
+    hops_for,
     lineage_path,
     rendered,
+    role_of,
     root_of,
 )
+from punchline.pictures import make_pictures
 from punchline.prepare import (
-    NumberedImage,
+    Pictures,
     make_gold,
     make_items,
-    number_image,
     read_files,
     read_selected,
     select,
@@ -131,7 +133,7 @@ def _files(found: Audit, lineage: Lineage) -> None:
         path = Path(file.path)
         if not path.is_file():
             return Finding(file.role, file.path, "the file is gone")
-        if file.role in ("journal", "judge's journal"):
+        if file.role.endswith("journal"):
             return None
         digest = sha256_file(path)
         if digest == file.sha256:
@@ -164,7 +166,7 @@ def _links(found: Audit, lineage: Lineage) -> None:
         if not differences:
             found.links.append(good)
 
-    has_images = any(file.role == "image index" for file in lineage.files)
+    has_images = any(file.role == "picture index" for file in lineage.files)
     if not chain.selection.corpus.drawn:
         good = "published files have the sha256 of their manifests"
         step("source", chain.raw, lambda: _sources(chain, has_images), good)
@@ -172,7 +174,7 @@ def _links(found: Audit, lineage: Lineage) -> None:
     if spec.graded:
         step("selected items", chain.selected, lambda: _selected(chain), "the selection, from the released list")
         if has_images:
-            step("numbered image", chain.index, lambda: _images(chain), "numbered images, drawn again")
+            step("picture", chain.index, lambda: _images(chain), "pictures that models see, made again")
         step("items", chain.items, lambda: _items(chain, has_images), "items, made again from raw files")
         step("gold", chain.gold, lambda: _gold(chain), "gold, made again from raw files")
         step("requests", chain.requests, lambda: _requests(again), "requests, rendered again from items")
@@ -192,16 +194,23 @@ def _model_links(
     step("model card", card.file, lambda: _card(card), f"card of {name}")
     step("journal", chain.journal(name), lambda: _journal(again, name, recorded), f"answers of {name} in its journal")
     step("snapshot", chain.snapshot(name), lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
-    judge = judge_for(chain, card)
-    if judge is not None:
-        if judge.card is not None:
-            path = f"config/judge/{judge.card.name}.yaml"
-            step("judge's card", path, lambda: _judge_card(again, name), f"card of judge {judge.card.name}")
-        good = f"what {judge.name} was asked about {name}, rendered again from its answers"
-        step("judge's requests", chain.judge_requests(name), lambda: _judge_requests(again, card), good)
-        good = f"verdicts on {name}, from their journal"
-        step("judge's snapshot", chain.verdicts(name), lambda: _verdicts(again, card), good)
+    for hop in hops_for(chain, card):
+        _hop_links(step, again, card, hop)
     step("grades", chain.grades(name), lambda: _grades(again, name), f"grades of {name}, graded again from its journal")
+
+
+def _hop_links(
+    step: Callable[[str, str, Callable[[], Iterator[str]], str], None], again: _Again, card: ModelCard, hop: Hop
+) -> None:
+    name, chain, called = card.name, again.chain, role_of(hop.name)
+    if hop.card is not None and hop.name != CHAINED:
+        step(f"{called} card", hop.card.file, lambda: _hop_card(again, name, hop.name), f"card of {hop.card.name}")
+    about = "of" if hop.name == CHAINED else "about"
+    good = f"what {hop.who} was asked {about} {name} ({hop.name}), rendered again from its answers"
+    stored = chain.hop_requests(hop.name, name)
+    step(f"{called} requests", stored, lambda: _hop_requests(again, card, hop.name), good)
+    good = f"answers of {hop.who} on {name} ({hop.name}), from their journal"
+    step(f"{called} snapshot", chain.hop_snapshot(hop.name, name), lambda: _hop_answers(again, card, hop.name), good)
 
 
 def _sources(chain: Chain, has_images: bool) -> Iterator[str]:
@@ -279,17 +288,15 @@ def _ledger(chain: Chain) -> list[LedgerEntry]:
 
 
 def _images(chain: Chain) -> Iterator[str]:
-    """Every numbered image, drawn again from the published one."""
+    """Every picture, made again from the published image."""
     benchmark = benchmarks.load(chain.benchmark)
-    boxes = benchmarks.illustrated(benchmark).boxes(
-        read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES])
-    )
-    stored = {made.item_id: made for made in read_records(chain.index, NumberedImage)}
+    files = read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES])
+    stored = {made.item_id: made for made in read_records(chain.index, Pictures)}
     entries = [entry for entry in _ledger(chain) if entry.state == "ok"]
     if {entry.item_id for entry in entries} != set(stored):
         yield "the index does not hold the images that the ledger has"
-    other = {str(made.derivation.get("opencv")) for made in stored.values()} - {str(number.derivation()["opencv"])}
-    if other:
+    versions = {str(one["opencv"]) for made in stored.values() for one in made.derivations if "opencv" in one}
+    if other := versions - {str(number.derivation()["opencv"])}:
         yield f"drawn with OpenCV {', '.join(other)}, here is {number.derivation()['opencv']}: install that version"
         return
     folder = Path(chain.index).parent.as_posix()
@@ -298,15 +305,15 @@ def _images(chain: Chain) -> Iterator[str]:
         if entry.item_id not in stored:
             return []
         try:
-            made, png = number_image(entry, boxes[entry.item_id], folder)
+            made, contents = make_pictures(benchmark, entry, files, folder)
         except PunchlineError as error:
             return [str(error)]
         differences = list(_same([made], [stored[entry.item_id]], lambda m: m.item_id))
         if made.source_sha256 != entry.sha256:
             differences.append(f"{entry.item_id}: {entry.path} is not the image that the ledger recorded")
-        path = Path(made.image.path)
-        if path.is_file() and path.read_bytes() != png:
-            differences.append(f"{entry.item_id}: {made.image.path} is not what drawing it again gives")
+        for path, content in contents.items():
+            if Path(path).is_file() and Path(path).read_bytes() != content:
+                differences.append(f"{entry.item_id}: {path} is not what making it again gives")
         return differences
 
     with ThreadPoolExecutor() as pool:
@@ -321,7 +328,7 @@ def _items(chain: Chain, has_images: bool) -> Iterator[str]:
         read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES]),
         read_selected(chain.selected),
         _ledger(chain) if has_images else None,
-        read_records(chain.index, NumberedImage) if has_images else [],
+        read_records(chain.index, Pictures) if has_images else [],
     )
     yield from _same(made, read_records(chain.items, Item), lambda item: item.item_id)
 
@@ -342,13 +349,15 @@ class _Again:
         self.journals: dict[str, dict[Key, Response]] = {}
         self.benchmark = benchmarks.load(chain.benchmark)
         self.answers = functools.cache(self._answers)
-        self.verdicts = functools.cache(self._verdicts)
+        self.hop = functools.cache(self._hop)
         self.grades = functools.cache(self._grades)
 
     @functools.cached_property
     def requests(self) -> list[Request]:
         """Requests rendered from the items."""
-        return ask(self.benchmark, read_records(self.chain.items, Item), self.chain.selection.samples)
+        selection = self.chain.selection
+        items = read_records(self.chain.items, Item)
+        return ask(self.benchmark, items, selection.samples, selection.conditions)
 
     def _journal(self, file: str) -> dict[Key, Response]:
         """A journal, read once. Raises PunchlineError for a damaged one."""
@@ -378,32 +387,40 @@ class _Again:
         files = read_files([f"{self.chain.raw}/{name}" for name in self.benchmark.GOLD_FILES])
         return make_gold(self.benchmark, files, read_selected(self.chain.selected))
 
-    def judge_requests(self, model: str) -> list[Request]:
-        """What the judge is asked, rendered from the journal's answers and gold."""
-        items = read_records(self.chain.items, Item)
-        return ask_judge(self.benchmark, items, self.golds, self.requests, self.answers(model))
+    def hops(self, model: str) -> dict[str, Hop]:
+        """What the model's answers led to, by name, in order."""
+        return {hop.name: hop for hop in hops_for(self.chain, self.models[model].card)}
 
-    def _verdicts(self, model: str) -> tuple[list[Request], list[Response]] | None:
-        """The judge's requests and its journals' answers to them; None where nobody judges."""
-        recorded = self.models[model]
-        judge = judge_for(self.chain, recorded.card)
-        if judge is None:
-            return None
-        requests = self.judge_requests(model)
+    def asked(self, model: str) -> tuple[list[Request], list[Response]]:
+        """Everything that the model itself was asked, and its answers: what judges see and what is graded."""
+        requests, answers = self.requests, self.answers(model)
+        if CHAINED in self.hops(model):
+            chained = self.hop(model, CHAINED)
+            return [*requests, *chained[0]], [*answers, *chained[1]]
+        return requests, answers
+
+    def _hop(self, model: str, name: str) -> tuple[list[Request], list[Response]]:
+        """A hop's requests, rendered from the journals' answers and gold, and its journals' answers to them."""
+        hop = self.hops(model)[name]
+        recorded = next(asked for asked in self.models[model].hops if asked.hop == name)
+        requests, answers = (self.requests, self.answers(model)) if name == CHAINED else self.asked(model)
+        items, conditions = read_records(self.chain.items, Item), self.chain.selection.conditions
+        made = ask_hop(self.benchmark, name, items, self.golds, requests, answers, conditions)
         found: dict[str, Response] = {}
-        for stem, part in by_journal(judge.name, judge.engine, requests).items():
-            answers = self._look_up(self.chain.verdict_journal(stem), part, recorded.judge_key)
-            found |= {answer.request_id: answer for answer in answers}
-        return requests, [found[request.request_id] for request in requests]
+        for stem, part in by_journal(hop.who, hop.engine, made).items():
+            given = self._look_up(self.chain.hop_journal(name, stem), part, recorded.key)
+            found |= {answer.request_id: answer for answer in given}
+        return made, [found[request.request_id] for request in made]
 
     def _grades(self, model: str) -> list[Grade]:
         """Grades made from the journals and the raw bytes, past every view in between."""
         items = read_records(self.chain.items, Item)
-        judged = self.verdicts(model)
-        verdicts = None
-        if judged is not None:
-            verdicts = read_verdicts(self.models[model].judge, *judged, self.chain.verdicts(model))
-        return grade(self.benchmark, model, items, self.golds, self.requests, self.answers(model), verdicts)
+        judges = {name: hop for name, hop in self.hops(model).items() if name != CHAINED}
+        verdicts: Verdicts | None = {} if judges else None
+        for name, hop in judges.items():
+            assert verdicts is not None
+            verdicts |= read_verdicts(hop.who, *self.hop(model, name), self.chain.hop_snapshot(name, model))
+        return grade(self.benchmark, model, items, self.golds, *self.asked(model), verdicts)
 
 
 def _requests(again: _Again) -> Iterator[str]:
@@ -421,21 +438,20 @@ def _snapshot(again: _Again, model: str) -> Iterator[str]:
     yield from _same(again.answers(model), stored, lambda r: f"request {r.request_id[:16]}")
 
 
-def _judge_card(again: _Again, model: str) -> Iterator[str]:
-    recorded = again.models[model].judge_card
+def _hop_card(again: _Again, model: str, name: str) -> Iterator[str]:
+    recorded = next(asked.card for asked in again.models[model].hops if asked.hop == name)
     if recorded is not None:
-        yield from _same([read_card(recorded.name, "config/judge")], [recorded], lambda c: c.name)
+        yield from _same([read_card(recorded.name, recorded.folder)], [recorded], lambda c: c.name)
 
 
-def _judge_requests(again: _Again, card: ModelCard) -> Iterator[str]:
-    stored = read_table(again.chain.judge_requests(card.name), Request)
-    yield from _same(again.judge_requests(card.name), stored, lambda r: f"{r.item_id} {r.task}")
+def _hop_requests(again: _Again, card: ModelCard, name: str) -> Iterator[str]:
+    stored = read_table(again.chain.hop_requests(name, card.name), Request)
+    yield from _same(again.hop(card.name, name)[0], stored, lambda r: f"{r.item_id} {r.task}")
 
 
-def _verdicts(again: _Again, card: ModelCard) -> Iterator[str]:
-    stored = read_table(again.chain.verdicts(card.name), Response)
-    judged = again.verdicts(card.name)
-    yield from _same(judged[1] if judged is not None else [], stored, lambda r: f"request {r.request_id[:16]}")
+def _hop_answers(again: _Again, card: ModelCard, name: str) -> Iterator[str]:
+    stored = read_table(again.chain.hop_snapshot(name, card.name), Response)
+    yield from _same(again.hop(card.name, name)[1], stored, lambda r: f"request {r.request_id[:16]}")
 
 
 def _grades(again: _Again, model: str) -> Iterator[str]:
@@ -452,7 +468,7 @@ def _table(again: _Again, lineage: Lineage) -> Iterator[str]:
         cards,
         lambda card: again.grades(card.name),
         lambda card: again.answers(card.name),
-        lambda card: (again.verdicts(card.name) or ([], []))[1],
+        lambda card, hop: again.hop(card.name, hop)[1],
     )
     yield from _same(models, lineage.models, lambda model: model.card.name)
     yield from _same(made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column}")

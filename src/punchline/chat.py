@@ -99,7 +99,7 @@ def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str
         raise PunchlineError(
             f"no file for the image {image.sha256} of {request.task}",
             record=request.item_id,
-            way_out="Run again with --forcerun number_images",
+            way_out="Run again with --forcerun pictures",
         )
     content = images[image.sha256].read_bytes()
     kind = media_type(content)

@@ -1,4 +1,4 @@
-"""`punchline`: audit, restore, and what there is."""
+"""`punchline`: audit, compare, restore, and what there is."""
 
 from __future__ import annotations
 
@@ -105,6 +105,28 @@ def print_command(table: Annotated[str, typer.Argument(help="results/table8.csv,
     print("punchline tables | models | show ID: what else there is; README.md: real data and your own models")
 
 
+@app.command("compare")
+def compare_command(
+    a: Annotated[str, typer.Argument(metavar="MODEL", help="A model that has grades")],
+    b: Annotated[str, typer.Argument(metavar="MODEL", help="Another")],
+    table: Annotated[
+        str | None, typer.Option(help="results/table8.csv, or just table8; else each benchmark's main table")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of comparisons")] = False,
+) -> None:
+    """Two models on the items that both answered: differences, intervals, tests, effect sizes."""
+    from punchline import compare
+
+    made, refused = compare.compare_models((a, b), None if table is None else table_path(table))
+    if as_json:
+        print(json.dumps([compare.as_json(one) for one in made], indent=1, ensure_ascii=False))
+    else:
+        print("\n\n".join(compare.as_text(one) for one in made))
+    for why in refused:
+        print(f"not compared: {why}", file=sys.stderr)
+    raise typer.Exit(1 if refused else 0)
+
+
 @app.command()
 def restore(
     pull: Annotated[bool, typer.Option(help="Run `dvc pull` first")] = True,
@@ -175,9 +197,18 @@ def retry(
 ) -> None:
     """Ask once more what failed, and make everything that rests on it again."""
     chosen = ["--config", *selection] if selection else []
-    judge = read_selection(dict(_override(text) for text in selection or ()))[0].judge
-    judges = [f"judge_{judge}"] if judge else []
-    raise typer.Exit(_snakemake("--forcerun", "infer", *judges, *chosen))
+    from punchline.judging import CHAINED
+    from punchline.lineage import Chain, hops_for
+
+    run = read_selection(dict(_override(text) for text in selection or ()))[0]
+    cards = [read_card(model) for model in run.models]
+    rules = {
+        f"infer_chained_{hop.who}" if hop.name == CHAINED else f"judge_{hop.who}"
+        for benchmark in run.benchmarks
+        for card in cards
+        for hop in hops_for(Chain(benchmark, run), card)
+    }
+    raise typer.Exit(_snakemake("--forcerun", "infer", *sorted(rules), *chosen))
 
 
 def _override(text: str) -> tuple[str, Any]:
@@ -256,6 +287,46 @@ def labelled(
     write_text(out, as_released(found))
     explainers = sorted({one.explainer for one in found})
     print(f"{out}: {len(found):,} explanations by {', '.join(explainers)}")
+
+
+@app.command()
+def sheet(
+    models: Annotated[list[str], typer.Argument(help="Models whose explanations are rated")],
+    out: Annotated[Path, typer.Option(help="Folder for sheet.csv and key.csv")],
+    benchmark: Annotated[str, typer.Option(help="Whose answers")] = "pixelhumor",
+    task: Annotated[str, typer.Option(help="The task that was answered")] = "Q6",
+    seed: Annotated[int, typer.Option(help="Of the order of the rows")] = 0,
+) -> None:
+    """A blinded sheet to rate explanations on: no model's name, rows in seeded order, and the key that unblinds it."""
+    from punchline.ratings import blinded
+    from punchline.sheet import explanations
+
+    found = explanations(benchmark, task, models)
+    texts, key = blinded(found, seed)
+    write_text(out / "sheet.csv", texts)
+    write_text(out / "key.csv", key)
+    print(f"{out}/sheet.csv: {len(found):,} explanations of {len(models)} models; keep {out}/key.csv from the raters")
+
+
+@app.command()
+def rated(
+    sheets: Annotated[list[Path], typer.Argument(help="Filled-in sheets, one a rater; a file's stem names its rater")],
+    key: Annotated[Path, typer.Option(help="The key that was written with the sheet")],
+    out: Annotated[Path, typer.Option(help="The ratings file to write")] = Path("config/pixelhumor/ratings.csv"),
+) -> None:
+    """Filled-in sheets under their models' names, as the file that the tables of ratings read."""
+    from punchline.ratings import as_csv, unblinded
+
+    for file in (*sheets, key):
+        if not file.is_file():
+            raise PunchlineError("no such file", file=file)
+    found = [
+        rating
+        for file in sheets
+        for rating in unblinded(file.read_bytes(), key.read_bytes(), file.stem, sheet_file=str(file), key_file=str(key))
+    ]
+    write_text(out, as_csv(found))
+    print(f"{out}: {len(found):,} ratings by {len(sheets)} raters")
 
 
 @app.command()

@@ -22,6 +22,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 import punchline.benchmarks
 from punchline import engines
+from punchline.benchmarks import DEFAULT
 from punchline.errors import PunchlineError, nearest
 from punchline.records import RULES, ModelCard, Record, Rule
 from punchline.storage import sha256_file
@@ -46,6 +47,8 @@ class Selection(Record, frozen=True, kw_only=True):
     benchmarks: list[str]
     models: list[str]
     judge: str | None
+    scorers: list[str]
+    conditions: list[str]
     subset: str | None
     subset_sha256: str | None = None  # of the subset's file: its content selects, not its name
     limit: int | None
@@ -248,10 +251,18 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
         )
     if merged["benchmarks"] == "all":
         merged["benchmarks"] = benchmark_names()
+    if merged["scorers"] in (None, []):
+        merged["scorers"] = []
+    else:
+        merged["scorers"] = _names(merged["scorers"], "scorers", where("scorers"))
+    for name in merged["scorers"]:
+        way = " (no such file in config/judge/)"
+        _checked(name, stems("config/judge"), file=where("scorers"), key="scorers", way=way)
     for key in ("benchmarks", "models"):
         merged[key] = _names(merged[key], key, where(key))
     for name in merged["benchmarks"]:
         _checked(name, benchmark_names(), file=where("benchmarks"), key="benchmarks")
+    merged["conditions"] = _conditions(merged["conditions"], merged["benchmarks"], where("conditions"))
     for name in merged["models"]:
         way = " (no such file in config/model/)"
         _checked(name, stems("config/model"), file=where("models"), key="models", way=way)
@@ -271,6 +282,17 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
             expected = f"at least {least}" if value < least else "less than 2^63"
             raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
     return selection, str(mirror) if mirror is not None else None
+
+
+def _conditions(value: object, names: list[str], file: str) -> list[str]:
+    """What is asked: DEFAULT, and what of the benchmarks' other conditions is named; `all` names them all."""
+    there = [condition for name in names for condition in punchline.benchmarks.load(name).CONDITIONS]
+    there = list(dict.fromkeys(there))
+    if value == "all":
+        return there
+    for name in (chosen := _names(value, "conditions", file)):
+        _checked(name, there, file=file, key="conditions")
+    return [name for name in there if name in (DEFAULT, *chosen)]
 
 
 def _default_corpus() -> str:

@@ -39,6 +39,11 @@ class PunchlineError(Exception):
         super().__init__(f"{text.rstrip('.')}. {way_out}" if way_out else text)
 
 
+def one_line(error: Exception) -> str:
+    """What an exception says, in one line of at most 300 characters; its type where it says nothing."""
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
     """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name."""
     names = sorted(valid)

@@ -109,10 +109,16 @@ def read_manifest(path: Path, kind: type[Annotation] | type[Pin] | type[Lock]) -
 
 
 def read_pages(path: Path) -> dict[str, str]:
-    """comic_id -> page URL, from the released comic_url.csv."""
-    return {
-        row["comic_id"]: row["comic_url"] for _, row in parse_csv(_read(path), ["comic_id", "comic_url"], file=path)
-    }
+    """item id -> address of its page or image, from a selected.csv, or from PixelHumor's comic_url.csv."""
+    content = _read(path)
+    selected = content.split(b"\n", 1)[0].strip() == b"item_id,source,url"
+    key, url = ("item_id", "url") if selected else ("comic_id", "comic_url")
+    return {row[key]: row[url] for _, row in parse_csv(content, [key, url], file=path) if row[url]}
+
+
+def read_sources(path: Path) -> dict[str, str]:
+    """item id -> source, from a selected.csv."""
+    return {row["item_id"]: row["source"] for _, row in parse_csv(_read(path), ["item_id", "source"], file=path)}
 
 
 def read_ids(path: Path) -> list[str]:
@@ -190,13 +196,15 @@ def fetch_annotations(
     *,
     manners: Manners | None = None,
     hosts: Mapping[str, str] | None = None,
+    root: Path | None = None,
     report: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Bring every file of the manifest into `out`, with exactly the bytes that the manifest pins.
 
     A file that is already right is left alone. Files named one by one with their digest are downloads, not crawling:
-    robots.txt is not asked. `report` gets a line for each source that was refused on the way. Raises PunchlineError
-    when a file can't be had; those already written stay.
+    robots.txt is not asked. An address without a scheme is a file of the project, relative to `root`. `report` gets a
+    line for each source that was refused on the way. Raises PunchlineError when a file can't be had; those already
+    written stay.
     """
     entries: list[Annotation] = read_manifest(manifest, Annotation)
     mirror = _check_mirror(mirror)
@@ -210,12 +218,17 @@ def fetch_annotations(
                 continue
             tried = []
             content = None
-            if mirror:
+            if mirror and "://" in entry.url:
                 content, why = _from_mirror(web, mirror, entry.mirror, {entry.sha256}, ANNOTATION_BYTES)
                 if content is None:
                     tried.append(why)
                     report(f"{entry.path}: {why}")
-            if content is None:
+            if content is None and "://" not in entry.url:  # a file of the project
+                content = (root or Path()).joinpath(entry.url).read_bytes()
+                if sha256(content) != entry.sha256:
+                    tried.append(f"{entry.url}: sha256 is {sha256(content)}")
+                    content = None
+            elif content is None:
                 try:
                     content = web.get(entry.url, limit=ANNOTATION_BYTES, own=True).content
                 except Missing as missing:
@@ -302,6 +315,7 @@ def fetch_images(
     lock: Path | None,
     mirror: str | None = None,
     *,
+    sources: Mapping[str, str] | None = None,
     retry_missing: bool = False,
     progress: Callable[[int, int, LedgerEntry], None] = lambda done, total, entry: None,
     manners: Manners | None = None,
@@ -316,6 +330,7 @@ def fetch_images(
         manifest: images_pinned.csv, or None.
         lock: images.lock.csv; digests of a first fetch are added to it at the end. None: no lock is read or written.
         mirror: a folder or http(s) URL, tried before anything else; its bytes count with the right digest only.
+        sources: comic_id -> source, for the availability table; by default what stands before the id's last "_".
         retry_missing: try again what the ledger records as missing.
         progress: called with (done, total, entry) after each comic that is worked on.
         hosts: host -> base URL that answers for it (tests, closed networks).
@@ -355,7 +370,8 @@ def fetch_images(
 
             def fetch(comic_id: str) -> LedgerEntry:
                 page, pin, line = _page(comic_id, pages, pins), pins.get(comic_id), expected.get(comic_id)
-                return _fetch_one(web, comic_id, page, pin, line, mirror, out, base)
+                source = (sources or {}).get(comic_id) or source_of(comic_id)
+                return _fetch_one(web, comic_id, source, page, pin, line, mirror, out, base)
 
             try:
                 with _journal(ledger) as journal:
@@ -412,11 +428,11 @@ def write_availability(path: Path, entries: Iterable[LedgerEntry]) -> None:
 
 
 def _check_id(comic_id: str) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", comic_id):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", comic_id):
         raise PunchlineError(
             f"{comic_id!r} can't be a file's name",
             field="comic_id",
-            way_out="Ids are letters, digits, _ and -, such as xkcd_502",
+            way_out="Ids are letters, digits, dots, _ and -, such as xkcd_502",
         )
 
 
@@ -497,12 +513,19 @@ def _work_through(
 
 
 def _fetch_one(
-    web: Web, comic_id: str, page: str, pin: Pin | None, lock: Lock | None, mirror: str | None, out: Path, base: Path
+    web: Web,
+    comic_id: str,
+    source: str,
+    page: str,
+    pin: Pin | None,
+    lock: Lock | None,
+    mirror: str | None,
+    out: Path,
+    base: Path,
 ) -> LedgerEntry:
     """Get one comic, write it to `out`, and say what happened."""
     notes: list[str] = []
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    source = source_of(comic_id)
     url: str | None = None
     try:
         content, url = _bytes(web, page, pin, lock, mirror, notes)
@@ -558,6 +581,9 @@ def _bytes(
     site = SITES.get(host)
     if site is None:
         raise Missing("no resolver for this site", page)
+    if site.resolve is None:
+        fetched = web.get(page, limit=IMAGE_BYTES, accept=IMAGE_TYPES)
+        return fetched.content, fetched.url
     document = web.get(site.request(page), limit=PAGE_BYTES, accept=site.accept)
     try:
         image_url = site.resolve(document.content, page)

@@ -24,17 +24,17 @@ def grade(
 ) -> list[Grade]:
     """Grades under both rules, item by item. `responses` answers `requests`, one for one and in their order.
 
-    `verdicts`: a judge's, by id of its request; None when none was asked. Raises PunchlineError when requests and
-    responses do not belong together.
+    `verdicts`: of judges and scorers, by id of the request; None when nobody was asked. Raises PunchlineError when
+    requests and responses do not belong together.
     """
     check_snapshot(requests, responses, f"data/responses/{benchmark.NAME}/{model}.parquet")
     item_of = {item.item_id: item for item in items}
     gold_of = {gold.item_id: gold for gold in golds}
     grades: list[Grade] = []
-    for (item_id, _condition, sample), answers in by_unit(requests, responses).items():
+    for (item_id, condition, sample), answers in by_unit(requests, responses).items():
         item, gold = item_of[item_id], gold_of[item_id]
         for rule in RULES:
-            for made in benchmark.grade_item(answers, item, gold, model, rule, verdicts):
+            for made in benchmark.grade_item(answers, item, gold, model, rule, verdicts, condition):
                 grades.append(made if sample == made.sample else replace(made, sample=sample))
     return grades
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from punchline.engines import Engine, model_key
+from punchline.engines import Engine, looks_at, model_key
 from punchline.errors import PunchlineError
 from punchline.journal import Journal
 from punchline.progress import say, track
@@ -30,7 +30,7 @@ def image_files(items: Sequence[Item], root: str | Path = ".") -> dict[str, Path
                     "the image is gone" if not path.is_file() else "the image's bytes have changed since it was made",
                     file=path,
                     record=item.item_id,
-                    way_out="Run again with --forcerun number_images",
+                    way_out="Run again with --forcerun pictures",
                 )
             files[image.sha256] = path
     return files
@@ -92,7 +92,7 @@ def _ask(
     say(f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask")
     ask = []
     for request in todo:
-        if engine.needs_images and not has_all_images(request):
+        if looks_at(engine, request.benchmark) and not has_all_images(request):
             log.append(_without_answer(request, key, engine, "missing", "image missing"))
         else:
             ask.append(request)

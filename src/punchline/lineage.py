@@ -18,12 +18,12 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from punchline import __version__, benchmarks, engines
-from punchline.benchmarks import Benchmark
+from punchline import __version__, adapters, benchmarks, engines, judging
+from punchline.benchmarks import SCORERS, Benchmark
 from punchline.config import Selection, read_card, stems
 from punchline.engines import Engine, Verdicts
-from punchline.judging import RELEASED, by_journal, judge_of
-from punchline.prepare import NumberedImage, read_files
+from punchline.judging import CHAINED, JUDGE, RELEASED, by_journal
+from punchline.prepare import Pictures, read_files, read_selected
 from punchline.records import (
     Cell,
     Gold,
@@ -39,7 +39,7 @@ from punchline.records import (
     digest_of_all,
 )
 from punchline.storage import read_columns, read_records, read_table, sha256_file, write_bytes
-from punchline.tables import Graded, Tabulated, as_csv, as_latex, as_markdown, read_published, tabulate
+from punchline.tables import Graded, Table, Tabulated, as_csv, as_latex, as_markdown, read_published, tabulate
 
 FORMAT = 1
 
@@ -53,6 +53,16 @@ class File(Record, frozen=True, kw_only=True):
     content: str | None = None  # digest of what counts in it, where bytes may differ for the same content
 
 
+class Asked(Record, frozen=True, kw_only=True):
+    """Who answered one hop of a model's answers."""
+
+    hop: str
+    who: str  # the model itself, a card of config/judge/, or `released`
+    card: ModelCard | None  # None: verdicts were released by somebody who has no card
+    key: str
+    versions: tuple[str, ...] = ()
+
+
 class Model(Record, frozen=True, kw_only=True):
     """One model of a table."""
 
@@ -60,10 +70,7 @@ class Model(Record, frozen=True, kw_only=True):
     key: str
     kind: str
     versions: list[str]  # engine versions of its responses
-    judge: str = ""  # who judged: a card of config/judge/, `released`, or nobody
-    judge_card: ModelCard | None = None
-    judge_key: str = ""
-    judge_versions: tuple[str, ...] = ()
+    hops: tuple[Asked, ...] = ()  # what its answers led to
 
 
 class Lineage(Record, frozen=True, kw_only=True):
@@ -106,7 +113,10 @@ def root_of(
             "benchmark": benchmark,
             "table": table,
             "selection": selection,
-            "models": sorted((model.card.name, model.key, model.judge, model.judge_key) for model in models),
+            "models": sorted(
+                [model.card.name, model.key, *(part for hop in model.hops for part in (hop.hop, hop.who, hop.key))]
+                for model in models
+            ),
             "cells": [cell.digest for cell in cells],
             "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),
         }
@@ -163,14 +173,14 @@ class Chain:
     def snapshot(self, model: str) -> str:
         return f"data/responses/{self.benchmark}/{model}.parquet"
 
-    def judge_requests(self, model: str) -> str:
-        return f"data/requests/{self.benchmark}/judge/{model}.parquet"
+    def hop_requests(self, hop: str, model: str) -> str:
+        return judging.requests_path(self.benchmark, hop, model)
 
-    def verdicts(self, model: str) -> str:
-        return f"data/responses/{self.benchmark}/judge/{model}.parquet"
+    def hop_snapshot(self, hop: str, model: str) -> str:
+        return judging.snapshot_path(self.benchmark, hop, model)
 
-    def verdict_journal(self, stem: str) -> str:
-        return f"data/responses/{self.benchmark}/judge/{stem}.jsonl"
+    def hop_journal(self, hop: str, stem: str) -> str:
+        return judging.journal_path(self.benchmark, hop, stem)
 
     def own(self, name: str) -> str:
         """A file that is the user's."""
@@ -192,32 +202,44 @@ class Chain:
 
 def images_needed(benchmark: Benchmark, cards: Iterable[ModelCard], seed: int) -> bool:
     """Whether any of the models looks at the benchmark's images."""
-    return benchmark.IMAGES and any(engines.load(card, seed).needs_images for card in cards)
+    return benchmark.IMAGES and any(engines.looks_at(engines.load(card, seed), benchmark.NAME) for card in cards)
 
 
 @dataclass(frozen=True)
-class Judge:
-    """Who judges one model's answers: the engine that gives the verdicts, and its key."""
+class Hop:
+    """Who answers one hop of a model's answers: the engine, and its key."""
 
-    name: str  # a card of config/judge/, or `released`
+    name: str
+    who: str  # the model itself, a card of config/judge/, or `released`
     card: ModelCard | None  # None: verdicts were released by somebody who has no card
     engine: Engine
     key: str
 
 
-def judge_for(chain: Chain, card: ModelCard) -> Judge | None:
-    """Who judges a model's answers in this selection; None for nobody."""
+def hops_for(chain: Chain, card: ModelCard) -> list[Hop]:
+    """What a model's answers lead to in this selection, in the order in which it is answered."""
     selection = chain.selection
     engine = engines.load(card, selection.seed)
-    name = judge_of(benchmarks.load(chain.benchmark), engine, selection.judge)
-    if not name:
-        return None
-    if name == RELEASED:
-        key = engines.model_key(engine, card.sampling_for(chain.benchmark))
-        return Judge(name, card_of_released(engine), engine, key)
-    judge_card = read_card(name, "config/judge")
-    gives = engines.load(judge_card, selection.seed)
-    return Judge(name, judge_card, gives, engines.model_key(gives, judge_card.sampling_for(chain.benchmark)))
+    scorers = judging.scorers_of(read_card(name, "config/judge") for name in selection.scorers)
+    hops = judging.hops_of(
+        benchmarks.load(chain.benchmark),
+        card,
+        engine,
+        conditions=selection.conditions,
+        judge=selection.judge,
+        scorers=scorers,
+    )
+    found = []
+    for name, who in hops.items():
+        if name == CHAINED or who == RELEASED:
+            gives, answers = card if name == CHAINED else card_of_released(engine), engine
+            key = engines.model_key(engine, card.sampling_for(chain.benchmark))
+        else:
+            gives = read_card(who, "config/judge")
+            answers = engines.load(gives, selection.seed)
+            key = engines.model_key(answers, gives.sampling_for(chain.benchmark))
+        found.append(Hop(name, who, gives, answers, key))
+    return found
 
 
 def card_of_released(engine: Engine) -> ModelCard | None:
@@ -249,38 +271,63 @@ def files_of(chain: Chain, table: str, cards: Sequence[ModelCard], written: Mapp
             add("subset", chain.selection.subset)
         if images_needed(benchmark, cards, chain.selection.seed):
             add("ledger", chain.ledger, content=lambda path: ledger_content(read_records(path, LedgerEntry)))
-            add("image index", chain.index)
-            for made in read_records(chain.index, NumberedImage):
+            add("picture index", chain.index)
+            for made in read_records(chain.index, Pictures):
                 found[made.source] = File(path=made.source, role="image", sha256=made.source_sha256)
-                found[made.image.path] = File(path=made.image.path, role="numbered image", sha256=made.image.sha256)
+                for image in made.images:
+                    found[image.path] = File(path=image.path, role="picture", sha256=image.sha256)
         add("items", chain.items)
         add("gold", chain.gold)
-        add("requests", chain.requests, content=lambda path: table_content(path, Request))
-        verdicts: dict[str, list[str]] = {}  # stem of a judge's journal: digests of its answers that count here
+        add("requests", chain.requests, content=content_of(Request))
+        answered: dict[tuple[str, str], list[str]] = {}  # (hop, journal): digests of its answers that count here
         for card in cards:
             name = card.name
             add("model card", f"config/model/{name}.yaml")
             engine = engines.load(card, chain.selection.seed)
+            add("adapter", *adapter_files(card))
             add("released answers", *(engine.files if isinstance(engine, engines.Released) else ()))
             snapshot = digests_in(chain.snapshot(name))
             add("journal", chain.journal(name), content=lambda _, found=snapshot: digest_of_all(found))  # type: ignore[misc]
-            add("snapshot", chain.snapshot(name), content=lambda path: table_content(path, Response))
-            add("grades", chain.grades(name), content=lambda path: table_content(path, Grade))
-            judge = judge_for(chain, card)
-            if judge is not None:
-                if judge.card is not None:
-                    add("judge's card", f"config/judge/{judge.card.name}.yaml")
-                add("judge's requests", chain.judge_requests(name), content=lambda path: table_content(path, Request))
-                add("judge's snapshot", chain.verdicts(name), content=lambda path: table_content(path, Response))
-                asked = read_table(chain.judge_requests(name), Request)
-                given = dict(zip((r.request_id for r in asked), digests_in(chain.verdicts(name)), strict=True))
-                for stem, part in by_journal(judge.name, judge.engine, asked).items():
-                    verdicts.setdefault(stem, []).extend(given[request.request_id] for request in part)
-        for stem, digests in verdicts.items():
-            add("judge's journal", chain.verdict_journal(stem), content=lambda _, found=digests: digest_of_all(found))  # type: ignore[misc]
+            add("snapshot", chain.snapshot(name), content=content_of(Response))
+            add("grades", chain.grades(name), content=content_of(Grade))
+            for hop in hops_for(chain, card):
+                called = role_of(hop.name)
+                if hop.card is not None and hop.name != CHAINED:
+                    add(f"{called} card", hop.card.file)
+                add(f"{called} requests", chain.hop_requests(hop.name, name), content=content_of(Request))
+                add(f"{called} snapshot", chain.hop_snapshot(hop.name, name), content=content_of(Response))
+                asked = read_table(chain.hop_requests(hop.name, name), Request)
+                digests = digests_in(chain.hop_snapshot(hop.name, name))
+                given = dict(zip((r.request_id for r in asked), digests, strict=True))
+                for stem, part in by_journal(hop.who, hop.engine, asked).items():
+                    answered.setdefault((hop.name, stem), []).extend(given[request.request_id] for request in part)
+        for (hop_name, stem), digests in answered.items():
+            role = f"{role_of(hop_name)} journal"
+            add(role, chain.hop_journal(hop_name, stem), content=lambda _, found=digests: digest_of_all(found))  # type: ignore[misc]
     for path, role in written.items():
         add(role, path)
     return [found[path] for path in sorted(found)]
+
+
+def adapter_files(card: ModelCard) -> list[str]:
+    """The files of a card's adapter: manifest, weights, settings; none for a card without one or one not trained."""
+    name = card.options.get("adapter")
+    found = adapters.trained(name) if isinstance(name, str) else None
+    if found is None:
+        return []
+    folder = adapters.folder_of(found.name).as_posix()
+    return [f"{folder}/{file}" for file in (adapters.MANIFEST, *found.files)]
+
+
+def trained_on(card: ModelCard, chain: Chain, items: Collection[str]) -> list[str]:
+    """A note on how many of the items at hand a card's adapter was trained on."""
+    name = card.options.get("adapter")
+    found = adapters.trained(name) if isinstance(name, str) else None
+    if found is None or found.recipe.get("benchmark") != chain.benchmark or found.corpus != chain.selection.corpus.name:
+        return []
+    known = set(found.trained) & set(items)
+    way_out = f"subset={adapters.folder_of(found.name)}/{adapters.HELD_OUT} leaves them out"
+    return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {way_out}."] if known else []
 
 
 def digests_in(path: str | Path) -> list[str]:
@@ -297,18 +344,37 @@ class Answered(Protocol):
     @property
     def engine_version(self) -> str: ...
 
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def reason(self) -> str | None: ...
+
 
 class Version(NamedTuple):
-    """An engine that answered, and its version."""
+    """An engine that answered, its version, and how."""
 
     engine: str
     engine_version: str
+    state: str
+    reason: str | None
 
 
 def versions_in(path: str | Path) -> list[Version]:
-    """Which engines answered a table of responses."""
-    columns = read_columns(path, ["engine", "engine_version"])
-    return sorted({Version(*pair) for pair in zip(columns["engine"], columns["engine_version"], strict=True)})
+    """Which engines answered a table of responses, and how: each combination once."""
+    names = Version._fields
+    columns = read_columns(path, names)
+    return list({Version(*one): None for one in zip(*(columns[name] for name in names), strict=True)})
+
+
+def role_of(hop: str) -> str:
+    """How a hop's files are called in a lineage: judge's, bertscore's, chained."""
+    return hop if hop == CHAINED else f"{hop}'s"
+
+
+def content_of(kind: type[Record]) -> Callable[[str], str]:
+    """A function from a parquet file of such records to the digest of what counts in it."""
+    return lambda path: table_content(path, kind)
 
 
 def table_content(path: str, kind: type[Record]) -> str:
@@ -326,7 +392,7 @@ def compute(
     cards: Sequence[ModelCard],
     grades: Callable[[ModelCard], Sequence[Grade]],
     responses: Callable[[ModelCard], Iterable[Answered]],
-    verdicts: Callable[[ModelCard], Iterable[Answered]],
+    hop_responses: Callable[[ModelCard, str], Iterable[Answered]],
 ) -> tuple[Tabulated, list[Model]]:
     """A table, and its models, from items, gold, published values as they lie there and what the functions give."""
     benchmark = benchmarks.load(chain.benchmark)
@@ -335,17 +401,26 @@ def compute(
     graded, models, notes = [], [], []
     raw_items = [f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES]
     for card in cards if spec.graded else ():
-        judge = judge_for(chain, card)
-        judge_card = judge.card if judge is not None else None
+        hops = hops_for(chain, card)
+        judge_card = next((hop.card for hop in hops if hop.name == JUDGE), None)
         graded.append(Graded(card.name, kind_of(card), card.engine, grades(card), card, judge_card))
         versions = sorted({f"{response.engine} {response.engine_version}" for response in responses(card)})
         if len(versions) > 1:
             notes.append(f"{card.name} was answered by several engine versions: {', '.join(versions)}.")
-        judged = verdicts(card) if judge is not None else ()
-        judge_versions = sorted({f"{verdict.engine} {verdict.engine_version}" for verdict in judged})
-        if len(judge_versions) > 1:
-            notes.append(f"{card.name} was judged by several engine versions: {', '.join(judge_versions)}.")
+        asked = []
+        for hop in hops:
+            answers = list(hop_responses(card, hop.name))
+            hop_versions = tuple(sorted({f"{answer.engine} {answer.engine_version}" for answer in answers}))
+            if len(hop_versions) > 1:
+                notes.append(f"{card.name}, {hop.name}: several engine versions answered: {', '.join(hop_versions)}.")
+            if hop.name != CHAINED:
+                for reason in sorted(
+                    {answer.reason or "no reason given" for answer in answers if answer.state == "failed"}
+                ):
+                    notes.append(f"{hop.name} by {hop.who} failed for answers of {card.name}: {reason}")
+            asked.append(Asked(hop=hop.name, who=hop.who, card=hop.card, key=hop.key, versions=hop_versions))
         notes += [f"{card.name}: {card.caveat}."] if card.caveat else []
+        notes += trained_on(card, chain, read_selected(chain.selected))
         engine = engines.load(card, selection.seed)
         if isinstance(engine, engines.Released):
             known = {item_id for item_id, _, _ in benchmark.listing(read_files(raw_items))}
@@ -358,14 +433,12 @@ def compute(
                 key=engines.model_key(engine, card.sampling_for(chain.benchmark)),
                 kind=kind_of(card),
                 versions=versions,
-                judge=judge.name if judge is not None else "",
-                judge_card=judge_card,
-                judge_key=judge.key if judge is not None else "",
-                judge_versions=tuple(judge_versions),
+                hops=tuple(asked),
             )
         )
-    for caveat in {m.judge_card.name: m.judge_card.caveat for m in models if m.judge_card is not None}.items():
-        notes += [f"Judge {caveat[0]}: {caveat[1]}."] if caveat[1] else []
+    judges = {hop.card.name: hop.card for model in models for hop in model.hops if hop.card and hop.hop != CHAINED}
+    notes += [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
+    notes += unasked(chain, spec, models)
     whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
     if not spec.graded:  # a table of the data itself takes the released files whole
         whole = not selection.corpus.drawn
@@ -388,17 +461,36 @@ def compute(
     return made, models
 
 
+def unasked(chain: Chain, spec: Table, models: Sequence[Model]) -> list[str]:
+    """Notes on what this selection asks nobody, where a table of models could show it."""
+    benchmark, selection = benchmarks.load(chain.benchmark), chain.selection
+    if not models:
+        return []
+    answered = {hop.hop for model in models for hop in model.hops}
+    notes = [
+        f"No {hop} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/scorers.md)."
+        for hop in SCORERS
+        if hop in benchmark.JUDGES and hop not in answered
+    ]
+    left = [name for name in spec.conditions if name not in selection.conditions]
+    return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
+
+
 def write(chain: Chain, table: str, cards: Sequence[ModelCard], noted: Mapping[str, Any]) -> Tabulated:
     """Write a table (CSV, Markdown, LaTeX) and its lineage."""
     spec = benchmarks.load(chain.benchmark).TABLES[table]
-    read: dict[str, Collection[str]] = {"rule": {chain.selection.scoring or spec.rule}, "task": set(spec.tasks)}
+    read: dict[str, Collection[str]] = {
+        "rule": {chain.selection.scoring or spec.rule},
+        "task": set(spec.tasks),
+        "condition": set(spec.conditions),
+    }
     made, models = compute(
         chain,
         table,
         cards,
         lambda card: read_table(chain.grades(card.name), Grade, read),
         lambda card: versions_in(chain.snapshot(card.name)),
-        lambda card: versions_in(chain.verdicts(card.name)),
+        lambda card, hop: versions_in(chain.hop_snapshot(hop, card.name)),
     )
     path = Path(spec.path)
     texts = rendered(chain, table, made)

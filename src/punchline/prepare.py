@@ -1,33 +1,29 @@
-"""From published bytes to what models see: which items, numbered images, items, and gold apart from them."""
+"""From published bytes to what models see: which items, their pictures, items, and gold apart from them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from punchline.benchmarks import Benchmark
-from punchline.comics import number
 from punchline.errors import PunchlineError, nearest
-from punchline.progress import track
-from punchline.records import Gold, ImageRef, Item, LedgerEntry, Record, sha256
-from punchline.storage import csv_text, parse_csv, write_bytes
+from punchline.records import Gold, ImageRef, Item, LedgerEntry, Record
+from punchline.storage import csv_text, parse_csv
 
 SELECTED = ("item_id", "source", "url")
 
 
-class NumberedImage(Record, frozen=True, kw_only=True):
-    """One numbered image and all that it was made from."""
+class Pictures(Record, frozen=True, kw_only=True):
+    """What models see of one item, and all that it was made from."""
 
     item_id: str
-    image: ImageRef
+    images: tuple[ImageRef, ...]
     source: str  # path of the published image
     source_sha256: str
-    boxes: tuple[tuple[int, int, int, int, int], ...]  # x1, y1, x2, y2, label; pixels
-    derivation: dict[str, Any]  # what drew it: OpenCV's version, font, …
+    derivations: tuple[dict[str, Any], ...]  # one a picture: boxes, OpenCV's version, font, …
+    reason: str | None = None  # why there are no pictures
 
 
 def read_files(paths: Sequence[str | Path]) -> dict[str, bytes]:
@@ -115,89 +111,17 @@ def read_selected(path: str | Path) -> list[str]:
     return [cells["item_id"] for _, cells in parse_csv(Path(path).read_bytes(), SELECTED, file=path)]
 
 
-def _png_size(png: bytes) -> tuple[int, int]:
-    """(width, height) in pixels, of the IHDR chunk."""
-    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
-
-
-def number_image(
-    entry: LedgerEntry, boxes: Sequence[tuple[int, int, int, int, int]], folder: str
-) -> tuple[NumberedImage, bytes]:
-    """The numbered image of one ledger entry, and its PNG bytes. Pure but for reading the published image."""
-    assert entry.path is not None
-    source = Path(entry.path)
-    if not source.is_file():
-        raise PunchlineError(
-            "the image in the ledger is gone",
-            file=source,
-            record=entry.item_id,
-            way_out="Put it back, or run with --forcerun fetch_images (demo corpus: draw_demo_pixelhumor)",
-        )
-    content = source.read_bytes()
-    png = number.number(content, boxes, name=source)
-    width, height = _png_size(png)
-    image = ImageRef(path=f"{folder}/{entry.item_id}.png", sha256=sha256(png), width=width, height=height)
-    return (
-        NumberedImage(
-            item_id=entry.item_id,
-            image=image,
-            source=entry.path,
-            source_sha256=sha256(content),
-            boxes=tuple(boxes),
-            derivation=number.derivation(),
-        ),
-        png,
-    )
-
-
-def number_images(
-    ledger: Sequence[LedgerEntry],
-    boxes: Mapping[str, Sequence[tuple[int, int, int, int, int]]],
-    folder: str,
-    *,
-    pinned: bool,
-) -> list[NumberedImage]:
-    """Draw and write the numbered image of every entry that has one; take away images of other selections.
-
-    `pinned`: published bytes must be those that the ledger recorded. Raises PunchlineError for an image that differs,
-    an item without boxes, or a box outside its image.
-    """
-    present = [entry for entry in ledger if entry.state == "ok"]
-
-    def one(entry: LedgerEntry) -> NumberedImage:
-        if entry.item_id not in boxes:
-            raise PunchlineError("no panel boxes", file="metadata.csv", record=entry.item_id)
-        made, png = number_image(entry, boxes[entry.item_id], folder)
-        if pinned and made.source_sha256 != entry.sha256:
-            raise PunchlineError(
-                f"the image's bytes have changed since they were fetched (sha256 {made.source_sha256[:12]}…, "
-                f"the ledger has {str(entry.sha256)[:12]}…)",
-                file=entry.path,
-                record=entry.item_id,
-                way_out="Delete the file and run with --forcerun fetch_images",
-            )
-        write_bytes(made.image.path, png)
-        return made
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        made = list(track(pool.map(one, present), len(present), "number_images"))
-    keep = {image.image.path for image in made}
-    for path in Path(folder).glob("*.png"):
-        if path.as_posix() not in keep:
-            path.unlink()
-    return made
-
-
 def make_items(
     benchmark: Benchmark,
     files: Mapping[str, bytes],
     selected: Sequence[str],
     ledger: Sequence[LedgerEntry] | None,
-    images: Sequence[NumberedImage],
+    pictures: Sequence[Pictures],
 ) -> list[Item]:
     """Items of the selection. `ledger` None: no selected model looks at images, so none was fetched."""
     reasons = {entry.item_id: entry.reason or "missing" for entry in ledger or ()}
-    found = {image.item_id: image.image for image in images}
+    reasons |= {made.item_id: made.reason for made in pictures if made.reason is not None}
+    found = {made.item_id: made.images for made in pictures}
     default = "no selected model needs images" if ledger is None else "not in the ledger"
     return benchmark.items(files, {i: found.get(i) or reasons.get(i, default) for i in selected})
 
@@ -209,26 +133,3 @@ def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequen
         if item_id not in golds:
             raise PunchlineError("the item has no label", file=benchmark.GOLD_FILES[0], record=item_id)
     return [golds[item_id] for item_id in selected]
-
-
-def drawn_ledger(folder: Path) -> list[LedgerEntry]:
-    """The ledger of a corpus that was drawn rather than fetched: every image of `folder`/images/."""
-    entries = []
-    for path in sorted((folder / "images").glob("*.png")):
-        content = path.read_bytes()
-        width, height = _png_size(content)
-        entries.append(
-            LedgerEntry(
-                item_id=path.stem,
-                source=path.stem.rsplit("_", 1)[0],
-                state="ok",
-                path=path.as_posix(),
-                sha256=sha256(content),
-                bytes=len(content),
-                width=width,
-                height=height,
-                media_type="image/png",
-                url=f"demo:{path.stem}",
-            )
-        )
-    return entries

@@ -62,6 +62,7 @@ class ImageRef(Record, frozen=True, kw_only=True):
     sha256: str
     width: int  # pixels
     height: int  # pixels
+    name: str = ""  # which of an item's pictures it is; "" where there is one only
 
 
 class LedgerEntry(Record, frozen=True, kw_only=True):

@@ -181,7 +181,8 @@ class Site(NamedTuple):
 
     request: Callable[[str], str]  # page URL as listed -> URL to fetch
     accept: tuple[str, ...]  # media types that URL may have
-    resolve: Callable[[bytes, str], str]  # its bytes, page URL as listed -> image URL; raises NoImage
+    resolve: Callable[[bytes, str], str] | None  # its bytes, page URL as listed -> image URL; raises NoImage
+    # (None: the listed address is the image's own)
 
 
 SITES: dict[str, Site] = {
@@ -191,4 +192,6 @@ SITES: dict[str, Site] = {
     "www.smbc-comics.com": Site(_same, HTML, resolve_smbc),
     "theycantalk.com": Site(_same, HTML, resolve_theycantalk),
     "xkcd.com": Site(_xkcd_json, JSON, resolve_xkcd),
+    "pbs.twimg.com": Site(_same, (), None),  # YesBut lists the images themselves
+    "nextml.github.io": Site(_same, (), None),  # Hummus: cartoons by number of contest
 }

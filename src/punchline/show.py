@@ -7,7 +7,7 @@ from typing import Any
 
 from punchline.config import benchmark_names
 from punchline.errors import PunchlineError, nearest
-from punchline.prepare import NumberedImage
+from punchline.prepare import Pictures
 from punchline.records import Gold, Grade, Item, Record, Request, Response
 from punchline.storage import read_records, read_table
 
@@ -42,7 +42,7 @@ def find(name: str) -> dict[str, Any]:
 
 def _about(benchmark: str, item: Item, requests: list[Request]) -> dict[str, Any]:
     index = Path(f"data/images/{benchmark}/index.jsonl")
-    images = read_records(index, NumberedImage) if index.is_file() else []
+    images = read_records(index, Pictures) if index.is_file() else []
     gold = read_records(f"data/items/{benchmark}/gold.jsonl", Gold)
     wanted = {request.request_id: request.task for request in requests}
     tasks = set(wanted.values())
@@ -62,7 +62,7 @@ def _about(benchmark: str, item: Item, requests: list[Request]) -> dict[str, Any
             ]
     return {
         "item": _with_digest(item),
-        "image": [_with_digest(image) for image in images if image.item_id == item.item_id],
+        "pictures": [_with_digest(image) for image in images if image.item_id == item.item_id],
         "gold": [_with_digest(g) for g in gold if g.item_id == item.item_id],
         "requests": [{"request_id": r.request_id, **_with_digest(r)} for r in requests],
         "responses": responses,

@@ -227,7 +227,7 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
         for name, values in (where or {}).items():
             if name in table.column_names:
                 kept = [i for i, value in enumerate(table[name].to_pylist()) if value in values]
-                table, rows = table.take(kept), [rows[i] for i in kept]
+                table, rows = table.take(pa.array(kept, pa.int64())), [rows[i] for i in kept]
         columns = table.to_pydict()
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):

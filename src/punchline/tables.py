@@ -25,6 +25,7 @@ class Row:
     items: frozenset[str] = frozenset()  # item ids that the row speaks of; its states are counted over them
     tasks: tuple[str, ...] = ()  # tasks that the row rests on
     whole: bool = True  # False: it rests on less than the paper's, whatever its states say
+    condition: str = "default"  # in which those tasks were asked
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,14 @@ class Table:
     columns: tuple[str, ...]  # metric columns
     whole: tuple[str, ...] = ()  # those that are counts, for people to read
     tasks: tuple[str, ...] = ()  # tasks whose grades it reads
+    conditions: tuple[str, ...] = ("default",)  # conditions whose grades it reads
     rows: Callable[[Sequence[Grade], Mapping[str, Gold], Mapping[str, Item]], list[Row]] | None = None
     data_rows: Callable[[Mapping[str, bytes]], list[tuple[str, Row]]] | None = None
     across: Callable[[Across], list[NamedRow]] | None = None  # rows that need several models, prices, the user's files
     files: tuple[str, ...] = ()  # raw files that data_rows or across reads
     own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
     notes: tuple[str, ...] = field(default=())
+    kind: str = "measured"  # of the rows of data_rows: measured | human
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
 
     @property
@@ -177,28 +180,30 @@ def tabulate(
         rows.append(written)
 
     def of_rule(model: Graded) -> list[Grade]:
-        return [grade for grade in model.grades if grade.rule == rule and grade.task in table.tasks]
+        return [g for g in model.grades if g.rule == rule and g.task in table.tasks and g.condition in table.conditions]
 
     if table.data_rows is not None:
         for name, row in table.data_rows(files):
-            add(name, "measured", "", row, {}, {})
+            add(name, table.kind, "", row, {}, {})
     for model in models if table.rows is not None else ():
         assert table.rows is not None
         grades = of_rule(model)
-        states_of = {(grade.item_id, grade.task): grade.state for grade in grades}
+        states_of = {(grade.item_id, grade.task, grade.condition): grade.state for grade in grades}
         for row in table.rows(grades, golds, items):
             states = count_states(states_of, row)
             failed += states.get("failed", 0)
             chosen: dict[str, Scalar] = {"model": model.name, "rule": rule, "tasks": ",".join(row.tasks)}
+            chosen |= {} if row.condition == "default" else {"condition": row.condition}
             add(model.name, model.kind, model.engine, row, states, chosen)
     notes = list(table.notes)
     if table.across is not None:
         graded = [replace(model, grades=of_rule(model)) for model in models]
-        state_of = {model.name: {(g.item_id, g.task): g.state for g in model.grades} for model in graded}
+        state_of = {m.name: {(g.item_id, g.task, g.condition): g.state for g in m.grades} for m in graded}
         for name, row, of in table.across(Across(graded, golds, items, files, notes)):
             states = count_states(state_of[of.name], row) if of is not None else {}
             failed += states.get("failed", 0)
             which: dict[str, Scalar] = {"rule": rule, "tasks": ",".join(row.tasks)}
+            which |= {} if row.condition == "default" else {"condition": row.condition}
             which |= {"model": of.name} if of is not None else {}
             kind, engine = (of.kind, of.engine) if of is not None else ("measured", "")
             add(name, kind, engine, row, states, which)
@@ -228,16 +233,24 @@ def _beside(
     return [row for index, own in enumerate(ours) for row in (own, *after.get(index, ()))] + rest
 
 
-def count_states(state_of: Mapping[tuple[str, str], State], row: Row) -> dict[str, int]:
+def count_states(state_of: Mapping[tuple[str, str, str], State], row: Row) -> dict[str, int]:
     """For each state but ok, the row's items with at least one answer in it.
 
-    A task without a single answer was not attempted and does not count, unless none was.
+    A task without a single answer was not attempted and does not count, unless none was. What has no state was not
+    asked; where nothing has one, all is missing.
     """
-    by_task = {task: [state_of.get((item, task), "missing") for item in row.items] for task in row.tasks}
-    attempted = [task for task, states in by_task.items() if any(state != "missing" for state in states)]
+    by_task = {
+        task: {
+            item: state_of[item, task, row.condition] for item in row.items if (item, task, row.condition) in state_of
+        }
+        for task in row.tasks
+    }
+    attempted = [task for task, states in by_task.items() if any(state != "missing" for state in states.values())]
     counts: dict[str, int] = {}
-    for index in range(len(row.items)):
-        for state in {by_task[task][index] for task in attempted or row.tasks} - {"ok"}:
+    if row.items and row.tasks and not any(by_task.values()):
+        return {"missing": len(row.items)}
+    for item in row.items:
+        for state in {by_task[task].get(item, "ok") for task in attempted or row.tasks} - {"ok"}:
             counts[state] = counts.get(state, 0) + 1
     return counts
 
@@ -350,7 +363,9 @@ def discrepancies(
         return []
     values: dict[tuple[str, str], dict[Rule, tuple[float | None, int]]] = {}
     for rule in RULES:
-        grades = [grade for grade in model.grades if grade.rule == rule and grade.task in table.tasks]
+        grades = [
+            g for g in model.grades if g.rule == rule and g.task in table.tasks and g.condition in table.conditions
+        ]
         for row in table.rows(grades, golds, items):
             for column, estimate in row.columns.items():
                 if estimate is not None:

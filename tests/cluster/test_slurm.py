@@ -135,7 +135,7 @@ def test_a_cancelled_job_is_retried_and_asks_only_the_rest(project: Project, can
 
 def test_only_what_takes_time_is_submitted_and_only_the_model_gets_a_gpu(cancelled: tuple[bytes, str]) -> None:
     known = asked_of_slurm(cancelled[1])
-    assert known.keys() == {"number_images/pixelhumor", "infer/reading-order", "infer/slow"}
+    assert known.keys() == {"pictures/pixelhumor", "infer/reading-order", "infer/slow"}
     assert {name for name, about in known.items() if "gres:gpu:1" in about} == {"infer/slow"}
     for about in known.values():
         assert "JobState=COMPLETED" in about and "NumCPUs=4" in about

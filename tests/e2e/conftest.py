@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.test_engine_openai import Served
 
 from .project import FAST, Project
 
@@ -17,6 +19,14 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project.copy(tmp_path_factory.mktemp("small"))
     project.snakemake(TABLE, config=SMALL)
     return project
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    """A real server that answers as any OpenAI-compatible one, and misbehaves as told."""
+    served = Served()
+    yield served
+    served.kill()
 
 
 @pytest.fixture

@@ -29,9 +29,7 @@ def test_an_untouched_run_is_equal_and_lists_its_files(small_run: Project) -> No
     found = small_run.audit(TABLE)
     assert (found["verdict"], found["findings"]) == ("equal", [])
     roles = {file["role"] for file in found["files"]}
-    expected = (
-        "raw annotation,image,numbered image,image index,items,gold,requests,journal,snapshot,grades,table,lineage"
-    )
+    expected = "raw annotation,image,picture,picture index,items,gold,requests,journal,snapshot,grades,table,lineage"
     assert roles >= set(expected.split(","))
     for file in found["files"]:
         assert set(file) == {"path", "sha256", "role"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("openai")]
 VARIABLE = "PUNCHLINE_TEST_KEY"
 TABLE = "results/humorbench/leaderboard.csv"
 CONFIG = "benchmarks=[humorbench] models=[served] judge=served limit=6"
-
-
-@pytest.fixture
-def server() -> Iterator[Served]:
-    served = Served()
-    yield served
-    served.kill()
 
 
 @pytest.fixture

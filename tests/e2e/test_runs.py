@@ -114,7 +114,7 @@ def test_a_changed_comic_is_asked_about_again_and_no_other(small: Project) -> No
     pixels = cv2.imread(str(image))
     pixels[-1, -1] = 7
     cv2.imwrite(str(image), pixels)
-    assert small.to_run(TABLE, config=SMALL) == {"number_images", "items", *AFTER_ASK}
+    assert small.to_run(TABLE, config=SMALL) == {"pictures", "items", *AFTER_ASK}
     before = small.journal_lines()
     small.snakemake(TABLE, config=SMALL)
     assert small.journal_lines() == before + 3 * 8  # one comic, eight questions, three models

@@ -38,7 +38,7 @@ def restored(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """dvc repro, push, commit; then clone, pull and restore elsewhere."""
     first = start(tmp_path_factory.mktemp("first"))
     said = first.dvc("repro")
-    assert {"draw_demo_pixelhumor", "number_images", "infer", "grade", "pixelhumor_table8"} <= set(jobs(said))
+    assert {"draw_demo_pixelhumor", "pictures", "infer", "grade", "pixelhumor_table8"} <= set(jobs(said))
     assert first.to_run("all") == set(), "after dvc repro, snakemake has nothing to do"
     assert "Data and pipelines are up to date" in first.dvc("repro")
     store = tmp_path_factory.mktemp("store")

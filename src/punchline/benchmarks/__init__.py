@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import importlib
+import random
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
-from punchline.records import Gold, Grade, ImageRef, Item, Request, Response, Rule
+from punchline.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Rule, Sampling, Text
 from punchline.tables import Table
 
 Files = Mapping[str, bytes]  # name of a raw file: its bytes
 
 
+PUBLISHED = "the published image"  # how `pictures` calls it in errors; who calls knows its path
+DEFAULT = "default"  # the condition that is always asked
+SCORERS = ("bertscore", "cosine")  # hops whose judge is a model that compares two texts
+
+
 class Verdict(NamedTuple):
-    """What a judge said."""
+    """What a judge said, or a scorer measured."""
 
     judge: str  # its name: a card of config/judge/, or who judged a released answer
     response: Response
+
+
+class Picture(NamedTuple):
+    """One picture of an item as a model sees it."""
+
+    name: str  # "" where an item has one only
+    content: bytes
+    suffix: str  # of its file: .png, .jpg
+    width: int  # pixels
+    height: int  # pixels
+    derivation: dict[str, Any]  # what made it of the published image: boxes, font, library versions
+
+
+class NoPicture(Exception):
+    """A published image that no picture can be made of; the message is the reason that the item's ledger shows."""
 
 
 class Benchmark(Protocol):
@@ -24,8 +45,10 @@ class Benchmark(Protocol):
 
     NAME: str
     TASKS: tuple[str, ...]
+    CONDITIONS: tuple[str, ...]  # what can be asked; the first is DEFAULT, the others are asked when they are selected
+    CHAINED: tuple[str, ...]  # conditions whose requests hang on the model's own answers
     IMAGES: bool  # whether its items have images
-    JUDGED: bool  # whether answers go to a judge before they are graded
+    JUDGES: tuple[str, ...]  # who sees answers before they are graded: "judge", and any of SCORERS
     ITEM_FILES: tuple[str, ...]  # raw files that items are made of
     GOLD_FILES: tuple[str, ...]  # raw files that gold is made of
     TABLES: dict[str, Table]
@@ -34,8 +57,8 @@ class Benchmark(Protocol):
         """(item id, source, page URL or "") of every item, in released order."""
         ...
 
-    def items(self, files: Files, images: Mapping[str, ImageRef | str]) -> list[Item]:
-        """Items of the keys of `images`: an image, or why there is none."""
+    def items(self, files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
+        """Items of the keys of `images`: their pictures, or why there are none."""
         ...
 
     def golds(self, files: Files) -> list[Gold]:
@@ -43,7 +66,7 @@ class Benchmark(Protocol):
         ...
 
     def requests(self, item: Item) -> list[Request]:
-        """What models are asked about an item."""
+        """What models are asked about an item, in all conditions but the CHAINED ones."""
         ...
 
     def oddities(self, files: Files) -> list[str]:
@@ -58,28 +81,73 @@ class Benchmark(Protocol):
         model: str,
         rule: Rule,
         verdicts: Mapping[str, Verdict] | None = None,
+        condition: str = DEFAULT,
     ) -> Sequence[Grade]:
-        """Grades of one model's answers (by task) on one item, under one rule.
+        """Grades of one model's answers (by task) on one item in one condition, under one rule.
 
-        `verdicts`, where JUDGED: by id of the judge's request; None when no judge was asked.
+        `verdicts`, where there are JUDGES: by id of the judge's request; None when nobody was asked.
         """
         ...
 
 
 class Illustrated(Protocol):
-    """What a benchmark with IMAGES defines besides."""
+    """What the module <benchmark>_pictures of a benchmark with IMAGES defines. Apart: no answer hangs on its code."""
 
-    def boxes(self, files: Files) -> dict[str, list[tuple[int, int, int, int, int]]]:
-        """Panel boxes (x1, y1, x2, y2, label) of every item."""
+    def pictures(self, item_id: str, content: bytes, files: Files) -> list[Picture]:
+        """What models see, made of the bytes of an item's published image. Raises NoPicture."""
         ...
 
 
 class Judged(Protocol):
-    """What a benchmark that is JUDGED defines besides."""
+    """What a benchmark with JUDGES defines besides."""
 
-    def judge_requests(self, item: Item, gold: Gold, responses: Mapping[str, Response]) -> list[Request]:
-        """What a judge is asked about one model's answers (by task) on an item, under all rules, each request once."""
+    def judge_requests(
+        self, item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
+    ) -> list[Request]:
+        """What is asked about one model's answers (by task) on an item in one condition, under all rules, each once.
+
+        A request's task is the hop that answers it: one of JUDGES.
+        """
         ...
+
+
+class Chains(Protocol):
+    """What a benchmark with CHAINED conditions defines besides."""
+
+    def chained_requests(self, item: Item, responses: Mapping[str, Mapping[str, Response]]) -> list[Request]:
+        """What a model is asked on the ground of its own answers on an item, by condition and task."""
+        ...
+
+
+class Guesses(Protocol):
+    """What a benchmark that has baselines of its own defines besides."""
+
+    def baseline(self, name: str, request: Request, draw: random.Random) -> str | None:
+        """What the baseline of that name answers, seeing the request only; None: it does not attempt the task."""
+        ...
+
+
+def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate: str, reference: str) -> Request:
+    """What a scorer is asked: to compare a candidate (as the assistant's words) with a reference (as the user's)."""
+    said = (Message(role="assistant", content=(Text(text=candidate),)),)
+    return Request(
+        benchmark=benchmark,
+        item_id=item_id,
+        task=hop,
+        condition=condition,
+        messages=(*said, Message(role="user", content=(Text(text=reference),))),
+        sampling=Sampling(temperature=0.0, max_tokens=1),
+    )
+
+
+def filled(prompt: str, values: Mapping[str, object]) -> str:
+    """The prompt with {name} replaced once: what stands in a value is never read as a place to fill."""
+    pieces = prompt.split("{")
+    filled = [pieces[0]]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}")
+        filled += [str(values[name]), rest]
+    return "".join(filled)
 
 
 def load(name: str) -> Benchmark:
@@ -88,12 +156,18 @@ def load(name: str) -> Benchmark:
 
 
 def illustrated(benchmark: Benchmark) -> Illustrated:
-    """The same benchmark, one with IMAGES."""
+    """How the pictures of a benchmark with IMAGES are made."""
     assert benchmark.IMAGES
-    return cast(Illustrated, benchmark)
+    return cast(Illustrated, importlib.import_module(f"punchline.benchmarks.{benchmark.NAME}_pictures"))
 
 
 def judged(benchmark: Benchmark) -> Judged:
-    """The same benchmark, one that is JUDGED."""
-    assert benchmark.JUDGED
+    """The same benchmark, one with JUDGES."""
+    assert benchmark.JUDGES
     return cast(Judged, benchmark)
+
+
+def chains(benchmark: Benchmark) -> Chains:
+    """The same benchmark, one with CHAINED conditions."""
+    assert benchmark.CHAINED
+    return cast(Chains, benchmark)

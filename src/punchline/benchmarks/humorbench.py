@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from punchline.benchmarks import Files, Verdict, humorbench_tables
+from punchline.benchmarks import DEFAULT, Files, Verdict, filled, humorbench_tables
 from punchline.errors import PunchlineError
 from punchline.metrics.length import last_tokens, tokenizer
 from punchline.records import (
@@ -35,9 +35,11 @@ from punchline.storage import parse_csv
 NAME = "humorbench"
 TASKS = ("explain",)
 JUDGE_TASK = "judge"
-CONDITION = "default"
+CONDITION = DEFAULT
 IMAGES = False
-JUDGED = True
+CONDITIONS = (CONDITION,)
+CHAINED = ()
+JUDGES = (JUDGE_TASK,)
 
 ANNOTATIONS = "comprehensive_annotations.csv"
 CATEGORIES = {  # key of the gold values: (file, its column)
@@ -124,7 +126,7 @@ def _source(cells: Mapping[str, str]) -> str:
     return "cartoonstock" if cells["cartoonstock_id"].strip() else "newyorker"
 
 
-def items(files: Files, images: Mapping[str, ImageRef | str]) -> list[Item]:
+def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
     """Items of the keys of `images`, whose values do not matter: there are none. A cluster is a caption."""
     return [
         Item(
@@ -204,17 +206,7 @@ def _ask(item: Item, task: str, prompt: str, max_tokens: int) -> Request:
 
 def requests(item: Item) -> list[Request]:
     """The one question on an element: explain the joke."""
-    return [_ask(item, "explain", _filled(EXPLAIN_PROMPT, item.fields), MAX_TOKENS)]
-
-
-def _filled(prompt: str, values: Mapping[str, object]) -> str:
-    """The prompt with {name} replaced once: what stands in a value is never read as a place to fill."""
-    pieces = prompt.split("{")
-    filled = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}")
-        filled += [str(values[name]), rest]
-    return "".join(filled)
+    return [_ask(item, "explain", filled(EXPLAIN_PROMPT, item.fields), MAX_TOKENS)]
 
 
 # ---------------------------------------------------------------------------------------------- answers and verdicts
@@ -259,10 +251,12 @@ def judge_request(item: Item, gold: Gold, response: Response, rule: Rule) -> Req
         "explanation": judged_text(response.text or "", rule),
         "element": gold.values["element"],
     }
-    return _ask(item, JUDGE_TASK, _filled(JUDGE_PROMPT, values), JUDGE_MAX_TOKENS)
+    return _ask(item, JUDGE_TASK, filled(JUDGE_PROMPT, values), JUDGE_MAX_TOKENS)
 
 
-def judge_requests(item: Item, gold: Gold, responses: Mapping[str, Response]) -> list[Request]:
+def judge_requests(
+    item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = CONDITION
+) -> list[Request]:
     """What a judge is asked about one model's answer on one element: once where both rules ask the same."""
     response = responses.get("explain")
     if response is None or response.state != "ok":
@@ -283,6 +277,7 @@ def grade_item(
     model: str,
     rule: Rule,
     verdicts: Mapping[str, Verdict] | None = None,
+    condition: str = CONDITION,
 ) -> list[Grade]:
     """Whether one model's explanation covers the element, as its judge has it.
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from punchline.benchmarks import Verdict, pixelhumor_dataset
+from punchline.benchmarks import DEFAULT, Files, Verdict, pixelhumor_dataset, pixelhumor_ratings
 from punchline.errors import PunchlineError
 from punchline.metrics import labels as label_metrics
 from punchline.metrics.text import LIBRARY, error_rates
@@ -44,9 +44,11 @@ from punchline.tables import Row, Table
 NAME = "pixelhumor"
 TASKS = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8")
 GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
-CONDITION = "default"
+CONDITION = DEFAULT
 IMAGES = True
-JUDGED = False
+CONDITIONS = (CONDITION,)
+CHAINED = ()
+JUDGES = ()
 
 ITEM_FILES = ("comic_url.csv", "metadata.csv")
 GOLD_FILES = ("subjective_label.csv", "objective_label.csv", "harm_annotation.csv")
@@ -114,7 +116,6 @@ MAX_TOKENS = {"Q1": 16, "Q2": 32, "Q3": 16, "Q4": 16, "Q5": 64, "Q6": 256, "Q7":
 LONGEST = 2_000_000  # characters of a comic's text in the model's own order; see _ordered
 BEYOND = 2  # pixels that a box may reach beyond its image: rounding when boxes were drawn
 
-Files = Mapping[str, bytes]
 Box = tuple[int, int, int, int, int]  # x1, y1, x2, y2 in pixels, label
 
 
@@ -217,7 +218,7 @@ def boxes(files: Files) -> dict[str, list[Box]]:
     return {comic_id: found for comic_id, (_, found) in _boxes(files).items()}
 
 
-def items(files: Files, images: Mapping[str, ImageRef | str]) -> list[Item]:
+def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
     """Items of the comics that are keys of `images`, in released order; a string says why there is no image.
 
     Raises PunchlineError for a comic that is not in the released files, and for a box that reaches more than BEYOND
@@ -233,7 +234,8 @@ def items(files: Files, images: Mapping[str, ImageRef | str]) -> list[Item]:
     for comic_id, source, url in listed:
         if comic_id not in images:
             continue
-        image = images[comic_id]
+        shown = images[comic_id]
+        image = shown if isinstance(shown, str) else shown[0]
         if comic_id not in panels:
             raise PunchlineError("no panel boxes", file="metadata.csv", record=comic_id, field="metadata")
         line, found = panels[comic_id]
@@ -655,6 +657,7 @@ def grade_item(
     model: str,
     rule: Rule,
     verdicts: Mapping[str, Verdict] | None = None,
+    condition: str = CONDITION,
 ) -> list[Grade]:
     """Grades of one model's answers (by task) on one comic: Q1 … Q5, Q7 and Q8. Q6 is not graded automatically.
 
@@ -1046,4 +1049,4 @@ TABLES = {
     )
 }
 
-TABLES |= pixelhumor_dataset.TABLES
+TABLES |= pixelhumor_dataset.TABLES | pixelhumor_ratings.TABLES

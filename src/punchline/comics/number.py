@@ -91,7 +91,7 @@ def number(source: bytes | Path | str, boxes: Sequence[LabelledBox], *, name: st
     """
     if isinstance(source, bytes):
         name = name or "the image"
-        image = read_image(_Named(source, str(name)))  # type: ignore[arg-type]  # Pillow reads files and streams alike
+        image = read_image(_Named(source, str(name)))
     else:
         name = name or source
         image = read_image(source)
@@ -115,6 +115,11 @@ def encode(image: Image) -> bytes:
     """PNG bytes of an image, losslessly; every setting is named, so that no default can change the bytes."""
     settings = [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT]
     return cv2.imencode(".png", image, settings)[1].tobytes()
+
+
+def png_size(png: bytes) -> tuple[int, int]:
+    """(width, height) in pixels, of a PNG's IHDR chunk."""
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
 def read_labels(image: Image) -> list[Label]:

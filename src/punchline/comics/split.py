@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import cv2
 import numpy as np
@@ -53,19 +53,20 @@ class Box(NamedTuple):
     y2: int
 
 
-def read_image(path: str | Path) -> Pixels:
-    """An image file as BGR, uint8, shape (height, width, 3).
+def read_image(path: str | Path | BinaryIO) -> Pixels:
+    """An image file, or an open one, as BGR, uint8, shape (height, width, 3).
 
     The first frame of an animation; transparency on white; an EXIF orientation is ignored, as the boxes of the
     benchmarks refer to the stored pixels. Raises PunchlineError naming the file if it cannot be read or has more than
     MAX_PIXELS pixels.
     """
     way_out = "Fetch it again, or take the comic out of the subset"
+    called = str(path)  # an open file may have a name of its own
     try:
         with Image.open(path) as image:
             if image.width * image.height > MAX_PIXELS:
                 raise PunchlineError(
-                    f"{image.width} x {image.height} pixels are more than {MAX_PIXELS}", file=path, way_out=way_out
+                    f"{image.width} x {image.height} pixels are more than {MAX_PIXELS}", file=called, way_out=way_out
                 )
             if image.mode.startswith(("I", "F")):  # 16 bits a pixel and more: Pillow would clip, not scale
                 deep = np.asarray(image, dtype=np.float64)
@@ -84,7 +85,7 @@ def read_image(path: str | Path) -> Pixels:
         Image.DecompressionBombError,
         Image.DecompressionBombWarning,
     ) as error:
-        raise PunchlineError(f"not a readable image: {error}", file=path, way_out=way_out) from error
+        raise PunchlineError(f"not a readable image: {error}", file=called, way_out=way_out) from error
 
 
 def split(image: Pixels) -> list[Box]:

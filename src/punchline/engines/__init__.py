@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import pkgutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -56,6 +57,19 @@ class Verdicts(Protocol):
     def judges(self) -> dict[str, str]:
         """{item id: who judged its answer}, of the items that have a verdict."""
         ...
+
+
+def looks_at(engine: Engine, benchmark: str) -> bool:
+    """Whether the engine looks at that benchmark's images. An engine with `sees` looks at those benchmarks' only."""
+    return engine.needs_images and benchmark in getattr(engine, "sees", (benchmark,))
+
+
+def version_of(package: str) -> str:
+    """The installed version of a package, or `absent`."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
 
 
 def names() -> list[str]:

@@ -1,7 +1,8 @@
-"""Baselines of PixelHumor: chance, constants, geometry, OCR. They see what a model sees: the request and its image.
+"""Baselines: chance, constants, geometry, OCR. They see what a model sees: the request and its image.
 
 Answers are written so that both scoring rules read them as meant (docs/pixelhumor.md). A task that a baseline does not
-attempt is `missing`.
+attempt is `missing`. Those of PixelHumor, which look at comics, are here; another benchmark's `baseline` says what the
+baseline of a name answers there.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import cv2
 
 import punchline
-from punchline.benchmarks import pixelhumor
+from punchline import benchmarks
+from punchline.benchmarks import Guesses, pixelhumor
 from punchline.comics import ocr
 from punchline.comics.number import OFFSET, Label, erase_labels, read_labels
 from punchline.comics.split import Box, read_image, reading_order, split
@@ -136,6 +138,7 @@ class Baseline:
     """The engine."""
 
     name = "baselines"
+    sees = (pixelhumor.NAME,)  # elsewhere no baseline looks at an image
 
     def __init__(self, card: ModelCard, seed: int) -> None:
         self.baseline, self.answers = _options(card)
@@ -199,11 +202,13 @@ class Baseline:
         self, request: Request, images: Mapping[str, Path], opened: Callable[[Path], Comic]
     ) -> tuple[State, str]:
         """The state and, with it, the answer or the reason why there is none."""
+        if request.benchmark != pixelhumor.NAME:
+            return self._elsewhere(request)
         digests = _digests(request)
         if self.needs_images and None in digests:
             return "missing", "image missing"
         tasks = LOOKING[self.baseline][1] if self.baseline in LOOKING else self.answers
-        if request.benchmark != pixelhumor.NAME or request.task not in tasks:
+        if request.task not in tasks:
             return "missing", "not attempted"
         if self.baseline not in LOOKING:
             return "ok", self.answers[request.task]
@@ -212,13 +217,23 @@ class Baseline:
             raise PunchlineError(
                 f"no file for the image {digest} of {request.task}",
                 record=request.item_id,
-                way_out="Run again with --forcerun number_images",
+                way_out="Run again with --forcerun pictures",
             )
         comic = opened(images[digest])
         if request.task in NAMES_LABELS and not comic.labels:
             return "failed", "no label can be read on the image"
-        rng = random.Random(int(sha256(f"{self.seed} {request.request_id}".encode()), 16))
-        return "ok", LOOKING[self.baseline][0](request.task, comic, rng)
+        return "ok", LOOKING[self.baseline][0](request.task, comic, self._draw(request))
+
+    def _draw(self, request: Request) -> random.Random:
+        return random.Random(int(sha256(f"{self.seed} {request.request_id}".encode()), 16))
+
+    def _elsewhere(self, request: Request) -> tuple[State, str]:
+        """What the baseline says of another benchmark's request."""
+        module = cast(Guesses, benchmarks.load(request.benchmark))
+        text = None
+        if request.task in benchmarks.load(request.benchmark).TASKS and hasattr(module, "baseline"):
+            text = module.baseline(self.baseline, request, self._draw(request))
+        return ("missing", "not attempted") if text is None else ("ok", text)
 
 
 def engine(card: ModelCard, seed: int) -> Baseline:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import punchline
 from punchline.engines import check_options
 from punchline.errors import PunchlineError, nearest
-from punchline.records import ModelCard, Request, Response, Scalar, State, Usage, sha256
+from punchline.records import ModelCard, Request, Response, Scalar, State, Usage, digest_of, sha256
 from punchline.storage import parse_csv
 
 OPTIONS = ("format", "path", "select")
@@ -151,10 +151,80 @@ def _tokens(cells: Mapping[str, str], who: str, file: str, line: int) -> Usage:
     return Usage(prompt=counts[0], completion=counts[1])
 
 
+YESBUT_FILES = {  # in the folder of a model's answers: task
+    f"{kind}_prompt{k}.json": f"{kind}_{k}"
+    for kind in ("description", "contradiction", "moral_mcq", "title_mcq")
+    for k in (1, 2, 3)
+}
+
+
+def read_yesbut(files: Mapping[str, bytes], folder: str, select: Select = None) -> Answers:
+    """Answers to YesBut: {name of YESBUT_FILES: JSON list of {"image_file": …, "output": text or null}}.
+
+    Other fields of a record are ignored, as the released runs copy the whole annotation into it. Raises PunchlineError,
+    naming file and record, for content that is not such JSON, for a comic that a file answers twice, for a record
+    without an output, and for any `select`.
+    """
+    if select is not None:
+        raise PunchlineError(
+            f"there is nothing to select ({select!r}): the format yesbut holds one model's answers",
+            file=folder,
+            field="select",
+            way_out="Take `select` out of the model's YAML",
+        )
+    answers: dict[str, dict[str, str | Answer | None]] = {}
+    for name, content in files.items():
+        file = f"{folder.rstrip('/')}/{name}"
+        expected = 'Expected a list of {"image_file": "00001.jpg", "output": "…"}'
+        records = _parse(content, file, expected)
+        if isinstance(records, _Members) or not isinstance(records, list):
+            raise PunchlineError(f"expected a list, not {_kind(records)}", file=file, way_out=expected)
+        seen: set[str] = set()
+        for number, record in enumerate(records):
+            place = f"number {number}"
+            if not isinstance(record, _Members):
+                raise PunchlineError(
+                    f"expected an object, not {_kind(record)}", file=file, record=place, way_out=expected
+                )
+            fields = dict(record)
+            image_file, output = fields.get("image_file"), fields.get("output")
+            if not isinstance(image_file, str) or not image_file or _broken(image_file):
+                raise PunchlineError("expected a file name", file=file, record=place, field="image_file")
+            for field in ("image_file", "output"):
+                if sum(field == one for one, _ in record) != 1:
+                    what = "the field is there twice" if field in fields else "the field is missing"
+                    raise PunchlineError(what, file=file, record=image_file, field=field, way_out=expected)
+            if output is not None and not isinstance(output, str):
+                raise PunchlineError(
+                    f"an answer must be a string or null, not {_kind(output)}",
+                    file=file,
+                    record=image_file,
+                    field="output",
+                    way_out='Write what the model wrote, in quotation marks: "B"',
+                )
+            if output is not None and _broken(output):
+                raise PunchlineError(
+                    "half a surrogate pair is no character", file=file, record=image_file, field="output"
+                )
+            if image_file in seen:
+                raise PunchlineError(
+                    "the comic is answered twice", file=file, record=image_file, way_out="Keep one of them"
+                )
+            seen.add(image_file)
+            answers.setdefault(image_file, {})[YESBUT_FILES[name]] = output
+    return answers
+
+
+FolderReader = Callable[[Mapping[str, bytes], str, Select], Answers]  # of {file: content}, its folder, and `select`
+
 READERS: dict[str, Reader] = {  # named as the benchmark whose requests they answer
     "pixelhumor": read_pixelhumor,
     "humorbench": read_humorbench,
 }
+FOLDERS: dict[str, tuple[FolderReader, Sequence[str]]] = {  # formats whose `path` is a folder, and files in it
+    "yesbut": (read_yesbut, tuple(YESBUT_FILES)),
+}
+FORMATS = (*READERS, *FOLDERS)
 
 
 class Replay:
@@ -177,25 +247,32 @@ class Replay:
                     "the option is missing" if value is None else f"expected {expected}, got {value!r}",
                     file=file,
                     field=option,
-                    way_out=f"The engine replay needs `format` ({', '.join(sorted(READERS))}) and `path`",
+                    way_out=f"The engine replay needs `format` ({', '.join(sorted(FORMATS))}) and `path`",
                 )
         self.format: str = card.options["format"]
         self.path: str = card.options["path"]
         self.select: Select = card.options.get("select")
-        if self.format not in READERS:
+        if self.format not in FORMATS:
             raise PunchlineError(
-                f"unknown format {self.format!r}", file=file, field="format", way_out=nearest(self.format, READERS)
+                f"unknown format {self.format!r}", file=file, field="format", way_out=nearest(self.format, FORMATS)
             )
         self.files = [self.path]
+        if self.format in FOLDERS and "\0" not in self.path:  # the folder itself, where none of its files is there
+            folder, names = Path(self.path), FOLDERS[self.format][1]
+            self.files = [str(folder / name) for name in names if (folder / name).is_file()] or self.files
         self._file = file
 
     @cached_property
-    def _content(self) -> bytes:
+    def _contents(self) -> dict[str, bytes]:
+        """{name: content} of the files that are read."""
+        return {Path(file).name: self._read(file) for file in self.files}
+
+    def _read(self, file: str) -> bytes:
         try:
-            return Path(self.path).read_bytes()
+            return Path(file).read_bytes()
         except (OSError, ValueError) as error:  # ValueError: a path with a NUL
             raise PunchlineError(
-                f"cannot read the answers in {self.path!r}: {getattr(error, 'strerror', None) or error}",
+                f"cannot read the answers in {file!r}: {getattr(error, 'strerror', None) or error}",
                 file=self._file,
                 field="path",
                 way_out="Put the file there; the path is relative to the working directory (the project's root)",
@@ -203,11 +280,16 @@ class Replay:
 
     @cached_property
     def _answers(self) -> Answers:
-        return READERS[self.format](self._content, self.path, self.select)
+        if self.format in FOLDERS:
+            return FOLDERS[self.format][0](self._contents, self.path, self.select)
+        (content,) = self._contents.values()
+        return READERS[self.format](content, self.path, self.select)
 
     def identity(self) -> dict[str, Any]:
         """Format, selection and the file's digest; its path does not matter."""
-        return {"format": self.format, "sha256": sha256(self._content), "select": self.select, "v": 1}
+        digests = {name: sha256(content) for name, content in self._contents.items()}
+        digest = digest_of(digests) if self.format in FOLDERS else "".join(digests.values())
+        return {"format": self.format, "sha256": digest, "select": self.select, "v": 1}
 
     def unavailable(self) -> str | None:
         """Never: `check_files` says which file is not there."""
@@ -268,7 +350,7 @@ class _Members(list[tuple[str, Any]]):
     """The members of a JSON object as they stand, so that a name that occurs twice can be seen."""
 
 
-def _parse(content: bytes, file: str) -> Any:
+def _parse(content: bytes, file: str, way_out: str = "Expected one object {comic_id: {question: answer}}") -> Any:
     try:
         return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_Members)
     except UnicodeDecodeError as error:
@@ -279,7 +361,7 @@ def _parse(content: bytes, file: str) -> Any:
             f"malformed JSON at column {error.colno}: {error.msg}",
             file=file,
             line=error.lineno,
-            way_out="Expected one object {comic_id: {question: answer}}",
+            way_out=way_out,
         ) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
         raise PunchlineError(f"JSON that cannot be read: {error}", file=file) from error

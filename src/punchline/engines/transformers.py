@@ -10,7 +10,6 @@ import copy
 import functools
 import gc
 import hashlib
-import importlib.metadata
 import importlib.util
 import time
 from collections import deque
@@ -20,14 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from punchline import revisions, small_models
-from punchline.engines import check_options, parameters
-from punchline.errors import PunchlineError, nearest
+from punchline import adapters, revisions, small_models
+from punchline.engines import check_options, parameters, version_of
+from punchline.errors import PunchlineError, nearest, one_line
 from punchline.records import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
 
 OPTIONS: dict[str, type] = {
     "id": str,
     "revision": str,
+    "adapter": str,
     "dtype": str,
     "device": str,
     "attention": str,
@@ -88,7 +88,7 @@ class Transformers:
     @property
     def version(self) -> str:
         """Of transformers and torch: both change what a model computes."""
-        return ", ".join(f"{package} {_version(package)}" for package in ("transformers", "torch"))
+        return ", ".join(f"{package} {version_of(package)}" for package in ("transformers", "torch"))
 
     @functools.cached_property
     def revision(self) -> str:
@@ -107,12 +107,19 @@ class Transformers:
         for option in ("attention", "template", "trust_remote_code"):
             if self.card.options.get(option):
                 identity[option] = self.card.options[option]
+        if adapter := self.card.options.get("adapter"):
+            identity["adapter"] = adapters.identity(adapter)
         return identity
 
     def unavailable(self) -> str | None:
         """Missing packages, or a folder that is not there and that nothing here builds."""
         if absent := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
             return f"not installed: {', '.join(absent)}; run make hf"
+        if adapter := self.card.options.get("adapter"):
+            if importlib.util.find_spec("peft") is None:
+                return "not installed: peft; run make hf"
+            if adapters.trained(adapter) is None:
+                return adapters.how_to_train(adapter)
         if revisions.is_folder(self.id) and not Path(self.id).is_dir():
             name = small_models.builder_of(self.id)
             if name is None:
@@ -152,19 +159,24 @@ class Transformers:
                 **fields,
             )
 
-        prompts: dict[tuple[Any, ...], Prompt] = {}
+        prompts: dict[str, dict[tuple[Any, ...], Prompt]] = {}  # by part of the adapter
         for request, sampling in asked:
+            part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
+            if part is None:
+                yield respond(request, "missing", reason=f"the adapter was not trained on the task {request.task}")
+                continue
             prompt = self._prompt(request, sampling, images, loaded)
             if isinstance(prompt, tuple):
                 state, reason = prompt
                 yield respond(request, state, reason=reason)
                 continue
             own = None if _greedy(sampling) else request.request_id
-            same = prompts.setdefault((prompt.text, prompt.images, tuple(sorted(sampling.items())), own), prompt)
+            key = (prompt.text, prompt.images, tuple(sorted(sampling.items())), own)
+            same = prompts.setdefault(part, {}).setdefault(key, prompt)
             if same is not prompt:
                 same.requests.append(request)
 
-        for prompt, answered in self._run(list(prompts.values()), loaded):
+        for prompt, answered in self._run_parts(prompts, loaded):
             for request in prompt.requests:
                 if isinstance(answered, str):
                     yield respond(request, "failed", reason=answered)
@@ -201,14 +213,14 @@ class Transformers:
                 raise PunchlineError(
                     f"no file for the image {digest} of {request.task}",
                     record=request.item_id,
-                    way_out="Run again with --forcerun number_images",
+                    way_out="Run again with --forcerun pictures",
                 )
             files.append(images[digest])
         try:
             text = loaded.render(request, self.card.options.get("template", {}))
             pixels = [_pixels(file) for file in files]
         except (ValueError, OSError) as error:
-            return "failed", _one_line(error)
+            return "failed", one_line(error)
         tokens = loaded.tokenise(text)
         size = len(tokens) + sum(count // PIXELS_PER_TOKEN for count in pixels)
         if loaded.context and len(tokens) >= loaded.context:
@@ -216,6 +228,15 @@ class Transformers:
         seeded = {} if _greedy(sampling) else {"seed": sampling.get("seed", self.seed + request.sample)}
         known = {key: value for key, value in sampling.items() if key != "seed"} | seeded
         return Prompt([request], text, tokens, tuple(files), size, known)
+
+    def _run_parts(
+        self, prompts: Mapping[str, Mapping[Any, Prompt]], loaded: Loaded
+    ) -> Iterator[tuple[Prompt, Answer | str]]:
+        """Every prompt with its answer, one part of the adapter after the other."""
+        for part, own in prompts.items():
+            if loaded.tuned is not None:
+                loaded.tuned.use(part)
+            yield from self._run(list(own.values()), loaded)
 
     def _run(self, prompts: list[Prompt], loaded: Loaded) -> Iterator[tuple[Prompt, Answer | str]]:
         """Every prompt with its answer, or with the reason why there is none. The next batch is read while one runs.
@@ -239,7 +260,7 @@ class Transformers:
                 except (ValueError, OSError) as error:  # a damaged image, say: find out whose it is
                     ahead = None
                     if len(batch) == 1:
-                        yield batch[0], _one_line(error)
+                        yield batch[0], one_line(error)
                     else:
                         queue.extendleft([prompt] for prompt in batch)
                     continue
@@ -320,8 +341,11 @@ class Loaded:
                     self.model.to(device)
                 self.tokenizer = AutoTokenizer.from_pretrained(**where, padding_side="left")
                 self.processor = _processor(where, config, self.tokenizer) if "image" in card.modality else None
+                self.tuned: adapters.Tuned | None = None
+                if adapter := card.options.get("adapter"):
+                    self.tuned = adapters.load(adapter, self.model, model_id, revision, _file(card))
         except (OSError, ValueError, ImportError, RuntimeError, AssertionError) as error:
-            raise PunchlineError(f"the model cannot be loaded: {_one_line(error)}", file=_file(card)) from error
+            raise PunchlineError(f"the model cannot be loaded: {one_line(error)}", file=_file(card)) from error
         self._reader = self.processor or self.tokenizer
         if self.processor is not None:
             self.tokenizer = self.processor.tokenizer
@@ -640,17 +664,6 @@ def _free() -> None:
         torch.cuda.empty_cache()
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
-
-
 def _file(card: ModelCard) -> str:
     return card.file
 
@@ -692,6 +705,8 @@ def _check_options(card: ModelCard) -> None:
         raise PunchlineError(f"unknown dtype {dtype!r}", file=file, field="dtype", way_out=nearest(dtype, DTYPES))
     revision = card.options.get("revision")
     revisions.check(card.options["id"], revision, file)
+    if "adapter" in card.options:
+        adapters.check(card.options["adapter"], file)
     if card.options.get("trust_remote_code") and revision is None:
         raise PunchlineError(
             "code from the hub runs at a pinned revision only",

@@ -1,4 +1,4 @@
-"""Draw the panels' labels on the published images of the selection."""
+"""What models see of the selected items, made of the published images: numbered comics, frames, pages as they are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 from punchline import benchmarks
 from punchline.errors import entry_point
-from punchline.prepare import naming, number_images, read_files, read_selected
+from punchline.pictures import write_pictures
+from punchline.prepare import naming, read_files, read_selected
 from punchline.records import LedgerEntry
 from punchline.storage import read_records, write_records
 
@@ -24,9 +25,10 @@ def main() -> None:
     args = parser.parse_args()
     selected = set(read_selected(args.selected))
     with naming(args.files):
-        made = number_images(
+        made = write_pictures(
+            benchmarks.load(args.benchmark),
             [entry for entry in read_records(args.ledger, LedgerEntry) if entry.item_id in selected],
-            benchmarks.illustrated(benchmarks.load(args.benchmark)).boxes(read_files(args.files)),
+            read_files(args.files),
             args.out.parent.as_posix(),
             pinned=args.pinned,
         )

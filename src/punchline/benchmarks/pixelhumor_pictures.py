@@ -1,0 +1,26 @@
+"""What models see of PixelHumor: the comic with a red number on every panel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from punchline.benchmarks import PUBLISHED, Files, Picture
+from punchline.benchmarks.pixelhumor import Box, boxes
+from punchline.comics import number
+from punchline.errors import PunchlineError
+
+
+def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
+    """The comic with a number on every panel. Raises PunchlineError for a comic without boxes and for a bad box."""
+    found = _boxes(files["metadata.csv"]).get(item_id)
+    if found is None:
+        raise PunchlineError("no panel boxes", file="metadata.csv", record=item_id)
+    png = number.number(content, found, name=PUBLISHED)
+    derivation = {"boxes": [list(box) for box in found], **number.derivation()}
+    return [Picture("", png, ".png", *number.png_size(png), derivation)]
+
+
+@lru_cache(maxsize=2)
+def _boxes(metadata: bytes) -> dict[str, list[Box]]:
+    """Panel boxes of every comic: read once, not once a comic."""
+    return boxes({"metadata.csv": metadata})

@@ -1,0 +1,106 @@
+"""Tables of people's ratings, whichever benchmark's answers were rated."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from punchline.metrics.ratings import alpha_of, coincidences, counts, deviation_of, mean_of, median_of
+from punchline.ratings import RATINGS, Rating, read_ratings
+from punchline.records import sha256
+from punchline.stats import Array, Estimate, mean
+from punchline.tables import Row
+
+OVERALL = "Overall"
+NOTE = (
+    f"Your ratings lie in config/<benchmark>/{RATINGS} (docs/ratings.md); without them there are published rows only."
+)
+INTERVAL_NOTE = "Intervals resample items."
+
+
+def ratings_of(
+    files: Mapping[str, bytes], items: Collection[str] | None, scale: tuple[float, float] | None
+) -> list[Rating]:
+    """The scores of the user's ratings file; none where there is no file."""
+    return read_ratings(files[RATINGS], RATINGS, items=items, scale=scale)[0] if RATINGS in files else []
+
+
+def digest(rating: Rating) -> str:
+    """What a cell's lineage calls a rating by."""
+    return sha256(repr((*rating[:4], sorted(rating.about.items()))).encode())
+
+
+def grouped(
+    ratings: Iterable[Rating], key: Callable[[Rating], str] = lambda rating: rating.source
+) -> dict[str, list[Rating]]:
+    """Ratings by source, or by another key, in the file's order."""
+    found: dict[str, list[Rating]] = {}
+    for rating in ratings:
+        found.setdefault(key(rating), []).append(rating)
+    return found
+
+
+def _units(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:
+    """Ratings of the same thing by several raters."""
+    found: dict[tuple[str, str], list[Rating]] = {}
+    for rating in ratings:
+        found.setdefault((rating.item_id, rating.source), []).append(rating)
+    return found
+
+
+def _estimate(sums: Array, value: Callable[[Array], Array], items: Sequence[str], of: Iterable[Rating]) -> Estimate:
+    return Estimate(sums=sums, value=value, clusters=tuple(items), grades=tuple(digest(rating) for rating in of))
+
+
+def score_columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
+    """mean, median and std over items of an item's score, the mean of its raters'."""
+    units = _units(ratings)
+    scores = [float(np.mean([rating.score for rating in unit])) for unit in units.values()]
+    scale = sorted(set(scores))
+    items = [item_id for item_id, _ in units]
+    kinds = {"mean": mean_of(scale), "median": median_of(scale), "std": deviation_of(scale)}
+    return {name: _estimate(counts(scores, scale), value, items, ratings) for name, value in kinds.items()}
+
+
+def reliability_columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
+    """k_alpha (interval), k_alpha_ordinal; exact_match, and mean, median, std of the absolute difference of two raters.
+
+    Every pair of raters of the same thing counts once. None where nothing has two ratings.
+    """
+    units = {key: unit for key, unit in _units(ratings).items() if len(unit) > 1}
+    if not units:
+        return {}
+    of = [rating for unit in units.values() for rating in unit]
+    pairs = [
+        (item_id, abs(a.score - b.score))
+        for (item_id, _), unit in units.items()
+        for a, b in itertools.combinations(unit, 2)
+    ]
+    items, gaps = [item_id for item_id, _ in pairs], [gap for _, gap in pairs]
+    values, scale = sorted({rating.score for rating in of}), sorted(set(gaps))
+    matrices = coincidences([[rating.score for rating in unit] for unit in units.values()], values)
+    rated = [item_id for item_id, _ in units]
+    return {
+        "k_alpha": _estimate(matrices, alpha_of(values, "interval"), rated, of),
+        "k_alpha_ordinal": _estimate(matrices, alpha_of(values, "ordinal"), rated, of),
+        "exact_match": _estimate(np.array([[float(gap == 0), 1.0] for gap in gaps]), mean, items, of),
+        "mean": _estimate(counts(gaps, scale), mean_of(scale), items, of),
+        "median": _estimate(counts(gaps, scale), median_of(scale), items, of),
+        "std": _estimate(counts(gaps, scale), deviation_of(scale), items, of),
+    }
+
+
+def rows(
+    ratings: Sequence[Rating],
+    columns: Callable[[Sequence[Rating]], Mapping[str, Estimate | None]],
+    keys: Mapping[str, str | int] | None = None,
+    *,
+    overall: bool = False,
+) -> list[tuple[str, Row]]:
+    """One row a source and, with `overall`, one of all sources."""
+    groups = grouped(ratings)
+    if overall and groups:
+        groups[OVERALL] = list(ratings)
+    return [(source, Row(keys or {}, columns(group), whole=False)) for source, group in groups.items()]

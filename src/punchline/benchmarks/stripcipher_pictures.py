@@ -1,0 +1,89 @@
+"""What models see of StripCipher: the strip as published, its frames, the masked one, and frames side by side."""
+
+from __future__ import annotations
+
+import io
+import re
+from functools import lru_cache
+from typing import Any
+
+from punchline.benchmarks import PUBLISHED, Files, NoPicture, Picture, pixelhumor
+from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE
+from punchline.benchmarks.stripcipher_strips import STRIPS, Strip, strips_of
+from punchline.comics import frames
+from punchline.comics.number import encode, png_size
+from punchline.comics.split import Box, Pixels, read_image, split
+from punchline.errors import PunchlineError
+from punchline.pictures import as_published
+from punchline.storage import parse_csv
+
+
+def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
+    """What models see of a strip.
+
+    page: as published; frame1 … frameN in reading order; masked: the second-to-last, blank; row_shuffled, row_masked:
+    the frames side by side, for one-image models. Raises NoPicture where splitting does not give the stated number of
+    frames, PunchlineError for an image that cannot be read and for a box outside it.
+    """
+    strip = strips_of(files).get(item_id)
+    if strip is None:
+        raise PunchlineError("no such strip", file=STRIPS, record=item_id, field="item_id")
+    try:
+        image = read_image(io.BytesIO(content))
+    except PunchlineError as error:
+        raise PunchlineError(
+            f"not a readable image: {error.__cause__ or 'too large'}",
+            file=PUBLISHED,
+            way_out="Fetch it again, or leave the strip out with subset=",
+        ) from error
+    boxes = panels(strip, image, files)
+    parts = frames.cut(image, boxes, name=PUBLISHED)
+    order = frames.shown_order(strip.frames, item_id)
+    masked = frames.masked(parts)
+    made = {f"frame{number}": part for number, part in enumerate(parts, start=1)}
+    made["masked"] = masked[-2]
+    made["row_shuffled"] = frames.row([parts[place] for place in order])
+    made["row_masked"] = frames.row(masked)
+    derivation = {"boxes": [list(box) for box in boxes], **frames.derivation()}
+    return [as_published(content), *(_picture(name, pixels, derivation) for name, pixels in made.items())]
+
+
+def _picture(name: str, pixels: Pixels, derivation: dict[str, Any]) -> Picture:
+    png = encode(pixels)
+    return Picture(name, png, ".png", *png_size(png), derivation)
+
+
+def panels(strip: Strip, image: Pixels, files: Files) -> list[Box]:
+    """The boxes of a strip's frames, in reading order. Raises NoPicture where there are not as many as it says."""
+    if isinstance(strip.boxes, list):
+        return [Box(*box) for box in strip.boxes]
+    if strip.boxes == "pixelhumor":
+        found, where = _of_pixelhumor(strip.item_id, files), f"PixelHumor's {METADATA}"
+    else:
+        found, where = split(image), "splitting"
+    if len(found) != strip.frames:
+        raise NoPicture(f"{len(found)} panels by {where}, {strip.frames} stated")
+    return found
+
+
+def _of_pixelhumor(item_id: str, files: Files) -> list[Box]:
+    """The boxes of one of PixelHumor's comics in its reading order; none where its two files do not fit each other."""
+    for name in (METADATA, OBJECTIVE):
+        if name not in files:
+            raise PunchlineError("the file is not there", file=name, record=item_id, way_out="Fetch it")
+    by_label = {label: Box(x1, y1, x2, y2) for x1, y1, x2, y2, label in _boxes(files[METADATA]).get(item_id, ())}
+    labels = [int(label) for label in re.findall("[0-9]{1,4}", _sequences(files[OBJECTIVE]).get(item_id, ""))]
+    return [by_label[label] for label in labels] if sorted(labels) == sorted(by_label) else []
+
+
+@lru_cache(maxsize=2)
+def _boxes(metadata: bytes) -> dict[str, list[pixelhumor.Box]]:
+    """Labelled boxes by comic: read once, not once a strip."""
+    return pixelhumor.boxes({METADATA: metadata})
+
+
+@lru_cache(maxsize=2)
+def _sequences(objective: bytes) -> dict[str, str]:
+    """Reading orders by comic."""
+    rows = parse_csv(objective, ["comic_id", "panel_sequence"], file=OBJECTIVE)
+    return {cells["comic_id"]: cells["panel_sequence"] for _, cells in rows}

@@ -1,0 +1,161 @@
+"""StripCipher's item format: the records of strips.json, and how they are read.
+
+The authors have released no data. docs/stripcipher.md describes the format, docs/stripcipher.schema.json is its schema.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from punchline.errors import PunchlineError
+from punchline.records import Record
+
+STRIPS = "strips.json"
+FEWEST, MOST = 3, 8  # frames of a strip, section 3
+CATEGORIES = ("Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous")  # table 9
+Category = Literal["Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous"]
+
+
+def _text(description: str, **more: Any) -> msgspec.Meta:
+    """What the JSON schema says of a field."""
+    return msgspec.Meta(description=description, **more)
+
+
+class Choice(Record, frozen=True, kw_only=True):
+    """A question with four options."""
+
+    question: Annotated[str | None, _text("Asked after the published instruction; null: the instruction is all.")] = (
+        None
+    )
+    options: Annotated[tuple[str, str, str, str], _text("All different; they are shown in seeded order.")]
+    answer: Annotated[str, _text("The right one of the options, letter by letter.")]
+
+
+class Texts(Record, frozen=True, kw_only=True):
+    """What people wrote or accepted for one strip; a model's drafts only once they are reviewed."""
+
+    prediction: Annotated[Choice | None, _text("What happens in the second-to-last frame.")] = None
+    comprehension: Annotated[Choice | None, _text("What the strip tells and means.")] = None
+    meaning: Annotated[
+        str | None, _text("The implicit meaning; null: the answer of the comprehension question (table 7).")
+    ] = None
+    category: Annotated[Category | None, _text("Table 9.")] = None
+
+
+Side = Annotated[int, msgspec.Meta(ge=0)]
+Boxes = list[tuple[Side, Side, Side, Side]] | Literal["pixelhumor"] | None
+
+
+class Strip(Record, frozen=True, kw_only=True):
+    """One strip: where it comes from, how many frames it has, and what people wrote about it."""
+
+    item_id: Annotated[
+        str,
+        _text("Unique; survives as a file name.", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$(?!\n)", max_length=100),
+    ]
+    source: Annotated[str, _text("The series, for tables by source.", min_length=1)]
+    url: Annotated[str, _text("Of the strip's page, or of the image itself; empty where there is none.")] = ""
+    frames: Annotated[int, _text("How many frames the strip has.", ge=FEWEST, le=MOST)]
+    boxes: Annotated[
+        Boxes,
+        _text(
+            "The frames in reading order, [x1, y1, x2, y2] in pixels of the published image, x2 and y2 exclusive; null:"
+            " the strip is split; pixelhumor: the boxes that PixelHumor's metadata.csv has for this item_id."
+        ),
+    ] = None
+    texts: Annotated[Texts | None, _text("Reviewed texts; without them only reordering is asked.")] = None
+    credit: Annotated[str, _text("To be shown wherever the strip is.")]
+    licence: Annotated[str, _text("Of the strip.")]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of strips.json; docs/stripcipher.schema.json holds it."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(list[Strip])}
+
+
+_AT = re.compile(r" - at `\$\.?([^`]*)`$")
+
+
+def _check(strip: Strip) -> tuple[str, str] | None:
+    """(field, what is wrong) of a record whose types are right."""
+    if isinstance(strip.boxes, list):
+        if len(strip.boxes) != strip.frames:
+            return "boxes", f"{len(strip.boxes)} boxes for {strip.frames} frames"
+        for place, (x1, y1, x2, y2) in enumerate(strip.boxes):
+            if x1 >= x2 or y1 >= y2:
+                return f"boxes[{place}]", f"({x1}, {y1}, {x2}, {y2}) is no box: expected x1 < x2 and y1 < y2"
+    for task, choice in choices(strip).items():
+        if any(not option.strip() for option in choice.options):
+            return f"texts.{task}.options", "an option is empty"
+        if len({plain(option) for option in choice.options}) < len(choice.options):
+            return f"texts.{task}.options", "two options say the same"
+        if choice.answer not in choice.options:
+            return f"texts.{task}.answer", "the answer is none of the options"
+    return None
+
+
+def read_strips(content: bytes, file: str = STRIPS) -> list[Strip]:
+    """The records of a strips.json. Raises PunchlineError naming file, record and field."""
+    way_out = "docs/stripcipher.md describes the format, docs/stripcipher.schema.json checks it"
+    try:
+        records = msgspec.json.decode(content, type=list[dict[str, Any]])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PunchlineError(f"not a JSON list of records: {error}", file=file, way_out=way_out) from error
+    strips: dict[str, Strip] = {}
+    for place, record in enumerate(records):
+        name = record.get("item_id")
+        called = name if isinstance(name, str) and name else f"number {place + 1}"
+        try:
+            strip = msgspec.convert(record, Strip)
+        except msgspec.ValidationError as error:
+            at = _AT.search(str(error))
+            what = str(error)[: at.start()] if at else str(error)
+            raise PunchlineError(
+                what, file=file, record=called, field=at[1] if at else None, way_out=way_out
+            ) from error
+        wrong = _check(strip)
+        if wrong is not None:
+            raise PunchlineError(wrong[1], file=file, record=called, field=wrong[0], way_out=way_out)
+        if strip.item_id in strips:
+            raise PunchlineError(
+                "the id is there already", file=file, record=called, field="item_id", way_out="Keep one of them"
+            )
+        strips[strip.item_id] = strip
+    return list(strips.values())
+
+
+@lru_cache(maxsize=4)
+def _parsed(content: bytes) -> dict[str, Strip]:
+    return {strip.item_id: strip for strip in read_strips(content)}
+
+
+def strips_of(files: Mapping[str, bytes]) -> dict[str, Strip]:
+    """The strips by item id, in the file's order. Raises PunchlineError as read_strips does."""
+    if STRIPS not in files:
+        raise PunchlineError("the file is not there", file=STRIPS, way_out="Fetch the benchmark's files")
+    return _parsed(files[STRIPS])
+
+
+def choices(strip: Strip) -> dict[str, Choice]:
+    """By task, the strip's reviewed questions."""
+    texts = strip.texts or Texts()
+    found = {"prediction": texts.prediction, "comprehension": texts.comprehension}
+    return {task: choice for task, choice in found.items() if choice is not None}
+
+
+def meaning(strip: Strip) -> str | None:
+    """The strip's implicit meaning: a text of its own, else the answer of the comprehension question (table 7)."""
+    if strip.texts is None:
+        return None
+    comprehension = strip.texts.comprehension
+    return strip.texts.meaning or (comprehension.answer if comprehension is not None else None)
+
+
+def plain(text: str) -> str:
+    """Words and digits only, in lower case, for comparing texts."""
+    return " ".join(re.findall(r"\w+", text.lower()))

@@ -1,0 +1,64 @@
+"""What StripCipher trains on (section 6, table 5): reordering, four shuffles of every strip.
+
+The paper shuffles each of 790 strips four times; a shuffle here is the strip under another key, for every order of its
+questions hangs on the item's id. Its first one is that of the benchmark's own question.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from punchline.benchmarks import stripcipher, stripcipher_tables
+from punchline.comics import frames
+from punchline.errors import PunchlineError
+from punchline.records import Gold, Item, Request
+
+CLUSTER = "strip"  # what a cluster is called in recipes
+
+
+class Variant(NamedTuple):
+    """A strip as one training example shows it."""
+
+    item: Item  # its id names the shuffle
+    rows: dict[str, tuple[int, ...]]  # pictures that are other ones now: frames side by side, in this order, from 0
+
+
+def held_out(item: Item) -> bool:
+    """Whether table 5 tests on the strip, so that it is never trained on."""
+    return stripcipher_tables.held_out(item.item_id)
+
+
+def variants(item: Item, count: int) -> list[Variant]:
+    """The strip in `count` different orders, none of them the right one. Raises PunchlineError where it has too few
+    frames for so many."""
+    n = int(str(item.fields["frames"]))
+    if count > math.factorial(n) - 1:
+        raise PunchlineError(
+            f"{n} frames have {math.factorial(n) - 1} wrong orders, {count} are wanted",
+            record=item.item_id,
+            way_out="Lower `shuffles` in the recipe",
+        )
+    found: dict[tuple[int, ...], Variant] = {}
+    draw = 0
+    while len(found) < count:
+        key = f"{item.item_id}#{draw}" if draw else item.item_id  # no strip's id has a #
+        order = frames.shown_order(n, key)
+        found.setdefault(order, Variant(replace(item, item_id=key), {"row_shuffled": order}))
+        draw += 1
+    return list(found.values())
+
+
+def target(request: Request, item: Item, gold: Gold) -> str | None:
+    """The answer to train on; `item` may be a variant's. None for a task without reviewed texts, and for a variant of
+    what is not shuffled."""
+    task = request.task
+    if task in stripcipher.REVIEWED:
+        return None if "#" in item.item_id else gold.values.get(task)
+    n = int(str(item.fields["frames"]))
+    right = frames.right_sequence(n, item.item_id)
+    if task == "reordering_generation":
+        return stripcipher.sequence_text(right)
+    return stripcipher.LETTERS[frames.sequences(n, item.item_id).index(right)]

@@ -1,0 +1,447 @@
+"""Text comparison by a model: BERTScore recall, or the cosine of two sentence embeddings.
+
+It answers comparisons: the message of role "assistant" holds the candidate, that of role "user" the reference; the
+answer is the number as text. All mathematics is that of the packages bert-score (Zhang et al., ICLR 2020; no idf
+weights, no rescaling) and sentence-transformers (Reimers and Gurevych, EMNLP 2019). Extra packages: `make metrics`.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import importlib.util
+import math
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from punchline import revisions, small_models
+from punchline.engines import check_options, version_of
+from punchline.errors import PunchlineError, nearest, one_line
+from punchline.records import ModelCard, Request, Response, Scalar, State, Text
+
+METRICS = {"bertscore": "bert-score", "cosine": "sentence-transformers"}  # and the package that computes it
+OPTIONS: dict[str, type] = {
+    "metric": str,
+    "id": str,
+    "revision": str,
+    "layers": int,
+    "batch_size": int,
+    "device": str,
+}
+PACKAGE = "package:"  # before the name of a Python package that carries the weights
+WAY_OUT = "they are the extra `metrics`: make metrics"
+
+BATCH_SIZE = 64  # texts
+FEW = 8  # texts; batches are made no smaller to fill them better
+PAIRS = 1024  # scored, then handed over
+TEXTS = 4096  # embedded at a time
+NO_LIMIT = 10**9  # what a tokeniser says that knows no limit is larger
+# Of a hub repository, what is loaded: not the same weights in other formats.
+FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*/pytorch_model.bin")
+NOT_FILES = ("onnx/*", "openvino/*")
+OLD_WEIGHTS = ("pytorch_model*.bin",)  # where there are no safetensors
+
+
+class Pair(NamedTuple):
+    """What is compared, in the order in which pairs are sorted."""
+
+    reference: str
+    candidate: str
+
+
+class Similarity:
+    """The engine. Weights are loaded at the first comparison that needs them."""
+
+    name = "similarity"
+    needs_images = False
+
+    def __init__(self, card: ModelCard) -> None:
+        _check_options(card)
+        self.card = card
+        self.metric: str = card.options["metric"]
+        self.id: str = card.options["id"]
+        self.layers: int | None = card.options.get("layers")
+        self.batch_size: int = card.options.get("batch_size", BATCH_SIZE)
+        self._loaded: BertScore | Cosine | None = None
+        self._broken: str | None = None  # why the weights cannot be loaded: tried once, not once a request
+
+    @functools.cached_property
+    def version(self) -> str:
+        """Of the packages that compute the number."""
+        return ", ".join(f"{name} {version_of(name)}" for name in (METRICS[self.metric], "transformers", "torch"))
+
+    @functools.cached_property
+    def revision(self) -> str | None:
+        """What the card pins, else what is found without loading: a commit, or a digest of files. None: nothing is."""
+        pinned: str | None = self.card.options.get("revision")
+        try:
+            return pinned or revisions.pinned(_local(self.id) or self.id)
+        except PunchlineError:
+            return None
+
+    def identity(self) -> dict[str, Any]:
+        """Metric, weights and layer; not how texts are batched."""
+        identity: dict[str, Any] = {"metric": self.metric, "id": self.id, "revision": self.revision}
+        return identity | ({"layers": self.layers} if self.metric == "bertscore" else {})
+
+    def unavailable(self) -> str | None:
+        """Missing packages, or weights that are neither here nor may be fetched."""
+        wanted = {"torch": "torch", "transformers": "transformers", METRICS[self.metric]: _module(METRICS[self.metric])}
+        if self.id.startswith(PACKAGE):
+            wanted[self.id.removeprefix(PACKAGE)] = _module(self.id.removeprefix(PACKAGE))
+        if absent := [name for name, module in wanted.items() if not _installed(module)]:
+            return f"not installed: {', '.join(absent)}; {WAY_OUT}"
+        if self.id.startswith(PACKAGE):
+            return None if _local(self.id) else f"{self.id.removeprefix(PACKAGE)} carries no model's folder"
+        if revisions.is_folder(self.id):
+            return None if Path(self.id).is_dir() else f"no such folder: {self.id}"
+        if _offline() and _cached(self.id, self.revision) is None:
+            return f"{self.id} is not in the hub's local cache, and HF_HUB_OFFLINE forbids fetching it"
+        return None
+
+    def close(self) -> None:
+        """Free the model's memory."""
+        if self._loaded is not None:
+            self._loaded.close()
+            self._loaded = None
+            gc.collect()
+
+    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+        """One response a request. A pair that is asked for several times is scored once, a blank text is 0 unscored.
+
+        `missing` for a request that is no comparison; `failed`, with the reason, for all that cannot be scored.
+        """
+
+        def respond(request: Request, state: State, **fields: Any) -> Response:
+            return Response(
+                request_id=request.request_id,
+                model_key=model_key,
+                engine=self.name,
+                engine_version=self.version,
+                state=state,
+                **fields,
+            )
+
+        if reason := self.unavailable():
+            yield from (respond(request, "failed", reason=reason) for request in requests)
+            return
+        asked: dict[Pair, list[Request]] = {}
+        for request in requests:
+            pair = comparison_in(request)
+            if pair is None:
+                yield respond(request, "missing", reason="not a comparison")
+            elif not pair.candidate.strip() or not pair.reference.strip():
+                yield respond(request, "ok", text=repr(0.0), effective={"metric": self.metric})
+            else:
+                asked.setdefault(pair, []).append(request)
+        if not asked:
+            return
+        loaded = self._load()
+        if isinstance(loaded, str):
+            yield from (respond(request, "failed", reason=loaded) for same in asked.values() for request in same)
+            return
+        effective: dict[str, Scalar] = {"metric": self.metric, "device": loaded.device}
+        if self.metric == "bertscore":
+            effective["layers"] = self.layers
+        started = time.perf_counter()
+        for scored in loaded.score(list(asked)):
+            seconds = time.perf_counter() - started
+            for pair, value in scored:
+                for request in asked[pair]:
+                    if isinstance(value, str):
+                        yield respond(request, "failed", reason=value)
+                    else:
+                        yield respond(request, "ok", text=repr(value), latency_s=seconds, effective=effective)
+            started = time.perf_counter()
+
+    def _load(self) -> BertScore | Cosine | str:
+        """The model, loaded once; or why it cannot be."""
+        if self._loaded is None and self._broken is None:
+            try:
+                with small_models.quiet():
+                    folder = self._folder()
+                    device = self.card.options.get("device") or _device()
+                    if self.metric == "bertscore":
+                        assert self.layers is not None
+                        self._loaded = BertScore(folder, self.layers, self.batch_size, device)
+                    else:
+                        self._loaded = Cosine(folder, self.batch_size, device)
+            except Exception as error:  # of three packages, whose errors share no base: none may lose an answer
+                self._broken = f"the model cannot be loaded: {one_line(error)}"
+        return self._loaded or str(self._broken)
+
+    def _folder(self) -> str:
+        """Where the weights lie, fetched from the hub if they may be. Raises PunchlineError for other bytes."""
+        if local := _local(self.id):
+            revisions.pinned(local, self.card.options.get("revision"))  # raises where the files are others
+            return local
+        commit = self.revision or revisions.pinned(self.id)  # raises, and says why
+        return _cached(self.id, commit) or _fetched(self.id, commit)
+
+
+Scored = list[tuple[Pair, float | str]]  # a pair and its value, or why there is none
+
+
+class BertScore:
+    """BERTScore recall by the package, at one layer."""
+
+    def __init__(self, folder: str, layers: int, batch_size: int, device: str) -> None:
+        from bert_score import BERTScorer
+        from transformers import AutoTokenizer
+
+        self.device = device
+        self.batch_size = batch_size
+        self._link: tempfile.TemporaryDirectory[str] | None = None
+        if "t5" in folder or folder.startswith("scibert"):
+            self._link = _plain_link(folder)
+            folder = f"{self._link.name}/weights"
+        self._scorer = BERTScorer(model_type=folder, num_layers=layers, lang="en", device=device)
+        # The package asks RoBERTa's and GPT-2's tokenisers for a space before the first word, call by call.
+        # transformers 5 takes no notice then, only where the tokeniser is made.
+        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=False, add_prefix_space=True)
+        if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):
+            self._scorer._tokenizer = tokenizer
+        tokenizer, config = self._scorer._tokenizer, self._scorer._model.config
+        if tokenizer.model_max_length > NO_LIMIT:  # the package hands it on, and it fits into no C integer
+            offset = 2 if "roberta" in config.model_type else 0  # RoBERTa's first two positions are taken
+            tokenizer.model_max_length = config.max_position_embeddings - offset
+
+    def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
+        """Values, some at a time. Pairs of one reference stay together: a call embeds each of its texts once."""
+        ordered = sorted(pairs, key=lambda pair: (-len(pair.reference), pair.reference, -len(pair.candidate)))
+        for part in _parts(ordered, PAIRS):
+            yield _each(part, self._recall)
+
+    def _recall(self, pairs: Sequence[Pair]) -> list[float]:
+        """Values of pairs, whatever other pairs they are scored with.
+
+        The package takes a padded position of a candidate for a token of similarity 0, which beats tokens of negative
+        similarity. So a batch holds candidates of one length in tokens, filled up with its last pair.
+        """
+        from bert_score.utils import sent_encode
+
+        tokenizer = self._scorer._tokenizer
+        tokens = {pair.candidate: len(sent_encode(tokenizer, pair.candidate)) for pair in pairs}
+        groups: dict[int, list[Pair]] = {}
+        for pair in pairs:
+            groups.setdefault(tokens[pair.candidate], []).append(pair)
+
+        def called(size: int) -> list[float]:
+            rows = [row for alike in groups.values() for row in (*alike, *[alike[-1]] * (-len(alike) % size))]
+            candidates, references = [row.candidate for row in rows], [row.reference for row in rows]
+            _, recall, _ = self._scorer.score(candidates, references, batch_size=size)
+            found = dict(zip(rows, recall.tolist(), strict=True))
+            return [found[pair] for pair in pairs]
+
+        size = self.batch_size
+        while size > FEW and sum(-len(alike) % size for alike in groups.values()) > len(pairs):
+            size //= 2  # else more is filled up than scored
+        return _in_memory(called, size)
+
+    def close(self) -> None:
+        """Free the model."""
+        del self._scorer
+        if self._link is not None:
+            self._link.cleanup()
+
+
+class Cosine:
+    """Cosine similarity of sentence embeddings by the package."""
+
+    def __init__(self, folder: str, batch_size: int, device: str) -> None:
+        from sentence_transformers import SentenceTransformer
+
+        self.device = device
+        self.batch_size = batch_size
+        self._model = SentenceTransformer(folder, device=device, local_files_only=True)
+
+    def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
+        """Values, once every text is embedded: each once."""
+        texts = sorted({text for pair in pairs for text in pair}, key=lambda text: (-len(text), text))
+        embedded: dict[str, Any] = {}
+        why: dict[str, str] = {}
+        for part in _parts(texts, TEXTS):
+            for text, embedding in _each(part, self._embed):
+                if isinstance(embedding, str):
+                    why[text] = embedding
+                else:
+                    embedded[text] = embedding
+        for some in _parts(pairs, TEXTS):
+            found = [pair for pair in some if pair.candidate in embedded and pair.reference in embedded]
+            values = _each(found, lambda these: self._cosines(these, embedded)) if found else []
+            lost = [pair for pair in some if pair.candidate in why or pair.reference in why]
+            yield values + [(pair, why.get(pair.candidate) or why[pair.reference]) for pair in lost]
+
+    def _embed(self, texts: Sequence[str]) -> list[Any]:
+        def called(size: int) -> list[Any]:
+            return list(
+                self._model.encode(list(texts), batch_size=size, convert_to_tensor=True, show_progress_bar=False).cpu()
+            )
+
+        return _in_memory(called, self.batch_size)
+
+    def _cosines(self, pairs: Sequence[Pair], embedded: Mapping[str, Any]) -> list[float]:
+        import torch
+        from sentence_transformers import util
+
+        candidates = torch.stack([embedded[pair.candidate] for pair in pairs])
+        references = torch.stack([embedded[pair.reference] for pair in pairs])
+        return [float(value) for value in util.pairwise_cos_sim(candidates, references)]
+
+    def close(self) -> None:
+        """Free the model."""
+        del self._model
+
+
+def engine(card: ModelCard, seed: int) -> Similarity:
+    """The engine of a model card; no seed is used. Raises PunchlineError for an option that is unknown or missing."""
+    return Similarity(card)
+
+
+def comparison_in(request: Request) -> Pair | None:
+    """Reference and candidate of a comparison; None for a request that is none."""
+    texts: dict[str, str] = {}
+    for message in request.messages:
+        if message.role in texts or not all(isinstance(part, Text) for part in message.content):
+            return None
+        texts[message.role] = "\n".join(part.text for part in message.content if isinstance(part, Text))
+    return Pair(texts["user"], texts["assistant"]) if texts.keys() == {"user", "assistant"} else None
+
+
+def _each(inputs: Sequence[Any], called: Callable[[Sequence[Any]], Sequence[Any]]) -> list[tuple[Any, Any]]:
+    """Every input with its output, or with the reason why there is none: what fails together is tried one by one."""
+    try:
+        outputs = called(inputs)
+    except Exception as error:
+        if len(inputs) == 1:
+            return [(inputs[0], one_line(error))]
+        return [pair for one in inputs for pair in _each([one], called)]
+    made = zip(inputs, outputs, strict=True)
+    return [(one, _number(out) if isinstance(out, float) else out) for one, out in made]
+
+
+def _number(value: float) -> float | str:
+    """A value, within -1 and 1 as it must be but for rounding; or that it is none."""
+    return max(-1.0, min(1.0, value)) if math.isfinite(value) else "no number came of it"
+
+
+def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]:
+    """What `called` gives for a batch size; for half of it where memory does not hold that."""
+    import torch
+
+    while True:
+        try:
+            return called(batch_size)
+        except (torch.OutOfMemoryError, RuntimeError) as error:
+            memory = isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+            if not memory or batch_size == 1:
+                raise
+        batch_size //= 2
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def _parts(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def _local(model_id: str) -> str | None:
+    """The folder that an id names, or that its package carries; None for a hub repository and an absent package."""
+    if not model_id.startswith(PACKAGE):
+        return model_id if revisions.is_folder(model_id) else None
+    spec = importlib.util.find_spec(_module(model_id.removeprefix(PACKAGE)))  # found, not imported
+    for place in (spec.submodule_search_locations or ()) if spec is not None else ():
+        for config in sorted(Path(place).rglob("config.json")):
+            if any(config.parent.glob("*.safetensors")) or any(config.parent.glob("*.bin")):
+                return str(config.parent)
+    return None
+
+
+def _cached(model_id: str, commit: str | None) -> str | None:
+    """The folder of a hub repository in the local cache, if it holds weights at its top; asks nobody."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = snapshot_download(model_id, revision=commit, local_files_only=True)
+    except Exception:  # not there; the reasons share no base
+        return None
+    weights = any(path.suffix in (".safetensors", ".bin") and path.is_file() for path in Path(folder).iterdir())
+    return folder if weights and Path(folder, "config.json").is_file() else None
+
+
+def _fetched(model_id: str, commit: str) -> str:
+    """A hub repository's files, fetched into the local cache. Raises PunchlineError."""
+    from huggingface_hub import HfApi, snapshot_download
+
+    try:
+        HfApi().model_info(model_id, revision=commit, timeout=10)  # says at once whether the hub is there
+        folder = snapshot_download(model_id, revision=commit, allow_patterns=[*FILES], ignore_patterns=[*NOT_FILES])
+        if not any(Path(folder).glob("*.safetensors")):
+            snapshot_download(model_id, revision=commit, allow_patterns=[*OLD_WEIGHTS])
+    except Exception as error:  # no network, no such repository: its many errors share no base
+        raise PunchlineError(  # not the error's text, which may hold headers
+            f"{model_id} is not in the hub's local cache, and fetching it failed ({type(error).__name__})",
+            way_out="Check the id and the network, or put the model into a folder and name that as `id`",
+        ) from error
+    return str(folder)
+
+
+def _plain_link(folder: str) -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder with a link `weights` to a folder whose path bert-score would take for the name of a T5 model.
+
+    Raises PunchlineError where temporary folders have such paths too.
+    """
+    if "t5" in tempfile.gettempdir():
+        raise PunchlineError("bert-score takes the `t5` in its path for a model's name", file=folder, way_out="Move it")
+    made = tempfile.TemporaryDirectory(prefix="model")
+    while "t5" in made.name:
+        made = tempfile.TemporaryDirectory(prefix="model")
+    Path(made.name, "weights").symlink_to(Path(folder).resolve())
+    return made
+
+
+def _offline() -> bool:
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
+
+
+def _device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _module(package: str) -> str:
+    return package.replace("-", "_")
+
+
+def _installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def _check_options(card: ModelCard) -> None:
+    """Raises PunchlineError for an option that is unknown, missing or of the wrong kind."""
+    file = card.file
+    check_options(card, OPTIONS)
+    for option, value in card.options.items():
+        kind = OPTIONS[option]
+        low = kind is int and isinstance(value, int) and (value is True or value < 1)
+        if low or not isinstance(value, kind):
+            raise PunchlineError(f"expected {kind.__name__}, got {value!r}", file=file, field=option)
+    metric = card.options.get("metric")
+    if metric not in METRICS:
+        what = "the option is missing" if metric is None else f"unknown metric {metric!r}"
+        raise PunchlineError(what, file=file, field="metric", way_out=nearest(str(metric), METRICS))
+    model_id = card.options.get("id")
+    if not model_id or model_id == PACKAGE:
+        way_out = f"Name a hub model, a folder, or {PACKAGE}NAME for a Python package that carries one"
+        raise PunchlineError("the option is missing", file=file, field="id", way_out=way_out)
+    if (metric == "bertscore") != ("layers" in card.options):
+        what = "the option is missing" if metric == "bertscore" else "cosine takes no layers"
+        raise PunchlineError(what, file=file, field="layers", way_out="bertscore: the layer whose output is compared")
+    # Files of a package are pinned as a folder's are: by their digest.
+    revisions.check("./" if model_id.startswith(PACKAGE) else model_id, card.options.get("revision"), file)

@@ -1,0 +1,57 @@
+"""Overlap of two unions of rectangles: IoU, precision and recall by area (Everingham et al. 2010 for single boxes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Box = tuple[float, float, float, float]  # top, left, height, width, in any one unit
+
+_Grid = npt.NDArray[np.bool_]
+
+
+class Overlap(NamedTuple):
+    """Shares of area in 0..1."""
+
+    iou: float
+    precision: float  # of the candidate's area, what is the reference's
+    recall: float  # of the reference's area, what is the candidate's
+
+
+def clipped(box: Box, height: float = 1.0, width: float = 1.0) -> Box | None:
+    """The part of a box inside an image of that size; None where there is none."""
+    top, left = max(box[0], 0.0), max(box[1], 0.0)
+    bottom, right = min(box[0] + box[2], height), min(box[1] + box[3], width)
+    if (top, left, bottom, right) == (box[0], box[1], box[0] + box[2], box[1] + box[3]) and min(box[2:]) > 0:
+        return box  # as it is, without rounding
+    return (top, left, bottom - top, right - left) if bottom > top and right > left else None
+
+
+def _covered(boxes: Sequence[Box], rows: npt.NDArray[np.float64], columns: npt.NDArray[np.float64]) -> _Grid:
+    grid = np.zeros((max(len(rows) - 1, 0), max(len(columns) - 1, 0)), dtype=np.bool_)
+    for top, left, height, width in boxes:
+        down = slice(*np.searchsorted(rows, (top, top + height)))
+        across = slice(*np.searchsorted(columns, (left, left + width)))
+        grid[down, across] = True
+    return grid
+
+
+def overlap(candidate: Sequence[Box], reference: Sequence[Box]) -> Overlap | None:
+    """Overlap of the unions of two sets of boxes; None where either has no area.
+
+    Exact but for rounding: all edges cut the plane into cells, each of which is wholly inside a box or outside.
+    Time and memory grow with the square of the number of boxes. Heights and widths are not negative.
+    """
+    boxes = [*candidate, *reference]
+    rows = np.unique([edge for top, _, height, _ in boxes for edge in (top, top + height)])
+    columns = np.unique([edge for _, left, _, width in boxes for edge in (left, left + width)])
+    area = np.outer(np.diff(rows), np.diff(columns))
+    ours, theirs = _covered(candidate, rows, columns), _covered(reference, rows, columns)
+    sizes = [float(area[grid].sum()) for grid in (ours, theirs, ours & theirs, ours | theirs)]
+    if not sizes[0] or not sizes[1]:
+        return None
+    shares = (sizes[2] / sizes[3], sizes[2] / sizes[0], sizes[2] / sizes[1])
+    return Overlap(*(min(share, 1.0) for share in shares))

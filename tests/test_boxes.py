@@ -1,0 +1,90 @@
+"""Overlap of unions of boxes, against counting pixels, and by its laws."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punchline.metrics.boxes import Box, clipped, overlap
+
+side = st.floats(0, 1, allow_subnormal=False).map(lambda x: round(x, 6))
+boxes = st.lists(st.tuples(side, side, side, side), max_size=6)
+SIZE = 20  # of the grid that boxes of whole pixels are counted on
+pixel = st.integers(0, SIZE)
+whole = st.lists(
+    st.tuples(pixel, pixel, pixel, pixel).map(lambda b: (float(b[0]), float(b[1]), float(b[2]), float(b[3]))),
+    max_size=5,
+)
+
+
+def painted(found: list[Box]) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    grid = np.zeros((2 * SIZE, 2 * SIZE), dtype=np.bool_)
+    for top, left, height, width in found:
+        grid[int(top) : int(top + height), int(left) : int(left + width)] = True
+    return grid
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "expected"),
+    [
+        ([(0, 0, 1, 1)], [(0, 0, 1, 1)], (1, 1, 1)),
+        ([(0, 0, 1, 1)], [(0, 0, 0.5, 1)], (0.5, 0.5, 1)),
+        ([(0, 0, 0.5, 0.5)], [(0.5, 0.5, 0.5, 0.5)], (0, 0, 0)),
+        ([(0, 0, 0.5, 1), (0.25, 0, 0.25, 1)], [(0, 0, 1, 1)], (0.5, 1, 0.5)),  # one inside the other
+        ([(0, 0, 1, 1)], [(0, 0, 0.5, 0.5), (0.5, 0.5, 0.5, 0.5)], (0.5, 0.5, 1)),
+        ([(0.2, 0.2, 0.6, 0.6)] * 3, [(0.2, 0.2, 0.6, 0.6)], (1, 1, 1)),  # a union: once is thrice
+    ],
+)
+def test_known(candidate: list[Box], reference: list[Box], expected: tuple[float, float, float]) -> None:
+    assert overlap(candidate, reference) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("nothing", [[], [(0.1, 0.1, 0.0, 0.5)], [(0.1, 0.1, 0.5, 0.0)]])
+def test_without_area(nothing: list[Box]) -> None:
+    assert overlap(nothing, [(0, 0, 1, 1)]) is None
+    assert overlap([(0, 0, 1, 1)], nothing) is None
+
+
+@settings(deadline=None)
+@given(whole, whole)
+def test_as_many_pixels(candidate: list[Box], reference: list[Box]) -> None:
+    ours, theirs = painted(candidate), painted(reference)
+    found = overlap(candidate, reference)
+    if not ours.any() or not theirs.any():
+        assert found is None
+        return
+    both = (ours & theirs).sum()
+    assert found == pytest.approx((both / (ours | theirs).sum(), both / ours.sum(), both / theirs.sum()))
+
+
+@settings(deadline=None)
+@given(boxes, boxes)
+def test_laws(candidate: list[Box], reference: list[Box]) -> None:
+    found, turned = overlap(candidate, reference), overlap(reference, candidate)
+    assert (found is None) == (turned is None)
+    if found is None or turned is None:
+        return
+    assert all(0 <= share <= 1 for share in found)
+    assert found.iou <= min(found.precision, found.recall) + 1e-9
+    assert (found.iou, found.precision, found.recall) == pytest.approx((turned.iou, turned.recall, turned.precision))
+    again = overlap(candidate, candidate)
+    assert again is not None and again == pytest.approx((1, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("box", "expected"),
+    [
+        ((0.5, 0.5, 0.9, 0.2), (0.5, 0.5, 0.5, 0.2)),
+        ((-0.5, 0.0, 1.0, 1.0), (0.0, 0.0, 0.5, 1.0)),
+        ((1.0, 0.0, 0.5, 0.5), None),
+        ((0.2, 0.2, 0.0, 0.5), None),
+        ((math.nan, 0.2, 0.5, 0.5), None),
+    ],
+)
+def test_clipped(box: Box, expected: Box | None) -> None:
+    found = clipped(box)
+    assert found is None if expected is None else found == pytest.approx(expected)

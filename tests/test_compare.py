@@ -1,0 +1,426 @@
+"""Paired comparisons: the statistics against simulation and worked examples, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace as changed
+from scipy import stats as distributions
+from typer.testing import CliRunner
+
+from punchline import cli, compare
+from punchline.compare import Paired, as_json, as_text, holm, paired_differences
+from punchline.errors import PunchlineError
+from punchline.records import Gold, Grade, Item
+from punchline.stats import Estimate, mean, total
+from punchline.storage import write_bytes, write_table
+from punchline.tables import Graded, NamedRow, Row, Table
+
+
+def estimate(values: Any, clusters: Sequence[str] | None = None) -> Estimate:
+    """The mean of values."""
+    names = clusters if clusters is not None else [f"c{i:04}" for i in range(len(values))]
+    return Estimate(np.column_stack([values, np.ones(len(values))]), mean, names, ())
+
+
+def paired(a: Any, b: Any, clusters: Sequence[str] | None = None, seed: int = 0, resamples: int = 999) -> Paired:
+    (made,) = paired_differences([(estimate(a, clusters), estimate(b, clusters))], seed, resamples)
+    return made
+
+
+class Answers:
+    """Simulated answers of two models to clustered items: right or wrong, by an ease that a comic and a model share."""
+
+    def __init__(self, seed: int, clusters: int, size: int, shift: float = 0.0) -> None:
+        random = np.random.default_rng(seed)
+        sizes = random.integers(1, size + 1, size=clusters)
+        self.clusters = [f"c{i:03}" for i in range(clusters) for _ in range(sizes[i])]
+        ease = np.repeat(random.normal(size=clusters), sizes)
+        self.a, self.b = (
+            (ease + np.repeat(random.normal(size=clusters), sizes) + random.normal(size=len(ease)) + of > 0).astype(
+                float
+            )
+            for of in (shift, 0.0)
+        )
+
+    def paired(self, resamples: int = 399) -> Paired:
+        return paired(self.a, self.b, self.clusters, resamples=resamples)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Worked examples
+
+
+def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
+    a, b = np.array([5.0, 7, 6, 8, 9, 4, 6, 7]), np.array([4.0, 7, 5, 6, 9, 5, 4, 6])
+    made = paired(a, b)
+    d = a - b
+    assert (made.a, made.b, made.difference, made.clusters) == (a.mean(), b.mean(), pytest.approx(d.mean()), 8)
+    assert made.effect == pytest.approx(d.mean() / d.std(ddof=1))  # Cohen's d_z
+    error = d.std(ddof=1) / np.sqrt(8)
+    quantiles = distributions.t.ppf(0.975, 7) + distributions.t.ppf(0.8, 7)
+    assert made.detectable == pytest.approx(quantiles * error)
+
+
+@pytest.mark.parametrize("of", [mean, total])
+def test_few_clusters_are_swapped_in_every_way_as_scipy_does(of: Any) -> None:
+    random = np.random.default_rng(3)
+    clusters = [f"c{i}" for i in (0, 0, 0, 1, 2, 2, 3, 4, 5, 5, 6, 7)]
+    a, b = random.integers(0, 4, size=(2, len(clusters))).astype(float)
+    pair = [Estimate(estimate(v).sums[:, : 2 if of is mean else 1], of, clusters, ()) for v in (a, b)]
+    (made,) = paired_differences([(pair[0], pair[1])], 0)
+    sums = np.zeros((16, pair[0].sums.shape[1]))
+    for one, name, first in [(pair[0], n, 0) for n in range(12)] + [(pair[1], n, 8) for n in range(12)]:
+        sums[first + int(clusters[name][1])] += one.sums[name]
+
+    def difference(x: Any, y: Any, axis: int) -> Any:
+        picked = [sums[np.moveaxis(v, axis, -1).astype(int)].sum(axis=-2) for v in (x, y)]
+        return of(picked[0]) - of(picked[1])
+
+    exact = distributions.permutation_test(
+        (np.arange(8), np.arange(8, 16)), difference, permutation_type="samples", vectorized=True, n_resamples=np.inf
+    )
+    assert made.difference == pytest.approx(exact.statistic)
+    assert made.p == pytest.approx(exact.pvalue)
+
+
+def test_equal_answers_differ_in_nothing() -> None:
+    made = paired([1.0, 0, 1, 1, 0] * 6, [1.0, 0, 1, 1, 0] * 6)
+    assert (made.difference, made.low, made.high, made.p) == (0, 0, 0, 1)
+    assert made.effect is None and made.detectable is None
+
+
+def test_counts_of_nothing_are_equal() -> None:
+    none = Estimate(np.zeros((5, 1)), total, list("abcde"), ())
+    (made,) = paired_differences([(none, none)], 0)
+    assert (made.difference, made.low, made.high, made.p, made.clusters) == (0, 0, 0, 1, 5)
+
+
+def test_one_cluster_says_nothing() -> None:
+    made = paired([1.0, 1.0], [0.0, 1.0], ["c", "c"])
+    assert made == Paired(1.0, 0.5, 0.5, None, None, None, None, None, 1)
+
+
+def test_a_cluster_that_one_model_has_nothing_of() -> None:
+    (made,) = paired_differences(
+        [(estimate([1.0, 1, 0], ["x", "y", "z"]), estimate([1.0, 0], ["x", "y"]))], 0, resamples=99
+    )
+    assert made.clusters == 3 and made.difference == pytest.approx(1 / 6)
+
+
+def test_clusters_that_a_ratio_has_nothing_of_are_no_sample() -> None:
+    """A recall that four clusters of forty can have; a count is a count of all forty."""
+    hits = np.zeros((40, 2))
+    hits[:4] = [(1, 1), (0, 1), (1, 1), (1, 1)]
+    names = [f"c{i:02}" for i in range(40)]
+    missed = hits * [0, 1]
+    few, all_of = paired_differences(
+        [
+            (Estimate(hits, mean, names, ()), Estimate(missed, mean, names, ())),
+            (Estimate(hits[:, :1], total, names, ()), Estimate(missed[:, :1], total, names, ())),
+        ],
+        0,
+    )
+    assert (few.clusters, few.difference, few.p) == (4, 0.75, 2 / 8)
+    assert (all_of.clusters, all_of.difference) == (40, 3)
+
+
+def test_holm_by_hand() -> None:
+    """Five tests: 0.01 x 5, 0.012 x 4 (raised to 0.05), 0.02 x 3, 0.04 x 2, 0.3 x 1."""
+    assert holm([0.04, 0.01, 0.3, 0.012, 0.02]) == pytest.approx([0.08, 0.05, 0.3, 0.05, 0.06])
+    assert holm([]) == [] and holm([0.7, 0.6]) == [1.0, 1.0]
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_keeps_the_order_and_lowers_nothing(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    assert all(p <= q <= 1 for p, q in zip(p_values, adjusted, strict=True))
+    by_p = [adjusted[i] for i in sorted(range(len(p_values)), key=lambda i: p_values[i])]
+    assert by_p == sorted(by_p)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 30))
+def test_turned_round_only_the_sign_changes(seed: int, clusters: int) -> None:
+    answers = Answers(seed, clusters, 4, 0.3)
+    forth = answers.paired()
+    back = paired(answers.b, answers.a, answers.clusters, resamples=399)
+    assert back.difference == -forth.difference and back.p == forth.p and back.detectable == forth.detectable
+    assert (back.low, back.high) == pytest.approx((-forth.high, -forth.low))  # type: ignore[operator]
+
+
+def test_the_seed_decides() -> None:
+    answers = Answers(1, 30, 3)
+    made = [paired(answers.a, answers.b, answers.clusters, seed) for seed in (1, 1, 2)]
+    assert made[0] == made[1] != made[2]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Simulation
+
+
+def test_intervals_cover_and_tests_reject_as_often_as_they_say() -> None:
+    """500 clustered data sets without a difference: coverage .95 and rejection .05, within 3 standard errors."""
+    made = [Answers(seed, 40, 6).paired() for seed in range(500)]
+    covered = np.mean([one.low <= 0 <= one.high for one in made])  # type: ignore[operator]
+    rejected = np.mean([one.p <= 0.05 for one in made])  # type: ignore[operator]
+    assert 0.921 <= covered <= 0.979
+    assert 0.021 <= rejected <= 0.079
+
+
+def test_few_clusters_are_covered_too() -> None:
+    made = [Answers(seed, 10, 6).paired() for seed in range(400)]
+    covered = np.mean([one.low <= 0 <= one.high for one in made])  # type: ignore[operator]
+    assert 0.91 <= covered <= 0.985
+
+
+def test_ignoring_clusters_would_reject_too_often() -> None:
+    """The same data, every item a cluster of its own: what the clustering is for."""
+    found = [Answers(seed, 20, 12) for seed in range(200)]
+    alone = np.mean([paired(one.a, one.b, resamples=199).p <= 0.05 for one in found])  # type: ignore[operator]
+    assert alone > 0.15
+
+
+def test_the_interval_covers_a_difference_that_is_there() -> None:
+    truth = np.mean([(made := Answers(seed, 400, 6, 0.7)).a.mean() - made.b.mean() for seed in range(1000, 1100)])
+    made_ = [Answers(seed, 40, 6, 0.7).paired() for seed in range(300)]
+    covered = np.mean([one.low <= truth <= one.high for one in made_])  # type: ignore[operator]
+    assert 0.90 <= covered <= 0.985
+
+
+def test_the_detectable_difference_is_found_four_times_in_five() -> None:
+    """Normal differences of 40 clusters, shifted by what the standard error of such data says is detectable."""
+    zero = np.zeros(40)
+    random = np.random.default_rng(7)
+    shift = np.mean([paired(random.normal(size=40), zero, resamples=99).detectable for _ in range(200)])
+    found = [paired(random.normal(shift, 1, size=40), zero, resamples=399).p <= 0.05 for _ in range(400)]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.06)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tables
+
+
+def grade(model: str, item: str, value: float, task: str = "Q", **fields: Any) -> Grade:
+    made: dict[str, Any] = {
+        "benchmark": "b",
+        "item_id": item,
+        "task": task,
+        "condition": "default",
+        "sample": 0,
+        "model": model,
+        "rule": "paper",
+        "signature": "acc|v:1",
+        "responses": (),
+        "gold": "g",
+        "state": "ok",
+        "scored": True,
+        "values": {"acc": value, "length": 2 * value},
+    }
+    return Grade(**made | fields)
+
+
+def rows(grades: Sequence[Grade], golds: Any, items: Any) -> list[Row]:
+    used = sorted((g for g in grades if g.scored), key=lambda g: g.item_id)
+    columns: dict[str, Estimate | None] = {"never": None}
+    for name in ("acc", "length"):
+        have = [g for g in used if name in g.values]
+        clusters = [g.item_id[0] for g in have]
+        columns[name] = estimate([g.values[name] for g in have], clusters) if have else None
+    return [Row(keys={"subset": "all"}, columns=columns, items=frozenset(items), tasks=("Q",))]
+
+
+TABLE = Table(
+    name="t1",
+    title="A table",
+    path="results/t1.csv",
+    rule="paper",
+    keys=("subset",),
+    columns=("acc", "length", "never"),
+    tasks=("Q",),
+    rows=rows,
+)
+ITEMS = {
+    f"{letter}{n}": Item(benchmark="b", item_id=f"{letter}{n}", source="s", cluster=letter)
+    for letter in "abcdefgh"
+    for n in range(3)
+}
+
+
+def model(name: str, ids: Sequence[str], **fields: Any) -> Graded:
+    made = [grade(name, item, float(hash_of(name, item) % 2), **fields) for item in ids]
+    return Graded(name, "measured", "e", made)
+
+
+def hash_of(*parts: str) -> int:
+    return sum(ord(char) * (7 + n) for n, char in enumerate("".join(parts)))
+
+
+def compared(a: Graded, b: Graded, table: Table = TABLE) -> compare.Comparison:
+    return compare.compare("b", table, (a, b), {}, ITEMS, {}, seed=0)
+
+
+def test_only_shared_items_count_and_the_rest_is_said() -> None:
+    ids = list(ITEMS)
+    a, b = model("A", ids[:20]), model("B", ids[5:])
+    a.grades[7:9] = [changed(g, scored=False, state="missing", values={}) for g in a.grades[7:9]]  # type: ignore[index]
+    made = compared(a, b)
+    (shared,) = made.shared
+    assert (shared.both, shared.left_out, shared.unscored) == (13, (5, 6), (2, 0))
+    both = [item for item in ids[5:20] if item not in (ids[7], ids[8])]
+    expected = [np.mean([hash_of(name, item) % 2 for item in both]) for name in "AB"]
+    (acc, length) = made.differences
+    assert (acc.paired.a, acc.paired.b, acc.n) == (*map(pytest.approx, expected), (13, 13))
+    assert length.paired.difference == pytest.approx(2 * acc.paired.difference)
+    assert acc.p_holm == pytest.approx(min(1, 2 * acc.paired.p))  # type: ignore[operator]
+    text = as_text(made)
+    assert (
+        "13 answers scored for both; left out, as the other has none: 5 of A, 6 of B; not scored: 2 of A, 0 of B"
+        in text
+    )
+    assert "Fewer than 20 clusters" in text
+    assert json.loads(json.dumps(as_json(made)))["shared"][0]["left_out"] == [5, 6]
+
+
+def test_a_value_that_one_lacks_is_left_out_of_both() -> None:
+    a, b = model("A", list(ITEMS)), model("B", list(ITEMS))
+    a.grades[0] = changed(a.grades[0], values={"acc": 1.0})  # type: ignore[index]
+    made = compared(a, b)
+    assert [one.n for one in made.differences] == [(24, 24), (23, 23)]
+    assert "Only one of the two has it, so it is left out of both: length (1 answers)." in made.notes
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"signature": "acc|v:2"}, r"scored in another way: acc\|v:1 and acc\|v:2"),
+        ({"judge": "gpt"}, "scored by another judge: nobody and gpt"),
+        ({"gold": "h"}, "scored against other gold: g and h"),
+        ({"rule": "released"}, "no grades of B for t1"),
+        ({"task": "R"}, "no grades of B for t1"),
+        ({"condition": "blind"}, "no grades of B for t1"),
+        ({"scored": False}, r"no answer that is scored for both models \(scored: A 24, B 0\)"),
+        ({"sample": 1}, r"no answer that is scored for both models \(scored: A 24, B 24\)"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(PunchlineError, match=said):
+        compared(model("A", list(ITEMS)), model("B", list(ITEMS), **fields))
+
+
+def test_other_items_are_refused() -> None:
+    with pytest.raises(PunchlineError, match=r"no answer that is scored for both models \(scored: A 5, B 19\)"):
+        compared(model("A", list(ITEMS)[:5]), model("B", list(ITEMS)[5:]))
+
+
+def test_a_table_of_the_data_and_an_empty_one_are_refused() -> None:
+    a, b = model("A", list(ITEMS)), model("B", list(ITEMS))
+    with pytest.raises(PunchlineError, match="of no model's answers"):
+        compared(a, b, replace(TABLE, rows=None, data_rows=lambda files: []))
+    with pytest.raises(PunchlineError, match="no column that is defined for both"):
+        compared(a, b, replace(TABLE, columns=("never",)))
+
+
+def test_rows_of_one_model_and_of_other_items_are_said() -> None:
+    def uneven(grades: Sequence[Grade], golds: Any, items: Any) -> list[Row]:
+        (row,) = rows(grades, golds, items)
+        name = grades[0].model
+        return [row, replace(row, keys={"only": name}), replace(row, keys={"own": "x"}, items=frozenset(name))]
+
+    made = compared(model("A", list(ITEMS)), model("B", list(ITEMS)), replace(TABLE, rows=uneven))
+    assert {one.row for one in made.differences} == {"subset=all"}
+    assert "Row only=A: only A has it." in made.notes and "Row only=B: only B has it." in made.notes
+    assert "Row own=x: not compared, as it is of other items for each model." in made.notes
+
+
+def test_denominators_that_hang_on_the_answers_are_said() -> None:
+    def of_right_ones(grades: Sequence[Grade], golds: Any, items: Any) -> list[Row]:
+        return rows([g for g in grades if g.values["acc"]], golds, items)
+
+    made = compared(model("A", list(ITEMS)), model("B", list(ITEMS)[:23]), replace(TABLE, rows=of_right_ones))
+    assert any("acc: denominators hang on the answers" in note for note in made.notes)
+
+
+def test_tables_across_models_are_compared_by_their_models_rows() -> None:
+    def across(of: Any) -> list[NamedRow]:
+        assert [one.name for one in of.models] == ["A", "B"]
+        named = [NamedRow(one.name, rows(one.grades, {}, of.items)[0], one) for one in of.models]
+        return [*named, NamedRow("all", named[0].row)]
+
+    a, b = model("A", list(ITEMS)), model("B", list(ITEMS))
+    made = compared(a, b, replace(TABLE, rows=None, across=across))
+    assert made.differences == compared(a, b).differences
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The command
+
+
+class Module:
+    """In place of a benchmark's module."""
+
+    NAME = "b"
+    TABLES = {"t0": replace(TABLE, name="t0", path="results/t0.csv", rows=None), "t1": TABLE}  # noqa: RUF012
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
+    """A folder with grades of A and B in one benchmark, b."""
+    (tmp_path / "Snakefile").touch()
+    (tmp_path / "config").symlink_to(root / "config")
+    monkeypatch.setattr(compare, "benchmark_names", lambda: ["b"])
+    monkeypatch.setattr(compare, "_loaded", lambda: [Module])
+    monkeypatch.setattr(cli, "benchmark_names", lambda: ["b"])
+    monkeypatch.setattr(cli, "benchmarks", SimpleNamespace(load=lambda name: Module))
+    monkeypatch.chdir(tmp_path)
+    for name, ids in (("A", list(ITEMS)), ("B", list(ITEMS)[4:])):
+        write_table(f"results/b/grades/{name}.parquet", model(name, ids).grades, Grade)
+    encode = lambda records: b"".join(compare.msgspec.json.encode(one) + b"\n" for one in records)  # noqa: E731
+    write_bytes("data/items/b/items.jsonl", encode(ITEMS.values()))
+    write_bytes("data/items/b/gold.jsonl", encode([Gold(benchmark="b", item_id=i, values={}) for i in ITEMS]))
+    return tmp_path
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(cli.app, ["compare", *arguments])
+
+
+@pytest.mark.parametrize("table", [(), ("--table", "t1"), ("--table", "results/t1.csv")])
+def test_the_command(project: Path, table: tuple[str, ...]) -> None:
+    done = run("A", "B", *table)
+    assert done.exit_code == 0, done.output
+    assert "b t1: A table" in done.output and "20 answers scored for both; left out" in done.output
+    (made,) = json.loads(run("A", "B", "--json", *table).output)
+    assert made["models"] == ["A", "B"] and made["tests"] == 2
+    assert {"row", "column", "n", "a", "b", "difference", "low", "high", "p", "p_holm", "effect", "detectable"} <= set(
+        made["differences"][0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("A", "A"), "A is one model"),
+        (("A", "C"), "no grades of C in results/*/grades/. Valid: A, B"),
+        (("A", "B", "--table", "t9"), "no table 't9'"),
+    ],
+)
+def test_the_command_refuses(project: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = run(*arguments)
+    assert isinstance(done.exception, PunchlineError) and said in str(done.exception)
+
+
+def test_grades_of_another_selection_are_refused(project: Path) -> None:
+    write_bytes("data/items/b/items.jsonl", b"")
+    assert "graded items are not in data/items/b/items.jsonl" in str(run("A", "B").exception)
+    Path("data/items/b/items.jsonl").unlink()
+    assert "no such file" in str(run("A", "B").exception)

@@ -1,0 +1,25 @@
+"""What the documents list is what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from punchline import benchmarks
+from punchline.config import benchmark_names
+
+
+def test_docs_tables_lists_every_table(root: Path) -> None:
+    parts = re.split(r"^## ", (root / "docs" / "tables.md").read_text(), flags=re.MULTILINE)
+    listed = {part.split(" ", 1)[0].lower(): part for part in parts[1:]}
+    assert set(listed) == set(benchmark_names())
+    for name in benchmark_names():
+        first_cells = [line.split("|")[1] for line in listed[name].splitlines() if line.startswith("| ")]
+        there = {word for cell in first_cells for word in re.findall(r"[a-z_]+\d*", cell)} - {"table"}
+        assert there == set(benchmarks.load(name).TABLES)
+
+
+def test_links_between_documents_lead_somewhere(root: Path) -> None:
+    for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
+        for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -1,0 +1,511 @@
+"""Fine-tuning without a model: recipes, splits, targets that parse back to gold, variants, cards, the learning rate."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from punchline import adapters, benchmarks, engines, finetune
+from punchline.adapters import WHOLE, Base, Part, Trained
+from punchline.benchmarks import (
+    hummus,
+    hummus_demo,
+    hummus_tables,
+    hummus_training,
+    stripcipher,
+    stripcipher_demo,
+    stripcipher_tables,
+    stripcipher_training,
+)
+from punchline.comics import frames
+from punchline.config import read_card, stems
+from punchline.errors import PunchlineError
+from punchline.finetune import examples_of, is_held_out, rate, read_recipe
+from punchline.infer import image_files
+from punchline.metrics import boxes, highlight
+from punchline.records import Gold, Image, ImageRef, Item, ModelCard, Response, sha256
+from punchline.storage import write_bytes
+
+RECIPES = ["llava-1.6-7b-reordering", "qwen2-vl-7b-reordering", "qwen3-vl-2b-hummus", "tiny-hummus"]
+MODULES: dict[str, tuple[Any, Any]] = {
+    "hummus": (hummus, hummus_demo),
+    "stripcipher": (stripcipher, stripcipher_demo),
+}
+
+
+@pytest.fixture
+def project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the project's config/, to be changed."""
+    shutil.copytree(root / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def corpus_of(benchmark: str, folder: Path) -> tuple[list[Item], list[Gold]]:
+    """Items and gold of the demo corpus, with their pictures in `folder`."""
+    module, demo = MODULES[benchmark]
+    demo.draw(folder)
+    names = dict.fromkeys((*module.ITEM_FILES, *module.GOLD_FILES))
+    files = {name: (folder / name).read_bytes() for name in names}
+    images: dict[str, tuple[ImageRef, ...] | str] = {}
+    for item_id, _, _ in module.listing(files):
+        content = (folder / "images" / f"{item_id}.png").read_bytes()
+        refs = []
+        for picture in benchmarks.illustrated(module).pictures(item_id, content, files):
+            path = folder / "pictures" / f"{item_id}{picture.name}{picture.suffix}"
+            write_bytes(path, picture.content)
+            refs.append(
+                ImageRef(
+                    path=path.as_posix(),
+                    sha256=sha256(picture.content),
+                    width=picture.width,
+                    height=picture.height,
+                    name=picture.name,
+                )
+            )
+        images[item_id] = tuple(refs)
+    return module.items(files, images), module.golds(files)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[list[Item], list[Gold]]]:
+    return {name: corpus_of(name, tmp_path_factory.mktemp(name)) for name in MODULES}
+
+
+def change(name: str, /, **changes: Any) -> None:
+    """Write other values into a recipe; a key with `__` is one of a part."""
+    path = Path(f"config/finetune/{name}.yaml")
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    for key, value in changes.items():
+        outer, _, inner = key.partition("__")
+        target = content[outer] if inner else content
+        if value is None:
+            del target[inner or outer]
+        else:
+            target[inner or outer] = value
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+# -------------------------------------------------------------------------------------------------------------- recipes
+
+
+def test_the_recipes_are_read(project: Path) -> None:
+    assert stems("config/finetune") == RECIPES
+    for name in RECIPES:
+        assert read_recipe(name).name == name
+
+
+def test_hummus_recipe_is_the_papers(project: Path) -> None:
+    recipe = read_recipe("qwen3-vl-2b-hummus")
+    assert read_card(recipe.base).options["id"] == "Qwen/Qwen3-VL-2B-Instruct"
+    assert recipe.lora.targets == ["q_proj", "k_proj", "v_proj", "o_proj"]
+    assert (recipe.lora.r, recipe.lora.alpha, recipe.lora.dropout) == (16, 32, 0.0)
+    assert (recipe.epochs, recipe.batch, recipe.accumulate, recipe.lr) == (5, 4, 1, 1e-4)
+    assert (recipe.schedule, recipe.warm_up) == ("cosine", 0.05)
+    assert set(recipe.tasks) == {"classification", *hummus.METAPHOR_TASKS}
+
+
+@pytest.mark.parametrize("name", ["qwen2-vl-7b-reordering", "llava-1.6-7b-reordering"])
+def test_stripcipher_recipes_are_the_papers(project: Path, name: str) -> None:
+    recipe = read_recipe(name)
+    assert (recipe.epochs, recipe.shuffles, recipe.benchmark) == (1, 4, "stripcipher")
+    assert read_card(recipe.base).images_per_prompt == (1 if recipe.conditions == ["row"] else None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"epoch": 3}, "unknown key 'epoch'. Did you mean 'epochs'"),
+        ({"lora__rank": 3}, "field lora"),
+        ({"lora__r": None}, "field lora"),
+        ({"lr": None}, "the key 'lr' is missing"),
+        ({"lr": "fast"}, "field lr"),
+        ({"lr": float("nan")}, "field lr"),
+        ({"epochs": 0}, "field epochs"),
+        ({"items": 0}, "field items"),
+        ({"base": "qwen3-vl-2"}, "field base"),
+        ({"base": "qwen3-vl-2b"}, "field base: expected a card with engine: transformers"),
+        ({"base": "tiny-qwen2-vl-hummus"}, "field base: expected a card with engine: transformers and no adapter"),
+        ({"benchmark": "pixelhumor"}, "field benchmark: unknown: 'pixelhumor'"),
+        ({"tasks": ["naming", "labelling"]}, "field tasks: unknown: 'labelling'"),
+        ({"tasks": []}, "field tasks"),
+        ({"conditions": ["defaults"]}, "field conditions"),
+        ({"split__by": "strip"}, "field split.by: unknown: 'strip'. Valid: contest"),
+        ({"split__held_out": 1.5}, "field split.held_out"),
+        ({"split__held_out": "table"}, "field split.held_out"),
+        ({"shuffles": 4}, "field shuffles: hummus has no orders"),
+        ({"lora__dropout": 1.0}, "field lora.dropout"),
+        ({"dtype": "int8"}, "field dtype"),
+        ({"schedule": "linear"}, "field schedule"),
+        ({"name": "another"}, "field name"),
+    ],
+)
+def test_a_bad_key_is_named(project: Path, changes: dict[str, Any], said: str) -> None:
+    change("tiny-hummus", **changes)
+    with pytest.raises(PunchlineError) as error:
+        read_recipe("tiny-hummus")
+    assert str(error.value).startswith("config/finetune/tiny-hummus.yaml")
+    assert said in str(error.value)
+
+
+def test_an_unknown_recipe(project: Path) -> None:
+    with pytest.raises(PunchlineError, match="unknown recipe 'tiny'"):
+        read_recipe("tiny")
+
+
+def test_a_rate_as_people_write_it(project: Path) -> None:
+    path = Path("config/finetune/tiny-hummus.yaml")
+    path.write_text(path.read_text(encoding="utf-8").replace("lr: 0.01", "lr: 1e-4"), encoding="utf-8")
+    assert read_recipe("tiny-hummus").lr == 1e-4
+
+
+# --------------------------------------------------------------------------------------------------------------- splits
+
+
+def an_item(cluster: str, number: int = 0) -> Item:
+    return Item(benchmark="hummus", item_id=f"{cluster}-{number}", source="s", cluster=cluster)
+
+
+def test_clusters_are_not_divided(project: Path) -> None:
+    change("tiny-hummus", split__held_out=0.3, split__seed=5)
+    recipe = read_recipe("tiny-hummus")
+    items = [an_item(str(cluster), number) for cluster in range(400) for number in range(3)]
+    held = {item.cluster for item in items if is_held_out(item, recipe)}
+    train = {item.cluster for item in items if not is_held_out(item, recipe)}
+    assert held.isdisjoint(train)
+    assert 0.24 < len(held) / 400 < 0.36
+
+
+def test_the_seed_decides_and_nothing_else_that_is_selected(project: Path) -> None:
+    change("tiny-hummus", split__held_out=0.5, split__seed=1)
+    items = [an_item(str(cluster)) for cluster in range(64)]
+    first = [is_held_out(item, read_recipe("tiny-hummus")) for item in items]
+    assert first == [is_held_out(item, read_recipe("tiny-hummus")) for item in items]
+    assert first[10:] == [is_held_out(item, read_recipe("tiny-hummus")) for item in items[10:]]
+    change("tiny-hummus", split__seed=2)
+    assert first != [is_held_out(item, read_recipe("tiny-hummus")) for item in items]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_the_tables_test_on_is_not_trained_on(project: Path, demo: Any, tmp_path: Path, name: str) -> None:
+    recipe = read_recipe(name)
+    items, golds = demo[recipe.benchmark]
+    examples, _, _ = examples_of(recipe, items, golds, tmp_path / "made")
+    used = {example.request.item_id.partition("#")[0] for example in examples}
+    by_id = {item.item_id: item for item in items}
+    assert used
+    for item_id in used:
+        if recipe.benchmark == "hummus":
+            assert not hummus_tables.held_out(by_id[item_id].cluster)
+        else:
+            assert not stripcipher_tables.held_out(item_id)
+    assert {e.request.task for e in examples} <= set(recipe.tasks)
+    assert {e.request.condition for e in examples} == set(recipe.conditions)
+
+
+@pytest.mark.real
+def test_parts_of_the_released_pairs(root: Path, mirror: Path, project: Path) -> None:
+    items, _ = released_hummus(mirror)
+    recipe = read_recipe("qwen3-vl-2b-hummus")
+    held = [item for item in items if is_held_out(item, recipe)]
+    assert {i.cluster for i in held}.isdisjoint({i.cluster for i in items if i not in held})
+    assert 0.25 < len(held) / len(items) < 0.35
+
+
+# -------------------------------------------------------------------------------------------------------------- targets
+
+
+def released_hummus(mirror: Path) -> tuple[list[Item], list[Gold]]:
+    if not (mirror / "hummus").is_dir():
+        pytest.skip(f"REAL DATA ABSENT: no hummus/ in {mirror}")
+    files = {name: (mirror / "hummus" / name).read_bytes() for name in hummus.ITEM_FILES}
+    golds = hummus.golds(files)
+    return hummus.items(files, {gold.item_id: "not fetched" for gold in golds}), golds
+
+
+def check_hummus(items: list[Item], golds: list[Gold]) -> dict[str, int]:
+    """Every target parses back to gold; how many there are, by task. Those that are scored all have one."""
+    gold_of = {gold.item_id: gold for gold in golds}
+    count: dict[str, int] = {}
+    for item in items:
+        gold = gold_of[item.item_id]
+        for request in hummus.requests(item):
+            task = request.task
+            target = hummus_training.target(request, item, gold)
+            if task == hummus.JOINT or not hummus_tables.in_scope(task, gold, "paper"):
+                assert target is None
+                continue
+            assert target is not None, (item.item_id, task)
+            found = hummus.read(task, target, item.item_id, [one.lower() for one in gold.values.get("metaphors", ())])
+            assert found is not None, (item.item_id, task, target)
+            if task.startswith("classification"):
+                assert found == ("Yes" if gold.values["labels"]["paper"] in hummus.POSITIVE else "No",)
+            elif task == "naming":
+                assert [one.lower() for one in found] == [one.lower() for one in gold.values["metaphors"]]
+            elif task == "image_bbox":
+                shared = boxes.overlap(found, [(b[0], b[1], b[2], b[3]) for b in gold.values["boxes"]])
+                assert shared is not None and shared.iou > 0.95
+            elif task == "image_label":
+                assert target in gold.values["objects"]
+            elif task == "caption_hl":
+                assert list(found) == gold.values["highlight"]
+                assert target.replace("<i>", "").replace("</i>", "") == item.fields["caption"]
+            else:
+                assert found == (gold.values["explanation"].strip(),)
+            count[f"{request.condition} {task}"] = count.get(f"{request.condition} {task}", 0) + 1
+    return count
+
+
+def test_hummus_targets_parse_back_to_gold(demo: Any) -> None:
+    count = check_hummus(*demo["hummus"])
+    assert all(count[f"default {task}"] > 2 for task in ("classification", *hummus.METAPHOR_TASKS))
+
+
+@pytest.mark.real
+def test_hummus_targets_of_the_released_pairs(mirror: Path) -> None:
+    count = check_hummus(*released_hummus(mirror))
+    assert count["default classification"] == 940
+    assert {count[f"default {task}"] for task in hummus.METAPHOR_TASKS} == {568, 567}
+
+
+@pytest.mark.parametrize(
+    ("caption", "words", "expected"),
+    [
+        ("The man hit the ball.", ["the", "ball"], "The man hit <i>the ball</i>."),
+        ("A cat, a dog, a cat.", ["cat"], "A <i>cat</i>, a dog, a cat."),
+        ("Oh, they're gone.", ["they"], "Oh, <i>they</i>'re gone."),
+        ("Oh, they're gone.", ["they're", "gone"], "Oh, <i>they're gone</i>."),
+        ("One two three", ["one", "three"], "<i>One</i> two <i>three</i>"),
+        ("One two three", ["three", "one"], None),
+        ("One two three", ["four"], None),
+        ("One two three", [], None),
+        ("", ["one"], None),
+    ],
+)
+def test_marked_captions(caption: str, words: list[str], expected: str | None) -> None:
+    assert hummus_training.marked(caption, words) == expected
+    if expected is not None:
+        assert highlight.highlighted(expected) == tuple(words)
+
+
+def test_stripcipher_targets_parse_back_to_gold(demo: Any) -> None:
+    items, golds = demo["stripcipher"]
+    graded = 0
+    for item, gold in zip(items, golds, strict=True):
+        for condition in stripcipher.CONDITIONS:
+            responses = {}
+            for request in stripcipher.requests(item):
+                if request.condition == condition:
+                    target = stripcipher_training.target(request, item, gold)
+                    assert target is not None
+                    responses[request.task] = Response(
+                        request_id=request.request_id,
+                        model_key="k",
+                        state="ok",
+                        text=target,
+                        engine="e",
+                        engine_version="1",
+                    )
+            for grade in stripcipher.grade_item(responses, item, gold, "m", "paper", condition=condition):
+                assert grade.values["correct"] == 1.0
+                graded += 1
+    assert graded > 20
+
+
+def test_four_orders_of_every_strip(demo: Any) -> None:
+    for item in demo["stripcipher"][0]:
+        n = int(str(item.fields["frames"]))
+        made = stripcipher_training.variants(item, 4)
+        orders = [variant.rows["row_shuffled"] for variant in made]
+        assert made[0].item == item
+        assert orders[0] == frames.shown_order(n, item.item_id)
+        assert len(set(orders)) == 4 and tuple(range(n)) not in orders
+    with pytest.raises(PunchlineError, match="3 frames have 5 wrong orders, 6 are wanted"):
+        stripcipher_training.variants(next(i for i in demo["stripcipher"][0] if i.fields["frames"] == 3), 6)
+
+
+@pytest.mark.parametrize("name", ["qwen2-vl-7b-reordering", "llava-1.6-7b-reordering"])
+def test_shuffles_show_other_pictures_and_have_other_answers(
+    project: Path, demo: Any, tmp_path: Path, name: str
+) -> None:
+    recipe = read_recipe(name)
+    items, golds = demo["stripcipher"]
+    examples, shown, left_out = examples_of(recipe, items, golds, tmp_path / "made")
+    train = [item for item in items if not stripcipher_tables.held_out(item.item_id)]
+    assert not left_out and len(examples) == 4 * len(train)
+    files = image_files(shown)
+    by_item: dict[str, list[tuple[str, ...]]] = {}
+    targets: dict[str, set[str]] = {}
+    for example in examples:
+        parts = example.request.messages[0].content
+        seen = tuple(str(part.sha256) for part in parts if isinstance(part, Image))
+        assert all(digest in files for digest in seen)
+        item_id = example.request.item_id.partition("#")[0]
+        by_item.setdefault(item_id, []).append(seen)
+        targets.setdefault(item_id, set()).add(example.target)
+    for item in train:
+        assert len(set(by_item[item.item_id])) == len(targets[item.item_id]) == 4
+        if name == "qwen2-vl-7b-reordering":  # frames as shown, put in the answer's order, are in reading order
+            in_order = [ref.sha256 for ref in item.images if ref.name[:5] == "frame"]
+            for example in examples:
+                if example.request.item_id.partition("#")[0] == item.item_id:
+                    content = example.request.messages[0].content
+                    seen = tuple(str(part.sha256) for part in content if isinstance(part, Image))
+                    places = [int(place) - 1 for place in example.target.split(", ")]
+                    assert [seen[place] for place in places] == in_order
+
+
+def test_choices_are_shuffled_with_their_letters(project: Path, demo: Any, tmp_path: Path) -> None:
+    change("qwen2-vl-7b-reordering", tasks=["reordering_choice", "comprehension"])
+    items, golds = demo["stripcipher"]
+    examples, _, _ = examples_of(read_recipe("qwen2-vl-7b-reordering"), items, golds, tmp_path / "made")
+    count = {task: sum(e.request.task == task for e in examples) for task in ("reordering_choice", "comprehension")}
+    train = [item for item in items if not stripcipher_tables.held_out(item.item_id)]
+    assert count["reordering_choice"] == 4 * len(train)
+    assert count["comprehension"] == sum("comprehension_A" in item.fields for item in train)  # once: nothing shuffled
+    assert {e.target for e in examples} <= set("ABCD")
+
+
+def test_items_without_pictures_are_left_out(project: Path, demo: Any, tmp_path: Path) -> None:
+    items, golds = demo["hummus"]
+    bare = [Item(**{f: getattr(i, f) for f in i.__struct_fields__} | {"images": (), "missing": "x"}) for i in items]
+    examples, _, left_out = examples_of(read_recipe("tiny-hummus"), bare, golds, tmp_path / "made")
+    assert examples == [] and left_out["image missing"] > 0
+
+
+# ------------------------------------------------------------------------------------------------------- learning rate
+
+
+def test_rate_rises_and_falls() -> None:
+    rates = [rate(step, 100, "cosine", 0.05) for step in range(100)]
+    assert rates[0] == 0.0 and rates[5] == 1.0
+    assert all(a < b for a, b in pairwise(rates[:6])) and all(a > b for a, b in pairwise(rates[5:]))
+    assert rates[52] == pytest.approx(0.5 * (1 + math.cos(math.pi * 47 / 95)))
+    assert {rate(step, 100, "constant", 0.0) for step in range(100)} == {1.0}
+    assert rate(0, 1, "cosine", 0.0) == 1.0
+
+
+# ---------------------------------------------------------------------------------------------------- cards, manifests
+
+
+def test_cards_with_an_adapter(project: Path) -> None:
+    tuned = {name: card for name in stems("config/model") if (card := read_card(name)).options.get("adapter")}
+    assert {card.options["adapter"] for card in tuned.values()} == set(RECIPES)
+    for card in tuned.values():
+        recipe, base = read_recipe(card.options["adapter"]), read_card(str(card.base))
+        assert base.name == recipe.base
+        for option in ("id", "revision", "dtype"):
+            assert card.options.get(option) == base.options.get(option)
+        assert (card.sampling, card.images_per_prompt, card.context) == (
+            base.sampling,
+            base.images_per_prompt,
+            base.context,
+        )
+        assert f"subset={adapters.FOLDER}/{recipe.name}/{adapters.HELD_OUT}" in str(card.caveat)
+        assert not card.papers, "the paper's row is the base's"
+
+
+def manifest(**fields: Any) -> Trained:
+    part = Part(examples={"naming": 2}, steps=1, parameters=8, modules=1, losses=[0.5])
+    made: dict[str, Any] = {
+        "name": "an-adapter",
+        "files": {adapters.WEIGHTS: "0" * 64},
+        "parts": {WHOLE: part},
+        "base": Base(card="c", id="some/model", revision="r"),
+        "recipe": {},
+        "corpus": "demo",
+        "trained": ["1"],
+        "held_out": ["2"],
+        "left_out": {},
+        "versions": {},
+        "dtype": "float32",
+        "device": "cpu",
+    }
+    return Trained(**made | fields)
+
+
+def write_manifest(made: Trained) -> None:
+    write_bytes(adapters.manifest_of(made.name), msgspec.json.encode(made))
+
+
+def a_card(**options: Any) -> ModelCard:
+    return ModelCard(
+        name="m", engine="transformers", options={"id": "data/models/tiny-qwen2-vl", "adapter": "an-adapter"} | options
+    )
+
+
+def test_identity_follows_the_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert adapters.identity("an-adapter") == "untrained"
+    write_manifest(manifest())
+    first = adapters.identity("an-adapter")
+    write_manifest(manifest(corpus="full", left_out={"x": 1}))
+    assert adapters.identity("an-adapter") == first
+    write_manifest(manifest(files={adapters.WEIGHTS: "1" * 64}))
+    assert adapters.identity("an-adapter") not in (first, "untrained")
+
+
+def test_the_engine_says_what_trains_an_adapter(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    engine = engines.load(a_card(), 0)
+    assert engine.unavailable() == (
+        "the adapter an-adapter is not trained: snakemake data/adapters/an-adapter/punchline.json"
+    )
+    write_manifest(manifest())
+    assert "not trained" not in str(engine.unavailable())
+
+
+def test_an_adapter_out_of_date(project: Path) -> None:
+    recipe = read_recipe("tiny-hummus")
+    base = read_card(recipe.base)
+    assert not finetune.is_trained(recipe, base, "demo")
+    made = Base(card=recipe.base, id=base.options["id"], revision="r")
+    write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=made))
+    assert finetune.is_trained(recipe, base, "demo")
+    assert not finetune.is_trained(recipe, base, "full")
+    assert not finetune.is_trained(recipe, read_card("qwen2-vl-7b-transformers"), "demo")
+    change("tiny-hummus", seed=1)
+    assert not finetune.is_trained(read_recipe("tiny-hummus"), base, "demo")
+    adapters.manifest_of("tiny-hummus").write_bytes(b"{")
+    assert not finetune.is_trained(recipe, base, "demo")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"name": 1}'])
+def test_a_damaged_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_bytes(adapters.manifest_of("an-adapter"), content)
+    with pytest.raises(PunchlineError, match=r"^data/adapters/an-adapter/punchline.json: not an adapter's manifest"):
+        adapters.identity("an-adapter")
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", ".x"])
+def test_an_adapters_name_is_no_path(name: str) -> None:
+    with pytest.raises(PunchlineError, match="field adapter"):
+        engines.load(a_card(adapter=name), 0)
+
+
+def test_training_needs_its_packages(project: Path, demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finetune, "PACKAGES", ("no_such_package",))
+    recipe = read_recipe("tiny-hummus")
+    with pytest.raises(PunchlineError, match="not installed: no_such_package; run make hf"):
+        finetune.train(recipe, read_card(recipe.base), *demo["hummus"], corpus="demo")
+
+
+def test_held_out_items_alone_train_nothing(project: Path, demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finetune, "PACKAGES", ())
+    pytest.importorskip("torch")
+    recipe = read_recipe("tiny-hummus")
+    items, golds = demo["hummus"]
+    held = [item for item in items if is_held_out(item, recipe)]
+    with pytest.raises(
+        PunchlineError, match=rf"nothing to train on: {len(held)} items selected, {len(held)} of them held out"
+    ):
+        finetune.train(recipe, read_card(recipe.base), held, golds, corpus="demo")

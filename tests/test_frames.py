@@ -1,0 +1,101 @@
+"""Frames of strips: cutting, masking, rows, and the seeded orders that questions are made of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchline.comics import frames
+from punchline.comics.shuffle import inverse
+from punchline.comics.split import Box, Pixels
+from punchline.errors import PunchlineError
+
+COUNTS = st.integers(3, 8)
+
+
+def image(height: int = 40, width: int = 90) -> Pixels:
+    rng = np.random.default_rng(0)
+    return rng.integers(1, 255, (height, width, 3), dtype=np.uint8)
+
+
+def test_frames_are_cut_in_the_order_of_the_boxes() -> None:
+    page = image()
+    first, second = frames.cut(page, [Box(50, 0, 90, 40), Box(0, 10, 20, 30)])
+    assert np.array_equal(first, page[:, 50:])
+    assert np.array_equal(second, page[10:30, :20])
+
+
+def test_a_box_may_reach_two_pixels_beyond() -> None:
+    (part,) = frames.cut(image(), [Box(80, 30, 92, 42)])
+    assert part.shape == (10, 10, 3)
+
+
+@pytest.mark.parametrize(
+    "box", [Box(80, 0, 93, 40), Box(0, 0, 90, 43), Box(10, 0, 10, 5), Box(-1, 0, 5, 5), Box(90, 0, 92, 40)]
+)
+def test_a_box_outside_the_image_is_named(box: Box) -> None:
+    with pytest.raises(PunchlineError, match=r"the image.*frame 2"):
+        frames.cut(image(), [Box(0, 0, 5, 5), box], name="the image")
+
+
+def test_a_masked_frame_is_white_with_a_line() -> None:
+    parts = [image(30, 30) for _ in range(4)]
+    masked = frames.masked(parts)
+    assert [np.array_equal(a, b) for a, b in zip(parts, masked, strict=True)] == [True, True, False, True]
+    blank = masked[2]
+    assert blank.shape == parts[2].shape
+    assert (blank[2:-2, 2:-2] == 255).all()
+    assert (blank[:2] == 0).all() and (blank[:, -2:] == 0).all()
+    with pytest.raises(PunchlineError):
+        frames.masked(parts[:2])
+
+
+def test_a_blank_frame_of_one_pixel() -> None:
+    assert frames.blank(image(1, 1)).shape == (1, 1, 3)
+
+
+def test_a_row_has_white_margins() -> None:
+    row = frames.row([image(10, 12), image(30, 8)])
+    assert row.shape == (30 + 40, 12 + 8 + 60, 3)
+    assert (row[:20] == 255).all() and (row[:, 32:52] == 255).all()
+
+
+@given(COUNTS, st.text(max_size=20))
+def test_orders(n: int, key: str) -> None:
+    shown = frames.shown_order(n, key)
+    assert sorted(shown) == list(range(n))
+    assert shown != tuple(range(n))
+    right = frames.right_sequence(n, key)
+    assert [shown[place] for place in right] == list(range(n))  # taken in this order, the story comes out
+    assert inverse(right) == shown
+    offered = frames.sequences(n, key)
+    assert len(set(offered)) == 4
+    assert offered.count(right) == 1
+    assert tuple(range(n)) not in offered
+    assert all(sorted(sequence) == list(range(n)) for sequence in offered)
+    assert (shown, offered) == (frames.shown_order(n, key), frames.sequences(n, key))
+
+
+def test_orders_are_the_same_for_ever() -> None:
+    assert frames.shown_order(4, "demo_1") == (1, 2, 0, 3)
+    assert frames.sequences(3, "demo_1") == [(2, 0, 1), (0, 2, 1), (1, 2, 0), (2, 1, 0)]
+
+
+def test_right_answers_are_spread_evenly() -> None:
+    keys = [f"strip {number}" for number in range(2000)]
+    letters = [frames.sequences(4, key).index(frames.right_sequence(4, key)) for key in keys]
+    assert all(abs(letters.count(letter) - 500) < 4 * math.sqrt(2000 * 3 / 16) for letter in range(4))
+    shown = [frames.shown_order(3, key) for key in keys]
+    assert len(set(shown)) == 5
+    assert all(abs(shown.count(order) - 400) < 4 * math.sqrt(2000 * 4 / 25) for order in set(shown))
+
+
+def test_too_few_frames() -> None:
+    with pytest.raises(PunchlineError):
+        frames.sequences(2, "x")
+    with pytest.raises(PunchlineError):
+        frames.shown_order(1, "x")

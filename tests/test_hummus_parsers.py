@@ -1,0 +1,415 @@
+"""Reading of Hummus's answers: what is read, what is not, that nothing is invented, and that no text makes it fail."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punchline.benchmarks import hummus
+from punchline.benchmarks.hummus import (
+    EXAMPLES,
+    INSTRUCTIONS,
+    JOINT_PROMPT,
+    OPTIONS,
+    TASKS,
+    a_or_b,
+    box_list,
+    explanation,
+    is_met,
+    joint_fields,
+    marked_words,
+    metaphors,
+    named,
+    object_name,
+    read,
+    repeats_example,
+    yes_or_no,
+)
+from punchline.metrics import highlight
+
+texts = st.one_of(
+    st.text(max_size=300),
+    st.lists(
+        st.sampled_from(
+            [
+                "yes",
+                "No",
+                " or ",
+                "A",
+                "B.",
+                "<i>",
+                "</i>",
+                "IS",
+                " is ",
+                "[",
+                "]",
+                "0.1",
+                ",",
+                "is_met:",
+                "\n",
+                ";",
+                "/",
+                "(",
+                ")",
+                '"',
+                "*",
+                "LOVE",
+                "cat",
+                " ",
+                "text_hl:",
+                "image_hl:",
+                "WIDLII",
+                "-",
+                "1e9",
+                "top:",
+            ]
+        ),
+        max_size=60,
+    ).map("".join),
+)
+asked = tuple(task for task in TASKS if task != "joint")
+
+
+@settings(deadline=None)
+@given(texts, st.sampled_from(asked), st.sampled_from(["nyc-combi-1", "nyc-combi-2"]))
+def test_never_raises(text: str, task: str, item_id: str) -> None:
+    found = read(task, text, item_id)
+    assert found is None or len(found) >= 1
+
+
+@settings(deadline=None)
+@given(texts)
+def test_joint_never_raises(text: str) -> None:
+    fields = joint_fields(text)
+    assert set(fields) <= {"is_met", "conceptual_metaphor", "image_hl", "text_hl"}
+    assert all(value in text for value in fields.values())
+    assert is_met(fields.get("is_met", "")) in (None, "Yes", "No", "WIDLII", "Discard")
+
+
+# --------------------------------------------------------------------------------------------------- classification
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Yes", "Yes"),
+        (" no.", "No"),
+        ("**Yes**", "Yes"),
+        ("Yes (i.e., metaphor use is involved)", "Yes"),
+        ("No, there is no metaphor. Yes would be wrong.", "No"),
+        ("The answer is no", "No"),
+        ("Answer: yes", "Yes"),
+        ("I would say Yes.", "Yes"),
+        ("", None),
+        ("Yes or No", None),
+        ("Answer the question with Yes or No.", None),
+        ("Answer the question with No or Yes.", None),
+        (INSTRUCTIONS["classification_glossed"], None),
+        ("No doubt, this is a metaphor.", None),
+        ("there is no doubt", None),
+        ("It could be Yes, it could be No.", None),
+        ("Metaphorical", None),
+        ("Yesterday", None),
+        ("None", None),
+    ],
+)
+def test_yes_or_no(answer: str, expected: str | None) -> None:
+    assert yes_or_no(answer) == expected
+
+
+@settings(deadline=None)
+@given(texts)
+def test_yes_or_no_is_said(text: str) -> None:
+    found = yes_or_no(text)
+    assert found is None or found.lower() in text.lower()
+
+
+@pytest.mark.parametrize(
+    ("answer", "letter"),
+    [
+        ("A", "A"),
+        ("B.", "B"),
+        ("(a)", "A"),
+        ("**B**", "B"),
+        ("A. " + OPTIONS[0], "A"),
+        ("The answer is B.", "B"),
+        ("Option A", "A"),
+        (OPTIONS[0], "A"),
+        (OPTIONS[1], "B"),
+        ("", None),
+        ("A or B", None),
+        ("A metaphor is used here", None),
+        ("C", None),
+        ("A. or B.", None),
+        ("A. " + OPTIONS[0] + "\nB. " + OPTIONS[1] + "\nAnswer the question with A or B.", None),
+        ("B. " + OPTIONS[0], None),
+    ],
+)
+def test_a_or_b(answer: str, letter: str | None) -> None:
+    assert a_or_b(answer, "A") == (None if letter is None else "Yes" if letter == "A" else "No")
+
+
+def test_a_or_b_follows_the_order_of_the_options() -> None:
+    assert a_or_b("A", "A") == a_or_b("B", "B") == "Yes"
+    assert a_or_b("B", "A") == a_or_b("A", "B") == "No"
+    assert a_or_b(OPTIONS[0], "B") == "Yes"
+    assert a_or_b(OPTIONS[1], "B") == "No"
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="CDEFXYZcdefxyz .,:()\n", max_size=80))
+def test_no_letter_that_is_not_there(text: str) -> None:
+    assert a_or_b(text, "A") is None
+
+
+# ----------------------------------------------------------------------------------------------------------- naming
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("LIFE IS A VACUUM", ("LIFE IS A VACUUM",)),
+        ('"LIFE IS A VACUUM"', ("LIFE IS A VACUUM",)),
+        ("Life is a vacuum.", ("Life is a vacuum",)),
+        ('The conceptual metaphor is "WORK IS WAR".', ("WORK IS WAR",)),
+        ("The humor is based on WORK IS WAR, which the caption says.", ("WORK IS WAR",)),
+        ("**Conceptual metaphor:** Time is money", ("Time is money",)),
+        ("1. Time is money\n2. The caption is funny because of that.", ("Time is money",)),
+        ("Animals are humans; Road signs are artworks", ("Animals are humans", "Road signs are artworks")),
+        ("Emotion Has Weight", ("Emotion Has Weight",)),
+        ("Personification", None),
+        ("", None),
+        ("IS", None),
+        ("I cannot see the image", None),
+    ],
+)
+def test_named(answer: str, expected: tuple[str, ...] | None) -> None:
+    assert named(answer) == expected
+
+
+def test_annotations_are_split() -> None:
+    assert metaphors("Animals Are Humans / Humans Are Animals; God Is A Person") == (
+        "Animals Are Humans",
+        "Humans Are Animals",
+        "God Is A Person",
+    )
+    assert metaphors("Work Is Game (Demolition Is Bowling; Ball Is Wreck)") == (
+        "Work Is Game",
+        "Demolition Is Bowling",
+        "Ball Is Wreck",
+    )
+
+
+@pytest.mark.parametrize("example", ["LOVE IS A JOURNEY", '"LOVE IS A JOURNEY"', "TARGET DOMAIN IS SOURCE DOMAIN"])
+def test_repeating_the_prompt_names_nothing(example: str) -> None:
+    found = named(example)
+    assert found is not None and repeats_example(found)
+    assert read("naming", example, "x") is None
+    assert read("naming", INSTRUCTIONS["naming"], "x") is None
+    if "LOVE" in example:
+        assert read("naming", example, "x", ["love is a journey"]) is not None  # unless it is right
+    assert not repeats_example(("WORK IS WAR", EXAMPLES[0]))
+
+
+word = st.from_regex(r"[A-Za-z][a-z]{0,7}", fullmatch=True)
+phrase = st.lists(word, min_size=1, max_size=3).map(" ".join)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(phrase, st.sampled_from(["is", "Are"]), phrase), min_size=1, max_size=4))
+def test_gold_metaphors_come_back(triples: list[tuple[str, str, str]]) -> None:
+    gold = metaphors("; ".join(" ".join(triple) for triple in triples))
+    assert named("; ".join(gold)) == gold
+
+
+@settings(deadline=None)
+@given(texts)
+def test_named_is_said(text: str) -> None:
+    plain = "".join(c for c in text.lower() if c.isalnum())
+    for one in named(text) or ():
+        assert "".join(c for c in one.lower() if c.isalnum()) in plain
+
+
+# ------------------------------------------------------------------------------------------------------------ boxes
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("cat: [0.1, 0.2, 0.3, 0.4]", [(0.1, 0.2, 0.3, 0.4)]),
+        ("cat: (0.1,0.2,.3,0.4)", [(0.1, 0.2, 0.3, 0.4)]),
+        ("[0, 0, 1, 1]", [(0, 0, 1, 1)]),
+        ("cat: [top: 0.1, left: 0.2, height: 0.3, width: 0.4]", [(0.1, 0.2, 0.3, 0.4)]),
+        ("a: [0.1, 0.2, 0.3, 0.4]; b: [0.5, 0.5, 0.1, 0.1]", [(0.1, 0.2, 0.3, 0.4), (0.5, 0.5, 0.1, 0.1)]),
+        ("[0.8, 0.8, 0.5, 0.5]", [(0.8, 0.8, 0.2, 0.2)]),  # cut to the image
+        ("[1.0, 0.2, 0.3, 0.4]", None),  # outside the image
+        ("[0.1, 0.2, 0, 0.4]", None),  # without area
+        ("[-0.1, 0.2, 0.3, 0.4]", None),
+        ("[100, 200, 300, 400]", None),  # another convention
+        ("[0.1, 0.2, 0.3]", None),
+        ("[0.1, 0.2, 0.3, 0.4, 0.5]", None),
+        ("cat: [top, left, height, width]", None),
+        ("", None),
+        ("[0.1, 0.2, 0.3, 0.4]" * 60, [(0.1, 0.2, 0.3, 0.4)]),
+    ],
+)
+def test_boxes(answer: str, expected: list[tuple[float, ...]] | None) -> None:
+    found = box_list(answer)
+    if "0.4][" in answer:
+        assert found is None  # more boxes than an answer can mean
+    elif expected is None:
+        assert found is None
+    else:
+        assert found is not None and [pytest.approx(box) for box in found] == expected
+
+
+share = st.floats(0.01, 0.5).map(lambda x: round(x, 4))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(share, share, share, share), min_size=1, max_size=5, unique=True))
+def test_gold_boxes_come_back(gold: list[tuple[float, float, float, float]]) -> None:
+    found = box_list("; ".join(f"thing: {list(box)!r}" for box in gold))
+    assert found is not None and [pytest.approx(box) for box in found] == gold
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="0123456789.,[]()-+ e:topleft\n", max_size=200))
+def test_boxes_lie_in_the_image(text: str) -> None:
+    for top, left, height, width in box_list(text) or ():
+        assert 0 <= top < 1 and 0 <= left < 1 and 0 < height <= 1 and 0 < width <= 1
+        assert top + height <= 1 + 1e-9 and left + width <= 1 + 1e-9
+
+
+# ------------------------------------------------------------------------------------- labels, highlights, explanations
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Pistol", "Pistol"),
+        ("cat.", "cat"),
+        ("Label: cat", "cat"),
+        ("**Tree stump**\nbecause it is one", "Tree stump"),
+        ("", None),
+        ("...", None),
+        ("The object in the image that is related to the metaphor would be the cat", None),
+    ],
+)
+def test_object_name(answer: str, expected: str | None) -> None:
+    assert object_name(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("It was a <i>train wreck</i>.", ("train", "wreck")),
+        ("<i>It's</i> a <I>Wreck</I>", ("it's", "wreck")),
+        ("<i>the <u>train</u> wreck</i>", ("the", "train", "wreck")),
+        ("<i>a <i>b</i> c</i>", ("a", "b", "c")),
+        ("<i>open", None),
+        ("closed</i>", None),
+        ("</i>a<i>", None),
+        ("<i></i>", None),
+        ("<i>...</i>", None),
+        ("", None),
+        (INSTRUCTIONS["caption_hl"], None),
+    ],
+)
+def test_marked_words(answer: str, expected: tuple[str, ...] | None) -> None:
+    assert marked_words(answer) == expected
+
+
+@settings(deadline=None)
+@given(texts)
+def test_marked_words_are_said(text: str) -> None:
+    assert set(highlight.highlighted(text)) <= set(
+        highlight.words(text.replace("<i>", " ").replace("</i>", " "))
+    ) | set(highlight.words(text))
+
+
+def test_balanced() -> None:
+    assert highlight.balanced("a") and highlight.balanced("<i>a</i> <i>b</i>")
+    for broken in ("<i>a", "a</i>", "</i>a<i>", "<i>a<i>b</i>", "<i><i>a</i></i>"):
+        assert not highlight.balanced(broken)
+
+
+def test_overlap_of_words() -> None:
+    assert highlight.overlap(("a", "b"), ("b", "c")) == pytest.approx((1 / 3, 1 / 2, 1 / 2))
+    assert highlight.overlap(("a", "a"), ("a",)) == (1, 1, 1)
+    assert highlight.overlap((), ("a",)) is None
+    assert highlight.overlap(("a",), ()) is None
+
+
+def test_explanation() -> None:
+    assert explanation("  The cat.\n") == "The cat."
+    assert explanation(INSTRUCTIONS["explanation"]) is None
+    assert explanation("...") is None
+    assert explanation("") is None
+
+
+# ------------------------------------------------------------------------------------------------------------- joint
+
+JOINT = """is_met: WIDLII
+conceptual_metaphor: Animals are humans; Work is war
+image_hl: cat: [0.1, 0.2, 0.3, 0.4]
+text_hl: Nine <i>lives</i> of experience"""
+
+
+def test_joint() -> None:
+    fields = joint_fields(JOINT)
+    assert is_met(fields["is_met"]) == "WIDLII"
+    assert named(fields["conceptual_metaphor"]) == ("Animals are humans", "Work is war")
+    assert box_list(fields["image_hl"]) == ((0.1, 0.2, 0.3, 0.4),)
+    assert marked_words(fields["text_hl"]) == ("lives",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("**is_met**: Yes", "Yes"),
+        ('{"is_met": "No"}', "No"),
+        ("1. is_met: discard", "Discard"),
+        ("- is_met: Yes\n- is_met: No", "Yes"),
+        ("is_met: Yes, No, WIDLII or Discard", None),
+        ("is_met: maybe", None),
+        ("Yes", None),
+        (JOINT_PROMPT, None),
+    ],
+)
+def test_is_met(answer: str, expected: str | None) -> None:
+    assert is_met(joint_fields(answer).get("is_met", "")) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a " * 200_000,
+        "[" * 200_000,
+        "[0.1," * 100_000,
+        "<i>" * 100_000,
+        "IS " * 200_000,
+        "A IS " * 100_000,
+        '"' * 200_000,
+        "yes or " * 100_000,
+        "is_met" * 100_000,
+        " " * 400_000,
+        "\n" * 400_000,
+        "metaphor" * 50_000,
+        "9" * 400_000,
+        "(i.e., " * 100_000,
+        ("x" * 299 + " is ") * 2000,
+        "Yes" + " " * 400_000,
+        "B" + "*" * 400_000,
+    ],
+    ids=lambda text: f"{text[:6]!r}",
+)
+def test_long_answers_take_no_longer_than_they_are(text: str) -> None:
+    start = time.perf_counter()
+    for task in asked:
+        hummus.read(task, text, "nyc-combi-1")
+    is_met(joint_fields(text).get("is_met", ""))
+    assert time.perf_counter() - start < 5

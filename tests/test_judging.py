@@ -1,0 +1,63 @@
+"""Who answers what a model's answers lead to."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from punchline.benchmarks import Benchmark, comparison
+from punchline.config import read_card
+from punchline.engines import Engine
+from punchline.errors import PunchlineError
+from punchline.judging import hops_of, journal_path, requests_path, scorers_of, snapshot_path
+from punchline.records import ModelCard, Text
+
+ENGINE = cast(Engine, SimpleNamespace())
+CARD = ModelCard(name="m", engine="openai")
+
+
+def benchmark(**parts: Any) -> Benchmark:
+    return cast(Benchmark, SimpleNamespace(**{"NAME": "b", "CHAINED": (), "JUDGES": (), **parts}))
+
+
+@pytest.mark.parametrize(
+    ("parts", "selected", "expected"),
+    [
+        ({}, {}, {}),
+        ({"JUDGES": ("judge",)}, {}, {}),
+        ({"JUDGES": ("judge",)}, {"judge": "j"}, {"judge": "j"}),
+        ({"JUDGES": ("cosine",)}, {"judge": "j"}, {"cosine": "labse"}),
+        ({"JUDGES": ("bertscore",)}, {}, {}),  # nobody was chosen
+        ({"CHAINED": ("own",)}, {}, {}),
+        ({"CHAINED": ("own",)}, {"conditions": ["default", "own"]}, {"chained": "m"}),
+        (
+            {"CHAINED": ("own",), "JUDGES": ("cosine", "judge")},
+            {"conditions": ["own"], "judge": "j"},
+            {"chained": "m", "judge": "j", "cosine": "labse"},
+        ),
+    ],
+)
+def test_hops(parts: dict[str, Any], selected: dict[str, Any], expected: dict[str, str]) -> None:
+    chosen = {"conditions": ["default"], "judge": None, "scorers": {"cosine": "labse"}, **selected}
+    found = hops_of(benchmark(**parts), CARD, ENGINE, **chosen)
+    assert list(found.items()) == list(expected.items())  # in the order in which they are answered
+
+
+def test_scorers() -> None:
+    cards = [read_card(name, "config/judge") for name in ("bertscore", "labse", "minilm", "overlap")]
+    assert scorers_of(cards[:2]) == {"bertscore": "bertscore", "cosine": "labse"}
+    with pytest.raises(PunchlineError, match="both labse and minilm measure cosine"):
+        scorers_of(cards[1:3])
+    with pytest.raises(PunchlineError, match="overlap is no scorer"):
+        scorers_of(cards[3:])
+
+
+def test_paths_and_comparisons() -> None:
+    assert requests_path("b", "judge", "m") == "data/requests/b/judge/m.parquet"
+    assert snapshot_path("b", "chained", "m") == "data/responses/b/chained/m.parquet"
+    assert journal_path("b", "cosine", "labse") == "data/responses/b/cosine/labse.jsonl"
+    asked = comparison("b", "1", "cosine", "default", "a candidate", "a reference")
+    said = [(message.role, cast(Text, message.content[0]).text) for message in asked.messages]
+    assert (asked.task, said) == ("cosine", [("assistant", "a candidate"), ("user", "a reference")])

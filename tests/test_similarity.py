@@ -1,0 +1,212 @@
+"""The engine similarity without a model: cards, blank texts, what is absent, what fails alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import socket
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchline import engines
+from punchline.benchmarks import comparison
+from punchline.config import read_card
+from punchline.engines import similarity
+from punchline.engines.similarity import Pair, Scored, Similarity, comparison_in
+from punchline.errors import PunchlineError
+from punchline.records import Message, ModelCard, Request, Response, Text
+
+
+def card(**options: Any) -> ModelCard:
+    return ModelCard(name="mine", folder="config/judge", engine="similarity", options=options)
+
+
+def asked(candidate: str, reference: str) -> Request:
+    return comparison("yesbut", "1", "cosine", "default", candidate, reference)
+
+
+class Lengths:
+    """In place of a loaded model: the value of a pair is the length of its candidate."""
+
+    device = "none"
+
+    def __init__(self) -> None:
+        self.seen: list[Pair] = []
+
+    def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
+        self.seen += pairs
+        for pair in pairs:
+            yield [(pair, float(len(pair.candidate)))]
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Similarity:
+    """An engine with everything at hand, and `Lengths` for a model."""
+    monkeypatch.setattr(similarity, "_installed", lambda module: True)
+    made = similarity.engine(card(metric="cosine", id=str(tmp_path)), 0)
+    made._loaded = Lengths()  # type: ignore[assignment]
+    return made
+
+
+def answers(engine: Similarity, requests: Sequence[Request]) -> list[Response]:
+    """Responses in the order of the requests."""
+    found: dict[str, list[Response]] = {}
+    for response in engine.answer(requests, {}, "key"):
+        assert (response.model_key, response.engine) == ("key", "similarity")
+        assert (response.text is None) == (response.state != "ok") == (response.reason is not None)
+        found.setdefault(response.request_id, []).append(response)
+    assert sum(map(len, found.values())) == len(requests)
+    return [found[request.request_id].pop() for request in requests]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "field metric: the option is missing"),
+        ({"metric": "rouge", "id": "a/b"}, "field metric: unknown metric 'rouge'"),
+        ({"metric": "cosine"}, "field id: the option is missing"),
+        ({"metric": "cosine", "id": ""}, "field id: the option is missing"),
+        ({"metric": "cosine", "id": "package:"}, "field id: the option is missing"),
+        ({"metric": "cosine", "id": "a/b", "layers": 3}, "field layers: cosine takes no layers"),
+        ({"metric": "bertscore", "id": "a/b"}, "field layers: the option is missing"),
+        ({"metric": "bertscore", "id": "a/b", "layers": 0}, "field layers: expected int, got 0"),
+        ({"metric": "bertscore", "id": "a/b", "layers": True}, "field layers: expected int, got True"),
+        ({"metric": "cosine", "id": "a/b", "batchsize": 3}, "unknown option 'batchsize'. Did you mean 'batch_size'"),
+        ({"metric": "cosine", "id": "a/b", "revision": "main"}, "field revision: expected a commit hash"),
+        ({"metric": "cosine", "id": "package:a", "revision": "0" * 40}, "field revision: expected sha256:"),
+    ],
+)
+def test_a_wrong_card_is_refused_at_once(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(PunchlineError) as error:
+        engines.load(card(**options), 0)
+    assert "config/judge/mine.yaml" in str(error.value) and said in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["bertscore", "bertscore-minilm", "labse", "minilm"])
+def test_the_cards_are_pinned(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    made = engines.load(read_card(name, "config/judge"), 0)
+    identity = made.identity()
+    assert identity["revision"] and identity["metric"] in similarity.METRICS
+    assert ("layers" in identity) == (identity["metric"] == "bertscore")
+    assert not made.needs_images
+
+
+def test_blank_texts_are_zero_without_a_model(engine: Similarity) -> None:
+    engine._loaded, engine._broken = None, "loaded, and must not be"
+    requests = [asked("", "a"), asked("a", ""), asked(" \n\t\u3000", "a"), asked("", "")]
+    assert [(r.state, r.text) for r in answers(engine, requests)] == [("ok", "0.0")] * 4
+
+
+def test_pairs_are_scored_once_and_answered_as_often_as_asked(engine: Similarity) -> None:
+    requests = [asked("ab", "x"), asked("ab", "x"), asked("abc", "x"), asked("ab", "y"), asked("", "x")]
+    requests += [comparison("hummus", "2", "cosine", "default", "ab", "x")]
+    assert [r.text for r in answers(engine, requests)] == ["2.0", "2.0", "3.0", "2.0", "0.0", "2.0"]
+    assert sorted(engine._loaded.seen) == [("x", "ab"), ("x", "abc"), ("y", "ab")]  # type: ignore[union-attr]
+
+
+def test_what_is_no_comparison_is_missing(engine: Similarity) -> None:
+    one = asked("a", "b")
+    user = Message(role="user", content=(Text(text="a"),))
+    for messages in ((), (user,), (user, user), (*one.messages, user)):
+        request = Request(**{name: getattr(one, name) for name in one.__struct_fields__} | {"messages": messages})
+        assert comparison_in(request) is None
+        (response,) = answers(engine, [request])
+        assert (response.state, response.reason) == ("missing", "not a comparison")
+
+
+@given(st.text(), st.text())
+def test_a_comparison_is_read_as_it_was_written(candidate: str, reference: str) -> None:
+    assert comparison_in(asked(candidate, reference)) == Pair(reference, candidate)
+
+
+def test_absent_packages_fail_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(similarity, "_installed", lambda module: module not in ("bert_score", "torch"))
+    made = similarity.engine(card(metric="bertscore", id="a/b", layers=1, revision="0" * 40), 0)
+    reason = "not installed: torch, bert-score; they are the extra `metrics`: make metrics"
+    assert made.unavailable() == reason
+    found = answers(made, [asked("a", "b"), asked("", "b")])
+    assert [(r.state, r.reason) for r in found] == [("failed", reason)] * 2
+
+
+def test_an_absent_package_of_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    present = ("torch", "transformers", "sentence_transformers")
+    monkeypatch.setattr(similarity, "_installed", lambda module: module in present)
+    made = similarity.engine(card(metric="cosine", id="package:no-such-weights"), 0)
+    assert made.unavailable() == "not installed: no-such-weights; they are the extra `metrics`: make metrics"
+    assert made.identity()["revision"] is None
+    monkeypatch.setattr(similarity, "_installed", lambda module: True)
+    made = similarity.engine(card(metric="cosine", id="package:punchline"), 0)
+    assert made.unavailable() == "punchline carries no model's folder"
+
+
+def test_an_absent_folder(engine: Similarity, tmp_path: Path) -> None:
+    made = similarity.engine(card(metric="cosine", id=str(tmp_path / "none")), 0)
+    assert made.unavailable() == f"no such folder: {tmp_path / 'none'}"
+    assert [r.state for r in answers(made, [asked("a", "b")])] == ["failed"]
+
+
+def test_weights_that_cannot_be_loaded_are_tried_once(engine: Similarity, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers", reason="NOT INSTALLED: transformers; run make metrics to run this test")
+    tried = []
+
+    def folder() -> str:
+        tried.append(1)
+        raise OSError("disk\nfull")
+
+    engine._loaded = None
+    monkeypatch.setattr(engine, "_folder", folder)
+    for _ in range(2):
+        (response,) = answers(engine, [asked("a", "b")])
+        assert (response.state, response.reason) == ("failed", "the model cannot be loaded: disk full")
+    assert tried == [1]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("huggingface_hub") is None, reason="NOT INSTALLED: huggingface_hub")
+def test_offline_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(similarity, "_installed", lambda module: True)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the network was tried")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    made = similarity.engine(card(metric="cosine", id="nobody/no-such-model", revision="0" * 40), 0)
+    assert "HF_HUB_OFFLINE forbids" in str(made.unavailable())
+    assert [r.state for r in answers(made, [asked("a", "b")] * 3)] == ["failed"] * 3
+
+
+def test_what_fails_fails_alone() -> None:
+    def called(values: Sequence[int]) -> list[float]:
+        if 3 in values:
+            raise RuntimeError("three")
+        return [math.nan if value == 5 else 1.0000001 if value == 7 else value / 10 for value in values]
+
+    assert similarity._each([1, 2, 3], called) == [(1, 0.1), (2, 0.2), (3, "three")]
+    assert similarity._each([5, 7], called) == [(5, "no number came of it"), (7, 1.0)]
+
+
+def test_a_batch_that_memory_does_not_hold_is_halved() -> None:
+    torch = pytest.importorskip("torch", reason="NOT INSTALLED: torch; run make metrics to run this test")
+    sizes = []
+
+    def called(size: int) -> list[int]:
+        sizes.append(size)
+        if size > 3:
+            raise torch.OutOfMemoryError
+        return [size]
+
+    assert similarity._in_memory(called, 16) == [2]
+    assert sizes == [16, 8, 4, 2]
+    with pytest.raises(torch.OutOfMemoryError):
+        similarity._in_memory(lambda size: called(size + 9), 2)
+    with pytest.raises(RuntimeError, match="other"):
+        similarity._in_memory(lambda size: (_ for _ in ()).throw(RuntimeError("other")), 2)
