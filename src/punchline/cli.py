@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,8 @@ from punchline import benchmarks, engines
 from punchline.config import benchmark_names, read_card, read_selection, stems
 from punchline.cost import PLAN
 from punchline.errors import PunchlineError, nearest
-from punchline.storage import parse_csv, write_text
+from punchline.fetch import ANNOTATION_COLUMNS
+from punchline.storage import csv_text, parse_csv, write_text
 
 SELECTION = "As snakemake --config: benchmarks=all models=[a,b] judge=c"
 
@@ -327,6 +329,70 @@ def rated(
     ]
     write_text(out, as_csv(found))
     print(f"{out}: {len(found):,} ratings by {len(sheets)} raters")
+
+
+@app.command()
+def drafts(
+    models: Annotated[list[str], typer.Argument(help="Models that draft answers and distractors")],
+    out: Annotated[Path, typer.Option(help="The review sheet to write")] = Path("review.csv"),
+    seed: Annotated[int, typer.Option(help="Of the engine")] = 0,
+) -> None:
+    """StripCipher: ask models for drafts of the texts of the prepared strips, and write the sheet for their review."""
+    from punchline import review
+    from punchline.infer import answer, image_files
+    from punchline.records import Item
+    from punchline.storage import read_records
+
+    prepared = Path("data/items/stripcipher/items.jsonl")
+    if not prepared.is_file():
+        raise PunchlineError("no strip is prepared", file=prepared, way_out="Run the target `prepare` first")
+    items = read_records(prepared, Item)
+    asked = [request for item in items for request in review.draft_requests(item)]
+    if not asked:
+        raise PunchlineError(
+            "no strip has pictures", file=prepared, way_out="Run the target `prepare` with a model that looks at images"
+        )
+    pool: list[review.Draft] = []
+    for model in models:
+        card = read_card(model)
+        with closing(engines.load(card, seed)) as engine:
+            said = answer(
+                engine,
+                asked,
+                image_files(items),
+                journal=f"data/responses/stripcipher/drafts/{model}.jsonl",
+                label=f"drafts of {model}",
+                sampling=card.sampling_for("stripcipher"),
+            )
+        pool += review.drafts(asked, said, model)
+    write_text(out, review.sheet(pool))
+    print(f"{out}: {len(pool):,} drafts for {len({draft.item_id for draft in pool}):,} strips")
+
+
+@app.command()
+def reviewed(
+    sheet: Annotated[Path, typer.Argument(help="The sheet that people have filled in")] = Path("review.csv"),
+    strips: Annotated[Path, typer.Option(help="Where the accepted texts go")] = Path(
+        "data/manifests/stripcipher/strips.json"
+    ),
+) -> None:
+    """StripCipher: put the texts that people accepted into strips.json, and its digest into the manifest beside it."""
+    from punchline.records import sha256
+    from punchline.review import reviewed as accepted
+
+    for file in (sheet, strips):
+        if not file.is_file():
+            raise PunchlineError("no such file", file=file)
+    text = accepted(strips.read_bytes(), sheet.read_bytes(), str(sheet))
+    write_text(strips, text)
+    manifest = strips.with_name("annotations.csv")
+    if manifest.is_file():
+        lines = [cells for _, cells in parse_csv(manifest.read_bytes(), ANNOTATION_COLUMNS, file=manifest)]
+        for cells in lines:
+            if cells["path"] == strips.name:
+                cells |= {"sha256": sha256(text.encode()), "bytes": str(len(text.encode()))}
+        write_text(manifest, csv_text(ANNOTATION_COLUMNS, lines))
+    print(f"{strips}: the texts of {sheet} are in it")
 
 
 @app.command()
