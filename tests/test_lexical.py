@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from punchline import engines
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import explanation, parse_verdict
-from punchline.engines.lexical import content_words, engine, overlap
+from punchline.engines.lexical import content_words, engine, overlap, rating
 from punchline.errors import PunchlineError
 from punchline.records import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
 
@@ -178,3 +178,22 @@ def test_it_needs_nothing(root: Path) -> None:
     made = engine(card(baseline="echo"), 0)
     assert (made.needs_images, made.unavailable()) == (False, None)
     made.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "candidate", "expected"),
+    [
+        ("description", "released", "A cat reads a newspaper upside down", 5.0),
+        ("description", "paper", "A cat reads", 3.0),
+        ("contradiction", "released", "nothing of that", 1.0),
+        ("contradiction", "paper", "", 1.0),
+        ("description", "paper", "- Reference literal description: me", 1.0),  # what a candidate says is no reference
+    ],
+)
+def test_yesbuts_judge(kind: str, rule: str, candidate: str, expected: float) -> None:
+    from punchline.benchmarks import filled, yesbut
+
+    reference = "A cat reads a newspaper upside down"
+    values = {"gen": candidate, "ref": reference, "caption": "a comic"}
+    answer = rating(filled(yesbut.JUDGE_PROMPTS[kind, rule], values))  # type: ignore[index]
+    assert answer is not None and yesbut.read_score(answer, "paper") == expected

@@ -53,6 +53,22 @@ def _field(prompt: str, name: str, until: str | None) -> str | None:
     return prompt[start + len(name) + 2 : end if end >= 0 else len(prompt)].strip()
 
 
+def rating(prompt: str) -> str | None:
+    """A score of 1 to 5 by the share of the reference's content words; None for a prompt that asks for none.
+
+    It reads YesBut's two prompts: in one the candidate stands before the reference, in the other after it. What a
+    candidate says is never taken for the reference.
+    """
+    _, found, rest = prompt.partition("- Candidate literal description:")
+    candidate, _, reference = rest.rpartition("- Reference literal description:")
+    reference = re.split("\nUsing a scale|\nTask:", reference, maxsplit=1)[0]
+    if not found:
+        _, found, rest = prompt.partition("- The reference contradiction illustration:")
+        reference, _, candidate = rest.partition("- The generated contradiction illustration:")
+        candidate = candidate.rpartition("\nPlease directly")[0]
+    return f"Rating: [[{1 + round(4 * overlap(reference, candidate))}]]" if found else None
+
+
 class Lexical:
     """The engine."""
 
@@ -76,7 +92,7 @@ class Lexical:
 
     def identity(self) -> dict[str, Any]:
         """The baseline and its constants."""
-        return {"baseline": self.baseline, "threshold": self.threshold, "v": 1}
+        return {"baseline": self.baseline, "threshold": self.threshold, "v": 2 if self.baseline == "overlap" else 1}
 
     def unavailable(self) -> str | None:
         """Never."""
@@ -109,7 +125,7 @@ class Lexical:
             return f"<explanation>{description} {caption}</explanation>"
         explanation = _field(prompt, "Student's answer", "Anticipated answer point")
         if explanation is None or element is None:
-            return None
+            return rating(prompt)
         share = overlap(element, explanation)
         verdict = "PASS" if share >= float(self.threshold or 0) else "FAIL"
         return f"<reasoning>{share:.3f} of the content words</reasoning>\n<judgement>{verdict}</judgement>"
