@@ -45,7 +45,12 @@ try:
     }
     for card in JUDGES.values():
         engines.load(card, SELECTION.seed)
-    RECIPES = {name: finetune.read_recipe(name) for name in stems(finetune.FOLDER)}
+    # Of the selected models: another recipe's mistake stops nobody.
+    RECIPES = {
+        name: finetune.read_recipe(name)
+        for name in stems(finetune.FOLDER)
+        if name in {card.options.get("adapter") for card in CARDS.values()}
+    }
     BASES = {name: read_card(recipe.base) for name, recipe in RECIPES.items()}
     SCORERS = scorers_of(JUDGES[name] for name in SELECTION.scorers)
     # What the answers of a model lead to: {hop: who answers it}.
@@ -167,7 +172,7 @@ def asked():
         snapshot = f"data/responses/{benchmark}/{model}.parquet"
         found.append([benchmark, model, "answer", with_price(CARDS[model]), snapshot])
         for hop, who in hops.items():
-            card = JUDGES.get(who, CARDS[model])
+            card = CARDS[model] if hop == CHAINED else JUDGES.get(who)
             if who == RELEASED:
                 nobody = ModelCard(name=RELEASED, engine="replay")
                 card = card_of_released(ENGINES[model]) or nobody
@@ -236,7 +241,7 @@ def model_files(card):
         manifest = adapters.manifest_of(adapter)
         recipe = RECIPES.get(adapter)
         if not manifest.is_file() and recipe is None:
-            way_out = nearest(adapter, RECIPES)
+            way_out = nearest(adapter, stems(finetune.FOLDER))
             raise WorkflowError(
                 f"{card.file}, field adapter: no recipe {adapter!r}. {way_out}"
             )

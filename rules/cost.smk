@@ -22,6 +22,7 @@ rule plan:
         all_items=expand(
             "data/items/{benchmark}/items.jsonl", benchmark=SELECTION.benchmarks
         ),
+        gold=expand("data/items/{benchmark}/gold.jsonl", benchmark=SELECTION.benchmarks),
         requests=expand(
             "data/requests/{benchmark}.parquet", benchmark=SELECTION.benchmarks
         ),
@@ -34,17 +35,18 @@ rule plan:
     params:
         benchmarks=SELECTION.benchmarks,
         cards=as_json({name: with_price(card) for name, card in CARDS.items()}),
-        judges=as_json(
+        hops=as_json(
             {
                 f"{benchmark}:{model}": {
-                    hop: with_price(JUDGES[who])
+                    hop: with_price(CARDS[model] if hop == CHAINED else JUDGES[who])
                     for hop, who in hops.items()
-                    if who in JUDGES
+                    if who != RELEASED
                 }
                 for (benchmark, model), hops in HOPS_OF.items()
             }
         ),
+        conditions=SELECTION.conditions,
         seed=SELECTION.seed,
     shell:
-        "python scripts/plan.py --benchmarks {params.benchmarks} --cards {params.cards:q} --judges {params.judges:q}"
-        " --seed {params.seed} --out {output.table} |& tee {log} >&2"
+        "python scripts/plan.py --benchmarks {params.benchmarks} --cards {params.cards:q} --hops {params.hops:q}"
+        " --conditions {params.conditions} --seed {params.seed} --out {output.table} |& tee {log} >&2"

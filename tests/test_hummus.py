@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -221,6 +222,16 @@ BOX = {"top": 1.0, "left": 1.0, "height": 5.0, "width": 5.0}
         (_set("met_class", "Maybe"), "met_class"),
         (_set("caption", " "), "caption"),
         (_set("contest_number", "901"), "contest_number"),
+        (_set("contest_number", -901), "contest's number"),
+        (_set("contest_number", 0), "contest's number"),
+        (_set("contest_number", 10**9), "contest's number"),
+        (_set("caption", "half \ud83d a face"), "surrogate"),
+        (_set("explanation", "half \ud83d a face"), "surrogate"),
+        (_set("figures", ["pun", "\udc00"]), "surrogate"),
+        (_set("image_attributes", {"height": float("inf"), "width": 9.0}), "numbers of pixels"),
+        (_set("image_attributes", {"height": float("nan"), "width": 9.0}), "numbers of pixels"),
+        (_set("image_attributes", {"height": 10**400, "width": 9.0}), "numbers of pixels"),
+        (_set("bboxes", [BOX | {"top": float("nan")}]), "numbers of pixels"),
         (_set("bboxes", []), "0 boxes have 1 labels"),
         (_set("bboxes", [BOX | {"left": 10_000.0}]), "not inside the image"),
         (_set("bboxes", [BOX | {"height": -1.0}]), "not inside the image"),
@@ -253,6 +264,23 @@ def test_bad_dataset(demo: Files, change: Callable[[Any], None], expected: str) 
 def test_bad_test_set(demo: Files, change: Callable[[Any], None], expected: str) -> None:
     with pytest.raises(PunchlineError, match=expected):
         hummus.golds(changed(demo, TEST_SET, change))
+
+
+@pytest.mark.parametrize("item_id", ["../../etc", "a/b", "", ".", "..", ".hidden", "a b", "é", "a\ud800", "x" * 101])
+def test_ids_are_plain_file_names(demo: Files, item_id: str) -> None:
+    def rename(content: Any) -> None:
+        content[item_id] = content.pop(ANNOTATED)
+
+    def rename_label(content: Any) -> None:
+        content[0]["combi_id"] = item_id
+
+    for name, change in ((DATASET, rename), (TEST_SET, rename_label)):
+        with pytest.raises(PunchlineError, match=r"file name|surrogate|expected a text") as raised:
+            hummus.golds(changed(demo, name, change))
+        assert name in str(raised.value)
+        str(raised.value).encode()  # can be printed
+        with pytest.raises(PunchlineError):
+            hummus.listing(changed(demo, name, change)) if name == DATASET else items_of(changed(demo, name, change))
 
 
 @pytest.mark.parametrize("name", GOLD_FILES)
@@ -476,9 +504,52 @@ def test_joint_ends_where_the_model_says_no(demo: Files) -> None:
     lazy = by_task("is_met: Yes\nconceptual_metaphor: objects are people")
     assert lazy["naming"].values["success"] == 1
     assert lazy["caption_hl"].state == "unparsable" and lazy["caption_hl"].values == {"success": 0.0}
-    for text in ("is_met: Discard", "something else"):
+    for text in ("is_met: Discard", "something else", '{"is_met": "Discard", "text_hl": "<i>a</i>"}'):
         assert by_task(text)["classification"].state == "unparsable"
+        assert by_task(text)["classification"].values == {"success": 0.0}
         assert not by_task(text)["naming"].values
+    box = {"left": 0.1, "top": 0.2, "width": 0.3, "height": 0.4}
+    whole = by_task(
+        json.dumps({"is_met": "Yes", "conceptual_metaphor": "X AXIS IS A ROAD", "image_hl": box, "text_hl": "<i>a</i>"})
+    )
+    assert all(grade.state == "ok" and grade.values.get("success", 1) == 1 for grade in whole.values())
+    assert whole["image_bbox"].parsed == ("[0.2, 0.1, 0.4, 0.3]",)
+
+
+@pytest.mark.parametrize(("text", "state"), [("is_met: Discard", "ok"), (None, "refused"), ("?", "ok")])
+def test_joint_answers_that_classify_nothing_count_against_success(demo: Files, text: str | None, state: State) -> None:
+    def answer(request: Request, gold: Gold) -> tuple[str | None, State]:
+        return (text, state) if request.task == "joint" else (right(request, gold), "ok")
+
+    row = only(table("table5", graded(demo, answer), demo))
+    assert row["n"] == 0 and row["classification_success"] == 0 and row["comparable"] == "yes"
+    filled = {name for name in TABLES["table5"].columns if row.get(name) is not None}
+    assert filled == {"classification_success"}
+    assert (row["n_refused"], row["n_unparsable"]) == ((9, 0) if state == "refused" else (0, 9))
+
+
+def test_boxes_without_area_are_no_answer(demo: Files) -> None:
+    item, gold = items_of(demo)[ANNOTATED], golds_of(demo)[ANNOTATED]
+    request = next(one for one in hummus.requests(item) if one.task == "image_bbox")
+    for text in ("cat: [0.5, 0.2, 0.00000000000000000001, 0.4]", "cat: [0.5, 0.2, 0, 0.4]"):
+        grades = grade_item({"image_bbox": response(request, text)}, item, gold, "m", "released")
+        (box,) = [grade for grade in grades if grade.task == "image_bbox"]
+        assert box.state == "unparsable" and box.values == {"success": 0.0}
+
+
+def test_captions_are_no_metaphors(demo: Files) -> None:
+    item, gold = items_of(demo)[ANNOTATED], golds_of(demo)[ANNOTATED]
+    item = msgspec.structs.replace(item, fields={**item.fields, "caption": "Time is a sofa."})
+    request = next(one for one in hummus.requests(item) if one.task == "naming")
+    for text, parsed in (
+        ("Time is a sofa.", None),
+        ('"Time is a sofa" relies on OBJECTS ARE PEOPLE', ("OBJECTS ARE PEOPLE",)),
+        (words(request), None),
+    ):
+        grades = grade_item({"naming": response(request, text)}, item, gold, "m", "released")
+        assert next(grade for grade in grades if grade.task == "naming").parsed == parsed
+        asked = judge_requests(item, gold, {"naming": response(request, text)})
+        assert bool(asked) == (parsed is not None)
 
 
 def test_rouge(demo: Files) -> None:
@@ -501,7 +572,68 @@ def test_prompts_spread(demo: Files) -> None:
     assert row["positive_sd"] == pytest.approx((1 - 14 / 16) / 2) and row["negative"] == pytest.approx(0.5)
 
 
+def test_every_sample_counts(demo: Files) -> None:
+    """The same answers twice leave every value; a second sample that is wrong changes it, in every table alike."""
+    good = graded(demo, lambda request, gold: (right(request, gold), "ok"))
+    bad = graded(demo, lambda request, gold: ("No" if request.task != "classification_a_b" else "?", "ok"))
+
+    def second(grades: list[Grade]) -> list[Grade]:
+        return [msgspec.structs.replace(grade, sample=1) for grade in grades]
+
+    for name in ("table2", "table4"):
+        once, twice = only(table(name, good, demo)), only(table(name, good + second(good), demo))
+        column = "classification_avg" if name == "table2" else "average"
+        assert twice[column] == once[column] == 1 and twice["n"] == 2 * once["n"] == 18
+        mixed = [only(table(name, grades, demo)) for grades in (good + second(bad), second(bad) + good)]
+        assert mixed[0] == mixed[1] and mixed[0][column] < 1
+    assert mixed[0]["success"] == pytest.approx(100 * 5 / 6) and mixed[0]["prompts"] == 3
+
+
+def test_figure5_counts_the_states_of_what_it_takes_from_prompts(demo: Files) -> None:
+    def answer(request: Request, gold: Gold) -> tuple[str | None, State]:
+        missing = request.task == "classification_no_yes" and request.item_id == "nyc-combi-9006"  # no metaphor
+        return (None, "failed") if missing else (right(request, gold), "ok")
+
+    made = table("figure5", graded(demo, answer), demo)
+    row = only(made, input="image")
+    assert row["n_failed"] == 1 and row["comparable"] == "no" and any("INCOMPLETE" in note for note in made.notes)
+    assert only(made, input="description")["n_failed"] == 0
+    (image, described) = hummus_tables.TABLES["figure5"].rows(  # type: ignore[misc]
+        [grade for grade in graded(demo, answer) if grade.rule == "released"], golds_of(demo), items_of(demo)
+    )
+    assert image.asked == (("classification_no_yes", "prompts"),) and described.asked == ()
+    assert len(image.items) == 9
+
+    def unasked(request: Request, gold: Gold) -> tuple[str | None, State]:
+        return (None, "missing") if request.condition == "prompts" else (right(request, gold), "ok")
+
+    row = only(table("figure5", graded(demo, unasked), demo), input="image")
+    assert row["n_missing"] == 0 and row.get("classification") is None
+
+
+def test_random_rows_are_baselines(demo: Files) -> None:
+    made = table("table2", graded(demo, lambda request, gold: (right(request, gold), "ok")), demo)
+    kinds = {str(row["model"]): row["kind"] for row in made.rows}
+    assert kinds == {"random (closed form)": "baseline", "random (100 draws)": "baseline", "model": "measured"}
+
+
+def test_notes_say_which_deviation() -> None:
+    for name, one in TABLES.items():
+        if any(column.endswith("_sd") for column in one.columns):
+            assert any("population's" in note for note in one.notes), name
+
+
 # ---------------------------------------------------------------------------------------------------- published values
+
+
+def test_published_denominators(root: Path) -> None:
+    """940 pairs, 945 or 286 are those of classification: the other tasks are asked about positives."""
+    for row in read_published(root / "config" / "published" / "hummus.csv"):
+        if row["table"] in ("table2", "table3", "table5", "figure5"):
+            about_all = row["column"].startswith("classification") and row["table"] != "figure5"
+            assert (row["n"] in ("940", "300")) == about_all and (row["n"] == "") != about_all, row
+        if row["table"] == "table7":
+            assert row["n"] == ("286" if row["column"] == "classification" else "178")
 
 
 def test_published(root: Path) -> None:
@@ -579,8 +711,30 @@ def test_released_gold_comes_back(real: Files) -> None:
     grades = graded(real, lambda request, gold: (right(request, gold), "ok"))
     row = only(table("table2", grades, real))
     assert row["classification_avg"] == 1 and row["naming"] == 1 and row["n"] == 940
+    assert {row[f"{task}_success"] for task in ("classification", "naming", "explanation")} == {100}
+    assert row["n_unparsable"] == 0
     row = only(table("table3", grades, real))
+    assert {row[f"{task}_success"] for task in ("image_bbox", "image_label", "caption_hl")} == {100}
     assert [row[one] for one in ("image_bbox_iou", "image_label", "caption_hl_jaccard")] == pytest.approx([1, 1, 1])
+
+
+@pytest.mark.real
+def test_released_metaphors_come_back_in_every_form(real: Files) -> None:
+    items = items_of(real)
+    for gold in golds_of(real).values():
+        metaphors = [str(one) for one in gold.values.get("metaphors", ())][: hummus.PIECES]
+        fields = items[gold.item_id].fields
+        shown = (str(fields["caption"]), str(fields["description"] or ""))
+        for text in (
+            "; ".join(metaphors),
+            "; ".join(metaphors).upper(),
+            "; ".join(metaphors).lower(),
+            ", ".join(f'"{one}"' for one in metaphors),
+            "\n".join(f"{one.upper()}." for one in metaphors),
+        ):
+            if metaphors:
+                found = hummus.named(text, shown)
+                assert found is not None and [one.lower() for one in found] == [one.lower() for one in metaphors]
 
 
 @pytest.mark.real

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import json
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +13,9 @@ from punchline.benchmarks.hummus import (
     EXAMPLES,
     INSTRUCTIONS,
     JOINT_PROMPT,
+    NEGATIONS,
+    NO_DOMAIN,
+    NO_PREDICATE,
     OPTIONS,
     TASKS,
     a_or_b,
@@ -85,7 +88,7 @@ def test_never_raises(text: str, task: str, item_id: str) -> None:
 def test_joint_never_raises(text: str) -> None:
     fields = joint_fields(text)
     assert set(fields) <= {"is_met", "conceptual_metaphor", "image_hl", "text_hl"}
-    assert all(value in text for value in fields.values())
+    assert all(value in text for value in fields.values()) or text.lstrip().startswith("{")
     assert is_met(fields.get("is_met", "")) in (None, "Yes", "No", "WIDLII", "Discard")
 
 
@@ -114,6 +117,19 @@ def test_joint_never_raises(text: str) -> None:
         ("Metaphorical", None),
         ("Yesterday", None),
         ("None", None),
+        ("Yes/No", None),
+        ("No/Yes", None),
+        ("Yes, No", None),
+        ("Yes|No", None),
+        ("Yes & No", None),
+        ("Yes. No.", None),
+        ("Yes\nNo", None),
+        ("Yes and no, it depends", None),
+        ("neither yes nor no", None),
+        ("Yes/No: Yes", "Yes"),
+        ("Yes, no doubt.", "Yes"),
+        ("No, yes would be wrong", "No"),
+        ("No, no metaphor", "No"),
     ],
 )
 def test_yes_or_no(answer: str, expected: str | None) -> None:
@@ -146,6 +162,18 @@ def test_yes_or_no_is_said(text: str) -> None:
         ("A. or B.", None),
         ("A. " + OPTIONS[0] + "\nB. " + OPTIONS[1] + "\nAnswer the question with A or B.", None),
         ("B. " + OPTIONS[0], None),
+        ("A/B", None),
+        ("A and B", None),
+        ("A, B", None),
+        ("Both A and B.", None),
+        ("Option A or option B", None),
+        ("Plan B.", None),
+        ('Plan "B"', None),
+        ("It is all about vitamin A.", None),
+        ("So, B.", "B"),
+        ("I choose **B**", "B"),
+        ("Final answer:\nB", "B"),
+        ("A, because a metaphor is used", "A"),
     ],
 )
 def test_a_or_b(answer: str, letter: str | None) -> None:
@@ -184,10 +212,72 @@ def test_no_letter_that_is_not_there(text: str) -> None:
         ("", None),
         ("IS", None),
         ("I cannot see the image", None),
+        ("There is nothing here.", None),
+        ("THERE IS NOTHING HERE", None),
+        ("I am sorry, this is not possible.", None),
+        ("I cannot determine what metaphor is used.", None),
+        ("I cannot tell. Life is hard to read.", None),
+        ("Which conceptual metaphor is used?", None),
+        ("Is life a journey?", None),
+        ("The conceptual metaphor is unclear.", None),
+        ("No metaphor is used.", None),
+        ("The image is blank.", None),
+        ("The man is holding a gun.", None),
+        ("The man has left.", None),
+        ("He has left the building.", None),
+        ("A metaphor is what this cartoon is about, and the man is a part of it", None),
+        (
+            "The man is a clock" + " and the couch he lies on stands in an office" * 2,
+            None,  # prose, not a metaphor named
+        ),
+        ("TIME IS A $100 BILL", ("TIME IS A $100 BILL",)),
+        ("LIFE IS A 9-TO-5 JOB", ("LIFE IS A 9-TO-5 JOB",)),
+        ("LOVE IS A CAFÉ", ("LOVE IS A CAFÉ",)),
+        ("I say LOVE IS A CAFÉ, really", ("LOVE IS A CAFÉ",)),
+        ("WORK IS A (MENTAL) PRISON", ("WORK IS A MENTAL PRISON",)),
+        ("Work is a (mental) prison", ("Work is a mental prison",)),
+        ("U.S. POLITICS IS A CIRCUS", ("U.S. POLITICS IS A CIRCUS",)),
+        ("'LIFE IS A JOURNEY'", ("LIFE IS A JOURNEY",)),
+        ("LIFE IS A JOURNEY, NOT A RACE", ("LIFE IS A JOURNEY",)),
+        ("The metaphor is life is a journey.", ("life is a journey",)),
+        ("In this cartoon, life is a vacuum.", ("life is a vacuum",)),
+        ("Life is a vacuum, because it sucks.", ("Life is a vacuum",)),
+        ("I am sorry, I cannot see it; perhaps LIFE IS A VACUUM", ("LIFE IS A VACUUM",)),
+        (INSTRUCTIONS["naming"] + " WORK IS WAR", ("WORK IS WAR",)),
     ],
 )
 def test_named(answer: str, expected: tuple[str, ...] | None) -> None:
     assert named(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ('The caption "He has left the building" relies on LIFE IS A JOURNEY', ("LIFE IS A JOURNEY",)),
+        ('The caption "Nine lives are a curse" relies on "life is a game"', ("life is a game",)),
+        ('The caption "nine lives are a curse" says it', None),
+        ("Nine lives are a curse.", None),
+        ("Caption: Nine lives are a curse.\n\n" + INSTRUCTIONS["naming"], None),
+        (INSTRUCTIONS["naming"] + "\n\nImage: A cat is a clerk.\nCaption: Nine lives are a curse.", None),
+        ('"CATS ARE CLERKS"', ("CATS ARE CLERKS",)),
+    ],
+)
+def test_what_the_prompt_shows_names_nothing(answer: str, expected: tuple[str, ...] | None) -> None:
+    shown = ("Nine lives are a curse.", "A cat is a clerk.")
+    assert named(answer, shown) == expected
+    assert read("naming", answer, "x", ["love is a journey"], shown) == expected
+
+
+@pytest.mark.parametrize("task", ["naming", "image_label", "explanation", "caption_hl", "image_bbox"])
+def test_the_repeated_prompt_is_not_read(task: str) -> None:
+    caption, description = "It runs on time.", "A clock lies on a couch."
+    for prompt in (
+        f"Caption: {caption}\n\n{INSTRUCTIONS[task]}",
+        f"{INSTRUCTIONS[task]}\n\nImage: {description}\nCaption: {caption}",
+        *INSTRUCTIONS[task].split(". "),
+        INSTRUCTIONS[task].replace(" ", "\n"),
+    ):
+        assert read(task, prompt, "x", ["love is a journey"], (caption, description)) is None, prompt
 
 
 def test_annotations_are_split() -> None:
@@ -214,7 +304,10 @@ def test_repeating_the_prompt_names_nothing(example: str) -> None:
     assert not repeats_example(("WORK IS WAR", EXAMPLES[0]))
 
 
-word = st.from_regex(r"[A-Za-z][a-z]{0,7}", fullmatch=True)
+unread = NO_DOMAIN | NEGATIONS | NO_PREDICATE | {"a", "an", "the", "unknown", "sorry"}
+word = st.from_regex(r"[A-Za-z][a-z]{0,7}", fullmatch=True).filter(
+    lambda one: one.lower() not in unread and not one.endswith("ing")
+)
 phrase = st.lists(word, min_size=1, max_size=3).map(" ".join)
 
 
@@ -253,14 +346,26 @@ def test_named_is_said(text: str) -> None:
         ("[0.1, 0.2, 0.3, 0.4, 0.5]", None),
         ("cat: [top, left, height, width]", None),
         ("", None),
-        ("[0.1, 0.2, 0.3, 0.4]" * 60, [(0.1, 0.2, 0.3, 0.4)]),
+        ("[0.1, 0.2, 0.3, 0.4]" * 60, [(0.1, 0.2, 0.3, 0.4)]),  # one box
+        (", ".join(f"[0.1, 0.2, 0.3, 0.{n:03}]" for n in range(100, 151)), None),  # more than can be meant
+        ('{"left": 0.1, "top": 0.2, "width": 0.3, "height": 0.4}', [(0.2, 0.1, 0.4, 0.3)]),
+        ("[left=0.1, top=0.2, width=0.3, height=0.4]", [(0.2, 0.1, 0.4, 0.3)]),
+        ('{"label": "cat", "width": 0.4, "top": 0.1, "left": 0.2, "height": 0.3}', [(0.1, 0.2, 0.3, 0.4)]),
+        ("[top: 0.1, 0.2, 0.3, 0.4]", [(0.1, 0.2, 0.3, 0.4)]),
+        ("[left: 0.1, 0.2, 0.3, 0.4]", None),  # named or by place?
+        ("[x: 0.1, y: 0.2, w: 0.3, h: 0.4]", None),
+        ('{"top": 0.1, "left": 0.2, "right": 0.3, "bottom": 0.4}', None),
+        ('{"top": 0.1, "top": 0.2, "left": 0.3, "height": 0.4, "width": 0.1}', None),
+        ("[0.1, 0.2, 0.3, 0.4}", None),
+        ("(0.1, 0.2, 0.3, 0.4]", None),
+        ("[\u0660.1, 0.2, 0.3, 0.4]", None),  # not our digits
+        ("[\u0661, \u0661, \u0661, \u0661]", None),
+        ("[0.5, 0.2, 0.00000000000000000001, 0.4]", None),  # without area
     ],
 )
 def test_boxes(answer: str, expected: list[tuple[float, ...]] | None) -> None:
     found = box_list(answer)
-    if "0.4][" in answer:
-        assert found is None  # more boxes than an answer can mean
-    elif expected is None:
+    if expected is None:
         assert found is None
     else:
         assert found is not None and [pytest.approx(box) for box in found] == expected
@@ -297,6 +402,17 @@ def test_boxes_lie_in_the_image(text: str) -> None:
         ("", None),
         ("...", None),
         ("The object in the image that is related to the metaphor would be the cat", None),
+        ("a single word", None),
+        ("Answer the question with a single word.", None),
+        ("Answer with a single word", None),
+        ("I cannot see the image, so I cannot answer", None),
+        ("Sorry, no", None),
+        ("I see none", None),
+        ("N/A", None),
+        ("None", None),
+        ("no horse", "no horse"),
+        ("object", "object"),
+        (INSTRUCTIONS["image_label"] + "\nCat", "Cat"),
     ],
 )
 def test_object_name(answer: str, expected: str | None) -> None:
@@ -349,6 +465,15 @@ def test_explanation() -> None:
     assert explanation(INSTRUCTIONS["explanation"]) is None
     assert explanation("...") is None
     assert explanation("") is None
+    assert explanation(INSTRUCTIONS["explanation"] + " The cat is late.") == "The cat is late."
+    assert explanation("in no more than 30 words.") is None
+    for refusal in (
+        "I'm sorry, I can't help with that.",
+        "I cannot see the image.",
+        "Unfortunately, I am unable to view it",
+    ):
+        assert explanation(refusal) is None
+    assert explanation("I cannot believe a cat has a boss.") is not None
 
 
 # ------------------------------------------------------------------------------------------------------------- joint
@@ -365,6 +490,65 @@ def test_joint() -> None:
     assert named(fields["conceptual_metaphor"]) == ("Animals are humans", "Work is war")
     assert box_list(fields["image_hl"]) == ((0.1, 0.2, 0.3, 0.4),)
     assert marked_words(fields["text_hl"]) == ("lives",)
+
+
+ONE_LINE = {
+    "is_met": "WIDLII",
+    "conceptual_metaphor": "Animals are humans; Work is war",
+    "image_hl": "cat: [0.1, 0.2, 0.3, 0.4]",
+    "text_hl": "Nine <i>lives</i> of experience",
+}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps(ONE_LINE),
+        "```json\n" + json.dumps(ONE_LINE, indent=2) + "\n```",
+        "Here {it} is: " + json.dumps(ONE_LINE) + " Done.",
+        json.dumps({name.upper(): value for name, value in ONE_LINE.items()}),
+        json.dumps(
+            ONE_LINE
+            | {
+                "conceptual_metaphor": ["Animals are humans", "Work is war"],
+                "image_hl": [{"cat": [0.1, 0.2, 0.3, 0.4]}],
+            }
+        ),
+        json.dumps(
+            ONE_LINE | {"image_hl": {"label": "cat", "left": 0.2, "top": 0.1, "width": 0.4, "height": 0.3}, "x": None}
+        ),
+        json.dumps(ONE_LINE)[:-1] + ', "is_met": "No"}',  # the first counts
+        json.dumps(ONE_LINE)[:-1],  # cut off
+        str(ONE_LINE),
+        ", ".join(f"{name}: {value}" for name, value in ONE_LINE.items()),
+    ],
+)
+def test_joint_in_one_line(answer: str) -> None:
+    fields = joint_fields(answer)
+    assert is_met(fields["is_met"]) == "WIDLII"
+    assert named(fields["conceptual_metaphor"]) == ("Animals are humans", "Work is war")
+    assert box_list(fields["image_hl"]) == ((0.1, 0.2, 0.3, 0.4),)
+    assert marked_words(fields["text_hl"]) == ("lives",)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"is_met": ' + "[" * 100_000,
+        '{"is_met": ' + "9" * 10_000 + "}",
+        '{"is_met": {"is_met": "Yes"}}',
+        '{"is_met": null}',
+        '{"is_met": true}',
+    ],
+    ids=lambda text: text[:16],
+)
+def test_joint_objects_that_say_nothing(answer: str) -> None:
+    assert is_met(joint_fields(answer).get("is_met", "")) is None
+
+
+def test_joint_objects_hold_no_half_character() -> None:
+    fields = joint_fields('{"is_met": "Yes", "conceptual_metaphor": "\\ud800 IS \\udfff", "text_hl": "\\ud83d\\ude00"}')
+    assert fields["conceptual_metaphor"] == "\ufffd IS \ufffd" and fields["text_hl"] == "\U0001f600"
 
 
 @pytest.mark.parametrize(
@@ -384,6 +568,7 @@ def test_is_met(answer: str, expected: str | None) -> None:
     assert is_met(joint_fields(answer).get("is_met", "")) == expected
 
 
+@pytest.mark.timeout(120)  # quadratic would be hours
 @pytest.mark.parametrize(
     "text",
     [
@@ -403,13 +588,19 @@ def test_is_met(answer: str, expected: str | None) -> None:
         "(i.e., " * 100_000,
         ("x" * 299 + " is ") * 2000,
         "Yes" + " " * 400_000,
+        "Yes, " * 100_000,
+        "Yes /" * 100_000,
+        '{"' * 200_000,
+        "[top: 0.1, " * 50_000,
+        "(" + "0.1, " * 100_000,
+        "LIFE IS (" * 50_000,
+        "the the the " * 40_000,
+        "The metaphor is " * 30_000,
         "B" + "*" * 400_000,
     ],
     ids=lambda text: f"{text[:6]!r}",
 )
 def test_long_answers_take_no_longer_than_they_are(text: str) -> None:
-    start = time.perf_counter()
     for task in asked:
         hummus.read(task, text, "nyc-combi-1")
     is_met(joint_fields(text).get("is_met", ""))
-    assert time.perf_counter() - start < 5

@@ -122,7 +122,8 @@ def test_without_ratings_no_row(table: str) -> None:
     [
         ("x_9,m,r1,3,", "line 2, record x_9, field item_id: no such item"),
         ("x_1,m,r1,8,", "field score: 8 is not on the scale. Scores go from 1 to 7"),
-        ("x_1,m,r1,nan,", "field score: nan is not on the scale"),
+        ("x_1,m,r1,nan,", "field score: 'nan' is no number"),
+        ("x_1,m,r1,1_0,", "field score: '1_0' is no number"),
         ("x_1,m,r1,good,", "field score: 'good' is no number"),
         ("x_1,m,r1,,", "Fill in one of score and choice"),
         ("x_1,m,r1,3,m", "Fill in one of score and choice"),
@@ -137,6 +138,12 @@ def test_bad_ratings_are_named(line: str, expected: str) -> None:
         read_ratings(f"item_id,source,rater,score,choice\n{line}\n".encode(), "r.csv", items=["x_1"], scale=(1, 7))
     assert str(error.value).startswith("r.csv")
     assert expected in str(error.value)
+
+
+def test_a_note_makes_no_second_rating() -> None:
+    content = b"item_id,source,rater,score,note\nx,m,r,3,first\nx,m,r,4,second\n"
+    with pytest.raises(PunchlineError, match="rated already in line 2"):
+        read_ratings(content, "r.csv")
 
 
 def test_further_columns_are_kept_apart() -> None:
@@ -187,6 +194,10 @@ def test_a_sheet_is_blind_and_its_key_opens_it() -> None:
     assert {(one.item_id, one.source) for one in found} == {(one.item_id, one.source) for one in said}
     assert all(one.score == 4 for one in found)
     assert unblinded(sheet.encode(), key.encode(), "r1", sheet_file="s", key_file="k") == []
+    first = f"1,{rows[0]['item_id']},,a text,"
+    twice = f"row,item_id,image,explanation,score\n{first}4\n{first}5\n"
+    with pytest.raises(PunchlineError, match="row 1 is there twice"):
+        unblinded(twice.encode(), key.encode(), "r1", sheet_file="s", key_file="k")
     other = blinded(said[:3], 3)[1]
     with pytest.raises(PunchlineError, match="the key has no row"):
         unblinded(filled.encode(), other.encode(), "r1", sheet_file="s", key_file="k")

@@ -196,9 +196,10 @@ def test_released_verdicts(engine: replay.Replay) -> None:
     assert (none.state, none.reason, none.effective) == ("missing", "question not in the file", {})
     assert engine.judges() == {"6": "gpt-4o", "9999": "gpt-4o", "8": "../../etc/x"}
     journals = by_journal(RELEASED, engine, asked)
-    assert {stem: [r.item_id for r in part] for stem, part in journals.items()} == {"gpt-4o": ["6"], UNNAMED: ["7"]}
+    items = {stem: [r.item_id for r in part] for stem, part in journals.items()}
+    assert items == {"gpt-4o.released": ["6"], f"{UNNAMED}.released": ["7"]}
     eight = judge_request(item("8"), Gold(benchmark="humorbench", item_id="8", values={"element": "e"}), given, "paper")
-    assert set(by_journal(RELEASED, engine, [eight])) == {"etc_x"}  # never a path
+    assert set(by_journal(RELEASED, engine, [eight])) == {"etc_x.released"}  # never a path
     assert by_journal("mine", engine, asked) == {"mine": asked}
 
 

@@ -120,6 +120,16 @@ def test_the_schema_in_docs_is_the_format(root: Path) -> None:
         ),
         ([record(texts={"comprehension": choice(options=["one thing", " ", "b", "c"])})], ("s_1", "empty")),
         ([record(texts={"category": "Funny"})], ("s_1", "texts.category")),
+        (
+            [record(texts={"comprehension": choice(options=["a\nB. b", "c", "d", "e"])})],
+            ("s_1", "options", "line break"),
+        ),
+        (
+            [record(texts={"prediction": choice(options=["one thing", "c\r", "d", "e"])})],
+            ("s_1", "options", "line break"),
+        ),
+        ([record(texts={"meaning": "  "})], ("s_1", "texts.meaning", "empty")),
+        ([record(boxes=[[0, 0, 9, 9], [9, 0, 18, 9], [0, 0, 9, 9], [18, 0, 27, 9]])], ("s_1", "boxes[2]", "another")),
     ],
 )
 def test_errors_name_record_and_field(records: list[dict[str, Any]], words: tuple[str, ...]) -> None:
@@ -130,10 +140,33 @@ def test_errors_name_record_and_field(records: list[dict[str, Any]], words: tupl
         assert word in str(error.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"[", b'[{"item_id": "s_1"', b"{}", b"[1]", b"\xff\xfe", b"null"])
+@pytest.mark.parametrize(
+    "content", [b"", b"[", b'[{"item_id": "s_1"', b"{}", b"[1]", b"\xff\xfe", b"null", b"[" * 100_000]
+)
 def test_what_is_no_list_of_records(content: bytes) -> None:
     with pytest.raises(PunchlineError, match=f"^{STRIPS}: not a JSON list"):
         read_strips(content)
+
+
+@pytest.mark.parametrize(
+    ("once", "twice", "field"),
+    [
+        ('"frames": 4', '"frames": 3, "frames": 4', "frames"),
+        ('"texts": {', '"texts": {"meaning": "m", "meaning": "n", ', "texts.meaning"),
+        ('"answer": "one thing"', '"answer": "a third thing", "answer": "one thing"', "texts.prediction.answer"),
+    ],
+)
+def test_a_field_that_is_there_twice(once: str, twice: str, field: str) -> None:
+    text = json.dumps([record("s_0"), REVIEWED])
+    assert once in text
+    before, after = text.rsplit(once, 1)
+    with pytest.raises(PunchlineError, match=rf"record s_1, field {field}: the field is there twice"):
+        read_strips(f"{before}{twice}{after}".encode())
+
+
+def test_a_byte_order_mark_is_taken() -> None:
+    content = corpus(REVIEWED)[STRIPS]
+    assert read_strips(b"\xef\xbb\xbf" + content) == read_strips(content)
 
 
 def test_a_missing_file_is_named() -> None:
@@ -154,6 +187,20 @@ def test_items_hold_no_label() -> None:
     assert set(item.fields) - {f"{t}_{x}" for t in TASKS for x in LETTERS} == {"frames", "meaning"}
     changed = {**REVIEWED, "texts": {**REVIEWED["texts"], "prediction": choice("a third thing")}}
     assert items(corpus(changed)) == [item]  # a corrected label asks nobody again
+
+
+def test_which_corrected_label_asks_again() -> None:
+    """Where a strip has no meaning of its own, the right comprehension option is what condition meaning shows."""
+    corrected = {"comprehension": choice("a third thing")}
+    for own, asked_again in (({}, {"meaning"}), ({"meaning": "All is vain."}, set())):
+        texts = {**REVIEWED["texts"], **own}
+        before, after = (
+            {(r.condition, r.task): r.request_id for r in stripcipher.requests(items(corpus(record(texts=t)))[0])}
+            for t in (texts, {**texts, **corrected})
+        )
+        assert {condition for condition, task in before if before[condition, task] != after[condition, task]} == (
+            asked_again
+        )
 
 
 def test_gold_is_what_the_options_say() -> None:
@@ -284,7 +331,10 @@ def test_the_sequence_itself_chooses_its_option() -> None:
     _, gold = graded("", "prediction")
     grade, _ = graded(", ".join(map(str, gold.values["reordering_generation"])), "reordering_choice")
     assert grade.parsed == (gold.values["reordering_choice"],)
-    assert graded("1, 2, 3, 4", "reordering_choice")[0].state == "unparsable"  # no option
+    right = ", ".join(map(str, gold.values["reordering_generation"]))
+    for no_option in ("1, 2, 3, 4", f"4, {right}", f"{right}, 1", f"not {right}", f"It isn't {right}."):
+        assert graded(no_option, "reordering_choice")[0].state == "unparsable", no_option
+    assert graded(f"{gold.values['reordering_choice']}. {right}", "reordering_choice")[0].values["correct"] == 1.0
 
 
 def test_the_other_reading_of_the_instruction() -> None:
@@ -394,7 +444,7 @@ def test_hostile_boxes_of_pixelhumor(cell: str) -> None:
 
 
 def test_boxes_outside_the_image_and_images_that_are_none() -> None:
-    outside = record(boxes=[[0, 0, 10, 10]] * 3 + [[0, 0, 9999, 10]])
+    outside = record(boxes=[*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]])
     with pytest.raises(PunchlineError, match=r"the published image.*frame 4"):
         pictures("s_1", strip_image(), corpus(outside))
     for content in (b"", b"<html>", strip_image()[:200]):
@@ -492,6 +542,29 @@ def test_table4_takes_rows_of_frames_where_separate_frames_have_no_answer() -> N
     assert (row["prediction"], row["comprehension"], row["avg"]) == (12.5, 25.0, (3 * 12.5 + 25.0) / 4)
     (row,) = made("table4", eight(), model(answered(eight(), right, ("default", "row"))))
     assert row["avg"] == 12.5 and row["n_missing"] == 0
+
+
+def test_the_states_of_a_task_are_those_of_the_answers_shown() -> None:
+    right = {task: {"s_0"} for task in TASKS}
+    failed = [
+        msgspec.structs.replace(grade, state="failed", scored=False, values={})
+        if grade.task == "comprehension" and grade.item_id in ("s_1", "s_2")
+        else grade
+        for grade in answered(eight(), {"comprehension": {"s_0"}})
+    ]
+    for name in ("table4", "figure4"):
+        (row,) = made(name, eight(), model(failed + answered(eight(), right, ("row",))))
+        assert (row["n_failed"], row["n_missing"], row["comparable"]) == (2, 0, "no")
+        assert (row["frames"], row["comprehension"]) == ("side by side", pytest.approx(100 / 6))
+        (row,) = made(name, eight(), model(answered(eight(), right) + answered(eight(), right, ("row",))))
+        assert (row["frames"], row["n_failed"]) == ("separate", 0)
+    own = answered(eight(), {"comprehension": {"s_0"}, "prediction": {"s_0"}})
+    (row,) = made("table4", eight(), model(own + answered(eight(), right, ("row",))))
+    assert row["frames"] == "side by side: reordering_choice, reordering_generation"
+    assert row["n_unparsable"] == 7 and row["n_missing"] == 0
+    base, tuned = model(own, "base"), model(failed + answered(eight(), right, ("row",)), "tuned", base="base")
+    rows = {row["model"]: row for row in made("table5", eight(), base, tuned)}
+    assert (rows["tuned"]["n_failed"], rows["tuned"]["frames"], rows["base"]["n_failed"]) == (2, "side by side", 0)
 
 
 def test_table4_has_no_average_where_texts_are_not_reviewed() -> None:
@@ -712,6 +785,14 @@ def test_a_sheet_that_cannot_be_used(lines: str, words: tuple[str, ...]) -> None
         review.reviewed(corpus()[STRIPS], (SHEET_HEAD + lines).encode())
     for word in ("review.csv", *words):
         assert word in str(error.value)
+
+
+def test_a_text_of_several_lines_becomes_one() -> None:
+    lines = 's_1,prediction,answer,"one\nB. two ",m,x,ann,\n'
+    lines += "".join(f"s_1,prediction,distractor,d {n},m,x,ann,\n" for n in range(3))
+    (strip,) = read_strips(review.reviewed(corpus()[STRIPS], (SHEET_HEAD + lines).encode()).encode())
+    assert strip.texts is not None and strip.texts.prediction is not None
+    assert strip.texts.prediction.answer == "one B. two"
 
 
 def test_a_category_and_a_text_like_a_formula() -> None:

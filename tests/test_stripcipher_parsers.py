@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from punchline.benchmarks.stripcipher import LETTERS, parse_option, parse_sequence, sequence_text
+from punchline.benchmarks.stripcipher_strips import plain
 from punchline.review import parse_both
 
 OPTIONS = ("A cat sleeps.", "The dog wins the race.", "Nobody comes.", "It rains on the dog.")
@@ -57,6 +57,54 @@ OPTIONS = ("A cat sleeps.", "The dog wins the race.", "Nobody comes.", "It rains
         ("I cannot tell.", None),
         ("ABCD", None),
         ("А", None),  # a Cyrillic letter
+        ("Answer: B or C", None),
+        ("Answer: A or B", None),
+        ("Answer: **B** or **C**", None),
+        ("the answer is b or c", None),
+        ("Answer: A, B", None),
+        ("Answer: A-D", None),
+        ("Answer: B/C", None),
+        ("Answer: A B C D", None),
+        ("(B) or (C)", None),
+        ("B. C. D.", None),
+        ("I would choose B or perhaps C", None),
+        ("Answer: B (not C)", "B"),
+        ("Answer: B, C is wrong", "B"),
+        ("Answer: B, and C is wrong", "B"),
+        ("A) and B) are wrong, so it's C", "C"),
+        ("Answer: B, because A is wrong", "B"),
+        ("Answer: B, a dog", "B"),
+        ("Answer: A. B is wrong.", "A"),
+        ("The answer is B; A, C and D are wrong", "B"),
+        ("Option A and option B are wrong, so it must be C", "C"),
+        ("Correct option ID: B\n\nExplanation: Answer A is wrong because the cat is awake.", "B"),
+        ("Correct option ID: B\n\nExplanation: Answer A sounds good, option C does not.", "B"),
+        ("\\boxed{C}", "C"),
+        ("It follows that $\\boxed{\\text{C}}$.", "C"),
+        ("\\boxed{B} or \\boxed{C}", None),
+        ("\\boxed{B, C}", None),
+        ("<answer>C</answer>", "C"),
+        ("<answer>\nC\n</answer> B is wrong", "C"),
+        ("<answer>B or C</answer>", None),
+        ("It's B", "B"),
+        ("It’s **B**.", "B"),
+        ("It's A cat", None),
+        ("It's not B", None),
+        ("Therefore, B", "B"),
+        ("Therefore, B.", "B"),
+        ("So A cat it is", None),
+        ("I would choose D", "D"),
+        ("I'd go with (D).", "D"),
+        ("I would not choose D", None),
+        ("I wouldn't choose D", None),
+        ("I don't think that it's B", None),
+        ("I would choose B rather than option C", "B"),
+        ("I do not know\nAnswer: B", "B"),
+        ("Not sure, but the answer is B", "B"),
+        ("Answer: B. Isn't it obvious?", "B"),
+        ("Option A is wrong.", None),
+        ("Option B is not wrong", "B"),
+        ("It is not true that the dog wins the race.", None),
     ],
 )
 def test_options(answer: str, letter: str | None) -> None:
@@ -99,6 +147,12 @@ def test_options(answer: str, letter: str | None) -> None:
         ("312", 4, None),
         ("The story has 3 frames", 3, None),
         ("999999999999999999999999, 1, 2", 3, None),
+        ("not 3, 1, 2", 3, None),
+        ("It isn't [3, 1, 2].", 3, None),
+        ("3, 1, 2 is wrong", 3, None),
+        ("The order is not 3, 1, 2 but 2, 3, 1", 3, (2, 3, 1)),
+        ("I do not know: 3, 1, 2", 3, (3, 1, 2)),
+        ("1, 3, 1, 2", 3, None),
         ("٣, ١, ٢", 3, None),
     ],
 )
@@ -108,7 +162,8 @@ def test_sequences(answer: str, n: int, sequence: tuple[int, ...] | None) -> Non
 
 PIECES = st.sampled_from(
     ["A", "B", "E", "answer", "Answer: ", "option ", " is ", "(", ")", ".", ":", "\n", " ", "1", "2", "3", "12", ", ",
-     "->", "→", "Frame ", "then", "Right Answer 1", "Options in Q1", "a", "**", "[", "]", "not", "  ", "\t"]
+     "->", "→", "Frame ", "then", "Right Answer 1", "Options in Q1", "a", "**", "[", "]", "not", "  ", "\t",
+     " or ", "It's ", "Therefore, ", "choose ", "\\boxed{", "}", "<answer>", "</answer>", "C", "D", " is wrong", ","]
 )  # fmt: skip
 ANSWERS = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=40).map("".join))
 
@@ -131,7 +186,24 @@ def test_drafts_never_raise(answer: str) -> None:
         assert right is not None and len(others) <= 3
 
 
-WRAPS = ("{}", " {} \n", "Answer: {}", "The answer is {}.", "**{}**", "({})", "{}.", "The correct option ID is {}")
+TEXTS = st.lists(
+    st.sampled_from(
+        ["the dog", "B", "Answer: C", "A.", "it's D", "not", "is wrong", "or", "(C)", "wins", "a", ",", "3"]
+    ),
+    max_size=6,
+).map(lambda words: " ".join(("Nobody", *words)))
+
+
+@given(st.lists(TEXTS, min_size=4, max_size=4, unique_by=plain), st.integers(0, 3))
+def test_gold_in_gives_gold_out(options: list[str], place: int) -> None:
+    for wrap in ("{}", "{}\n", "**{}**"):
+        for answer in (options[place], f"{LETTERS[place]}. {options[place]}"):
+            assert parse_option(wrap.format(answer), options) == LETTERS[place]
+
+
+WRAPS = ("{}", " {} \n", "Answer: {}", "The answer is {}.", "**{}**", "({})", "{}.", "The correct option ID is {}",
+         "\\boxed{{{}}}", "<answer>{}</answer>", "It's {}", "Therefore, {}", "I would choose {}",
+         "Answer: {} (not E)")  # fmt: skip
 
 
 @given(st.sampled_from(LETTERS), st.sampled_from(WRAPS))
@@ -155,18 +227,19 @@ def test_a_sequence_in_gives_it_out(places: list[int], wrap: str) -> None:
     assert parse_sequence(ranks, len(places)) == expected
 
 
+@pytest.mark.timeout(120)  # quadratic would be hours
 @pytest.mark.parametrize(
     "piece",
     ["answer ", "Frame 1", "1, 2, ", "A. ", "A\n", "(", "[", " ", "\n", "1", "12", "answer is ", "option", "**", "1:",
-     "frame 1: 2 ", "1. frame 1\n", "Options in Q1", "\t", "order is ", "_", "-", "A", "é"],
+     "frame 1: 2 ", "1. frame 1\n", "Options in Q1", "\t", "order is ", "_", "-", "A", "é",
+     "A B ", "A or ", "answer: A or ", "not ", "not answer: A ", "\\boxed{", "it's A ", "so A, B is wrong ", "choose ",
+     "so ", "nobody comes ", "not nobody comes ", "answer A is ", "A, B, ", "or ", "not 1, 2, 3, 4 "],
 )  # fmt: skip
 def test_long_answers_are_read_in_linear_time(piece: str) -> None:
     answer = piece * (1_000_000 // len(piece))
-    started = time.process_time()
     parse_option(answer, OPTIONS)
     parse_sequence(answer, 4)
     parse_both(answer)
-    assert time.process_time() - started < 20
 
 
 def test_figure_11() -> None:

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from punchline import tables
 from punchline.records import Grade, State
 from punchline.stats import Estimate, mean
-from punchline.tables import Graded, Row, Table, as_csv, as_latex, as_markdown, count_states, discrepancies, tabulate
+from punchline.tables import (
+    Graded,
+    Row,
+    Table,
+    as_csv,
+    as_latex,
+    as_markdown,
+    count_states,
+    discrepancies,
+    states_of,
+    tabulate,
+)
 
 
 def grade(item: str, task: str, state: State = "ok", value: float = 1, rule: str = "released") -> Grade:
@@ -113,11 +126,24 @@ def test_only_the_grades_of_the_rule_count() -> None:
 
 def test_a_task_that_was_not_attempted_is_no_missing_answer() -> None:
     row = Row(keys={}, columns={}, items=frozenset({"a", "b"}), tasks=("Q1", "Q2"))
-    states: dict[tuple[str, str, str], State] = {("a", "Q1", "default"): "ok", ("b", "Q1", "default"): "refused"}
+    states: dict[tuple[str, str, str], set[State]] = {
+        ("a", "Q1", "default"): {"ok"},
+        ("b", "Q1", "default"): {"refused"},
+    }
     assert count_states(states, row) == {"refused": 1}
     assert count_states({}, row) == {"missing": 2}
-    states["a", "Q2", "default"] = "ok"
+    states["a", "Q2", "default"] = {"ok"}
     assert count_states(states, row) == {"refused": 1}  # b was not asked Q2
+    assert count_states(states, replace(row, never_asked=3)) == {"missing": 3, "refused": 1}
+    states["a", "Q1", "other"] = {"failed"}
+    assert count_states(states, replace(row, asked=(("Q1", "other"),))) == {"refused": 1, "failed": 1}
+
+
+def test_a_failed_sample_is_not_hidden_by_a_good_one() -> None:
+    row = Row(keys={}, columns={}, items=frozenset({"i1"}), tasks=("Q1",))
+    first = msgspec.structs.replace(grade("i1", "Q1"), state="failed")
+    second = msgspec.structs.replace(grade("i1", "Q1"), sample=1)
+    assert count_states(states_of([first, second]), row) == {"failed": 1}
 
 
 def test_the_same_input_gives_the_same_bytes_and_cells() -> None:

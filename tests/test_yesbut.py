@@ -133,6 +133,19 @@ def test_a_description_that_is_lent_twice() -> None:
         items(corpus(lent=lent))
 
 
+@pytest.mark.parametrize(
+    ("name", "way_out"), [("00011.jpg", "Did you mean '00001.jpg'"), ("x", "An id is a comic's image_file")]
+)
+def test_a_description_that_is_lent_to_no_comic(name: str, way_out: str) -> None:
+    file = LENT["text_llava_13b"]
+    lent = {file: [{"image_file": "00001.jpg", "output": "x"}, {"image_file": name, "output": "x"}]}
+    with pytest.raises(
+        PunchlineError, match=f"{file}, record {name}, field image_file: {ANNOTATIONS} has no such"
+    ) as e:
+        items(corpus(lent=lent))
+    assert way_out in str(e.value)
+
+
 def test_oddities() -> None:
     assert yesbut.oddities(corpus()) == []
     twice = comic(title_mcq="A. Right\nB. One\nC. One\nD. Three")
@@ -443,7 +456,86 @@ def test_tables_by_condition(name: str, condition: str) -> None:
 def test_every_table_is_built_without_answers() -> None:
     for name in TABLES:
         made = table(name, {})
-        assert any(row["kind"] == "published" for row in made.rows) == (name != "figure3")  # docs/ratings.md
+        assert any(row["kind"] == "published" for row in made.rows)
+
+
+def rows_of(
+    answers: Mapping[tuple[str, str, int], str],
+    name: str = "table2",
+    number: int = 4,
+    scores: int = 0,
+    states: Mapping[tuple[str, str, int], State] | None = None,
+) -> list[dict[str, Any]]:
+    """Rows of one model that gave answers[condition, task, comic's number]; the first `scores` comics are judged."""
+    files = corpus(*(comic(n) for n in range(1, number + 1)))
+    golds = {gold.item_id: gold for gold in yesbut.golds(files)}
+    by_id = {item.item_id: item for item in items(files)}
+    grades = []
+    for n, (item_id, item) in enumerate(by_id.items(), start=1):
+        asked = {(r.condition, r.task): r for r in requests(item)}
+        for condition in sorted({condition for condition, _, m in answers if m == n}):
+            responses = {
+                task: answer(asked["oracle" if condition == "chained" else condition, task], text, state)
+                for (own, task, m), text in answers.items()
+                if (own, m) == (condition, n)
+                for state in [(states or {}).get((own, task, m), "ok")]
+            }
+            verdicts = {}
+            for request in judge_requests(item, golds[item_id], responses, condition):
+                state: State = "ok" if n <= scores else "failed"
+                verdicts[request.request_id] = Verdict("gpt-3.5-turbo", answer(request, "[[4]]", state))
+            for rule in RULES:
+                grades += grade_item(responses, item, golds[item_id], "m", rule, verdicts, condition)
+    model = Graded("m", "measured", "test", grades)
+    return ours(tabulate(TABLES[name], [model], golds, by_id, files, [], scoring=None, seed=0, complete=True))
+
+
+def test_comics_that_were_never_asked_are_missing() -> None:
+    said = {("default", "moral_mcq_1", n): "A" for n in range(1, 5)}
+    said |= {("chained", "moral_mcq_1", n): "A" for n in (1, 2, 3)}  # no description of the fourth
+    default, chained = rows_of(said, "table3")
+    assert (default["n_missing"], default["comparable"]) == (0, "yes")
+    assert (chained["n"], chained["n_missing"], chained["comparable"]) == (3, 1, "no")
+    whole = said | {("chained", "moral_mcq_1", 4): "A"}
+    assert [(row["n_missing"], row["comparable"]) for row in rows_of(whole, "table3")] == [(0, "yes")] * 2
+
+
+@pytest.mark.parametrize(("judged", "comparable"), [(4, "yes"), (1, "no"), (0, "yes")])
+def test_failed_verdicts_show(judged: int, comparable: str) -> None:
+    said = {("default", task, n): "Text." for task in ("description_1", "contradiction_1") for n in range(1, 5)}
+    (row,) = rows_of(said, scores=judged)
+    assert (row["n_description"], row.get("n_description_gpt")) == (4, judged or None)
+    assert (row.get("n_contradiction_gpt"), row.get("n_description_bert")) == (judged or None, None)
+    assert row["comparable"] == comparable  # no verdict at all: nobody was asked
+    if judged == 1:
+        assert "description_gpt n=1" in str(row["note"]) and row["prompts_least_n"] == 1
+
+
+def test_verdicts_of_two_prompts() -> None:
+    said = {("default", f"contradiction_{k}", n): f"Text {k}." for k in (1, 2) for n in (1, 2)}
+    gone: dict[tuple[str, str, int], State] = {("default", "contradiction_2", n): "refused" for n in (1, 2)}
+    (row,) = rows_of(said, number=2, scores=2)
+    assert (row["contradiction_gpt"], row["comparable"]) == (4.0, "yes")
+    (row,) = rows_of(said, number=2, scores=1)
+    assert (row["n_contradiction_gpt"], row["comparable"]) == (1, "no")
+    (row,) = rows_of(said, number=2, scores=2, states=gone)  # a refused text leaves both denominators
+    assert (row["prompts"], row["comparable"]) == (2, "yes")
+
+
+def test_a_prompt_with_few_answers_shows() -> None:
+    said = {("default", "title_mcq_1", n): "A" for n in range(1, 5)} | {("default", "title_mcq_2", 1): "B"}
+    (row,) = rows_of(said)
+    assert (row["title_acc"], row["n_title"], row["prompts_least_n"], row["comparable"]) == (50.0, 4, 1, "no")
+    assert "prompts_least_n n=1" in str(row["note"])
+    (row,) = rows_of({key: "A" for key in said if key[1] == "title_mcq_1"})
+    assert (row["prompts_least_n"], row["comparable"]) == (4, "yes")
+
+
+def test_a_spread_over_prompts_has_no_interval() -> None:
+    said = {("default", f"title_mcq_{k}", n): "AB"[(k * n) % 2] for k in (1, 2, 3) for n in range(1, 5)}
+    (row,) = rows_of(said)
+    assert row["title_acc_lo"] is not None and row["title_acc_sd"] is not None
+    assert (row["title_acc_sd_lo"], row["title_acc_sd_hi"]) == (None, None)
 
 
 def test_published_values_fit_their_tables(root: Path) -> None:
@@ -529,6 +621,7 @@ def test_replay_key_hangs_on_names_and_contents(tmp_path: Path) -> None:
         ([{"image_file": "1.jpg", "output": 3}], "an answer must be a string or null, not a number"),
         ([{"image_file": "1.jpg", "output": "\ud800"}], "half a surrogate pair"),
         (outputs(c1="A") * 2, "record 1.jpg: the comic is answered twice"),
+        ([{"image_file": "1.jpg", "gen_des": "A"}], "record 1.jpg, field output: the field is missing"),
     ],
 )
 def test_bad_replay(tmp_path: Path, content: Any, message: str) -> None:
@@ -536,6 +629,58 @@ def test_bad_replay(tmp_path: Path, content: Any, message: str) -> None:
     with pytest.raises(PunchlineError, match=r"title_mcq_prompt3\.json") as error:
         replay.engine(card(tmp_path), 0).unknown([])
     assert message in str(error.value)
+
+
+def test_replay_of_descriptions_under_their_other_name(tmp_path: Path) -> None:
+    records = [
+        {"image_file": "1.jpg", "gen_des": "other"},
+        {"image_file": "2.jpg", "gen_des": "other", "output": "own"},
+        {"image_file": "3.jpg", "gen_des": None},
+    ]
+    files = {"description_prompt2.json": json.dumps(records).encode()}
+    assert replay.read_yesbut(files, "f") == {
+        "1.jpg": {"description_2": "other"},
+        "2.jpg": {"description_2": "own"},
+        "3.jpg": {"description_2": None},
+    }
+    for bad, message in ((3, "field gen_des: an answer must be"), ("\ud800", "field gen_des: half a surrogate")):
+        content = json.dumps([{"image_file": "1.jpg", "gen_des": bad}]).encode()
+        with pytest.raises(PunchlineError, match=message):
+            replay.read_yesbut({"description_prompt2.json": content}, "f")
+
+
+@pytest.mark.parametrize("name", ["title_prompt1.json", "title_mcq_prompt1.json", "a.json"])
+def test_replay_of_a_file_in_the_folders_place(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("[]", encoding="utf-8")
+    with pytest.raises(PunchlineError, match=r"m\.yaml, field path: .* is no folder"):
+        replay.engine(card(tmp_path / name), 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("description_promt1.json", "Did you mean 'description_prompt1.json'"),
+        ("title_prompt1.json", "title_mcq_prompt1.json"),
+        ("moral_mcq_prompt3.JSON", "Did you mean 'moral_mcq_prompt3.json'"),
+        ("notes.json", "Valid: contradiction_prompt1.json"),
+    ],
+)
+def test_replay_of_a_misspelt_file(tmp_path: Path, name: str, expected: str) -> None:
+    (tmp_path / name).write_text("[]", encoding="utf-8")
+    for _ in range(2):  # alone, and beside one that is well named
+        with pytest.raises(PunchlineError, match=f"unknown file '{name}'") as error:
+            replay.engine(card(tmp_path), 0)
+        assert str(error.value).startswith(str(tmp_path)) and expected in str(error.value)
+        folder(tmp_path, title_mcq_prompt3=[])
+    (tmp_path / name).unlink()
+    for other in ("README.md", "._title_mcq_prompt1.json"):
+        (tmp_path / other).write_text("", encoding="utf-8")
+    assert [Path(file).name for file in replay.engine(card(tmp_path), 0).files] == ["title_mcq_prompt3.json"]
+
+
+def test_replay_of_a_folder_without_answers(tmp_path: Path) -> None:
+    with pytest.raises(PunchlineError, match=r"description_prompt1\.json.*Expected any of: .*title_mcq_prompt3\.json"):
+        replay.engine(card(tmp_path), 0)
 
 
 def test_replay_of_nothing(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import re
 
 import pytest
 from hypothesis import given
@@ -99,6 +99,43 @@ def test_released(answer: str, expected: str | None) -> None:
         ("Choice\nD", "D"),
         ("Plan B was better", "D"),
         ("Plan B was better, so B", None),
+        ("The answer is A or B", None),
+        ("The answer is (A) or (B).", None),
+        ("The answer is B or C.", None),
+        ("answer B or C", None),
+        ("Answer: B, D", None),
+        ("Answer: A/B", None),
+        ("Option A / Option B", None),
+        ("A B", None),
+        ("B. C. D.", None),
+        ("B) or c)", None),
+        ("(A) or (B)", None),
+        ("(A) and (B) both fit", None),
+        ("A.\nC.", None),
+        ("B\nC", None),
+        ("B\n- C\n- D", None),
+        ("A. A fence keeps its owner out\n\nB. Dogs read more than cats", None),
+        ("The correct answer is not A", None),
+        ("The answer isn't B.", None),
+        ("I would not choose B", None),
+        ("I don't think that it is option B.", None),
+        ("The answer cannot be (C)", None),
+        ("I ruled out D.", None),
+        ("B is wrong.", None),
+        ("B does not fit", None),
+        ("A isn't right", None),
+        ("It is not: Dogs read more than cats", "B"),  # a colon ends the clause
+        ("It is not “Dogs read more than cats”", None),
+        ("A not B", None),
+        ("I am not sure, but B", "B"),
+        ("The man is not happy, so the answer is B.", "B"),
+        ("I would choose B, since the man is not happy.", "B"),
+        ("B. I do not see why A would fit.", "B"),
+        ("B.\nA is wrong.", "B"),
+        ("B. - a man is seen", "B"),
+        ("B. And a man is seen", "B"),
+        ("B: Dogs read more than cats\nThe other options do not fit.", "B"),
+        ("Dogs read more than catsuits", None),
     ],
 )
 def test_paper(answer: str, expected: str | None) -> None:
@@ -147,6 +184,9 @@ def test_drawn_options_are_spread() -> None:
         ("[[2]] then [[5]]", 2.0, 2.0),
         ("[[0]]", 0.0, None),
         ("[[10]]", 10.0, None),
+        ("[[99999999999]]", 99999999999.0, None),
+        ("[[3.00000000001]]", 3.00000000001, 3.00000000001),
+        ("[[5.]]", 5.0, 5.0),
         ("Rating: 3", None, None),
         ("The candidate is quite accurate.", None, None),
         ("", None, None),
@@ -164,7 +204,7 @@ def test_scores(answer: str, released: float | None, paper: float | None) -> Non
 def test_a_score_is_a_number_of_the_answer(answer: str) -> None:
     for rule in RULES:
         score = read_score(answer, rule)
-        assert score is None or (0 <= score < 1e9 and f"{int(score)}" in answer.replace("[0", "["))
+        assert score is None or score in {float(n) for n in re.findall(r"[0-9]+\.?[0-9]*", answer)}
 
 
 @given(st.integers(1, 5), st.text(alphabet="abc .", max_size=20))
@@ -172,17 +212,34 @@ def test_a_score_in_gives_it_out(score: int, around: str) -> None:
     assert all(read_score(f"{around}[[{score}]]{around}", rule) == score for rule in RULES)
 
 
+@pytest.mark.timeout(120)  # quadratic would be hours
 @pytest.mark.parametrize(
-    "piece", ["[[1", "[", "answer ", "option: ", "A ", "(((", "***", "answer is ", "[[1.1", "USER", " "]
+    "piece",
+    [
+        "[[1",
+        "[",
+        "1",
+        "A or ",
+        "A. ",
+        "A not ",
+        "not A ",
+        "answer ",
+        "option: ",
+        "A ",
+        "(((",
+        "***",
+        "answer is ",
+        "[[1.1",
+        "USER",
+        " ",
+    ],
 )
 def test_hostile_answers_take_linear_time(piece: str) -> None:
-    answer = piece * (200_000 // len(piece))
-    start = time.perf_counter()
+    answer = "[[" * (piece == "1") + piece * (200_000 // len(piece))
     for rule in RULES:
         read_score(answer, rule)
     read_released(answer)
     read_paper(answer, CHOICES)
-    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,9 @@ def models_command(
 def benchmarks_command() -> None:
     """The benchmarks there are: one file each in src/punchline/benchmarks/."""
     loaded = [benchmarks.load(name) for name in benchmark_names()]
-    _print([(b.NAME, " ".join(b.TASKS), " ".join(b.TABLES)) for b in loaded], ("benchmark", "tasks", "tables"))
+    rows = [(b.NAME, " ".join(b.CONDITIONS), " ".join(b.JUDGES), " ".join(b.TASKS), " ".join(b.TABLES)) for b in loaded]
+    headers = ("benchmark", "conditions", "judges, scorers", "tasks", "tables")
+    _print(rows, headers, (None, 24, 18, 48, 48))
 
 
 @app.command("tables")
@@ -297,13 +299,14 @@ def sheet(
     out: Annotated[Path, typer.Option(help="Folder for sheet.csv and key.csv")],
     benchmark: Annotated[str, typer.Option(help="Whose answers")] = "pixelhumor",
     task: Annotated[str, typer.Option(help="The task that was answered")] = "Q6",
+    condition: Annotated[str, typer.Option(help="The condition in which it was asked")] = "default",
     seed: Annotated[int, typer.Option(help="Of the order of the rows")] = 0,
 ) -> None:
     """A blinded sheet to rate explanations on: no model's name, rows in seeded order, and the key that unblinds it."""
     from punchline.ratings import blinded
     from punchline.sheet import explanations
 
-    found = explanations(benchmark, task, models)
+    found = explanations(benchmark, task, models, condition)
     texts, key = blinded(found, seed)
     write_text(out / "sheet.csv", texts)
     write_text(out / "key.csv", key)
@@ -315,9 +318,13 @@ def rated(
     sheets: Annotated[list[Path], typer.Argument(help="Filled-in sheets, one a rater; a file's stem names its rater")],
     key: Annotated[Path, typer.Option(help="The key that was written with the sheet")],
     out: Annotated[Path, typer.Option(help="The ratings file to write")] = Path("config/pixelhumor/ratings.csv"),
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there")] = False,
 ) -> None:
     """Filled-in sheets under their models' names, as the file that the tables of ratings read."""
-    from punchline.ratings import as_csv, unblinded
+    from punchline.ratings import as_csv, read_ratings, unblinded
+
+    if out.exists() and not replace:
+        raise PunchlineError("the file is there already", file=out, way_out="Give --replace, or another --out")
 
     for file in (*sheets, key):
         if not file.is_file():
@@ -327,7 +334,9 @@ def rated(
         for file in sheets
         for rating in unblinded(file.read_bytes(), key.read_bytes(), file.stem, sheet_file=str(file), key_file=str(key))
     ]
-    write_text(out, as_csv(found))
+    text = as_csv(found)
+    read_ratings(text.encode(), str(out))  # what the tables would refuse is refused here
+    write_text(out, text)
     print(f"{out}: {len(found):,} ratings by {len(sheets)} raters")
 
 

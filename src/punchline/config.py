@@ -271,6 +271,13 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
         _checked(str(merged["scoring"]), list(RULES), file=where("scoring"), key="scoring")
     if merged["judge"] is not None:
         _checked(str(merged["judge"]), stems("config/judge"), file=where("judge"), key="judge")
+        if read_card(str(merged["judge"]), "config/judge").engine == "similarity":
+            raise PunchlineError(
+                f"{merged['judge']} compares texts and judges nothing",
+                file=where("judge"),
+                field="judge",
+                way_out=f"Write scorers=[{merged['judge']}]",
+            )
     if merged["subset"] is not None:
         merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
     corpus = merged.pop("corpus", None)

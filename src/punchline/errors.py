@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ParamSpec
 
 P = ParamSpec("P")
+SHOWN = 120  # valid names in a message
 
 
 class PunchlineError(Exception):
@@ -45,11 +46,14 @@ def one_line(error: Exception) -> str:
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name."""
+    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name; of very many valid ones, some."""
     names = sorted(valid)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(repr(n) for n in close)}? " if close else ""
-    return f"{hint}Valid: {', '.join(names)}" if names else "There is none to choose from"
+    if not names:
+        return "There is none to choose from"
+    more = f", … ({len(names):,} in all)" if len(names) > SHOWN else ""
+    return f"{hint}Valid: {', '.join(names[:SHOWN])}{more}"
 
 
 def entry_point(main: Callable[P, None]) -> Callable[P, None]:

@@ -99,7 +99,10 @@ def _who(engine: Verdicts) -> set[str]:
 
 
 def by_journal(judge: str, engine: Engine, requests: Sequence[Request]) -> dict[str, list[Request]]:
-    """{stem of a journal: requests whose answers it holds}. A released verdict lies in the journal of who gave it."""
+    """{stem of a journal: requests whose answers it holds}. A released verdict lies in a journal named after its giver.
+
+    Not in the journal of a judge of that name: both may be written at once.
+    """
     if judge != RELEASED:
         return {judge: list(requests)}
     assert isinstance(engine, Verdicts)
@@ -107,5 +110,5 @@ def by_journal(judge: str, engine: Engine, requests: Sequence[Request]) -> dict[
     grouped: dict[str, list[Request]] = {}
     for request in requests:
         name = re.sub(r"[^A-Za-z0-9._-]", "_", judges.get(request.item_id, UNNAMED)).lstrip("._-") or UNNAMED
-        grouped.setdefault(name, []).append(request)
+        grouped.setdefault(f"{name}.{RELEASED}", []).append(request)
     return grouped

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -414,10 +415,12 @@ def compute(
             if len(hop_versions) > 1:
                 notes.append(f"{card.name}, {hop.name}: several engine versions answered: {', '.join(hop_versions)}.")
             if hop.name != CHAINED:
-                for reason in sorted(
-                    {answer.reason or "no reason given" for answer in answers if answer.state == "failed"}
-                ):
-                    notes.append(f"{hop.name} by {hop.who} failed for answers of {card.name}: {reason}")
+                failures = {answer.reason or "no reason given" for answer in answers if answer.state == "failed"}
+                notes += [
+                    f"INCOMPLETE: {hop.name} by {hop.who} failed for answers of {card.name}: {reason}. "
+                    "`punchline retry` asks again."
+                    for reason in sorted(failures)
+                ]
             asked.append(Asked(hop=hop.name, who=hop.who, card=hop.card, key=hop.key, versions=hop_versions))
         notes += [f"{card.name}: {card.caveat}."] if card.caveat else []
         notes += trained_on(card, chain, read_selected(chain.selected))
@@ -439,6 +442,8 @@ def compute(
     judges = {hop.card.name: hop.card for model in models for hop in model.hops if hop.card and hop.hop != CHAINED}
     notes += [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
     notes += unasked(chain, spec, models)
+    if spec.graded and images_needed(benchmark, cards, selection.seed):
+        notes += without_pictures(chain)
     whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
     if not spec.graded:  # a table of the data itself takes the released files whole
         whole = not selection.corpus.drawn
@@ -461,6 +466,16 @@ def compute(
     return made, models
 
 
+def without_pictures(chain: Chain) -> list[str]:
+    """A note on the items that models could not be shown, with the most frequent reasons."""
+    items = read_records(chain.items, Item)
+    reasons = Counter(item.missing for item in items if item.missing is not None)
+    if not reasons:
+        return []
+    some = "; ".join(f"{count:,} {reason}" for reason, count in reasons.most_common(3))
+    return [f"{reasons.total():,} of {len(items):,} items have no picture to show: {some}."]
+
+
 def unasked(chain: Chain, spec: Table, models: Sequence[Model]) -> list[str]:
     """Notes on what this selection asks nobody, where a table of models could show it."""
     benchmark, selection = benchmarks.load(chain.benchmark), chain.selection
@@ -472,6 +487,9 @@ def unasked(chain: Chain, spec: Table, models: Sequence[Model]) -> list[str]:
         for hop in SCORERS
         if hop in benchmark.JUDGES and hop not in answered
     ]
+    # A table of several models (`across`) says itself whose answers have no verdict.
+    if JUDGE in benchmark.JUDGES and spec.rows is not None and JUDGE not in answered:
+        notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
     left = [name for name in spec.conditions if name not in selection.conditions]
     return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
 

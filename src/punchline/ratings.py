@@ -1,13 +1,14 @@
 """People's ratings: a file of them read and checked, and blinded sheets to rate answers on.
 
 A ratings file is a CSV with the columns item_id, source and rater, and score (a number) or choice (the source that the
-rater prefers on the item); more columns, such as task or aspect, name what was rated. It lies in
+rater prefers on the item); the columns task and aspect tell apart what was rated, any other is a note. It lies in
 config/<benchmark>/ratings.csv, where the tables of ratings find it.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -18,6 +19,8 @@ from punchline.storage import csv_text, parse_csv
 RATINGS = "ratings.csv"
 SHEET = ("row", "item_id", "image", "explanation", "score")
 KEY = ("row", "item_id", "source")
+ABOUT = ("task", "aspect")  # columns that tell apart what was rated; others are notes
+_NUMBER = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -66,8 +69,7 @@ def read_ratings(
             raise wrong("the cell is empty", "rater", "Give every rater a name or a number")
         if bool(score) == bool(choice):
             raise wrong(f"score {score!r} and choice {choice!r}", "score", "Fill in one of score and choice")
-        known = ("item_id", "source", "rater", "score", "choice")
-        about = {name: text.strip() for name, text in cells.items() if name not in known}
+        about = {name: cells[name].strip() for name in ABOUT if name in cells}
         key = (item_id, rater, *((source, *about.values()) if score else ("",)))
         if key in seen:
             raise wrong(f"rated already in line {seen[key]}", "rater", "Keep one of the two")
@@ -75,10 +77,9 @@ def read_ratings(
         if choice:
             choices.append(Choice(item_id, rater, choice))
             continue
-        try:
-            number = float(score)
-        except ValueError:
-            raise wrong(f"{score!r} is no number", "score", "Write a number") from None
+        if not _NUMBER.fullmatch(score):
+            raise wrong(f"{score!r} is no number", "score", "Write a number")
+        number = float(score)
         least, most = scale or (-1e9, 1e9)
         if not least <= number <= most:
             raise wrong(f"{score} is not on the scale", "score", f"Scores go from {least:g} to {most:g}")
@@ -132,6 +133,7 @@ def unblinded(sheet: bytes, key: bytes, rater: str, *, sheet_file: str, key_file
     """
     of_row = {cells["row"]: cells for _, cells in parse_csv(key, KEY, file=key_file)}
     found = []
+    rated: set[str] = set()
     for line, cells in parse_csv(sheet, ("row", "item_id", "score"), file=sheet_file):
         known = of_row.get(cells["row"])
         if known is None or known["item_id"] != cells["item_id"]:
@@ -142,20 +144,21 @@ def unblinded(sheet: bytes, key: bytes, rater: str, *, sheet_file: str, key_file
                 record=cells["item_id"],
                 way_out=f"Use the key that was written with this sheet: {key_file}",
             )
-        if not cells["score"].strip():
+        score = cells["score"].strip()
+        if not score:
             continue
-        try:
-            score = float(cells["score"])
-        except ValueError:
+        if not _NUMBER.fullmatch(score) or cells["row"] in rated:
+            what = f"{score!r} is no number" if cells["row"] not in rated else f"row {cells['row']} is there twice"
             raise PunchlineError(
-                f"{cells['score']!r} is no number",
+                what,
                 file=sheet_file,
                 line=line,
                 record=cells["item_id"],
                 field="score",
-                way_out="Write a number, or leave the cell empty",
-            ) from None
-        found.append(Rating(cells["item_id"], known["source"], rater, score, {}))
+                way_out="Write a number once, or leave the cell empty",
+            )
+        rated.add(cells["row"])
+        found.append(Rating(cells["item_id"], known["source"], rater, float(score), {}))
     return found
 
 

@@ -247,7 +247,7 @@ def reviewed(strips: bytes, review: bytes, file: str = "review.csv") -> str:
             raise wrong(f"unknown kind {kind!r}", "kind", nearest(kind, KINDS))
         if not cells["reviewer"].strip():
             raise wrong("nobody has reviewed it", "reviewer", "Who put the x writes a name or a sign there")
-        text = cells["text"].strip()
+        text = " ".join(cells["text"].split())  # an option stands on one line
         text = text[1:] if text[:1] == "'" and text[1:2] in FORMULA else text
         if not plain(text):
             raise wrong("the text is empty", "text", "Write one, or take the x away")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from punchline.benchmarks import DEFAULT
 from punchline.errors import PunchlineError, nearest
 from punchline.ratings import Explanation
 from punchline.records import Item, Request, Response
 from punchline.storage import read_records, read_table
 
 
-def explanations(benchmark: str, task: str, models: Sequence[str]) -> list[Explanation]:
-    """All answers of the models to a task, with the picture that they saw.
+def explanations(benchmark: str, task: str, models: Sequence[str], condition: str = DEFAULT) -> list[Explanation]:
+    """All answers of the models to a task in one condition, with the picture that they saw.
 
     Raises PunchlineError for a model that has not answered in the current selection and for a task that was not asked.
     """
@@ -34,7 +35,8 @@ def explanations(benchmark: str, task: str, models: Sequence[str]) -> list[Expla
             there = [path.stem for path in snapshot.parent.glob("*.parquet")]
             raise PunchlineError("the model has no answers", file=snapshot, way_out=nearest(model, there))
         for request, response in zip(asked, read_table(snapshot, Response), strict=True):
-            if request.task == task and request.sample == 0 and response.state == "ok":
+            chosen = (request.task, request.condition, request.sample) == (task, condition, 0)
+            if chosen and response.state == "ok":
                 picture = pictures.get(request.item_id, "")
                 found.append(Explanation(request.item_id, model, picture, response.text or ""))
     if not found:

@@ -32,12 +32,18 @@ def find(name: str) -> dict[str, Any]:
         known += items
         chosen = [r for r in requests if r.item_id == name]
         if not chosen and len(name) >= 6:
-            chosen = [r for r in requests if r.request_id.startswith(name)]
+            hops = (request for hop in _hops(benchmark) for request in read_table(hop, Request))
+            chosen = [r for r in (*requests, *hops) if r.request_id.startswith(name)]
         if chosen:
             return _about(benchmark, items[chosen[0].item_id], chosen)
     if not known:
         raise PunchlineError("nothing has been prepared yet", way_out="Run snakemake first")
     raise PunchlineError(f"no item or request {name!r} in the current selection", way_out=nearest(name, known))
+
+
+def _hops(benchmark: str) -> list[Path]:
+    """Requests that hang on models' answers: data/requests/<benchmark>/<hop>/<model>.parquet."""
+    return sorted(Path(f"data/requests/{benchmark}").glob("*/*.parquet"))
 
 
 def _about(benchmark: str, item: Item, requests: list[Request]) -> dict[str, Any]:
@@ -60,11 +66,26 @@ def _about(benchmark: str, item: Item, requests: list[Request]) -> dict[str, Any
             grades[model] = [
                 _with_digest(g) for g in read_table(graded, Grade) if g.item_id == item.item_id and g.task in tasks
             ]
+    whole = len(requests) > 1  # an item was asked for: all that its answers led to; else the one request
+    hops: dict[str, dict[str, Any]] = {}
+    for path in _hops(benchmark):
+        asked = read_table(path, Request)
+        snapshot = Path(f"data/responses/{benchmark}/{path.parent.name}/{path.name}")
+        said = read_table(snapshot, Response) if snapshot.is_file() else []
+        answered = dict(zip((r.request_id for r in asked), said, strict=False))
+        found = [r for r in asked if r.item_id == item.item_id and (whole or r.request_id in wanted)]
+        if found:
+            hops.setdefault(path.parent.name, {})[path.stem] = [
+                {"request_id": r.request_id, **_with_digest(r)}
+                | ({"response": _with_digest(answered[r.request_id])} if r.request_id in answered else {})
+                for r in found
+            ]
     return {
         "item": _with_digest(item),
         "pictures": [_with_digest(image) for image in images if image.item_id == item.item_id],
         "gold": [_with_digest(g) for g in gold if g.item_id == item.item_id],
         "requests": [{"request_id": r.request_id, **_with_digest(r)} for r in requests],
         "responses": responses,
+        "hops": hops,
         "grades": grades,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +26,8 @@ class Row:
     tasks: tuple[str, ...] = ()  # tasks that the row rests on
     whole: bool = True  # False: it rests on less than the paper's, whatever its states say
     condition: str = "default"  # in which those tasks were asked
+    asked: tuple[tuple[str, str], ...] = ()  # (task, condition) that it rests on besides
+    never_asked: int = 0  # items that were not asked because what they hang on is not there; counted as missing
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Table:
     files: tuple[str, ...] = ()  # raw files that data_rows or across reads
     own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
     notes: tuple[str, ...] = field(default=())
-    kind: str = "measured"  # of the rows of data_rows: measured | human
+    kind: str = "measured"  # of the rows of data_rows: measured | baseline | human
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
 
     @property
@@ -188,22 +190,22 @@ def tabulate(
     for model in models if table.rows is not None else ():
         assert table.rows is not None
         grades = of_rule(model)
-        states_of = {(grade.item_id, grade.task, grade.condition): grade.state for grade in grades}
+        state_of_model = states_of(grades)
         for row in table.rows(grades, golds, items):
-            states = count_states(states_of, row)
+            states = count_states(state_of_model, row)
             failed += states.get("failed", 0)
             chosen: dict[str, Scalar] = {"model": model.name, "rule": rule, "tasks": ",".join(row.tasks)}
-            chosen |= {} if row.condition == "default" else {"condition": row.condition}
+            chosen |= _where(row)
             add(model.name, model.kind, model.engine, row, states, chosen)
     notes = list(table.notes)
     if table.across is not None:
         graded = [replace(model, grades=of_rule(model)) for model in models]
-        state_of = {m.name: {(g.item_id, g.task, g.condition): g.state for g in m.grades} for m in graded}
+        state_of = {model.name: states_of(model.grades) for model in graded}
         for name, row, of in table.across(Across(graded, golds, items, files, notes)):
             states = count_states(state_of[of.name], row) if of is not None else {}
             failed += states.get("failed", 0)
             which: dict[str, Scalar] = {"rule": rule, "tasks": ",".join(row.tasks)}
-            which |= {} if row.condition == "default" else {"condition": row.condition}
+            which |= _where(row)
             which |= {"model": of.name} if of is not None else {}
             kind, engine = (of.kind, of.engine) if of is not None else ("measured", "")
             add(name, kind, engine, row, states, which)
@@ -215,6 +217,12 @@ def tabulate(
         why = f"rule {rule}, the paper's is {table.rule}" if rule != table.rule else "other items than the paper's"
         notes.append(f"Published rows are not comparable with ours: {why}.")
     return Tabulated(columns, rows, cells, notes)
+
+
+def _where(row: Row) -> dict[str, Scalar]:
+    """In which conditions a row's tasks were asked, where it is not the default one."""
+    where: dict[str, Scalar] = {} if row.condition == "default" else {"condition": row.condition}
+    return where | ({"asked": ",".join("@".join(pair) for pair in row.asked)} if row.asked else {})
 
 
 def _beside(
@@ -233,24 +241,36 @@ def _beside(
     return [row for index, own in enumerate(ours) for row in (own, *after.get(index, ()))] + rest
 
 
-def count_states(state_of: Mapping[tuple[str, str, str], State], row: Row) -> dict[str, int]:
+StatesOf = Mapping[tuple[str, str, str], set[State]]  # of all samples, by item, task, condition
+
+
+def states_of(grades: Iterable[Grade]) -> StatesOf:
+    """The states of every item's answers to a task in a condition, over all its samples."""
+    found: dict[tuple[str, str, str], set[State]] = {}
+    for grade in grades:
+        found.setdefault((grade.item_id, grade.task, grade.condition), set()).add(grade.state)
+    return found
+
+
+def count_states(state_of: StatesOf, row: Row) -> dict[str, int]:
     """For each state but ok, the row's items with at least one answer in it.
 
     A task without a single answer was not attempted and does not count, unless none was. What has no state was not
     asked; where nothing has one, all is missing.
     """
-    by_task = {
-        task: {
-            item: state_of[item, task, row.condition] for item in row.items if (item, task, row.condition) in state_of
+    pairs = [*((task, row.condition) for task in row.tasks), *row.asked]
+    by_pair = {
+        (task, condition): {
+            item: state_of[item, task, condition] for item in row.items if (item, task, condition) in state_of
         }
-        for task in row.tasks
+        for task, condition in pairs
     }
-    attempted = [task for task, states in by_task.items() if any(state != "missing" for state in states.values())]
-    counts: dict[str, int] = {}
-    if row.items and row.tasks and not any(by_task.values()):
+    if row.items and pairs and not any(by_pair.values()):
         return {"missing": len(row.items)}
+    attempted = [pair for pair in pairs if any(states - {"missing"} for states in by_pair[pair].values())]
+    counts: dict[str, int] = {"missing": row.never_asked} if row.never_asked else {}
     for item in row.items:
-        for state in {by_task[task].get(item, "ok") for task in attempted or row.tasks} - {"ok"}:
+        for state in {state for pair in attempted or pairs for state in by_pair[pair].get(item, ())} - {"ok"}:
             counts[state] = counts.get(state, 0) + 1
     return counts
 

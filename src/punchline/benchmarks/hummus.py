@@ -22,10 +22,11 @@ values were measured with another prompt.
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from punchline.benchmarks import DEFAULT, Files, Verdict, comparison, hummus_tables
 from punchline.benchmarks.hummus_tables import DATASET, TEST_SET
@@ -151,6 +152,7 @@ IMAGE_ADDRESS = "https://nextml.github.io/caption-contest-data/cartoons/{contest
 # Where CapCon's README says that all images are, as <contest>.jpeg; nothing here takes one out of the archive.
 ARCHIVE = "https://storage.googleapis.com/ai2-jack-public/caption_contest_data_public/all_contest_images.zip"
 CONTEST = re.compile(r"[1-9][0-9]{0,4}")
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # ids name files
 
 
 # ---------------------------------------------------------------------------------------------------- released files
@@ -174,11 +176,41 @@ def _json(files: Files, name: str) -> Any:
     try:
         return json.loads(files[name], object_pairs_hook=_unique)
     except _Twice as twice:
-        raise PunchlineError("it is there twice", file=name, record=str(twice)) from twice
+        raise PunchlineError("it is there twice", file=name, record=_printable(str(twice))) from twice
     except json.JSONDecodeError as error:
         raise PunchlineError(f"not JSON: {error.msg}", file=name, line=error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise PunchlineError(f"not JSON: {error}", file=name) from error
+
+
+def _printable(text: str) -> str:
+    """At most 100 characters that every terminal and file can hold."""
+    return text[:100].encode("unicode_escape").decode() if _halved(text) else text[:100]
+
+
+def _halved(text: str) -> bool:
+    """Whether it has half a surrogate pair, which no file can hold."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _item_id(item_id: str, file: str) -> str:
+    if not _FILE_NAME.fullmatch(item_id):
+        raise PunchlineError("the id is not a plain file name", file=file, record=_printable(item_id))
+    return item_id
+
+
+def _check_texts(record: Mapping[str, Any], file: str, item_id: str) -> None:
+    """Raises PunchlineError where any text of a record has half a surrogate pair."""
+    left: list[tuple[str, Any]] = [(field, one) for field, value in record.items() for one in (field, value)]
+    while left:
+        field, value = left.pop()
+        if isinstance(value, dict):
+            left += [(field, one) for pair in value.items() for one in pair]
+        elif isinstance(value, list):
+            left += [(field, one) for one in value]
+        elif isinstance(value, str) and _halved(value):
+            what = "half a surrogate pair is no character"
+            raise PunchlineError(what, file=file, record=item_id, field=_printable(field))
 
 
 def _cell(record: Mapping[str, Any], field: str, kind: type, file: str, item_id: str) -> Any:
@@ -204,9 +236,14 @@ def _dataset(files: Files) -> dict[str, dict[str, Any]]:
         raise PunchlineError("expected an object of items", file=DATASET)
     for item_id, record in found.items():
         if not isinstance(record, dict):
-            raise PunchlineError("expected an object", file=DATASET, record=item_id)
+            raise PunchlineError("expected an object", file=DATASET, record=_printable(item_id))
+        _item_id(item_id, DATASET)
+        _check_texts(record, DATASET, item_id)
         _cell(record, "caption", str, DATASET, item_id)
-        _cell(record, "contest_number", int, DATASET, item_id)
+        number = _cell(record, "contest_number", int, DATASET, item_id)
+        if not CONTEST.fullmatch(str(number)):
+            what = f"expected a contest's number, got {str(number)[:80]}"
+            raise PunchlineError(what, file=DATASET, record=item_id, field="contest_number")
         _one_of(record, "met_class", LABELS, DATASET, item_id)
     return found
 
@@ -220,7 +257,8 @@ def _test_set(files: Files) -> dict[str, str]:
     for place, record in enumerate(found):
         if not isinstance(record, dict):
             raise PunchlineError("expected an object", file=TEST_SET, record=str(place))
-        item_id = _cell(record, "combi_id", str, TEST_SET, str(place))
+        _check_texts(record, TEST_SET, str(place))
+        item_id = _item_id(_cell(record, "combi_id", str, TEST_SET, str(place)), TEST_SET)
         if item_id in labels:
             raise PunchlineError("it is there twice", file=TEST_SET, record=item_id)
         labels[item_id] = _one_of(record, "is_met", LABELS, TEST_SET, item_id)
@@ -316,7 +354,11 @@ def _boxes_of(record: Mapping[str, Any], item_id: str) -> list[Box]:
         if not all(isinstance(side, int | float) and not isinstance(side, bool) for side in found):
             what = f"expected numbers for {', '.join(names)}"
             raise PunchlineError(what, file=DATASET, record=item_id, field=field)
-        return [float(side) for side in found if side is not None]
+        numbers = [float(side) if abs(side) < 1e9 else math.inf for side in found if side is not None]  # of NaN: inf
+        if not all(map(math.isfinite, numbers)):
+            what = f"expected numbers of pixels for {', '.join(names)}"
+            raise PunchlineError(what, file=DATASET, record=item_id, field=field)
+        return numbers
 
     attributes = _cell(record, "image_attributes", dict, DATASET, item_id)
     high, wide = sides(attributes, "image_attributes", ("height", "width"))
@@ -461,13 +503,20 @@ _FIRST_WORD = re.compile(r"[\s\"'*_`(\[<]{0,20}(yes|no)\b" + _NO_ANSWER, re.IGNO
 _SAID = re.compile(
     r"\b(Yes|No|YES|NO)\b" + _NO_ANSWER + r"|\b(?i:answer(?: is)?[:\s*_\"']{1,8}(yes|no))\b" + _NO_ANSWER
 )
-_ECHO = re.compile(r"\b(?:yes|no|a|b)\b[.)]?(?: \([^()]{0,60}\))?,? or \b(?:yes|no|a|b)\b", re.IGNORECASE)
+# Both of two: "Yes or No", "A/B", "Yes and no", "A, B." (not "Yes, no doubt" and "No, yes would be wrong").
+_BOTH = re.compile(
+    r"(?:\b(?P<word>yes|no)\b|\b(?P<letter>[ab])\b)[.)*\"']{0,3}(?: \([^()]{0,60}\))?"
+    r"(?:,?\s{1,3}(?:or|and|nor)\s{1,3}|\s{0,3}[/|&\\]\s{0,3}|(?P<loose>[,;:.]?\s{0,5}(?:[-–—]\s{0,3})?))"
+    r"(?:option )?[(*\"']{0,3}(?(word)(?!(?P=word)\b)(?:yes|no)|(?!(?P=letter)\b)[ab])\b"
+    r"(?(loose)(?=[\s*\"')\]]{0,5}(?:[.,;:!?|/]|$)))",
+    re.IGNORECASE,
+)
 
 
 def yes_or_no(answer: str) -> str | None:
     """ "Yes" or "No": the answer's first word, else the only one of them that is said in the text as an answer (with a
     capital, or after "answer"). None where neither or both are, as where the instructions are repeated."""
-    answer = _ECHO.sub(" ", answer)
+    answer = _BOTH.sub(" ", answer)
     first = _FIRST_WORD.match(answer)
     if first:
         return first[1].capitalize()
@@ -476,7 +525,13 @@ def yes_or_no(answer: str) -> str | None:
 
 
 _FIRST_LETTER = re.compile(r"[\s\"'*_`(\[]{0,20}([ABab])(?=[\s\"'*_`]{0,20}(?:$|[.):\],\n]))")
-_LETTER = re.compile(r"\b([AB])(?=[.):\"'*]|\s{0,20}$)|\b(?i:answer|option)(?: is)?[:\s*_\"'(]{1,8}([AB])\b")
+_LETTER_ENDS = r"(?=[.):,\"'*\]]|\s{0,20}$|\s{0,20}\n)"
+_LETTER = re.compile(  # at a line's beginning, in brackets or bold, or after a word that chooses: not "Plan B."
+    r"^[\s\"'*_`(\[:]{0,20}([AB])" + _LETTER_ENDS + r"|[(\[*]([AB])[)\]*]"
+    r"|\b(?i:is|be|with|for|so|therefore|thus|hence|say)[,:\s*_\"'(]{1,8}([AB])" + _LETTER_ENDS + r"|"
+    r"\b(?i:answer|option|choice|choose|select|pick)(?: is| would be)?[:\s*_\"'(]{1,8}([AB])\b",
+    re.MULTILINE,
+)
 
 
 def a_or_b(answer: str, involves: str) -> str | None:
@@ -486,9 +541,9 @@ def a_or_b(answer: str, involves: str) -> str | None:
     options are repeated, and where letter and option contradict each other.
     """
     options = {letter for letter, text in _options(involves).items() if text.lower() in answer.lower()}
-    answer = _ECHO.sub(" ", answer)
+    answer = _BOTH.sub(" ", answer)
     first = _FIRST_LETTER.match(answer)
-    letters = {first[1].upper()} if first else {found[1] or found[2] for found in _LETTER.finditer(answer)}
+    letters = {first[1].upper()} if first else {next(filter(None, m.groups())) for m in _LETTER.finditer(answer)}
     chosen = (letters & options if options else letters) or (options if not letters else set())
     if len(options) > 1 or len(chosen) != 1:
         return None
@@ -499,14 +554,85 @@ def _options(involves: str) -> dict[str, str]:
     return dict(zip("AB" if involves == "A" else "BA", OPTIONS, strict=True))
 
 
-_COPULA = re.compile(r"\w[^\n]{0,300}?\s(?:is|are|has|have)\s[^\n]{0,300}?\w", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“”]([^\"“”\n]{3,200})[\"“”]")
-_SHOUTED = re.compile(r"\b[A-Z][A-Z'’-]*(?: [A-Z][A-Z'’-]*){0,15} (?:IS|ARE|HAS|HAVE)(?: [A-Z][A-Z'’-]*){1,15}")
+# What a model says that does not answer.
+_REFUSAL = re.compile(
+    r"\bI(?:['’]m| am)? (?:sorry|unable|not able|not sure|afraid)\b|\bsorry\b[,.]|\bunable to\b|\bnot possible\b"
+    r"|\b(?:I|we) (?:cannot|can['’]t|can not|could not|couldn['’]t|do not|don['’]t|am not|won['’]t)\b"
+    r"|\bcannot be (?:determined|identified|answered|named)\b|\bno (?:conceptual )?metaphors?\b",
+    re.IGNORECASE,
+)
+_REFUSES = re.compile(  # as an explanation's beginning: "I cannot believe" is none
+    r"\W{0,5}(?:(?:I['’]m|I am) sorry\b|sorry,|(?:unfortunately, )?I(?: am|['’]m)? ?"
+    r"(?:cannot|can['’]t|can not|unable to|not able to) "
+    r"(?:see|view|determine|provide|answer|assist|help|tell|explain|identify|access|process|analy[sz]e)\b)",
+    re.IGNORECASE,
+)
+
+
+def _spelt(text: str) -> str:
+    """A pattern for a text, however it is broken into lines."""
+    return r"\s{1,5}".join(re.escape(word) for word in text.split())
+
+
+_SENTENCES = re.compile(
+    "|".join(
+        _spelt(sentence.rstrip("."))
+        for sentence in sorted(
+            {
+                one
+                for text in INSTRUCTIONS.values()
+                for one in re.split(r"(?<=[.?])\s+(?=[A-Z])", text)
+                if "{" not in one
+            },
+            key=lambda one: (-len(one), one),
+        )
+    )
+    + r"\.?",
+    re.IGNORECASE,
+)
+
+
+def _own(answer: str, shown: Sequence[str]) -> str:
+    """The answer without the sentences of the instructions, and without `Caption: …` and `Image: …` as the prompt has
+    them. `shown`: the texts that the prompt shows."""
+    rest = _SENTENCES.sub(" ", answer)
+    for text in filter(None, shown):
+        rest = re.sub(r"(?im)^\W{0,5}(?:caption|image):\s{0,5}" + _spelt(text), " ", rest)
+    return rest
+
+
 _MARKUP = re.compile(r"[*_`#\"“”]")
+_COPULA = re.compile(r"\w[^\n]{0,300}?\s(?:is|are|has|have)\s[^\n]{0,300}?\w", re.IGNORECASE)
+_IS = ("is", "are", "has", "have")
+_QUOTED = re.compile(r"[\"“”]([^\"“”\n]{3,200})[\"“”]")
 _LIST_MARK = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|[-•])\s+")
-_INTRODUCTION = re.compile(r"^[^:\n]{0,200}?\b(?:metaphors?|answer)\b[^:\n]{0,100}:", re.IGNORECASE)
+_INTRODUCTION = re.compile(
+    r"^[^:\n]{0,200}?\b(?:metaphors?|answer)\b[^:\n]{0,100}:"
+    r"|^\W{0,5}(?:the |a |this )?(?:\w{1,20} )?(?:metaphor|answer)(?: \w{1,20}){0,6}? is (?:that )?"
+    r"(?=[^\n]{1,100} (?:is|are|has|have) )",
+    re.IGNORECASE,
+)
+_INLINE = re.compile(r"\((?![^()]*\b(?:is|are|has|have)\b)([^();\n]{1,60})\)(?=\s{1,5}\w)", re.IGNORECASE)
+_ENDS = re.compile(r"(?<=[.!?])\s+")
 PIECES = 8  # metaphors of one answer that are compared
-EXAMPLES = ("love is a journey", "target domain is source domain")
+CLAUSE_WORDS = 12  # of one metaphor; the annotations have up to 8
+OTHER_WORDS = 12  # of the line that a metaphor without quotation marks and capitals stands in
+EXAMPLES = ("love is a journey", "target domain is source domain", "x is y")
+_BEFORE = """i you he she it we they this that these those there here who what which whose how why when where nothing
+nobody none no everything something anything if whether as because since but and or so yes is are has have"""
+_AFTER = """no nothing none used involved unclear clear possible needed missing absent related required
+based about in on at from of for with to by that what too very also being been funny humorous blank"""
+NO_DOMAIN = frozenset(_BEFORE.split())  # before "is": no domain is named
+NO_PREDICATE = frozenset(_AFTER.split())  # after it, in the plain form: what is said about the cartoon, or where one is
+NEGATIONS = frozenset(
+    ("not", "cannot", "unable", "sorry", "impossible", "metaphor", "metaphors", "metaphorical", "metaphorically")
+)
+_ABOUT = re.compile(  # the plain form's subject is what was shown, not a domain
+    r"(?:(?:the|this|that|an?|given|provided|whole|entire) ){0,3}(?:image|picture|cartoon|caption|joke|humou?r|"
+    r"question|answer|text|prompt|combination|response)s?(?: (?:of|in|from|here|itself)\b.{0,100})?",
+    re.IGNORECASE,
+)
+_ARTICLES = ("a", "an", "the")
 
 
 def metaphors(text: str) -> tuple[str, ...]:
@@ -515,19 +641,89 @@ def metaphors(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(piece for piece in pieces if _COPULA.search(piece)))
 
 
-def named(answer: str) -> tuple[str, ...] | None:
-    """The metaphors that an answer to Naming gives; None where it gives none of the form "X is Y".
+Form = Literal["capitals", "quoted", "plain"]
 
-    Those in quotation marks, else those in capitals, else those of the first line that has one.
+
+def _clause(piece: str, form: Form) -> str | None:
+    """A piece of an answer as a metaphor, "X is Y"; None where it is none.
+
+    Refusals, negations, questions and clauses without a domain before "is" are none, nor is more than CLAUSE_WORDS. In
+    lower case, what is said about the image or the caption is none either, nor "The man is holding" and "The man has".
     """
-    answer = answer[:4000]
-    candidates = [" ; ".join(_QUOTED.findall(answer)), " ; ".join(_SHOUTED.findall(_MARKUP.sub("", answer)))]
-    candidates += [_INTRODUCTION.sub("", _LIST_MARK.sub("", _MARKUP.sub("", line))) for line in answer.splitlines()]
-    for candidate in candidates:
-        found = metaphors(candidate)
-        if found:
-            return found[:PIECES]
-    return None
+    words = " ".join(piece.split()).strip(" .,!:–—-").split()
+    places = [at for at, word in enumerate(words) if word.lower() in _IS]
+    if len(places) != 1 or not words:
+        return None
+    at = places[0]
+    first = next((place + 1 for place in range(at - 1, -1, -1) if words[place].endswith((",", ":"))), 0)
+    last = next((place + 1 for place in range(at + 1, len(words)) if words[place].endswith((",", ":"))), len(words))
+    words, at = words[first:last], at - first
+    text = " ".join(words).strip(" .,!:")
+    if text.startswith(("'", "‘")):
+        text = text[1:].removesuffix("'").removesuffix("’")
+    plain = [word.lower().strip(".,;:!?'‘’()[]") for word in words]
+    before, after = plain[:at], plain[at + 1 :]
+    if not any(before) or not any(after) or len(words) > CLAUSE_WORDS or text.endswith("?"):
+        return None
+    if before[0] in NO_DOMAIN or before[-1] in NO_DOMAIN or all(word in _ARTICLES for word in before):
+        return None
+    if any(word in NEGATIONS or word.endswith(("n't", "n’t")) for word in plain):
+        return None
+    if after[0] in ("no", "nothing", "none", "what") or all(word in _ARTICLES for word in after):
+        return None
+    if form != "capitals" and words[at].islower():
+        if _ABOUT.fullmatch(" ".join(before)) or after[0] in NO_PREDICATE or after == ["unknown"]:
+            return None
+        if before[0] in _ARTICLES and (plain[at] in ("has", "have") or after[0].endswith("ing")):
+            return None
+    return text
+
+
+def _clauses(text: str, form: Form) -> list[str]:
+    pieces = re.split(r";|\s/\s|[()\n]", _INLINE.sub(r"\1", text))
+    return [found for piece in pieces if (found := _clause(piece, form)) is not None]
+
+
+def _shouted(text: str) -> list[str]:
+    """Runs of words without a small letter, up to the end of a sentence or a comma."""
+    runs: list[list[str]] = [[]]
+    for line in text.splitlines():
+        runs.append([])
+        for token in line.split():
+            loud = any(map(str.isalnum, token)) and not any(map(str.islower, token))
+            if loud:
+                runs[-1].append(token)
+            if not loud or token[-1] in ",;:!?" or (token[-1] == "." and "." not in token[:-1]):
+                runs.append([])
+    return [" ".join(run) for run in runs if len(run) > 2]
+
+
+def named(answer: str, shown: Sequence[str] = ()) -> tuple[str, ...] | None:
+    """The metaphors that an answer to Naming gives, "X is Y"; None where it gives none.
+
+    Those in capitals, else those in quotation marks, else those of the first line that has one and little else, if the
+    answer does not refuse. `shown`: texts that the prompt shows, quotations of which are no metaphors. What the answer
+    repeats of the prompt is not read; the prompt's example is taken only where there is nothing else.
+    """
+    answer = _own(answer[:4000], shown)
+    texts = [" ".join(text.split()) for text in shown if text]
+
+    def repeated(one: str) -> bool:
+        return any(one in text or (not one.istitle() and one.lower() in text.lower()) for text in texts)
+
+    unmarked = _MARKUP.sub("", answer)
+    capitals = [one for run in _shouted(unmarked) for one in _clauses(run, "capitals")]
+    candidates = [[one for one in capitals if not any(one in text for text in texts)]]
+    quoted = [one for text in _QUOTED.findall(answer) for one in _clauses(text, "quoted")]
+    candidates.append([one for one in quoted if not repeated(one)])
+    unquoted = _QUOTED.sub(lambda m: " " if m[1].count(" ") > 1 and repeated(m[1].strip(" .,")) else m[0], answer)
+    for line in _MARKUP.sub("", unquoted).splitlines() if not _REFUSAL.search(answer) else ():
+        line = _INTRODUCTION.sub("", _LIST_MARK.sub("", line))
+        found = next(filter(None, (_clauses(sentence, "plain") for sentence in _ENDS.split(line))), [])
+        others = len(line.split()) - sum(len(one.split()) for one in found)
+        candidates.append([one for one in found if others <= OTHER_WORDS and not any(one in text for text in texts)])
+    meant = [tuple(dict.fromkeys(found))[:PIECES] for found in candidates if found]
+    return next((found for found in meant if not repeats_example(found)), meant[0] if meant else None)
 
 
 def repeats_example(found: Sequence[str]) -> bool:
@@ -535,36 +731,67 @@ def repeats_example(found: Sequence[str]) -> bool:
     return all(one.lower() in EXAMPLES for one in found)
 
 
-_NUMBER = r"[-+]?(?:\d{1,9}(?:\.\d{0,20})?|\.\d{1,20})"
-_SIDE = r"\s{0,5}(?:[\"']?(?:top|left|height|width)[\"']?\s{0,3}[:=]\s{0,3})?(" + _NUMBER + r")\s{0,5}"
-_BOX = re.compile(r"[\[({]" + ",".join([_SIDE] * 4) + r"[\])}]", re.IGNORECASE)
-BOXES = 50  # boxes of one answer: more are no answer to what was asked
+_GROUP = re.compile(r"\[([^\[\](){}]{7,400})\]|\(([^\[\](){}]{7,400})\)|\{([^\[\](){}]{7,400})\}")
+_NUMBER = r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})"
+_NAMED_PART = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)
+SIDES = ("top", "left", "height", "width")
+SMALLEST = 1e-6  # side of a box: less is no area
+BOXES = 50  # different boxes of one answer: more are no answer to what was asked
+
+
+def _sides(group: str) -> list[float] | None:
+    """Top, left, height and width of what stands between brackets: by name, else by place."""
+    numbers: list[tuple[str, float]] = []
+    for part in group.rstrip(" \n\t,").split(","):
+        named_part = _NAMED_PART.fullmatch(part.strip())
+        name, value = (named_part[1].lower(), named_part[2].strip()) if named_part else ("", part.strip())
+        if re.fullmatch(_NUMBER, value):
+            numbers.append((name, float(value)))
+        elif not name or name in SIDES:
+            return None
+    names = [name for name, _ in numbers]
+    if sorted(names) == sorted(SIDES):
+        return [dict(numbers)[name] for name in SIDES]
+    four = len(numbers) == len(SIDES) == group.rstrip(" \n\t,").count(",") + 1
+    if four and all(name in ("", side) for name, side in zip(names, SIDES, strict=True)):
+        return [number for _, number in numbers]
+    return None
 
 
 def box_list(answer: str) -> tuple[Box, ...] | None:
-    """Normalised boxes [top, left, height, width] of an answer, cut to the image; None where it has none.
+    """Normalised boxes of an answer, cut to the image; None where it has none.
 
-    Only numbers in 0..1 are taken: what four numbers of another convention (pixels, thousandths) mean is not guessed.
+    Sides that have names are read by name, others as [top, left, height, width]. Only numbers in 0..1 are taken: what
+    four numbers of another convention (pixels, thousandths) mean is not guessed.
     """
-    found = []
-    for match in _BOX.finditer(answer):
-        sides = tuple(float(side) for side in match.groups())
-        if all(0 <= side <= 1 for side in sides):
+    found: dict[Box, None] = {}
+    for match in _GROUP.finditer(answer):
+        sides = _sides(match[1] or match[2] or match[3])
+        if sides is not None and all(0 <= side <= 1 for side in sides):
             box = box_metrics.clipped((sides[0], sides[1], sides[2], sides[3]))
-            if box is not None:
-                found.append(box)
-    return tuple(dict.fromkeys(found)) if 0 < len(found) <= BOXES else None
+            if box is not None and min(box[2:]) >= SMALLEST:
+                found[box] = None
+    return tuple(found) if 0 < len(found) <= BOXES else None
 
 
 WORDS = 10  # of an object's name; the annotations have up to 7, the prompt asks for one
 _NAME_MARK = re.compile(r"^\s*(?:label|object|answer)\s*:\s*", re.IGNORECASE)
+_NO_NAME = re.compile(r"(?:none|n/a|nothing|unknown|unclear)|(?:I|sorry|answer (?:the|with|in))\b.*", re.IGNORECASE)
 
 
-def object_name(answer: str) -> str | None:
-    """The object that an answer to ImageLabel names: its first line, less markup; None for nothing, or a sentence."""
+def _of_instructions(task: str, text: str) -> bool:
+    return " ".join(text.lower().split()).strip(" .,;:!?") in INSTRUCTIONS[task].lower()
+
+
+def object_name(answer: str, shown: Sequence[str] = ()) -> str | None:
+    """The object that an answer to ImageLabel names: its first line, less markup; None for nothing, a sentence, a
+    refusal, and for what repeats the prompt, which shows the texts `shown`."""
+    answer = _own(answer[:4000], shown)
     line = next((line for line in answer.splitlines() if re.search(r"\w", line)), "")
     name = " ".join(_NAME_MARK.sub("", _MARKUP.sub("", line[:500])).split()).strip(" .,;:!?'")
-    return name if re.search(r"\w", name) and len(name.split()) <= WORDS else None
+    if not re.search(r"\w", name) or len(name.split()) > WORDS or _REFUSAL.search(name) or _NO_NAME.fullmatch(name):
+        return None
+    return None if " " in name and _of_instructions("image_label", name) else name
 
 
 def marked_words(answer: str) -> tuple[str, ...] | None:
@@ -572,27 +799,68 @@ def marked_words(answer: str) -> tuple[str, ...] | None:
     return highlight.highlighted(answer) or None
 
 
-def explanation(answer: str) -> str | None:
-    """The answer, stripped; None for one without a word, or which repeats the instructions."""
-    text = answer.strip()
-    return text if re.search(r"\w", text) and text not in INSTRUCTIONS["explanation"] else None
+def explanation(answer: str, shown: Sequence[str] = ()) -> str | None:
+    """The answer, stripped, without what it repeats of the prompt, which shows the texts `shown`; None for one without
+    a word of its own, and for a refusal."""
+    text = _own(answer, shown).strip()
+    if not re.search(r"\w", text) or _REFUSES.match(text):
+        return None
+    return None if _of_instructions("explanation", text) else text
 
 
+_FIELDS = ("is_met", "conceptual_metaphor", "image_hl", "text_hl")
 _FIELD = re.compile(
-    r"^[\s*_`#\-\"'{]{0,12}(?:\d{1,2}[.)]\s{0,4})?[*_`\"']{0,4}(is_met|conceptual_metaphor|image_hl|text_hl)"
-    r"[*_`\"']{0,4}\s{0,4}[:=][*_`]{0,4}",
+    r"(?:^[\s*_`#\-\"'{]{0,12}(?:\d{1,2}[.)]\s{0,4})?[*_`\"']{0,4}|[,;|{]\s{0,5}[*_`\"']{0,4})"
+    r"(is_met|conceptual_metaphor|image_hl|text_hl)[*_`\"']{0,4}\s{0,4}[:=][*_`]{0,4}",
     re.IGNORECASE | re.MULTILINE,
 )
 _IS_MET = re.compile(r"[\s*_`\"']{0,8}(Yes|No|WIDLII|Discard)\b(?!\s{0,2}(?:,|/|or\b)\s{0,2}\w)", re.IGNORECASE)
+_OBJECT = re.compile(r"\{(?=\s{0,20}\")")
+JOINT_CHARACTERS = 20_000  # of a joint answer that are read as JSON
+
+
+def _first_ones(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return dict(reversed(pairs))
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_first_ones)
+
+
+def _as_text(value: Any) -> str:
+    """A value of a JSON object as the text of a field; lists of texts with "; " between them."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        value = "; ".join(value)
+    text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
+
+
+def _json_fields(answer: str) -> dict[str, str]:
+    """The fields of the first JSON object of an answer that has any; {} where none has."""
+    for opening in list(_OBJECT.finditer(answer))[:5]:
+        try:
+            found, _ = _DECODER.raw_decode(answer, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        by_name = {name.lower(): value for name, value in reversed(found.items())}
+        fields = {name: _as_text(by_name[name]) for name in _FIELDS if name in by_name}
+        if fields:
+            return fields
+    return {}
 
 
 def joint_fields(answer: str) -> dict[str, str]:
-    """The text of each field of a joint answer, up to the next field; of a field that comes twice the first counts."""
+    """The text of each field of a joint answer, of a JSON object or up to the next field; of a field that comes twice
+    the first counts."""
+    fields = _json_fields(answer[:JOINT_CHARACTERS])
+    if fields:
+        return fields
     found = list(_FIELD.finditer(answer))
     ends = [*(match.start() for match in found[1:]), len(answer)]
-    fields: dict[str, str] = {}
     for match, end in zip(found, ends, strict=False):
-        fields.setdefault(match[1].lower(), answer[match.end() : end].strip())
+        value = answer[match.end() : end].strip()
+        if value.startswith(("'", '"')):
+            value = value[1:].rstrip("\"'}, \t\r\n")
+        fields.setdefault(match[1].lower(), value)
     return fields
 
 
@@ -616,7 +884,7 @@ def signature(task: str, rule: Rule, scorer: str | None = None) -> str:
         parts.append("words:set, lower case")
     if task == "explanation":
         parts.append(ngrams.signature(("rouge1", "rouge2"), stemmer=False) + ":f1")
-    return "|".join((*parts, "v:1"))
+    return "|".join((*parts, "v:2"))
 
 
 def in_scope(task: str, gold: Gold, rule: Rule) -> bool:
@@ -636,14 +904,22 @@ def _pairs(task: str, found: Sequence[str], gold: Gold) -> list[list[tuple[str, 
     return [list(dict.fromkeys(_compared(one, reference) for reference in references)) for one in found]
 
 
-def _answer(task: str, response: Response, gold: Gold, item_id: str) -> tuple[Any, ...] | None:
+def _shown(item: Item) -> tuple[str, str]:
+    """The texts that prompts show: the caption, and the description of the image or ""."""
+    return str(item.fields["caption"]), str(item.fields.get("description") or "")
+
+
+def _answer(task: str, text: str, gold: Gold, item: Item) -> tuple[Any, ...] | None:
     """What is read out of one answer, as a tuple; None where nothing is."""
-    return read(task, response.text or "", item_id, [one.lower() for one in gold.values.get("metaphors", ())])
+    known = [one.lower() for one in gold.values.get("metaphors", ())]
+    return read(task, text, item.item_id, known, _shown(item))
 
 
-def read(task: str, text: str, item_id: str, known: Sequence[str] = ()) -> tuple[Any, ...] | None:
+def read(
+    task: str, text: str, item_id: str, known: Sequence[str] = (), shown: Sequence[str] = ()
+) -> tuple[Any, ...] | None:
     """What is read out of the text of an answer; None where nothing is. `known`: gold metaphors, in lower case: one
-    that is the prompt's example may be repeated."""
+    that is the prompt's example may be repeated. `shown`: the caption and the description that the prompt shows."""
     if task == "classification_a_b":
         label = a_or_b(text, "A" if involves_is_a(item_id) else "B")
         return None if label is None else (label,)
@@ -651,20 +927,20 @@ def read(task: str, text: str, item_id: str, known: Sequence[str] = ()) -> tuple
         label = yes_or_no(text)
         return None if label is None else (label,)
     if task == "naming":
-        found = named(text)
+        found = named(text, shown)
         return None if found is None or (repeats_example(found) and not {*known} & {*map(str.lower, found)}) else found
     if task == "image_bbox":
         return box_list(text)
     if task == "image_label":
-        name = object_name(text)
+        name = object_name(text, shown)
         return None if name is None else (name,)
     if task == "caption_hl":
         return marked_words(text)
-    said = explanation(text)
+    said = explanation(text, shown)
     return None if said is None else (said,)
 
 
-def _joint(text: str, gold: Gold, item_id: str) -> dict[str, tuple[Any, ...] | None]:
+def _joint(text: str, gold: Gold, item: Item) -> dict[str, tuple[Any, ...] | None]:
     """What is read out of a joint answer, by task. The three other tasks are there only where it says Yes or WIDLII:
     the guidelines end there otherwise."""
     fields = joint_fields(text)
@@ -673,13 +949,12 @@ def _joint(text: str, gold: Gold, item_id: str) -> dict[str, tuple[Any, ...] | N
         return {"classification": None}
     found: dict[str, tuple[Any, ...] | None] = {"classification": ("Yes" if label in POSITIVE else "No",)}
     if label in POSITIVE:
-        known = [one.lower() for one in gold.values.get("metaphors", ())]
         for task, field in (
             ("naming", "conceptual_metaphor"),
             ("image_bbox", "image_hl"),
             ("caption_hl", "text_hl"),
         ):
-            found[task] = read(task, fields.get(field, ""), item_id, known)
+            found[task] = _answer(task, fields.get(field, ""), gold, item)
     return found
 
 
@@ -705,9 +980,9 @@ def judge_requests(
         if not any(in_scope(task, gold, rule) for rule in ("released", "paper")):
             continue
         if asked == JOINT:
-            found = _joint(response.text or "", gold, item.item_id).get(task)
+            found = _joint(response.text or "", gold, item).get(task)
         else:
-            found = _answer(task, response, gold, item.item_id)
+            found = _answer(task, response.text or "", gold, item)
         for pairs in _pairs(task, found or (), gold):
             for pair in pairs:
                 request = comparison(NAME, item.item_id, "cosine", condition, *pair)
@@ -795,10 +1070,10 @@ def grade_item(
             state, response = "ok", None
         elif response is not None and state == "ok":
             if asked == JOINT:
-                joint = _joint(response.text or "", gold, item.item_id) if joint is None else joint
+                joint = _joint(response.text or "", gold, item) if joint is None else joint
                 found, reached = joint.get(task), task in joint
             else:
-                found, reached = _answer(task, response, gold, item.item_id), True
+                found, reached = _answer(task, response.text or "", gold, item), True
             if found is not None:
                 scored, values = True, {"success": 1.0, **_scores(task, found, gold, rule)}
                 parsed = tuple(json.dumps(list(one)) if isinstance(one, tuple) else str(one) for one in found)

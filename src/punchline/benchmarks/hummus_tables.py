@@ -162,24 +162,28 @@ def _row(
     columns: Mapping[str, Estimate | None],
     condition: str,
     keys: Mapping[str, str | int] | None = None,
+    asked: Sequence[tuple[str, str]] = (),
 ) -> Row:
     """A row over the items on which any of the tasks is scored. A task that was never attempted is not counted.
 
+    `asked`: (task, condition) that the row rests on besides.
     Tasks that are not scored on an item have a grade that is `ok` there (grade_item), so that it counts as no state.
     """
     rule = _rule(grades)
-    scope = {task: {name for name in items if name in golds and in_scope(task, golds[name], rule)} for task in tasks}
-    attempted = tuple(
-        task
-        for task in tasks
-        if any(grade.state != "missing" and grade.item_id in scope[task] for grade in _of(grades, task, condition))
-    )
+    pairs = [*((task, condition) for task in tasks), *asked]
+    scope = {pair: {name for name in items if name in golds and in_scope(pair[0], golds[name], rule)} for pair in pairs}
+    attempted = [
+        pair
+        for pair in pairs
+        if any(grade.state != "missing" and grade.item_id in scope[pair] for grade in _of(grades, *pair))
+    ] or pairs[:1]
     return Row(
         keys=dict(keys or {}),
         columns=dict(columns),
-        items=frozenset[str]().union(*(scope[task] for task in attempted or tasks[:1])),
-        tasks=attempted or tuple(tasks[:1]),
+        items=frozenset[str]().union(*(scope[pair] for pair in attempted)),
+        tasks=tuple(task for task in tasks if (task, condition) in attempted),
         condition=condition,
+        asked=tuple(pair for pair in asked if pair in attempted),
     )
 
 
@@ -218,37 +222,39 @@ PROMPTS = ("classification_glossed", "classification_no_yes", "classification_a_
 
 
 def _table4(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
-    readable: dict[str, dict[str, Grade]] = {}
+    readable: dict[str, dict[tuple[str, int], Grade]] = {}  # by task, then item and sample
     for task in PROMPTS:
-        found = {grade.item_id: grade for grade in _of(grades, task, "prompts") if "tp" in grade.values}
+        found = {(grade.item_id, grade.sample): grade for grade in _of(grades, task, "prompts") if "tp" in grade.values}
         if found:
             readable[task] = found
     asked = [grade for task in PROMPTS for grade in _of(grades, task, "prompts") if "success" in grade.values]
     columns: dict[str, Estimate | None] = {}
     if readable:
         blocks = len(readable)
-        item_ids = [name for name in items if any(name in found for found in readable.values())]
-        sums = np.zeros((len(item_ids), 4 * blocks))
+        samples = sorted({sample for found in readable.values() for _, sample in found})
+        units = [
+            unit
+            for name in items
+            for unit in ((name, sample) for sample in samples)
+            if any(unit in found for found in readable.values())
+        ]
+        clusters = [items[name].cluster for name, _ in units]
+        sums = np.zeros((len(units), 4 * blocks))
         members: list[str] = []
         for block, found in enumerate(readable.values()):
-            for at, name in enumerate(item_ids):
-                if name in found:
-                    sums[at, 4 * block : 4 * block + 4] = [found[name].values[count] for count in COUNTS]
-                    members.append(found[name].digest)
+            for at, unit in enumerate(units):
+                if unit in found:
+                    sums[at, 4 * block : 4 * block + 4] = [found[unit].values[count] for count in COUNTS]
+                    members.append(found[unit].digest)
 
         def over(value: Value, spread: bool) -> Estimate:
-            return Estimate(
-                sums=sums,
-                value=_over_blocks(value, blocks, spread),
-                clusters=[items[name].cluster for name in item_ids],
-                grades=members,
-            )
+            return Estimate(sums=sums, value=_over_blocks(value, blocks, spread), clusters=clusters, grades=members)
 
         for name, value in (("positive", F1["pos"]), ("negative", F1["neg"]), ("average", F1["avg"])):
             columns |= {name: over(value, spread=False), f"{name}_sd": over(value, spread=True)}
-        ones = np.full((len(item_ids), 2), (blocks, 1))
+        ones = np.full((len(units), 2), (blocks, 1))
         columns["prompts"] = Estimate(
-            sums=ones.astype(np.float64), value=mean, clusters=["all"] * len(item_ids), grades=members
+            sums=ones.astype(np.float64), value=mean, clusters=["all"] * len(units), grades=members
         )
     columns["success"] = _share(asked, items, [grade.values["success"] > 0 for grade in asked])
     return [_row(grades, golds, items, PROMPTS, columns, "prompts")]
@@ -286,13 +292,14 @@ def _figure5(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
     rows = []
     for shown, condition in (("image", "default"), ("description", "description")):
         columns = _six(grades, items, condition)
-        tasks = list(FIGURE5_TASKS)
+        tasks, others = list(FIGURE5_TASKS), list[tuple[str, str]]()
         if shown == "image":  # "No or Yes", which table 4 asks
             columns["classification"] = f1(grades, items, "classification_no_yes", "prompts")["avg"]
             asked = success(grades, items, "classification_no_yes", "prompts")
             columns["classification_success"] = asked["classification_no_yes_success"]
             tasks.remove("classification")
-        rows.append(_row(grades, golds, items, tasks, columns, condition, {"input": shown}))
+            others.append(("classification_no_yes", "prompts"))
+        rows.append(_row(grades, golds, items, tasks, columns, condition, {"input": shown}, others))
     return rows
 
 
@@ -474,6 +481,8 @@ _COSINE = (
     "naming, image_label: cosine similarity by LaBSE, lower-cased, best match where gold has several; *_minilm: by the "
     "packaged all-MiniLM-L6-v2, which is another measure."
 )
+_SD = "*_sd: SD of the answers' values, the population's (divided by n)."
+_SAMPLES = "With several samples of a request every answer counts: n counts answers, intervals resample contests."
 _LABELS = (
     f"Rule released: labels of {TEST_SET}; rule paper: met_class of {DATASET}. Yes and WIDLII are positive; avg is the "
     "unweighted mean of both classes' F1."
@@ -501,7 +510,8 @@ TABLES = {
             data_rows=_random,
             files=(DATASET, TEST_SET),
             n_from="classification_avg",
-            notes=(_LABELS, _COSINE, "rouge1, rouge2: F1, without stemming.", _SUCCESS),
+            kind="baseline",
+            notes=(_LABELS, _COSINE, "rouge1, rouge2: F1, without stemming.", _SUCCESS, _SD, _SAMPLES),
         ),
         Table(
             name="table3",
@@ -524,6 +534,8 @@ TABLES = {
                 "words, lower-cased.",
                 _COSINE,
                 _SUCCESS,
+                _SD,
+                _SAMPLES,
                 _CELLS,
             ),
         ),
@@ -542,7 +554,10 @@ TABLES = {
             notes=(
                 "Mean and SD of F1 over the prompts that were answered (prompts: how many): Yes or No with glosses, No "
                 "or Yes, A or B. Ask them with conditions=[prompts].",
+                "The SD over prompts is the population's (divided by their number), not the sample's as in YesBut's "
+                "tables.",
                 _LABELS,
+                _SAMPLES,
             ),
         ),
         Table(
@@ -568,10 +583,14 @@ TABLES = {
             notes=(
                 "The prompt is a reconstruction (section 6.3, appendix A): the paper prints its own as a picture. Ask "
                 "it with conditions=[joint].",
+                "An answer Discard counts as a refusal does, and as one without is_met: against "
+                "classification_success, and in no other column.",
                 "The tasks after classification: positives that the model, too, calls metaphorical. Human: two people "
                 "on 300 pairs, not released.",
                 _COSINE,
                 _SUCCESS,
+                _SD,
+                _SAMPLES,
                 _CELLS,
             ),
         ),
@@ -618,6 +637,8 @@ TABLES = {
                 "and their bases if selected. Not the paper's split.",
                 _COSINE,
                 _SUCCESS,
+                _SD,
+                _SAMPLES,
                 _CELLS,
             ),
         ),
@@ -647,6 +668,8 @@ TABLES = {
                 "with conditions=[description, prompts]. The figure's bars have no printed numbers.",
                 _COSINE,
                 _SUCCESS,
+                _SD,
+                _SAMPLES,
             ),
         ),
         Table(

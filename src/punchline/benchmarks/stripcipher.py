@@ -237,49 +237,135 @@ def requests(item: Item) -> list[Request]:
 
 # ------------------------------------------------------------------------------------------------- reading of answers
 
+_OPEN, _CLOSE = r"[\s*_\"'`:(\[{]{0,8}+", r"[*_\"'`)\]}>.]{0,6}+"
+_LETTER = r"(?P<letter>[A-Za-z])\b(?!['’]|-[A-Za-z]{2})(?P<on>\s{1,3}(?-i:[a-z]))?"
 _CUE = re.compile(
-    r"\b(?P<word>answer|option|choice)\b(?P<id>\s{0,3}id\b)?[\s*_\"'`]{0,6}+(?P<is>:|=|is\b)?[\s*_\"'`:(\[{]{0,8}+"
-    r"(?:option\s{1,3})?[*_\"'`(\[{]{0,4}+(?P<letter>[A-Za-z])\b(?!['’])(?P<on>\s{1,3}(?-i:[a-z]))?",
+    r"\b(?<!</)(?P<word>answer|option|choice)\b(?P<id>\s{0,3}id\b)?[\s*_\"'`]{0,6}+(?P<is>:|=|>|is\b)?"
+    rf"{_OPEN}(?P<named>option\s{{1,3}})?[*_\"'`(\[{{]{{0,4}}+{_LETTER}",
+    re.IGNORECASE,
+)
+_BOXED = re.compile(r"\\boxed\s{0,3}\{\s{0,3}(?:\\[a-z]{1,10}\s{0,3}\{)?[\s(*]{0,3}+" + _LETTER, re.IGNORECASE)
+_SAID = re.compile(  # "It's B", "Therefore, B", "I would choose D"
+    r"\b(?:it(?:['’]s|\s{1,3}(?:is|(?:must|should|would|has\s{1,3}to)\s{1,3}be))|therefore|thus|hence|so"
+    r"|choose|chose|pick|select|go\s{1,3}(?:with|for)|opt\s{1,3}for)\b,?"
+    rf"{_OPEN}(?:the\s{{1,3}})?(?P<named>(?:option|letter)\s{{1,3}})?[*_\"'`(\[{{]{{0,4}}+{_LETTER}",
     re.IGNORECASE,
 )
 _BARE = re.compile(r"[\W_]*+([A-Za-z])[\W_]*+")
 _LEAD = re.compile(r"^[\s*_\"'`(\[{<#-]{0,8}+([A-Z])[*_\"'`]{0,4}+(?:[.):\]}>]|\s{0,3}$)", re.MULTILINE)
+_ENDS = re.compile(rf"{_CLOSE}[ \t]{{0,3}}+$", re.MULTILINE)  # after a letter: nothing more on its line
+# After a letter, one more: joined to it, or standing alone too. An "A" or "a" before a word is an article.
+_MORE = re.compile(
+    rf"{_CLOSE}[ \t]{{0,3}}+(?P<join>(?:(?:[,;/|&+–-]|(?:or|and)\b)[ \t]{{0,3}}+){{0,2}})"
+    r"(?:(?:maybe|perhaps|possibly|rather|also|either|(?:the[ \t]{1,3})?(?:option|choice|answer))[ \t]{1,3}){0,2}+"
+    r"(?:\\boxed\{)?[*_\"'`(\[{]{0,6}+(?P<letter>[B-Hb-h]|[Aa](?![ \t]{1,3}(?!(?:or|and|is|are)\b)[a-z]))\b(?!['’])"
+    r"(?P<alone>[*_\"'`]{0,4}+(?:[.):\]}]|[ \t]{0,3}$|[ \t]{1,3}[(\[]{0,2}+[A-Ha-h]\b))?",
+    re.MULTILINE,
+)
+_DENIED_BEFORE = re.compile(  # at most two words stand between it and what is denied, and no punctuation
+    r"(?:\b(?:not|never|neither|nor|cannot|rather[ \t]than|instead[ \t]of)|n['’ ]t)"
+    r"(?:[ \t]{1,3}(?!but\b)\w{1,20}){0,2}[ \t*_\"'`(\[{]{0,8}\Z",
+    re.IGNORECASE,
+)
+_DENIED_AFTER = re.compile(
+    r"[*_\"'`)\]}>]{0,6}+[ \t]{0,3}+(?:(?:is|are|was|were|seems|looks)[ \t]{1,3}"
+    r"(?!not[ \t]{1,3}(?:only|just|wrong|incorrect|false)\b)(?:\w{1,12}[ \t]{1,3})?"
+    r"(?:not|wrong|incorrect|false|impossible|unlikely)\b|(?:isn|aren|wasn|can|doesn|couldn)['’]t\b|cannot\b"
+    r"|(?:can|does|could)[ \t]{1,3}not\b)",
+    re.IGNORECASE,
+)
+
+
+def _denied(text: str, start: int, end: int) -> bool:
+    """Whether what stands at text[start:end] is said not to be so: "not B", "B is wrong"."""
+    return (
+        _DENIED_BEFORE.search(text[max(0, start - 60) : start]) is not None
+        or _DENIED_AFTER.match(text, end) is not None
+    )
+
+
+def _listed_after(answer: str, end: int) -> tuple[int, str, bool]:
+    """The letters listed after the one that ends there, as in "B or C", "A B C D".
+
+    (where they end, what joins the first of them, whether the last is said to be wrong); (end, "", False) for none.
+    """
+    first, last = "", end
+    for _ in range(len(LETTERS)):
+        more = _MORE.match(answer, last)
+        if more is None or not (more["join"] or more["alone"] is not None):
+            break
+        first = first or (more["join"] or " ").lower()
+        last = more.end("letter")
+    return last, first, last > end and _DENIED_AFTER.match(answer, last) is not None
+
+
+def _says(text: str, option: str) -> bool:
+    """Whether a plain text has a plain option in it that is not denied."""
+    at = text.find(f" {option} ")
+    while at >= 0:
+        if not _denied(text, at + 1, at + 1 + len(option)):
+            return True
+        at = text.find(f" {option} ", at + 1)
+    return False
 
 
 def parse_option(answer: str, options: Sequence[str]) -> str | None:
     """The letter of the option that an answer names; None for none, for several, and for a letter that is not there.
 
-    Read in this order: a letter alone; the last "answer …", "answer is …", "option: …" with its letter; one letter that
-    stands like `B.`, `B)`, `(B)` at the start of lines; one "option B" in the text; the text of one option.
+    Read in this order: a letter alone, or an option's text alone; the last "answer: B", "answer is B", "option ID: B",
+    `\\boxed{B}`; one letter that stands like `B.`, `B)`, `(B)` at the start of lines; one "option B", "it's B",
+    "therefore, B", "choose B" in the text; the text of one option. "Not B" and "B is wrong" are passed over. An option
+    that is "" has no text to be named by.
     """
     there = LETTERS[: len(options)]
 
-    def valid(letters: Iterable[str]) -> str | None:
+    def valid(letters: Iterable[str | None]) -> str | None:
         named = set(letters)
         return next(iter(named)) if len(named) == 1 and named <= set(there) else None
 
     bare = _BARE.fullmatch(answer)
     if bare is not None:
         return valid([bare[1].upper()])
-    cues = []
-    for cue in _CUE.finditer(answer):
-        letter, word = cue["letter"], cue["word"].lower()
-        # "a" where a sentence goes on is an article: "the answer is a cat", "Answer: A cat".
-        article = cue["on"] and (letter.islower() or (letter == "A" and cue["is"] == ":"))
-        if not article and (letter.isupper() or cue["is"]):
-            cues.append((bool(cue["is"] or cue["id"]) or word == "answer", letter))
-    firm = [letter.upper() for strong, letter in cues if strong]
+    said, texts = plain(answer), {letter: plain(option) for letter, option in zip(there, options, strict=True)}
+    alone = [letter for letter, text in texts.items() if text and said in (text, f"{letter.lower()} {text}")]
+    if alone:
+        return valid(alone)
+    firm: list[tuple[int, int, str | None]] = []  # (start, end of all its letters, letter or None for several)
+    weak: list[str | None] = []
+    for pattern in (_CUE, _BOXED, _SAID):
+        for cue in pattern.finditer(answer):
+            found, end = cue.groupdict(), cue.end("letter")
+            letter, stated = cue["letter"], found.get("is") or ("{" if pattern is _BOXED else None)
+            if not (letter.isupper() or stated) or _denied(answer, cue.start(), end):
+                continue
+            last, join, wrong = _listed_after(answer, end)
+            if wrong and (join[0] not in ",; " or (pattern is _CUE and not stated)):
+                continue  # "option A and option B are wrong"; but not "Answer: B, C is wrong"
+            several = last > end and not wrong
+            # "a" where a sentence goes on is an article: "the answer is a cat", "Answer: A cat", "It's A cat".
+            written = stated in (":", ">", "{") or pattern is _SAID
+            article = cue["on"] and not found.get("named") and (letter.islower() or (letter == "A" and written))
+            if article and not several:
+                continue
+            said_so = None if several else letter.upper()
+            if stated or found.get("id") or (found.get("word", "").lower() == "answer" and _ENDS.match(answer, end)):
+                firm.append((cue.start(), last, said_so))
+            else:
+                weak.append(said_so)
     if firm:
-        return valid(firm[-1:])
-    lead = {match[1] for match in _LEAD.finditer(answer)}
+        start, _, letter_said = max(firm, key=lambda one: one[0])
+        within = any(said_so is None and start < last for _, last, said_so in firm)  # "\boxed{B} or \boxed{C}"
+        return None if within else valid([letter_said])
+    lead: set[str | None] = set()
+    for match in _LEAD.finditer(answer):
+        last, join, wrong = _listed_after(answer, match.end(1))
+        if not _denied(answer, match.end(1), match.end(1)) and not (wrong and join[0] not in ",; "):
+            lead.add(None if last > match.end(1) and not wrong else match[1])
     if lead:
         return valid(lead)
-    if cues:
-        return valid(letter.upper() for _, letter in cues)
-    said = f" {plain(answer)} "
-    return valid(
-        letter for letter, option in zip(there, options, strict=True) if plain(option) and f" {plain(option)} " in said
-    )
+    if weak:
+        return valid(weak)
+    return valid(letter for letter, text in texts.items() if text and _says(f" {said} ", text))
 
 
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
@@ -299,10 +385,10 @@ _NUMBERED = re.compile(  # "1. Frame 3", "1) 3"
 )
 
 
-def _runs(text: str, *, across_lines: bool) -> list[tuple[int, list[int]]]:
-    """(offset, numbers) of every run of numbers with nothing but links between them."""
-    runs: list[tuple[int, list[int]]] = []
-    start = 0
+def _runs(text: str, *, across_lines: bool) -> list[tuple[int, int, list[int]]]:
+    """(start, end, numbers) of every run of numbers with nothing but links between them."""
+    runs: list[tuple[int, int, list[int]]] = []
+    start = end = 0
     run: list[int] = []
     for token in _TOKEN.finditer(text):
         word = token[0]
@@ -310,11 +396,12 @@ def _runs(text: str, *, across_lines: bool) -> list[tuple[int, list[int]]]:
             if not run:
                 start = token.start()
             run.append(int(word))
+            end = token.end()
         elif not ((across_lines if word == "\n" else word in _JOINS) or word.lower() in _LINKS):
             if run:
-                runs.append((start, run))
+                runs.append((start, end, run))
             run = []
-    return [*runs, (start, run)] if run else runs
+    return [*runs, (start, end, run)] if run else runs
 
 
 def parse_sequence(answer: str, n: int) -> tuple[int, ...] | None:
@@ -322,7 +409,7 @@ def parse_sequence(answer: str, n: int) -> tuple[int, ...] | None:
 
     Read as that: `3, 1, 2`, `[3,1,2]`, `Frame 3 -> Frame 1 -> Frame 2`, `312`, a numbered list `1. Frame 3`; and
     `Frame 1: 2`, which for every frame gives its place. None where there is no permutation of 1 … n, or where there are
-    several and no "answer", "correct order", … to tell which.
+    several and no "answer", "correct order", … to tell which. "Not 3, 1, 2" and "3, 1, 2 is wrong" are passed over.
     """
     whole = set(range(1, n + 1))
 
@@ -336,7 +423,11 @@ def parse_sequence(answer: str, n: int) -> tuple[int, ...] | None:
     if [left for left, _ in numbered] == list(range(1, n + 1)) and complete([right for _, right in numbered]):
         return tuple(right for _, right in numbered)
     for across_lines in (False, True):
-        found = [(at, tuple(run)) for at, run in _runs(answer, across_lines=across_lines) if complete(run)]
+        found = [
+            (start, tuple(run))
+            for start, end, run in _runs(answer, across_lines=across_lines)
+            if complete(run) and not _denied(answer, start, end)
+        ]
         if len({run for _, run in found}) == 1:
             return found[0][1]
         if found:
@@ -356,12 +447,12 @@ def _read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
     if task == "reordering_generation":
         sequence = parse_sequence(answer, n)
         return None if sequence is None else tuple(map(str, sequence))
-    if task == "reordering_choice":
+    if task != "reordering_choice":
+        letter = parse_option(answer, [str(item.fields[f"{task}_{letter}"]) for letter in LETTERS])
+        return None if letter is None else (letter,)
+    letter = parse_option(answer, [""] * len(LETTERS))  # "1, 3, 1, 2" has the text of the option 3, 1, 2 in it
+    if letter is None:  # the sequence itself in place of its letter
         options = [sequence_text(places) for places in frames.sequences(n, item.item_id)]
-    else:
-        options = [str(item.fields[f"{task}_{letter}"]) for letter in LETTERS]
-    letter = parse_option(answer, options)
-    if letter is None and task == "reordering_choice":  # the sequence itself in place of its letter
         sequence = parse_sequence(answer, n)
         written = sequence_text(number - 1 for number in sequence) if sequence is not None else None
         letter = LETTERS[options.index(written)] if written in options else None
@@ -370,7 +461,7 @@ def _read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
 
 def signature(task: str, rule: Rule) -> str:
     """What names all that changes a grade's values."""
-    return f"{'sequence' if task == 'reordering_generation' else 'option'}|rule:{rule}|v:1"
+    return f"{'sequence' if task == 'reordering_generation' else 'option'}|rule:{rule}|v:2"
 
 
 def _values(task: str, parsed: tuple[str, ...] | None, gold: Gold) -> dict[str, float]:

@@ -5,7 +5,10 @@ The authors have released no data. docs/stripcipher.md describes the format, doc
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -89,9 +92,15 @@ def _check(strip: Strip) -> tuple[str, str] | None:
         for place, (x1, y1, x2, y2) in enumerate(strip.boxes):
             if x1 >= x2 or y1 >= y2:
                 return f"boxes[{place}]", f"({x1}, {y1}, {x2}, {y2}) is no box: expected x1 < x2 and y1 < y2"
+            if strip.boxes.index((x1, y1, x2, y2)) < place:  # the masked frame would be shown beside the blank
+                return f"boxes[{place}]", f"({x1}, {y1}, {x2}, {y2}) is another frame's box"
+    if strip.texts is not None and strip.texts.meaning is not None and not plain(strip.texts.meaning):
+        return "texts.meaning", "the text is empty: null takes the answer of the comprehension question"
     for task, choice in choices(strip).items():
         if any(not option.strip() for option in choice.options):
             return f"texts.{task}.options", "an option is empty"
+        if any(option.splitlines() != [option] for option in choice.options):
+            return f"texts.{task}.options", "an option has a line break: options are shown one a line"
         if len({plain(option) for option in choice.options}) < len(choice.options):
             return f"texts.{task}.options", "two options say the same"
         if choice.answer not in choice.options:
@@ -99,12 +108,31 @@ def _check(strip: Strip) -> tuple[str, str] | None:
     return None
 
 
+class _Members(list[tuple[str, Any]]):
+    """Members of a JSON object as they stand, so that a name that occurs twice can be seen."""
+
+
+def _repeated(value: Any, at: str = "") -> str | None:
+    """The path of the first name that occurs twice in an object, or in one inside it."""
+    if not isinstance(value, _Members):
+        return None
+    for name, count in Counter(name for name, _ in value).items():
+        if count > 1:
+            return f"{at}{name}"
+    return next(filter(None, (_repeated(inner, f"{at}{name}.") for name, inner in value)), None)
+
+
 def read_strips(content: bytes, file: str = STRIPS) -> list[Strip]:
-    """The records of a strips.json. Raises PunchlineError naming file, record and field."""
+    """The records of a strips.json, with or without a byte order mark.
+
+    Raises PunchlineError naming file, record and field.
+    """
     way_out = "docs/stripcipher.md describes the format, docs/stripcipher.schema.json checks it"
+    content = content.removeprefix(codecs.BOM_UTF8)
     try:
         records = msgspec.json.decode(content, type=list[dict[str, Any]])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        members = json.loads(content, object_pairs_hook=_Members)  # msgspec takes the last of equal names, unsaid
+    except (ValueError, RecursionError) as error:  # of both readers; not UTF-8; nesting without end
         raise PunchlineError(f"not a JSON list of records: {error}", file=file, way_out=way_out) from error
     strips: dict[str, Strip] = {}
     for place, record in enumerate(records):
@@ -118,7 +146,8 @@ def read_strips(content: bytes, file: str = STRIPS) -> list[Strip]:
             raise PunchlineError(
                 what, file=file, record=called, field=at[1] if at else None, way_out=way_out
             ) from error
-        wrong = _check(strip)
+        again = _repeated(members[place])
+        wrong = _check(strip) if again is None else (again, "the field is there twice")
         if wrong is not None:
             raise PunchlineError(wrong[1], file=file, record=called, field=wrong[0], way_out=way_out)
         if strip.item_id in strips:

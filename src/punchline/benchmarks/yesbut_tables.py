@@ -28,6 +28,8 @@ MEASURES: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
     "title": ("title_mcq", {"acc": ("correct", PERCENT)}),
 }
 LENT = ("text_llava_7b", "text_llava_13b")  # text only, with another model's descriptions
+# Columns that rest on somebody else's answers, so that each has a count of its own.
+_MEASURED = ("description_bert", "description_gpt", "contradiction_bert", "contradiction_gpt")
 
 
 def _by_prompt(columns: Array) -> Array:
@@ -67,7 +69,11 @@ def _groups(grades: Sequence[Grade], task: str, value: str | None) -> dict[str, 
 def _estimates(
     grades: Sequence[Grade], items: Mapping[str, Item], task: str, value: str, scale: float
 ) -> tuple[Estimate | None, Estimate | None]:
-    """(mean over prompts, spread over prompts); a row of statistics is a comic. None where nothing has the value."""
+    """(mean over prompts, spread over prompts); a row of statistics is a comic. None where nothing has the value.
+
+    The spread has no interval: resampled comics add their own spread to the prompts', and the interval would lie above
+    the value.
+    """
     groups = _groups(grades, task, value)
     if not groups:
         return None, None
@@ -80,20 +86,31 @@ def _estimates(
     digests = [grade.digest for group in groups.values() for _, grade in group]
     point = Estimate(sums=sums, value=over_prompts, clusters=clusters, grades=digests)
     several = int((sums[:, 3:].sum(axis=0) > 0).sum()) > 1
-    return point, Estimate(sums=sums, value=spread, clusters=clusters, grades=digests) if several else None
+    one = [""] * len(groups)
+    return point, Estimate(sums=sums, value=spread, clusters=one, grades=digests) if several else None
 
 
-def _count(grades: Sequence[Grade], task: str) -> Estimate | None:
-    """Comics with a scored answer to a task."""
-    groups = _groups(grades, task, None)
-    if not groups:
+def _number(count: int, grades: Sequence[Grade]) -> Estimate | None:
+    """A count of comics, which has no interval; None for 0."""
+    if not count:
         return None
-    return Estimate(
-        sums=np.ones((len(groups), 1)),
-        value=total,
-        clusters=[""] * len(groups),  # a count has no interval
-        grades=[grade.digest for group in groups.values() for _, grade in group],
-    )
+    digests = [grade.digest for grade in grades]
+    return Estimate(sums=np.ones((count, 1)), value=total, clusters=[""] * count, grades=digests)
+
+
+def _count(grades: Sequence[Grade], task: str, value: str | None = None) -> Estimate | None:
+    """Comics with a scored answer to a task, of those that have a value of that name."""
+    groups = _groups(grades, task, value)
+    return _number(len(groups), [grade for group in groups.values() for _, grade in group])
+
+
+def _of_prompts(grades: Sequence[Grade], task: str, value: str | None) -> list[list[Grade]]:
+    """Scored grades of a task that have a value of that name, prompt by prompt; prompts without any are left out."""
+    found: dict[int, list[Grade]] = {}
+    for group in _groups(grades, task, value).values():
+        for k, grade in group:
+            found.setdefault(k, []).append(grade)
+    return list(found.values())
 
 
 def prompts(grades: Sequence[Grade]) -> int | str:
@@ -107,21 +124,43 @@ def _row(grades: Sequence[Grade], items: Mapping[str, Item], measures: Sequence[
     """One row of all the measures, of one condition's grades."""
     own = [grade for grade in grades if grade.condition == condition]
     columns: dict[str, Estimate | None] = {}
+    least: list[Grade] = []  # of the prompt's mean that rests on the fewest comics
+    whole = True
     for name in measures:
         task, values = MEASURES[name]
         columns[f"n_{name}"] = _count(own, task)
-        for end, (value, scale) in values.items():
-            column = f"{name}_{end}"
+        scored = sum(map(len, _of_prompts(own, task, None)))
+        measured = {f"{name}_{end}": one for end, one in values.items()}
+        if "bert" in values:
+            measured[f"{name}_bert_minilm"] = ("bert_minilm", PERCENT)
+        for column, (value, scale) in measured.items():
             columns[column], columns[f"{column}_sd"] = _estimates(own, items, task, value, scale)
-            if end == "bert":
-                columns[f"{column}_minilm"], _ = _estimates(own, items, task, "bert_minilm", scale)
+            if column in _MEASURED:
+                columns[f"n_{column}"] = _count(own, task, value)
+            of_prompts = _of_prompts(own, task, value)
+            least = min((*([least] if least else ()), *of_prompts), key=len, default=[])
+            # An answer that lacks the value, as where a judge failed; where all lack it, it was not asked for.
+            whole = whole and sum(map(len, of_prompts)) in (0, scored)
+        answered = _answered(own, task)
+        whole = whole and len(set(answered.values())) < 2  # prompts weigh the same, whatever they rest on
+    columns["prompts_least_n"] = _number(len(least), least)
+    asked = {grade.item_id for grade in own if grade.task in _tasks(measures)}
+    never = len(items.keys() - asked) if asked else 0
     return Row(
         keys={"condition": condition, "prompts": prompts(own)},
         columns=columns,
         items=frozenset(items),
         tasks=_tasks(measures),
         condition=condition,
+        whole=whole and not never,
+        never_asked=never,
     )
+
+
+def _answered(grades: Sequence[Grade], task: str) -> Counter[str]:
+    """{prompt's task: answers to it}; prompts without any are left out."""
+    there = (grade.task for grade in grades if grade.state not in ("missing", "failed"))
+    return Counter(name for name in there if name.rpartition("_")[0] == task)
 
 
 def _tasks(measures: Sequence[str]) -> tuple[str, ...]:
@@ -167,8 +206,8 @@ def _figure5(grades: Sequence[Grade], golds: Mapping[str, Gold], items: Mapping[
 
 CHOICES = ("philosophy", "title")
 FIGURE4 = ("text_oracle", "text_llava_13b", "text_llava_7b")
-CHOICE_COLUMNS = ("philosophy_acc", "title_acc", "philosophy_acc_sd", "title_acc_sd", "n_philosophy", "n_title")
-CHOICE_COUNTS = ("n_philosophy", "n_title")
+CHOICE_COUNTS = ("n_philosophy", "n_title", "prompts_least_n")
+CHOICE_COLUMNS = ("philosophy_acc", "title_acc", "philosophy_acc_sd", "title_acc_sd", *CHOICE_COUNTS)
 
 
 # ----------------------------------------------------------------------------------------- tables of the data itself
@@ -221,10 +260,14 @@ def _nothing(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
 # ----------------------------------------------------------------------------------------------------- declarations
 
 _PUBLISHED = tuple(f"{name}_{end}" for name, (_, values) in MEASURES.items() for end in values)
-_COUNTS = tuple(f"n_{name}" for name in MEASURES)
+_COUNTS = (*(f"n_{name}" for name in MEASURES), *(f"n_{column}" for column in _MEASURED), "prompts_least_n")
 _STAND_IN = tuple(f"{name}_bert_minilm" for name in ("description", "contradiction"))
-_MEANS = "Means over the prompts that have answers; column prompts says how many (1-3: some tasks one, some three)."
-_SPREAD = "…_sd: standard deviation (n - 1) of the prompts' means."
+_MEANS = (
+    "Means over the prompts that have answers; column prompts says how many (1-3: some tasks one, some three). "
+    "Each has the same weight: prompts_least_n is the number of comics of the one that rests on the fewest."
+)
+_SPREAD = "…_sd: standard deviation (n - 1) of the prompts' means; without an interval."
+_NEVER = "n_missing counts, too, comics that were not asked, for want of a description."
 _DESCRIBED = "Prompts with a description are those of the released code; the paper does not print them."
 _LENT = (
     "LLaVA-1.6's descriptions were not released: put some into descriptions_llava-1.6-7b.json and …-13b.json in "
@@ -288,8 +331,10 @@ TABLES: dict[str, Table] = {
                 _SPREAD,
                 "BERTScore recall, ROUGE-2 recall and accuracy in per cent; GPT: mean score of 1 to 5.",
                 "ROUGE needs the package rouge-score; …_minilm: the stand-in encoder's BERTScore.",
+                "n_…_gpt, n_…_bert: comics with a verdict; fewer answers than were scored: the row is not comparable.",
                 "Condition text_llava_13b: no image, LLaVA-1.6-13B's description in its place (the paper's LLMs). "
                 + _LENT,
+                _NEVER,
             ),
         ),
         Table(
@@ -303,7 +348,7 @@ TABLES: dict[str, Table] = {
             tasks=_tasks(CHOICES),
             conditions=("default", "chained"),
             rows=_table3,
-            notes=(_MEANS, _SPREAD, "Select conditions=[chained] for the second row. " + _DESCRIBED),
+            notes=(_MEANS, _SPREAD, _NEVER, "Select conditions=[chained] for the second row. " + _DESCRIBED),
         ),
         Table(
             name="figure4",
@@ -316,7 +361,7 @@ TABLES: dict[str, Table] = {
             tasks=_tasks(CHOICES),
             conditions=FIGURE4,
             rows=_figure4,
-            notes=(_MEANS, _SPREAD, f"Select conditions=[{','.join(FIGURE4)}]. {_DESCRIBED}", _LENT),
+            notes=(_MEANS, _SPREAD, f"Select conditions=[{','.join(FIGURE4)}]. {_DESCRIBED}", _LENT, _NEVER),
         ),
         Table(
             name="figure5",
@@ -346,7 +391,8 @@ TABLES: dict[str, Table] = {
                 rating_tables.NOTE,
                 "mean, std: of the mean of an output's raters; std of a sample (n - 1). Columns task (description, "
                 "contradiction) and aspect (correctness, completeness, faithfulness) of the file tell rows apart.",
-                "No published rows: the numbers stand in the picture only, and not whose they are.",
+                "Published rows: completeness of descriptions only. Which of a model's other numbers is of which "
+                "aspect cannot be told from the picture's text (docs/yesbut.md).",
             ),
         ),
         Table(

@@ -161,7 +161,8 @@ YESBUT_FILES = {  # in the folder of a model's answers: task
 def read_yesbut(files: Mapping[str, bytes], folder: str, select: Select = None) -> Answers:
     """Answers to YesBut: {name of YESBUT_FILES: JSON list of {"image_file": …, "output": text or null}}.
 
-    Other fields of a record are ignored, as the released runs copy the whole annotation into it. Raises PunchlineError,
+    A description may stand in `gen_des` where there is no `output`, as for the released evaluate_caption. Other
+    fields of a record are ignored, as the released runs copy the whole annotation into it. Raises PunchlineError,
     naming file and record, for content that is not such JSON, for a comic that a file answers twice, for a record
     without an output, and for any `select`.
     """
@@ -187,10 +188,12 @@ def read_yesbut(files: Mapping[str, bytes], folder: str, select: Select = None) 
                     f"expected an object, not {_kind(record)}", file=file, record=place, way_out=expected
                 )
             fields = dict(record)
-            image_file, output = fields.get("image_file"), fields.get("output")
+            said = "gen_des" if YESBUT_FILES[name].startswith("description") else "output"
+            said = "output" if "output" in fields or said not in fields else said
+            image_file, output = fields.get("image_file"), fields.get(said)
             if not isinstance(image_file, str) or not image_file or _broken(image_file):
                 raise PunchlineError("expected a file name", file=file, record=place, field="image_file")
-            for field in ("image_file", "output"):
+            for field in ("image_file", said):
                 if sum(field == one for one, _ in record) != 1:
                     what = "the field is there twice" if field in fields else "the field is missing"
                     raise PunchlineError(what, file=file, record=image_file, field=field, way_out=expected)
@@ -199,13 +202,11 @@ def read_yesbut(files: Mapping[str, bytes], folder: str, select: Select = None) 
                     f"an answer must be a string or null, not {_kind(output)}",
                     file=file,
                     record=image_file,
-                    field="output",
+                    field=said,
                     way_out='Write what the model wrote, in quotation marks: "B"',
                 )
             if output is not None and _broken(output):
-                raise PunchlineError(
-                    "half a surrogate pair is no character", file=file, record=image_file, field="output"
-                )
+                raise PunchlineError("half a surrogate pair is no character", file=file, record=image_file, field=said)
             if image_file in seen:
                 raise PunchlineError(
                     "the comic is answered twice", file=file, record=image_file, way_out="Keep one of them"
@@ -257,10 +258,43 @@ class Replay:
                 f"unknown format {self.format!r}", file=file, field="format", way_out=nearest(self.format, FORMATS)
             )
         self.files = [self.path]
-        if self.format in FOLDERS and "\0" not in self.path:  # the folder itself, where none of its files is there
-            folder, names = Path(self.path), FOLDERS[self.format][1]
-            self.files = [str(folder / name) for name in names if (folder / name).is_file()] or self.files
         self._file = file
+        if self.format in FOLDERS:
+            self.files = self._in_folder(FOLDERS[self.format][1]) or self.files
+
+    def _in_folder(self, names: Sequence[str]) -> list[str]:
+        """Paths of those of the files that are in the folder, in their order; [] where there is no folder.
+
+        Raises PunchlineError for a path that is a file, for a .json file of another name, and for a folder without any.
+        """
+        folder = Path(self.path)
+        try:
+            there = sorted(path.name for path in folder.iterdir())
+        except NotADirectoryError as error:
+            raise PunchlineError(
+                f"{self.path!r} is no folder",
+                file=self._file,
+                field="path",
+                way_out=f"Name the folder that holds {names[0]} and the like",
+            ) from error
+        except (OSError, ValueError):  # not there, as `check_files` says; a NUL in the path
+            return []
+        for name in there:
+            if name.lower().endswith(".json") and not name.startswith(".") and name not in names:
+                raise PunchlineError(
+                    f"unknown file {name!r} beside the answers",
+                    file=self.path,
+                    way_out=nearest(name.lower(), names),
+                )
+        found = [str(folder / name) for name in names if name in there]
+        if not found:
+            raise PunchlineError(
+                f"no such file in {self.path!r} as {names[0]}",
+                file=self._file,
+                field="path",
+                way_out=f"Expected any of: {', '.join(names)}",
+            )
+        return found
 
     @cached_property
     def _contents(self) -> dict[str, bytes]:

@@ -226,6 +226,10 @@ class Vllm:
             command += ["--enforce-eager"]
         if chosen.max_num_seqs is not None or self._cpu:
             command += ["--max-num-seqs", str(chosen.max_num_seqs or 256)]
+        if self._cpu and self._max_model_len is not None:
+            # A seeded request whose prompt is read in chunks ends a server on CPU: vLLM 0.32 sets its generator back,
+            # and PyTorch's CPU generator has no offset. Whole prompts are never set back.
+            command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", str(max(self._max_model_len, 2048))]
         if chosen.trust_remote_code:
             command += ["--trust-remote-code", *([] if self._folder else ["--code-revision", self._revision])]
         return [*command, *chosen.extra_args]
