@@ -150,8 +150,8 @@ def test_released_verdicts_give_the_released_hard_subset(released: tuple[Project
         stem: ("100", passed) for stem, passed in RELEASED.values()
     }
     assert all(float(row["accuracy"]) == float(row["passed"]) / 100 for row in hard)
-    assert {path.name for path in (project.path / VERDICTS).glob("*.jsonl")} == {"gpt-4o.jsonl"}
-    assert lines(project.path / VERDICTS / "gpt-4o.jsonl") >= 600
+    assert {path.name for path in (project.path / VERDICTS).glob("*.jsonl")} == {"gpt-4o.released.jsonl"}
+    assert lines(project.path / VERDICTS / "gpt-4o.released.jsonl") >= 600
     assert project.audit(TABLE4)["verdict"] == "equal"
     assert project.to_run(TABLE4, config=config) == set()
 
@@ -168,7 +168,7 @@ def test_a_hard_subset_of_600_released_answers_does_not_compare_with_the_papers(
 @pytest.mark.parametrize(
     ("file", "old", "new", "link"),
     [
-        ("gpt-4o.jsonl", b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", "gpt-4o.jsonl"),
+        ("gpt-4o.released.jsonl", b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", "gpt-4o.released.jsonl"),
         ("o1-released.parquet", None, None, "judge/o1-released.parquet"),
     ],
 )
