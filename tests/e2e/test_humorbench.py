@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("humorbench")]
 LEADERBOARD, TABLE4 = "results/humorbench/leaderboard.csv", "results/humorbench/table4.csv"
 ECHO = "benchmarks=[humorbench] models=[echo]"
 VERDICTS = "data/responses/humorbench/judge"
-RELEASED = "gpt-4o.released.jsonl"  # the journal of the released verdicts
+JOURNAL = "gpt-4o.released.jsonl"  # the journal of the released verdicts
 RELEASED = {  # released model: (stem of its card here, passes of 100)
     "o1": ("o1-released", 21),
     "gpt-4o": ("gpt-4o-released", 19),
@@ -151,8 +151,8 @@ def test_released_verdicts_give_the_released_hard_subset(released: tuple[Project
         stem: ("100", passed) for stem, passed in RELEASED.values()
     }
     assert all(float(row["accuracy"]) == float(row["passed"]) / 100 for row in hard)
-    assert {path.name for path in (project.path / VERDICTS).glob("*.jsonl")} == {RELEASED}
-    assert lines(project.path / VERDICTS / RELEASED) >= 600
+    assert {path.name for path in (project.path / VERDICTS).glob("*.jsonl")} == {JOURNAL}
+    assert lines(project.path / VERDICTS / JOURNAL) >= 600
     assert project.audit(TABLE4)["verdict"] == "equal"
     assert project.to_run(TABLE4, config=config) == set()
 
@@ -169,7 +169,7 @@ def test_a_hard_subset_of_600_released_answers_does_not_compare_with_the_papers(
 @pytest.mark.parametrize(
     ("file", "old", "new", "link"),
     [
-        (RELEASED, b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", RELEASED),
+        (JOURNAL, b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", JOURNAL),
         ("o1-released.parquet", None, None, "judge/o1-released.parquet"),
     ],
 )
