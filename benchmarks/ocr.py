@@ -27,9 +27,9 @@ import rapidocr
 from punchline.benchmarks.pixelhumor import panel_texts
 from punchline.comics import ocr
 from punchline.comics.split import Box, read_image
+from punchline.core.progress import say
+from punchline.core.storage import parse_csv
 from punchline.engines.baselines import Comic
-from punchline.progress import say
-from punchline.storage import parse_csv
 
 Boxes = Mapping[str, Box]
 Read = Callable[[ocr.Image, Boxes], dict[str, str]]  # of a comic and its panels: {label: text}

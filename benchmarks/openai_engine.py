@@ -26,9 +26,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from punchline.core.records import Message, ModelCard, Request, Sampling, Text  # noqa: E402
 from punchline.engines.openai import OpenAI  # noqa: E402
-from punchline.infer import infer  # noqa: E402
-from punchline.records import Message, ModelCard, Request, Sampling, Text  # noqa: E402
+from punchline.stages.infer import infer  # noqa: E402
 
 LATENCY_S = 0.2
 AT_A_TIME = (1, 16, 64)

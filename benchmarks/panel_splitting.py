@@ -24,7 +24,7 @@ import cv2
 import numpy as np
 
 from punchline.comics.split import Box, Pixels, read_image, reading_order, split
-from punchline.errors import PunchlineError, entry_point
+from punchline.core.errors import PunchlineError, entry_point
 
 SHARE = 0.04
 ROOT = Path(__file__).resolve().parent.parent

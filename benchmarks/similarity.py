@@ -24,9 +24,9 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from tabulate import tabulate  # noqa: E402
 
-from punchline.benchmarks import comparison  # noqa: E402
-from punchline.config import read_card  # noqa: E402
+from punchline.core.benchmark import comparison  # noqa: E402
 from punchline.engines import similarity  # noqa: E402
+from punchline.project.selection import read_card  # noqa: E402
 
 Pairs = list[tuple[str, str]]  # candidate, reference
 

@@ -21,12 +21,13 @@ from typing import Any
 
 import msgspec
 
-from punchline import engines, small_models
 from punchline.benchmarks import humorbench
-from punchline.config import read_card
-from punchline.progress import say
-from punchline.records import Image, Message, ModelCard, Request, Sampling, Text
-from punchline.storage import sha256_file
+from punchline.core import engine as engines
+from punchline.core.progress import say
+from punchline.core.records import Image, Message, ModelCard, Request, Sampling, Text
+from punchline.core.storage import sha256_file
+from punchline.project import small_models
+from punchline.project.selection import read_card
 
 NEW = 64  # tokens
 Taken = tuple[float, float, int]  # seconds, CPU seconds, new tokens

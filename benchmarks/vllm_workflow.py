@@ -55,8 +55,8 @@ def requests_of(kind: str, tokens: int) -> tuple[list[Any], dict[str, Path]]:
     import msgspec
 
     from punchline.benchmarks import humorbench, pixelhumor
-    from punchline.comics import demo
-    from punchline.records import ImageRef, Item, Sampling, sha256
+    from punchline.core.records import ImageRef, Item, Sampling, sha256
+    from punchline.demo import comics as demo
 
     files: dict[str, Path] = {}
     if kind == "text":
@@ -81,8 +81,8 @@ def requests_of(kind: str, tokens: int) -> tuple[list[Any], dict[str, Path]]:
 
 def engine_of(kind: str, **options: Any) -> Any:
     """The engine of a small model."""
-    from punchline import engines
-    from punchline.records import ModelCard
+    from punchline.core import engine as engines
+    from punchline.core.records import ModelCard
 
     options = {"id": f"data/models/{MODELS[kind]}", "max_num_seqs": SEQUENCES} | options
     modality: Any = ("text",) if kind == "text" else ("text", "image")
@@ -99,9 +99,9 @@ def engine_of(kind: str, **options: Any) -> Any:
 
 def pipeline(engine: Any, requests: list[Any], files: dict[str, Path], name: str) -> tuple[float, int, list[str]]:
     """Seconds that infer() takes, the tokens it got, the texts."""
-    from punchline.infer import infer
-    from punchline.records import Response
-    from punchline.storage import read_table
+    from punchline.core.records import Response
+    from punchline.core.storage import read_table
+    from punchline.stages.infer import infer
 
     start = time.perf_counter()
     infer(engine, requests, files, journal=f"{name}.jsonl", snapshot=f"{name}.parquet", label=name)
@@ -113,7 +113,7 @@ def pipeline(engine: Any, requests: list[Any], files: dict[str, Path], name: str
 
 def throughput(kind: str, count: int, rounds: int, tokens: int) -> list[str]:
     """Rows of the table: one a round, and the median of the ratios."""
-    from punchline import chat
+    from punchline.engines.openai import chat
 
     requests, files = requests_of(kind, tokens)
     if kind == "text":
@@ -135,7 +135,7 @@ def throughput(kind: str, count: int, rounds: int, tokens: int) -> list[str]:
     }
     if kind == "images":
         settings["limit_mm_per_prompt"] = {"image": 1}
-    from punchline.vllm_server import environment
+    from punchline.engines.vllm.server import environment
 
     with Path(f"bare-{kind}.log").open("wb") as log:
         loop = subprocess.Popen(

@@ -7,12 +7,20 @@ import msgspec
 
 from snakemake.exceptions import WorkflowError
 
-from punchline import adapters, benchmarks, demo, engines, finetune, small_models
-from punchline.code import code_of
-from punchline.config import hand_to_scripts, read_card, read_selection, stems
-from punchline.errors import PunchlineError, nearest
-from punchline.fetch import Annotation, read_manifest
-from punchline.judging import (
+from punchline import demo
+from punchline.core import benchmark as benchmarks, engine as engines
+from punchline.project import adapters, small_models
+from punchline.stages import finetune
+from punchline.project.code import code_of
+from punchline.project.selection import (
+    hand_to_scripts,
+    read_card,
+    read_selection,
+    stems,
+)
+from punchline.core.errors import PunchlineError, nearest
+from punchline.stages.fetch import Annotation, read_manifest
+from punchline.project.hops import (
     CHAINED,
     HOPS,
     RELEASED,
@@ -21,9 +29,9 @@ from punchline.judging import (
     scorers_of,
     snapshot_path,
 )
-from punchline.lineage import card_of_released
-from punchline.records import LedgerEntry, ModelCard
-from punchline.storage import read_records
+from punchline.stages.tabulate import card_of_released
+from punchline.core.records import LedgerEntry, ModelCard
+from punchline.core.storage import read_records
 
 try:
     SELECTION, MIRROR = read_selection(config)

@@ -9,13 +9,13 @@ from contextlib import ExitStack, closing
 
 import msgspec
 
-from punchline import engines
-from punchline.errors import entry_point
-from punchline.infer import answer
-from punchline.judging import RELEASED, by_journal, journal_path, requests_path, snapshot_path
-from punchline.progress import say
-from punchline.records import ModelCard, Request, Response
-from punchline.storage import read_table, write_table
+from punchline.core import engine as engines
+from punchline.core.errors import entry_point
+from punchline.core.progress import say
+from punchline.core.records import ModelCard, Request, Response
+from punchline.core.storage import read_table, write_table
+from punchline.project.hops import RELEASED, by_journal, journal_path, requests_path, snapshot_path
+from punchline.stages.infer import answer
 
 
 @entry_point

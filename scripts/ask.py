@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from punchline import benchmarks
-from punchline.ask import ask
-from punchline.errors import entry_point
-from punchline.records import Item, Request
-from punchline.storage import read_records, write_table
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import entry_point
+from punchline.core.records import Item, Request
+from punchline.core.storage import read_records, write_table
+from punchline.stages.ask import ask
 
 
 @entry_point

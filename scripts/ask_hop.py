@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from punchline import benchmarks
-from punchline.ask import ask_hop
-from punchline.errors import entry_point
-from punchline.judging import HOPS
-from punchline.records import Gold, Item, Request, Response
-from punchline.storage import read_records, read_table, write_table
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import entry_point
+from punchline.core.records import Gold, Item, Request, Response
+from punchline.core.storage import read_records, read_table, write_table
+from punchline.project.hops import HOPS
+from punchline.stages.ask import ask_hop
 
 
 @entry_point

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from punchline.errors import entry_point
-from punchline.fetch import write_availability
-from punchline.records import LedgerEntry
-from punchline.storage import read_records
+from punchline.core.errors import entry_point
+from punchline.core.records import LedgerEntry
+from punchline.core.storage import read_records
+from punchline.stages.fetch import write_availability
 
 
 @entry_point

@@ -7,10 +7,10 @@ import json
 
 import msgspec
 
-from punchline import cost
-from punchline.errors import entry_point
-from punchline.records import ModelCard, Response
-from punchline.storage import csv_text, read_table, write_text
+from punchline.core.errors import entry_point
+from punchline.core.records import ModelCard, Response
+from punchline.core.storage import csv_text, read_table, write_text
+from punchline.stages import cost
 
 
 @entry_point

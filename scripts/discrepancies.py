@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from punchline import benchmarks
-from punchline.config import read_card
-from punchline.errors import entry_point
-from punchline.lineage import kind_of
-from punchline.records import Gold, Grade, Item
-from punchline.storage import csv_text, read_records, read_table, write_text
-from punchline.tables import DISCREPANCIES, Graded, discrepancies
+from punchline.bench.table import DISCREPANCIES, Graded, discrepancies
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import entry_point
+from punchline.core.records import Gold, Grade, Item
+from punchline.core.storage import csv_text, read_records, read_table, write_text
+from punchline.project.selection import read_card
+from punchline.stages.tabulate import kind_of
 
 
 @entry_point

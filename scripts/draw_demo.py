@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from punchline import demo
-from punchline.errors import entry_point
+from punchline.core.errors import entry_point
 
 
 @entry_point

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from punchline.errors import entry_point
-from punchline.pictures import drawn_ledger
-from punchline.storage import write_records
+from punchline.core.errors import entry_point
+from punchline.core.storage import write_records
+from punchline.stages.pictures import drawn_ledger
 
 
 @entry_point

@@ -1,4 +1,4 @@
-"""Fetch the released annotations or the comics of a selection. Thin: arguments in, punchline.fetch does the work."""
+"""Fetch the released annotations or the comics of a selection. The work: punchline.stages.fetch."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from punchline.errors import entry_point
-from punchline.fetch import (
+from punchline.core.errors import entry_point
+from punchline.core.progress import EVERY_S, say
+from punchline.core.records import LedgerEntry
+from punchline.core.storage import write_records
+from punchline.stages.fetch import (
     fetch_annotations,
     fetch_images,
     read_ids,
@@ -23,9 +26,6 @@ from punchline.fetch import (
     read_sources,
     write_availability,
 )
-from punchline.progress import EVERY_S, say
-from punchline.records import LedgerEntry
-from punchline.storage import write_records
 
 Report = Callable[[int, int, LedgerEntry], None]
 

@@ -7,11 +7,11 @@ import json
 
 import msgspec
 
-from punchline.errors import entry_point
-from punchline.finetune import Recipe, train
-from punchline.progress import say
-from punchline.records import Gold, Item, ModelCard
-from punchline.storage import read_records
+from punchline.core.errors import entry_point
+from punchline.core.progress import say
+from punchline.core.records import Gold, Item, ModelCard
+from punchline.core.storage import read_records
+from punchline.stages.finetune import Recipe, train
 
 
 @entry_point

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from punchline import benchmarks
-from punchline.errors import entry_point
-from punchline.prepare import make_gold, naming, read_files, read_selected
-from punchline.progress import say
-from punchline.storage import write_records, write_text
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import entry_point
+from punchline.core.progress import say
+from punchline.core.storage import write_records, write_text
+from punchline.stages.prepare import make_gold, naming, read_files, read_selected
 
 SHOWN = 5  # oddities on the terminal
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from punchline import benchmarks
-from punchline.errors import entry_point
-from punchline.grade import Verdicts, grade, read_verdicts
-from punchline.judging import requests_path, snapshot_path
-from punchline.records import Gold, Grade, Item, Request, Response
-from punchline.storage import read_records, read_table, write_table
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import entry_point
+from punchline.core.records import Gold, Grade, Item, Request, Response
+from punchline.core.storage import read_records, read_table, write_table
+from punchline.project.hops import requests_path, snapshot_path
+from punchline.stages.grade import Verdicts, grade, read_verdicts
 
 
 @entry_point

@@ -8,13 +8,13 @@ from contextlib import closing
 
 import msgspec
 
-from punchline import engines
-from punchline.errors import entry_point
-from punchline.infer import image_files, infer
-from punchline.judging import CHAINED, journal_path, requests_path, snapshot_path
-from punchline.progress import say
-from punchline.records import Item, ModelCard, Request
-from punchline.storage import read_records, read_table
+from punchline.core import engine as engines
+from punchline.core.errors import entry_point
+from punchline.core.progress import say
+from punchline.core.records import Item, ModelCard, Request
+from punchline.core.storage import read_records, read_table
+from punchline.project.hops import CHAINED, journal_path, requests_path, snapshot_path
+from punchline.stages.infer import image_files, infer
 
 
 @entry_point

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from punchline import benchmarks
-from punchline.errors import entry_point
-from punchline.prepare import Pictures, make_items, naming, read_files, read_selected
-from punchline.records import LedgerEntry
-from punchline.storage import read_records, write_records
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import entry_point
+from punchline.core.records import LedgerEntry
+from punchline.core.storage import read_records, write_records
+from punchline.stages.prepare import Pictures, make_items, naming, read_files, read_selected
 
 
 @entry_point

@@ -8,9 +8,9 @@ import os
 
 import msgspec
 
-from punchline.config import Selection, read_card
-from punchline.errors import entry_point
-from punchline.lineage import Chain, circumstances, write
+from punchline.core.errors import entry_point
+from punchline.project.selection import Selection, read_card
+from punchline.stages.tabulate import Chain, circumstances, write
 
 
 @entry_point

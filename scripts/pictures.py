@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from punchline import benchmarks
-from punchline.errors import entry_point
-from punchline.pictures import write_pictures
-from punchline.prepare import naming, read_files, read_selected
-from punchline.records import LedgerEntry
-from punchline.storage import read_records, write_records
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import entry_point
+from punchline.core.records import LedgerEntry
+from punchline.core.storage import read_records, write_records
+from punchline.stages.pictures import write_pictures
+from punchline.stages.prepare import naming, read_files, read_selected
 
 
 @entry_point

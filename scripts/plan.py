@@ -8,14 +8,16 @@ from pathlib import Path
 
 import msgspec
 
-from punchline import benchmarks, cost, engines
-from punchline.ask import ask_hop
-from punchline.errors import entry_point
-from punchline.infer import has_all_images
-from punchline.journal import Key, parse_journal
-from punchline.judging import CHAINED, JUDGE, journal_path
-from punchline.records import Gold, Item, ModelCard, Request, Response
-from punchline.storage import csv_text, read_records, read_table, write_text
+from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
+from punchline.core.errors import entry_point
+from punchline.core.journal import Key, parse_journal
+from punchline.core.records import Gold, Item, ModelCard, Request, Response
+from punchline.core.storage import csv_text, read_records, read_table, write_text
+from punchline.project.hops import CHAINED, JUDGE, journal_path
+from punchline.stages import cost
+from punchline.stages.ask import ask_hop
+from punchline.stages.infer import has_all_images
 
 ESTIMATED = "estimated from the questions: the answers are not there yet"
 

@@ -6,10 +6,10 @@ import argparse
 import json
 from pathlib import Path
 
-from punchline import benchmarks
-from punchline.errors import entry_point
-from punchline.prepare import naming, read_files, select, selected_text
-from punchline.storage import write_text
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import entry_point
+from punchline.core.storage import write_text
+from punchline.stages.prepare import naming, read_files, select, selected_text
 
 
 @entry_point

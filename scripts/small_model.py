@@ -16,8 +16,8 @@ from pathlib import Path
 if importlib.util.find_spec("punchline") is None:  # under .venv-vllm
     sys.path.append(str(Path(__file__).resolve().parent.parent / "src"))
 
-from punchline.errors import entry_point
-from punchline.small_models import BUILDERS, absent, build
+from punchline.core.errors import entry_point
+from punchline.project.small_models import BUILDERS, absent, build
 
 OTHER = Path(".venv-vllm/bin/python")
 

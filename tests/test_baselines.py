@@ -16,14 +16,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline import engines
 from punchline.benchmarks import pixelhumor
 from punchline.comics import number, ocr
 from punchline.comics.number import Label
 from punchline.comics.split import Box
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import RULES, ImageRef, Item, ModelCard, Request, Response, sha256
 from punchline.engines import baselines
-from punchline.errors import PunchlineError
-from punchline.records import RULES, ImageRef, Item, ModelCard, Request, Response, sha256
 
 GRID = [(10, 10, 190, 190), (210, 10, 390, 190), (10, 210, 190, 390), (210, 210, 390, 390)]
 TEXTS = ["HELLO THERE", "GOOD MORNING", "", "NO MORE TEA"]

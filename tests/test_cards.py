@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from punchline.config import read_card, stems
-from punchline.records import ModelCard
-from punchline.storage import parse_csv
+from punchline.core.records import ModelCard
+from punchline.core.storage import parse_csv
+from punchline.project.selection import read_card, stems
 
 PAPERS = {"pixelhumor": 6, "yesbut": 14, "humorbench": 16 + 5, "hummus": 9, "stripcipher": 16}  # models with a result
 PUBLISHED = ["paper", "table", "row", "key", "column", "value", "n", "note"]

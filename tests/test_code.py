@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from punchline.code import code_of
+from punchline.project.code import code_of
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +17,10 @@ def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_script_depends_on_itself_and_what_it_imports() -> None:
     files = code_of("scripts/ask.py")
     assert files[0] == "scripts/ask.py"
-    assert {"src/punchline/records.py", "src/punchline/storage.py", "src/punchline/errors.py"} <= set(files)
-    assert "src/punchline/audit.py" not in files
+    assert {"src/punchline/core/records.py", "src/punchline/core/storage.py", "src/punchline/core/errors.py"} <= set(
+        files
+    )
+    assert "src/punchline/audit/audit.py" not in files
     assert files == list(dict.fromkeys(files))
 
 
@@ -29,4 +31,7 @@ def test_what_is_imported_by_name_is_added_with_its_own_imports() -> None:
 
 def test_asking_does_not_depend_on_fetching_or_drawing() -> None:
     files = set(code_of("scripts/ask.py", "punchline.benchmarks.pixelhumor"))
-    assert not {"src/punchline/fetch.py", "src/punchline/comics/number.py", "src/punchline/comics/demo.py"} & files
+    assert (
+        not {"src/punchline/stages/fetch/__init__.py", "src/punchline/comics/number.py", "src/punchline/demo/comics.py"}
+        & files
+    )

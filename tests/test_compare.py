@@ -17,13 +17,14 @@ from msgspec.structs import replace as changed
 from scipy import stats as distributions
 from typer.testing import CliRunner
 
-from punchline import cli, compare
-from punchline.compare import Paired, as_json, as_text, holm, paired_differences
-from punchline.errors import PunchlineError
-from punchline.records import Gold, Grade, Item
-from punchline.stats import Estimate, mean, total
-from punchline.storage import write_bytes, write_table
-from punchline.tables import Graded, NamedRow, Row, Table
+from punchline import cli
+from punchline.audit import compare
+from punchline.audit.compare import Paired, as_json, as_text, holm, paired_differences
+from punchline.bench.table import Graded, NamedRow, Row, Table
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, Grade, Item
+from punchline.core.stats import Estimate, mean, total
+from punchline.core.storage import write_bytes, write_table
 
 
 def estimate(values: Any, clusters: Sequence[str] | None = None) -> Estimate:

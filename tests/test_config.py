@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from punchline.config import read_card, read_selection
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
+from punchline.project.selection import read_card, read_selection
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from punchline import cost
-from punchline.records import (
+from punchline.core.records import (
     Image,
     ImageRef,
     Message,
@@ -21,6 +20,7 @@ from punchline.records import (
     Text,
     Usage,
 )
+from punchline.stages import cost
 
 PRICE = Price(input=2.0, output=10.0, date=datetime.date(2026, 1, 1), source="made up")
 CARD = ModelCard(name="m", engine="openai", price=PRICE)

@@ -26,10 +26,10 @@ from punchline.benchmarks.pixelhumor_dataset import (
     votes,
     words,
 )
-from punchline.errors import PunchlineError
-from punchline.metrics.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
-from punchline.stats import interval
-from punchline.storage import parse_csv
+from punchline.core.errors import PunchlineError
+from punchline.core.stats import interval
+from punchline.core.storage import parse_csv
+from punchline.score.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 
 Points = dict[tuple[str | int, ...], dict[str, float | None]]
 

@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 import pytest
 
-from punchline import storage
-from punchline.comics import demo
-from punchline.comics.demo_scripts import LAYOUTS, SCRIPTS, STYLES
-from punchline.records import sha256
+from punchline.core import storage
+from punchline.core.records import sha256
+from punchline.demo import comics as demo
+from punchline.demo.scripts import LAYOUTS, SCRIPTS, STYLES
 
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 Row = dict[str, str]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from punchline import benchmarks
-from punchline.config import benchmark_names
+from punchline.core import benchmark as benchmarks
+from punchline.core.benchmark import names as benchmark_names
 
 
 def test_docs_tables_lists_every_table(root: Path) -> None:

@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 from tests.servers import misbehaving
 
-from punchline import batch, chat, pace
-from punchline.engines import model_key
+from punchline.core.engine import model_key
+from punchline.core.errors import PunchlineError
+from punchline.core.journal import parse_journal
+from punchline.core.records import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
+from punchline.engines.openai import batch, chat, pace
 from punchline.engines.openai import engine as load
-from punchline.errors import PunchlineError
-from punchline.infer import infer
-from punchline.journal import parse_journal
-from punchline.records import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
+from punchline.stages.infer import infer
 
 pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai[aiohttp]>=3'")
 

@@ -13,10 +13,22 @@ import numpy as np
 import pytest
 from tests.small_models import ABSENT, folder_of, needs_hf
 
-from punchline import engines, small_models
-from punchline.errors import PunchlineError
-from punchline.records import Image, Message, ModelCard, Paper, Request, Response, Sampling, Scalar, Text, digest_of
-from punchline.storage import sha256_file
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
+    Image,
+    Message,
+    ModelCard,
+    Paper,
+    Request,
+    Response,
+    Sampling,
+    Scalar,
+    Text,
+    digest_of,
+)
+from punchline.core.storage import sha256_file
+from punchline.project import small_models
 
 pytestmark = pytest.mark.xdist_group("hf")
 

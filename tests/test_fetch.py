@@ -27,8 +27,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from punchline.errors import PunchlineError
-from punchline.fetch import (
+from punchline.core.errors import PunchlineError
+from punchline.core.records import canonical, sha256
+from punchline.core.storage import csv_text, sha256_file
+from punchline.stages.fetch import (
     ANNOTATION_COLUMNS,
     LOCK_COLUMNS,
     PIN_COLUMNS,
@@ -47,10 +49,8 @@ from punchline.fetch import (
     source_of,
     write_availability,
 )
-from punchline.records import canonical, sha256
-from punchline.resolvers import SITES, NoImage
-from punchline.storage import csv_text, sha256_file
-from punchline.web import REASONS, Manners, Missing, Web, retry_after, user_agent
+from punchline.stages.fetch.resolvers import SITES, NoImage
+from punchline.stages.fetch.web import REASONS, Manners, Missing, Web, retry_after, user_agent
 
 sys.path.insert(0, str(Path(__file__).parent))  # whether or not tests/ is a package
 
@@ -802,8 +802,8 @@ def test_killed_run_goes_on_where_it_was(project: Project, tmp_path: Path) -> No
     project.xkcd(8, lambda number: Reply(picture(8)) if number or gate.wait(20) else Reply(status=404))
     script = textwrap.dedent(f"""
         from pathlib import Path
-        from punchline.fetch import fetch_images
-        from punchline.web import Manners
+        from punchline.stages.fetch import fetch_images
+        from punchline.stages.fetch.web import Manners
         ids = {ids!r}
         fetch_images(ids, {{i: f"https://xkcd.com/{{i[5:]}}/" for i in ids}}, None, Path({str(project.out)!r}),
                      Path({str(project.ledger)!r}), Path({str(project.lock)!r}), manners=Manners(pause=0),

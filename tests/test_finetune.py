@@ -13,8 +13,6 @@ import msgspec
 import pytest
 import yaml
 
-from punchline import adapters, benchmarks, engines, finetune
-from punchline.adapters import WHOLE, Base, Part, Trained
 from punchline.benchmarks import (
     hummus,
     hummus_demo,
@@ -26,13 +24,18 @@ from punchline.benchmarks import (
     stripcipher_training,
 )
 from punchline.comics import frames
-from punchline.config import read_card, stems
-from punchline.errors import PunchlineError
-from punchline.finetune import examples_of, is_held_out, rate, read_recipe
-from punchline.infer import image_files
-from punchline.metrics import boxes, highlight
-from punchline.records import Gold, Image, ImageRef, Item, ModelCard, Response, sha256
-from punchline.storage import write_bytes
+from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, Image, ImageRef, Item, ModelCard, Response, sha256
+from punchline.core.storage import write_bytes
+from punchline.project import adapters
+from punchline.project.adapters import WHOLE, Base, Part, Trained
+from punchline.project.selection import read_card, stems
+from punchline.score import boxes, highlight
+from punchline.stages import finetune
+from punchline.stages.finetune import examples_of, is_held_out, rate, read_recipe
+from punchline.stages.infer import image_files
 
 RECIPES = ["llava-1.6-7b-reordering", "qwen2-vl-7b-reordering", "qwen3-vl-2b-hummus", "tiny-hummus"]
 MODULES: dict[str, tuple[Any, Any]] = {

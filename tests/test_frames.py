@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from punchline.comics import frames
 from punchline.comics.shuffle import inverse
 from punchline.comics.split import Box, Pixels
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 COUNTS = st.integers(3, 8)
 

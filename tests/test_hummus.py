@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from punchline.benchmarks import Verdict, hummus, hummus_demo, hummus_pictures, hummus_tables
+from punchline.bench.table import Graded, Tabulated, read_published, tabulate
+from punchline.benchmarks import hummus, hummus_demo, hummus_pictures, hummus_tables
 from punchline.benchmarks.hummus import (
     CONDITIONS,
     DESCRIPTIONS,
@@ -31,12 +32,25 @@ from punchline.benchmarks.hummus import (
     judge_requests,
 )
 from punchline.benchmarks.hummus_tables import DATASET, TEST_SET, held_out
-from punchline.errors import PunchlineError
-from punchline.metrics import highlight, ngrams
-from punchline.records import RULES, Gold, Grade, Image, ImageRef, Item, ModelCard, Request, Response, Rule, State, Text
-from punchline.resolvers import SITES
-from punchline.storage import parse_csv
-from punchline.tables import Graded, Tabulated, read_published, tabulate
+from punchline.core.benchmark import Verdict
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
+    RULES,
+    Gold,
+    Grade,
+    Image,
+    ImageRef,
+    Item,
+    ModelCard,
+    Request,
+    Response,
+    Rule,
+    State,
+    Text,
+)
+from punchline.core.storage import parse_csv
+from punchline.score import highlight, ngrams
+from punchline.stages.fetch.resolvers import SITES
 
 Files = dict[str, bytes]
 
@@ -776,7 +790,7 @@ def test_split_holds_out_about_a_third(real: Files) -> None:
 
 @pytest.mark.real
 def test_manifest_is_of_these_bytes(root: Path, mirror: Path, real: Files) -> None:
-    from punchline.records import sha256
+    from punchline.core.records import sha256
 
     path = root / "data" / "manifests" / "hummus" / "annotations.csv"
     rows = [row for _, row in parse_csv(path.read_bytes(), ("path", "url", "sha256", "bytes", "mirror"), file=path)]

@@ -31,7 +31,7 @@ from punchline.benchmarks.hummus import (
     repeats_example,
     yes_or_no,
 )
-from punchline.metrics import highlight
+from punchline.score import highlight
 
 texts = st.one_of(
     st.text(max_size=300),

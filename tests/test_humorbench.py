@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks import Verdict, humorbench, humorbench_demo
+from punchline.benchmarks import humorbench, humorbench_demo
 from punchline.benchmarks.humorbench import (
     ANNOTATIONS,
     CATEGORIES,
@@ -21,10 +21,11 @@ from punchline.benchmarks.humorbench import (
     judged_text,
     parse_verdict,
 )
-from punchline.errors import PunchlineError
-from punchline.grade import read_verdicts
-from punchline.records import RULES, Gold, Grade, Item, Request, Response, Rule, State, Text, Usage
-from punchline.storage import csv_text
+from punchline.core.benchmark import Verdict
+from punchline.core.errors import PunchlineError
+from punchline.core.records import RULES, Gold, Grade, Item, Request, Response, Rule, State, Text, Usage
+from punchline.core.storage import csv_text
+from punchline.stages.grade import read_verdicts
 
 COLUMNS = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
 

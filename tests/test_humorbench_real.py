@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from punchline.benchmarks import Verdict, humorbench
+from punchline.bench.table import Graded, tabulate
+from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests, judged_text, parse_verdict
+from punchline.core.benchmark import Verdict
+from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Response, State
+from punchline.core.storage import parse_csv
 from punchline.engines.lexical import engine as lexical
 from punchline.engines.replay import Answer, read_humorbench
-from punchline.records import RULES, Gold, Grade, Item, ModelCard, Response, State
-from punchline.storage import parse_csv
-from punchline.tables import Graded, tabulate
 
 pytestmark = pytest.mark.real
 

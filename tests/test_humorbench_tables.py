@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from punchline.benchmarks import Verdict, humorbench, humorbench_tables
+from punchline.bench.table import Graded, as_csv, as_markdown, discrepancies, tabulate
+from punchline.benchmarks import humorbench, humorbench_tables
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests
+from punchline.core.benchmark import Verdict
+from punchline.core.errors import PunchlineError
+from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Price, Response, Rule, State, Usage
+from punchline.core.storage import csv_text
 from punchline.engines import replay
-from punchline.errors import PunchlineError
-from punchline.records import RULES, Gold, Grade, Item, ModelCard, Price, Response, Rule, State, Usage
-from punchline.storage import csv_text
-from punchline.tables import Graded, as_csv, as_markdown, discrepancies, tabulate
 
 TABLES = humorbench.TABLES
 Element = tuple[str, str]  # caption, element

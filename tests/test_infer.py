@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from punchline.errors import PunchlineError
-from punchline.infer import image_files, infer
-from punchline.records import Image, ImageRef, Item, Message, Request, Response, Sampling, State, Text, sha256
-from punchline.storage import read_table
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Image, ImageRef, Item, Message, Request, Response, Sampling, State, Text, sha256
+from punchline.core.storage import read_table
+from punchline.stages.infer import image_files, infer
 
 
 class Counting:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from punchline.errors import PunchlineError
-from punchline.journal import Journal, parse_journal
-from punchline.records import Response
+from punchline.core.errors import PunchlineError
+from punchline.core.journal import Journal, parse_journal
+from punchline.core.records import Response
 
 
 def response(number: int, text: str | None = "yes") -> Response:
@@ -84,8 +84,8 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
-from punchline.journal import Journal
-from punchline.records import Response
+from punchline.core.journal import Journal
+from punchline.core.records import Response
 with Journal(sys.argv[1]) as journal:
     for number in range(10**6):
         journal.append(Response(request_id=f"{number:064d}", model_key="k", state="ok", text="x" * 200,

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from punchline.benchmarks import Benchmark, comparison
-from punchline.config import read_card
-from punchline.engines import Engine
-from punchline.errors import PunchlineError
-from punchline.judging import hops_of, journal_path, requests_path, scorers_of, snapshot_path
-from punchline.records import ModelCard, Text
+from punchline.core.benchmark import Benchmark, comparison
+from punchline.core.engine import Engine
+from punchline.core.errors import PunchlineError
+from punchline.core.records import ModelCard, Text
+from punchline.project.hops import hops_of, journal_path, requests_path, scorers_of, snapshot_path
+from punchline.project.selection import read_card
 
 ENGINE = cast(Engine, SimpleNamespace())
 CARD = ModelCard(name="m", engine="openai")

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punchline.benchmarks.humorbench import signature
-from punchline.metrics import length
-from punchline.metrics.length import FALLBACK, last_tokens, tokenizer
+from punchline.score import length
+from punchline.score.length import FALLBACK, last_tokens, tokenizer
 
 
 @pytest.fixture

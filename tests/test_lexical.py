@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline import engines
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import explanation, parse_verdict
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
 from punchline.engines.lexical import content_words, engine, overlap, rating
-from punchline.errors import PunchlineError
-from punchline.records import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
 
 
 def card(**options: Any) -> ModelCard:
@@ -191,7 +191,8 @@ def test_it_needs_nothing(root: Path) -> None:
     ],
 )
 def test_yesbuts_judge(kind: str, rule: str, candidate: str, expected: float) -> None:
-    from punchline.benchmarks import filled, yesbut
+    from punchline.benchmarks import yesbut
+    from punchline.core.benchmark import filled
 
     reference = "A cat reads a newspaper upside down"
     values = {"gen": candidate, "ref": reference, "caption": "a comic"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from punchline.metrics import labels, text
+from punchline.score import labels, text
 
 CLASSES = ("a", "b", "c", "d", "e")
 label_sets = st.lists(st.sampled_from(CLASSES), max_size=4)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from punchline.comics import number
 from punchline.comics.split import read_image
-from punchline.errors import PunchlineError
-from punchline.storage import parse_csv
+from punchline.core.errors import PunchlineError
+from punchline.core.storage import parse_csv
 
 GOLDEN = "f3145f53ac90cde4"
 

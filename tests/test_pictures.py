@@ -10,10 +10,11 @@ from typing import Any, cast
 import pytest
 from PIL import Image
 
-from punchline import benchmarks, pictures
-from punchline.benchmarks import PUBLISHED, Benchmark, NoPicture, Picture
-from punchline.errors import PunchlineError
-from punchline.records import LedgerEntry, sha256
+from punchline.core import benchmark as benchmarks
+from punchline.core.benchmark import PUBLISHED, Benchmark, NoPicture, Picture
+from punchline.core.errors import PunchlineError
+from punchline.core.records import LedgerEntry, sha256
+from punchline.stages import pictures
 
 
 def encoded(kind: str, size: tuple[int, int] = (7, 5)) -> bytes:
@@ -92,7 +93,7 @@ def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark) -> Non
 
 
 def test_every_illustrated_benchmark_has_its_module() -> None:
-    from punchline.config import benchmark_names
+    from punchline.core.benchmark import names as benchmark_names
 
     for name in benchmark_names():
         module = benchmarks.load(name)

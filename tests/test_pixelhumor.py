@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from punchline.benchmarks import pixelhumor
-from punchline.errors import PunchlineError
-from punchline.records import Image, ImageRef, Text
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Image, ImageRef, Text
 
 FILES = {
     "comic_url.csv": "comic_id,comic_url\na_b_1,https://x.test/1\nc_2,https://x.test/2\n",

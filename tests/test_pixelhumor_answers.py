@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES, grade_item, panel_texts, parse
-from punchline.records import RULES, Gold, Grade, Item, Response, Rule, State
+from punchline.core.records import RULES, Gold, Grade, Item, Response, Rule, State
 
 P, R = "paper", "released"
 CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"

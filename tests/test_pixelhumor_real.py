@@ -12,8 +12,8 @@ import pytest
 
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import STYLES, grade_item
-from punchline.metrics.labels import f1
-from punchline.records import RULES, Gold, Grade, Item, Response, Rule
+from punchline.core.records import RULES, Gold, Grade, Item, Response, Rule
+from punchline.score.labels import f1
 
 TABLES = {name: table for name, table in pixelhumor.TABLES.items() if table.rows is not None}
 

@@ -12,12 +12,12 @@ import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from punchline.bench.table import Row
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import GRADED, MODALITIES, SOUND_EFFECTS, STYLES, grade_item
-from punchline.metrics import labels
-from punchline.records import RULES, Gold, Grade, Item, Response, Rule, State
-from punchline.stats import Estimate, interval
-from punchline.tables import Row
+from punchline.core.records import RULES, Gold, Grade, Item, Response, Rule, State
+from punchline.core.stats import Estimate, interval
+from punchline.score import labels
 
 TABLES = {name: table for name, table in pixelhumor.TABLES.items() if table.rows is not None}
 

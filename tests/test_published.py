@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from punchline.storage import parse_csv
+from punchline.core.storage import parse_csv
 
 COLUMNS = ["paper", "table", "row", "key", "column", "value", "n", "note"]
 MODELS = ["GPT-4o", "Gemini-1.5-Pro", "Qwen2-VL-72B", "Gemma3-27B", "LLaVA-OV-7B", "Qwen2-VL-7B"]

@@ -13,22 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punchline.bench.ratings import Choice, Explanation, Rating, as_csv, blinded, preferred, read_ratings, unblinded
 from punchline.benchmarks import pixelhumor, pixelhumor_ratings, rating_tables
-from punchline.errors import PunchlineError
-from punchline.metrics import ratings as metric
-from punchline.ratings import (
-    Choice,
-    Explanation,
-    Rating,
-    as_csv,
-    blinded,
-    preferred,
-    read_ratings,
-    unblinded,
-)
-from punchline.records import ImageRef, Item, Request, Response
-from punchline.sheet import explanations
-from punchline.storage import parse_csv, write_records, write_table
+from punchline.core.errors import PunchlineError
+from punchline.core.records import ImageRef, Item, Request, Response
+from punchline.core.storage import parse_csv, write_records, write_table
+from punchline.people.sheet import explanations
+from punchline.score import ratings as metric
 
 PANELS = b"comic_id,panel_sequence,text,number_of_panels\n" + b"".join(
     f"x_{n},1,t,{panels}\n".encode() for n, panels in enumerate((1, 4, 4, 9, 12))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline import engines
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Image, Message, ModelCard, Request, Sampling, Text
 from punchline.engines import replay
-from punchline.errors import PunchlineError
-from punchline.records import Image, Message, ModelCard, Request, Sampling, Text
 
 GOOD = {
     "xkcd_1": {"Q1": "Yes", "Q5": "Pun, Surprise", "Q6": "", "panel_sequence": "2, 1", "text": "1: HI\n2: “no”"},

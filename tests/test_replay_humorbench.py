@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchline.benchmarks.humorbench import judge_request, parse_verdict, requests
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, Item, ModelCard, Usage
 from punchline.engines import replay
 from punchline.engines.replay import Answer, read_humorbench
-from punchline.errors import PunchlineError
-from punchline.judging import JUDGE, RELEASED, UNNAMED, by_journal, hops_of
-from punchline.records import Gold, Item, ModelCard, Usage
+from punchline.project.hops import JUDGE, RELEASED, UNNAMED, by_journal, hops_of
 
 ROW = {"annotation_row": "6", "model": "o1", "explanation": "A pun.", "autograder_judgment": "PASS"}
 
@@ -218,7 +218,7 @@ def test_rows_that_no_element_has_are_named(engine: replay.Replay) -> None:
     ],
 )
 def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], asked: str | None, expected: str) -> None:
-    from punchline.benchmarks import load
+    from punchline.core.benchmark import load
 
     path = tmp_path / "r.csv"
     path.write_bytes(table(*(ROW | {"annotation_row": str(n), "autograder_model": j} for n, j in enumerate(judges))))

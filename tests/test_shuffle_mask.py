@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from punchline.comics.mask import second_to_last, white_out, without
 from punchline.comics.shuffle import crop, distinct_permutations, inverse, permutation, shuffled, side_by_side
 from punchline.comics.split import Box
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 
 @pytest.mark.parametrize(

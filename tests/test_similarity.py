@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline import engines
-from punchline.benchmarks import comparison
-from punchline.config import read_card
+from punchline.core import engine as engines
+from punchline.core.benchmark import comparison
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Message, ModelCard, Request, Response, Text
 from punchline.engines import similarity
 from punchline.engines.similarity import Pair, Scored, Similarity, comparison_in
-from punchline.errors import PunchlineError
-from punchline.records import Message, ModelCard, Request, Response, Text
+from punchline.project.selection import read_card
 
 
 def card(**options: Any) -> ModelCard:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests.small_models import folder_of, needs_hf
 
-from punchline import revisions, small_models
-from punchline.config import read_card
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
+from punchline.project import revisions, small_models
+from punchline.project.selection import read_card
 
 pytestmark = pytest.mark.xdist_group("hf")
 

@@ -18,7 +18,7 @@ from PIL import Image
 
 from punchline.comics import split as module
 from punchline.comics.split import Box, read_image, reading_order, split
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 RED = (0, 0, 255)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.stats import Estimate, interval, mean, total
+from punchline.core.stats import Estimate, interval, mean, total
 
 
 def estimate(values: list[float], clusters: list[str] | None = None) -> Estimate:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.errors import PunchlineError, nearest
-from punchline.records import Grade, Image, Message, Request, Response, Sampling, Text, Usage, canonical
-from punchline.storage import csv_text, parse_csv, read_records, read_table, replacing, write_records, write_table
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import Grade, Image, Message, Request, Response, Sampling, Text, Usage, canonical
+from punchline.core.storage import csv_text, parse_csv, read_records, read_table, replacing, write_records, write_table
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:

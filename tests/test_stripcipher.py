@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from punchline import review
-from punchline.benchmarks import NoPicture, Picture, stripcipher, stripcipher_demo
+from punchline.bench.table import Graded, read_published, tabulate
+from punchline.benchmarks import stripcipher, stripcipher_demo
 from punchline.benchmarks.stripcipher import INSTRUCTIONS, LETTERS, TASKS, baseline, grade_item
 from punchline.benchmarks.stripcipher_pictures import panels, pictures
 from punchline.benchmarks.stripcipher_strips import CATEGORIES, STRIPS, read_strips, schema, strips_of
@@ -24,8 +24,9 @@ from punchline.benchmarks.stripcipher_tables import TABLES, held_out
 from punchline.comics import frames
 from punchline.comics.number import encode
 from punchline.comics.split import read_image
-from punchline.errors import PunchlineError
-from punchline.records import (
+from punchline.core.benchmark import NoPicture, Picture
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
     RULES,
     Gold,
     Grade,
@@ -40,8 +41,8 @@ from punchline.records import (
     Text,
     sha256,
 )
-from punchline.storage import parse_csv
-from punchline.tables import Graded, read_published, tabulate
+from punchline.core.storage import parse_csv
+from punchline.people import review
 
 OPTIONS = ["one thing", "another thing", "a third thing", "a fourth thing"]
 

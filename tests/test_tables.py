@@ -10,10 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from punchline import tables
-from punchline.records import Grade, State
-from punchline.stats import Estimate, mean
-from punchline.tables import (
+from punchline.bench import table as tables
+from punchline.bench.table import (
     Graded,
     Row,
     Table,
@@ -25,6 +23,8 @@ from punchline.tables import (
     states_of,
     tabulate,
 )
+from punchline.core.records import Grade, State
+from punchline.core.stats import Estimate, mean
 
 
 def grade(item: str, task: str, state: State = "ok", value: float = 1, rule: str = "released") -> Grade:

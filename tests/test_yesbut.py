@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from punchline.benchmarks import Verdict, yesbut, yesbut_demo, yesbut_pictures
+from punchline.bench.table import Graded, Tabulated, read_published, tabulate
+from punchline.benchmarks import yesbut, yesbut_demo, yesbut_pictures
 from punchline.benchmarks.yesbut import (
     ANNOTATIONS,
     CONDITIONS,
@@ -24,10 +25,10 @@ from punchline.benchmarks.yesbut import (
     judge_requests,
     requests,
 )
-from punchline.engines import check_files, replay
-from punchline.errors import PunchlineError
-from punchline.metrics import ngrams
-from punchline.records import (
+from punchline.core.benchmark import Verdict
+from punchline.core.engine import check_files
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
     RULES,
     Gold,
     Grade,
@@ -41,8 +42,9 @@ from punchline.records import (
     State,
     Text,
 )
-from punchline.storage import parse_csv
-from punchline.tables import Graded, Tabulated, read_published, tabulate
+from punchline.core.storage import parse_csv
+from punchline.engines import replay
+from punchline.score import ngrams
 
 needed = pytest.mark.skipif(ngrams.library() is None, reason="rouge-score is not installed")
 

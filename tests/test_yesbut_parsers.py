@@ -8,14 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.yesbut import (
-    drawn_option,
-    options,
-    read_paper,
-    read_released,
-    read_score,
-)
-from punchline.records import RULES
+from punchline.benchmarks.yesbut import drawn_option, options, read_paper, read_released, read_score
+from punchline.core.records import RULES
 
 CHOICES = {
     "A": "A fence keeps its owner out",

@@ -17,9 +17,9 @@ import pytest
 from tests.e2e.project import Project
 from tests.e2e.test_versioning import git, jobs, start
 
-from punchline.journal import Line
-from punchline.records import Request
-from punchline.storage import read_table
+from punchline.core.journal import Line
+from punchline.core.records import Request
+from punchline.core.storage import read_table
 
 pytestmark = pytest.mark.timeout(1500)
 

@@ -6,8 +6,8 @@ import csv
 
 import pytest
 
-from punchline import benchmarks
-from punchline.config import benchmark_names
+from punchline.core import benchmark as benchmarks
+from punchline.core.benchmark import names as benchmark_names
 
 from .project import Project
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from punchline import audit as audits
+from punchline.audit import audit as audits
 
 from .conftest import TABLE
 from .project import Project

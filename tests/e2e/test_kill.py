@@ -20,11 +20,11 @@ import pytest
 from PIL import Image
 
 from punchline.benchmarks import pixelhumor
-from punchline.fetch import ANNOTATION_COLUMNS, PIN_COLUMNS, read_ledger
-from punchline.journal import parse_journal
-from punchline.lineage import ledger_content
-from punchline.records import Gold, Item, Request, Response, sha256
-from punchline.storage import csv_text, read_table, replacing, write_records, write_table, write_text
+from punchline.core.journal import parse_journal
+from punchline.core.records import Gold, Item, Request, Response, sha256
+from punchline.core.storage import csv_text, read_table, replacing, write_records, write_table, write_text
+from punchline.stages.fetch import ANNOTATION_COLUMNS, PIN_COLUMNS, read_ledger
+from punchline.stages.tabulate import ledger_content
 
 from .project import ROOT
 

@@ -82,7 +82,7 @@ def edit(path: Path, old: str, new: str) -> None:
             {"grade", "pixelhumor_table8"},
         ),
         ("config/published/pixelhumor.csv", "0.614", "0.615", {"pixelhumor_table8"}),
-        ("src/punchline/fetch.py", '"""', '"""\n', set()),
+        ("src/punchline/stages/fetch/__init__.py", '"""', '"""\n', set()),
         ("config/model/ocr.yaml", "baseline: ocr", "baseline: reading-order", set()),
         ("README.md", "#", "##", set()),
     ],

@@ -18,9 +18,9 @@ from tests.test_engine_openai import Served
 
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import ANNOTATIONS
-from punchline.journal import parse_journal
-from punchline.records import Request, Response, Text
-from punchline.storage import csv_text, read_table, write_records, write_table
+from punchline.core.journal import parse_journal
+from punchline.core.records import Request, Response, Text
+from punchline.core.storage import csv_text, read_table, write_records, write_table
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONCURRENCY = 8

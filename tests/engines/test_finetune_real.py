@@ -21,16 +21,19 @@ import yaml
 from tests.small_models import ABSENT, folder_of
 from tests.test_finetune import corpus_of, released_hummus
 
-from punchline import adapters, benchmarks, engines, finetune
-from punchline.adapters import WHOLE, Trained
 from punchline.benchmarks import hummus, stripcipher
-from punchline.config import read_card
+from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, ImageRef, Item, Request, sha256
+from punchline.core.storage import parse_csv, write_bytes, write_records
 from punchline.engines.transformers import Loaded, Transformers
-from punchline.errors import PunchlineError
-from punchline.finetune import Recipe, read_recipe, train
-from punchline.infer import image_files
-from punchline.records import Gold, ImageRef, Item, Request, sha256
-from punchline.storage import parse_csv, write_bytes, write_records
+from punchline.project import adapters
+from punchline.project.adapters import WHOLE, Trained
+from punchline.project.selection import read_card
+from punchline.stages import finetune
+from punchline.stages.finetune import Recipe, read_recipe, train
+from punchline.stages.infer import image_files
 
 LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
 pytestmark = [
@@ -269,10 +272,10 @@ if sys.argv[1] != "0":
             os.kill(os.getpid(), signal.SIGKILL)
         one_step(self, epoch)
     finetune.Training._one_step = killed
-from punchline.config import read_card
-from punchline.finetune import read_recipe, train
-from punchline.records import Gold, Item
-from punchline.storage import read_records
+from punchline.project.selection import read_card
+from punchline.stages.finetune import read_recipe, train
+from punchline.core.records import Gold, Item
+from punchline.core.storage import read_records
 recipe = read_recipe("tiny-hummus")
 train(recipe, read_card(recipe.base), read_records("items.jsonl", Item), read_records("gold.jsonl", Gold),
       corpus="demo", checkpoint_s=0)

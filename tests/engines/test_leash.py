@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from punchline.leash import descendants, let_go, on_leash
+from punchline.engines.vllm.leash import descendants, let_go, on_leash
 
 if sys.platform != "linux":
     pytest.skip("the leash finds processes in /proc", allow_module_level=True)

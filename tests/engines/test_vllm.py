@@ -18,17 +18,17 @@ import cv2
 import msgspec
 import pytest
 
-from punchline import engines
 from punchline.benchmarks import humorbench, pixelhumor
-from punchline.comics import demo
-from punchline.comics.demo_scripts import SCRIPTS
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.journal import Journal
+from punchline.core.records import ImageRef, Item, ModelCard, Request, Sampling, sha256
+from punchline.demo import comics as demo
+from punchline.demo.scripts import SCRIPTS
 from punchline.engines.vllm import Vllm
-from punchline.errors import PunchlineError
-from punchline.infer import infer
-from punchline.journal import Journal
-from punchline.leash import descendants
-from punchline.records import ImageRef, Item, ModelCard, Request, Sampling, sha256
-from punchline.vllm_server import environment, tail
+from punchline.engines.vllm.leash import descendants
+from punchline.engines.vllm.server import environment, tail
+from punchline.stages.infer import infer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
@@ -315,7 +315,7 @@ def test_a_server_that_cannot_start_says_why(project: Path, closing: Callable[[V
 )
 def test_mistakes_in_a_card(about: dict[str, Any], words: str) -> None:
     if "papers" in about:
-        from punchline.records import Paper
+        from punchline.core.records import Paper
 
         about = {"papers": {name: msgspec.convert(paper, Paper) for name, paper in about["papers"].items()}}
     with pytest.raises(PunchlineError) as raised:

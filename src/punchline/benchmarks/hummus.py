@@ -28,13 +28,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from punchline.benchmarks import DEFAULT, Files, Verdict, comparison, hummus_tables
+from punchline.benchmarks import hummus_tables
 from punchline.benchmarks.hummus_tables import DATASET, TEST_SET
-from punchline.errors import PunchlineError
-from punchline.metrics import boxes as box_metrics
-from punchline.metrics import highlight, ngrams
-from punchline.metrics.boxes import Box
-from punchline.records import (
+from punchline.core.benchmark import DEFAULT, Files, Verdict, comparison
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
     Gold,
     Grade,
     Image,
@@ -49,7 +47,10 @@ from punchline.records import (
     Text,
     sha256,
 )
-from punchline.storage import parse_csv
+from punchline.core.storage import parse_csv
+from punchline.score import boxes as box_metrics
+from punchline.score import highlight, ngrams
+from punchline.score.boxes import Box
 
 NAME = "hummus"
 METAPHOR_TASKS = ("naming", "image_bbox", "image_label", "caption_hl", "explanation")  # asked about positives only

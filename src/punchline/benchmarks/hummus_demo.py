@@ -16,9 +16,9 @@ import cv2
 
 from punchline.benchmarks.hummus import DESCRIPTIONS
 from punchline.benchmarks.hummus_tables import DATASET, TEST_SET
-from punchline.comics.demo import picture
-from punchline.comics.demo_scripts import Panel, Script
-from punchline.storage import csv_text, write_bytes, write_text
+from punchline.core.storage import csv_text, write_bytes, write_text
+from punchline.demo.comics import picture
+from punchline.demo.scripts import Panel, Script
 
 SEED = 0
 

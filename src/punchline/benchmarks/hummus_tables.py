@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from punchline.records import Gold, Grade, Item, Rule, digest_of, sha256
-from punchline.stats import Array, Estimate, mean, total
-from punchline.tables import Across, Graded, NamedRow, Row, Table
+from punchline.bench.table import Across, Graded, NamedRow, Row, Table
+from punchline.core.records import Gold, Grade, Item, Rule, digest_of, sha256
+from punchline.core.stats import Array, Estimate, mean, total
 
 Items = Mapping[str, Item]
 Golds = Mapping[str, Gold]

@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 
 from punchline.benchmarks import hummus, hummus_tables
-from punchline.metrics import highlight
-from punchline.records import Gold, Item, Request, Rule
+from punchline.core.records import Gold, Item, Request, Rule
+from punchline.score import highlight
 
 CLUSTER = "contest"  # what a cluster is called in recipes
 RULE: Rule = "paper"
-_WORDS = (  # as punchline.metrics.highlight has them; then parts of words: <i>they</i>'re
+_WORDS = (  # as punchline.score.highlight has them; then parts of words: <i>they</i>'re
     re.compile(r"\w+(?:['’]\w+)*"),
     re.compile(r"\w+"),
 )

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from punchline.benchmarks import DEFAULT, Files, Verdict, filled, humorbench_tables
-from punchline.errors import PunchlineError
-from punchline.metrics.length import last_tokens, tokenizer
-from punchline.records import (
+from punchline.benchmarks import humorbench_tables
+from punchline.core.benchmark import DEFAULT, Files, Verdict, filled
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
     RULES,
     Gold,
     Grade,
@@ -30,7 +30,8 @@ from punchline.records import (
     Text,
     sha256,
 )
-from punchline.storage import parse_csv
+from punchline.core.storage import parse_csv
+from punchline.score.length import last_tokens, tokenizer
 
 NAME = "humorbench"
 TASKS = ("explain",)

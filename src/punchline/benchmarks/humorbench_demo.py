@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES
-from punchline.storage import csv_text, write_text
+from punchline.core.storage import csv_text, write_text
 
 # (description, caption, [(element, categories)]); categories by initial: w(ordplay), c(ultural reference), t(oxic).
 CARTOONS: list[tuple[str, str, list[tuple[str, str]]]] = [

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punchline.errors import PunchlineError
-from punchline.records import Gold, Grade, Item, ModelCard, Price, sha256
-from punchline.stats import Array, Estimate, mean, total
-from punchline.storage import csv_text, parse_csv
-from punchline.tables import Across, Graded, NamedRow, Row, Table
+from punchline.bench.table import Across, Graded, NamedRow, Row, Table
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, Grade, Item, ModelCard, Price, sha256
+from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.storage import csv_text, parse_csv
 
 Items = Mapping[str, Item]
 

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from punchline.benchmarks import DEFAULT, Files, Verdict, pixelhumor_dataset, pixelhumor_ratings
-from punchline.errors import PunchlineError
-from punchline.metrics import labels as label_metrics
-from punchline.metrics.text import LIBRARY, error_rates
-from punchline.records import (
+from punchline.bench.table import Row, Table
+from punchline.benchmarks import pixelhumor_dataset, pixelhumor_ratings
+from punchline.core.benchmark import DEFAULT, Files, Verdict
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
     Gold,
     Grade,
     Image,
@@ -37,9 +37,10 @@ from punchline.records import (
     State,
     Text,
 )
-from punchline.stats import Array, Estimate, mean, total
-from punchline.storage import parse_csv
-from punchline.tables import Row, Table
+from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.storage import parse_csv
+from punchline.score import labels as label_metrics
+from punchline.score.text import LIBRARY, error_rates
 
 NAME = "pixelhumor"
 TASKS = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8")
@@ -766,7 +767,7 @@ class _Scored:
 
     @cached_property
     def counts(self) -> Array:
-        """[n, 3 C] for punchline.metrics.labels."""
+        """[n, 3 C] for punchline.score.labels."""
         return label_metrics.counts(self.predicted, _indicator(self.gold, self.classes))
 
     @cached_property

@@ -19,11 +19,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from punchline.errors import PunchlineError
-from punchline.metrics.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
-from punchline.stats import Array, Estimate, mean, total
-from punchline.storage import parse_csv
-from punchline.tables import Row, Table
+from punchline.bench.table import Row, Table
+from punchline.core.errors import PunchlineError
+from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.storage import parse_csv
+from punchline.score.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 
 ANNOTATIONS = "annotation.csv"
 SUBJECTIVE = "subjective_label.csv"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from punchline.benchmarks import PUBLISHED, Files, Picture
 from punchline.benchmarks.pixelhumor import Box, boxes
 from punchline.comics import number
-from punchline.errors import PunchlineError
+from punchline.core.benchmark import PUBLISHED, Files, Picture
+from punchline.core.errors import PunchlineError
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:

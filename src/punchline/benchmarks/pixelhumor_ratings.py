@@ -10,20 +10,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from punchline.bench.ratings import RATINGS, preferred, read_ratings
+from punchline.bench.table import Row, Table
 from punchline.benchmarks.pixelhumor_dataset import OBJECTIVE
-from punchline.benchmarks.rating_tables import (
-    INTERVAL_NOTE,
-    NOTE,
-    ratings_of,
-    reliability_columns,
-    rows,
-    score_columns,
-)
-from punchline.ratings import RATINGS, preferred, read_ratings
-from punchline.records import sha256
-from punchline.stats import Estimate, mean, total
-from punchline.storage import parse_csv
-from punchline.tables import Row, Table
+from punchline.benchmarks.rating_tables import INTERVAL_NOTE, NOTE, ratings_of, reliability_columns, rows, score_columns
+from punchline.core.records import sha256
+from punchline.core.stats import Estimate, mean, total
+from punchline.core.storage import parse_csv
 
 SCALE = (1.0, 7.0)  # section 5.3: a 7-point Likert scale
 MORE = 9  # figure 3 speaks of more than 8 panels as one

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from punchline.metrics.ratings import alpha_of, coincidences, counts, deviation_of, mean_of, median_of
-from punchline.ratings import RATINGS, Rating, read_ratings
-from punchline.records import sha256
-from punchline.stats import Array, Estimate, mean
-from punchline.tables import Row
+from punchline.bench.ratings import RATINGS, Rating, read_ratings
+from punchline.bench.table import Row
+from punchline.core.records import sha256
+from punchline.core.stats import Array, Estimate, mean
+from punchline.score.ratings import alpha_of, coincidences, counts, deviation_of, mean_of, median_of
 
 OVERALL = "Overall"
 NOTE = (

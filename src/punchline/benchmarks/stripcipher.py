@@ -14,12 +14,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from punchline.benchmarks import DEFAULT, Files, Verdict, stripcipher_tables
+from punchline.benchmarks import stripcipher_tables
 from punchline.benchmarks.stripcipher_strips import FEWEST, STRIPS, Choice, Strip, choices, meaning, plain, strips_of
 from punchline.comics import frames
 from punchline.comics.shuffle import inverse
-from punchline.errors import PunchlineError
-from punchline.records import (
+from punchline.core.benchmark import DEFAULT, Files, Verdict
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
     Gold,
     Grade,
     Image,

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE
 from punchline.benchmarks.stripcipher_strips import STRIPS
-from punchline.comics.demo import page, picture
-from punchline.comics.demo_scripts import Panel, Script
 from punchline.comics.number import encode
-from punchline.storage import csv_text, write_bytes, write_text
+from punchline.core.storage import csv_text, write_bytes, write_text
+from punchline.demo.comics import page, picture
+from punchline.demo.scripts import Panel, Script
 
 SOURCE = "demo"
 

@@ -7,15 +7,16 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from punchline.benchmarks import PUBLISHED, Files, NoPicture, Picture, pixelhumor
+from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE
 from punchline.benchmarks.stripcipher_strips import STRIPS, Strip, strips_of
 from punchline.comics import frames
 from punchline.comics.number import encode, png_size
 from punchline.comics.split import Box, Pixels, read_image, split
-from punchline.errors import PunchlineError
-from punchline.pictures import as_published
-from punchline.storage import parse_csv
+from punchline.core.benchmark import PUBLISHED, Files, NoPicture, Picture
+from punchline.core.errors import PunchlineError
+from punchline.core.storage import parse_csv
+from punchline.stages.pictures import as_published
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from punchline.errors import PunchlineError
-from punchline.records import Record
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Record
 
 STRIPS = "strips.json"
 FEWEST, MOST = 3, 8  # frames of a strip, section 3

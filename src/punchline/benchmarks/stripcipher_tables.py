@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from punchline.bench.table import Across, NamedRow, Row, Table
 from punchline.benchmarks.stripcipher_strips import CATEGORIES, FEWEST, MOST, STRIPS, Strip, choices, strips_of
-from punchline.records import Gold, Grade, Item, sha256
-from punchline.stats import Array, Estimate, mean, total
-from punchline.tables import Across, NamedRow, Row, Table
+from punchline.core.records import Gold, Grade, Item, sha256
+from punchline.core.stats import Array, Estimate, mean, total
 
 Golds = Mapping[str, Gold]
 Items = Mapping[str, Item]

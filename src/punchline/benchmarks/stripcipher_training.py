@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from punchline.benchmarks import stripcipher, stripcipher_tables
 from punchline.comics import frames
-from punchline.errors import PunchlineError
-from punchline.records import Gold, Item, Request
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, Item, Request
 
 CLUSTER = "strip"  # what a cluster is called in recipes
 

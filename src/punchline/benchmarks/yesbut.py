@@ -17,10 +17,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from punchline.benchmarks import DEFAULT, Files, Verdict, comparison, filled, yesbut_tables
-from punchline.errors import PunchlineError
-from punchline.metrics import ngrams
-from punchline.records import (
+from punchline.benchmarks import yesbut_tables
+from punchline.core.benchmark import DEFAULT, Files, Verdict, comparison, filled
+from punchline.core.errors import PunchlineError
+from punchline.core.records import (
     RULES,
     Gold,
     Grade,
@@ -36,6 +36,7 @@ from punchline.records import (
     Text,
     sha256,
 )
+from punchline.score import ngrams
 
 NAME = "yesbut"
 PROMPTS = (1, 2, 3)

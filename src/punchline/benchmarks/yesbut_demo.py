@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import cv2
 
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT
-from punchline.comics.demo import page, picture
-from punchline.comics.demo_scripts import Panel, Script
 from punchline.comics.shuffle import permutation
-from punchline.storage import write_bytes, write_text
+from punchline.core.storage import write_bytes, write_text
+from punchline.demo.comics import page, picture
+from punchline.demo.scripts import Panel, Script
 
 SEED = 0
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from punchline.bench.ratings import RATINGS, Rating
+from punchline.bench.table import Row, Table
 from punchline.benchmarks import rating_tables
-from punchline.metrics.ngrams import word_tokens
-from punchline.ratings import RATINGS, Rating
-from punchline.records import Gold, Grade, Item
-from punchline.stats import Array, Estimate, mean, total
-from punchline.tables import Row, Table
+from punchline.core.records import Gold, Grade, Item
+from punchline.core.stats import Array, Estimate, mean, total
+from punchline.score.ngrams import word_tokens
 
 ANNOTATIONS = "Yesbut_data.json"
 

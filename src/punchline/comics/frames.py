@@ -15,7 +15,7 @@ import numpy as np
 from punchline.comics.mask import second_to_last
 from punchline.comics.shuffle import Order, crop, distinct_permutations, inverse, permutation, side_by_side
 from punchline.comics.split import Box, Pixels
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from punchline.comics.split import Box, Pixels
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 T = TypeVar("T")
 

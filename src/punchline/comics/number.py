@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from punchline.comics.split import read_image
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 Image = NDArray[np.uint8]
 LabelledBox = tuple[int, int, int, int, int]  # x1, y1, x2, y2, label

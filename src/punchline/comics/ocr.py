@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from punchline.comics.split import Box, reading_order
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 Image = NDArray[np.uint8]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from punchline.comics.split import Box, Pixels
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 Order = tuple[int, ...]
 

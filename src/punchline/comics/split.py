@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from punchline.errors import PunchlineError
+from punchline.core.errors import PunchlineError
 
 Pixels = NDArray[np.uint8]
 Mask = NDArray[np.uint8]  # 0 or 1

@@ -19,14 +19,15 @@ from typing import Any, cast
 import cv2
 
 import punchline
-from punchline import benchmarks
-from punchline.benchmarks import Guesses, pixelhumor
+from punchline.benchmarks import pixelhumor
 from punchline.comics import ocr
 from punchline.comics.number import OFFSET, Label, erase_labels, read_labels
 from punchline.comics.split import Box, read_image, reading_order, split
-from punchline.engines import check_options
-from punchline.errors import PunchlineError, nearest
-from punchline.records import Image, ModelCard, Request, Response, State, sha256
+from punchline.core import benchmark as benchmarks
+from punchline.core.benchmark import Guesses
+from punchline.core.engine import check_options
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import Image, ModelCard, Request, Response, State, sha256
 
 OPTIONS = ("baseline", "answers")
 ROW = 30  # pixels of height by which labels in one row of panels may differ

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import punchline
-from punchline.engines import check_options
-from punchline.errors import PunchlineError, nearest
-from punchline.records import ModelCard, Request, Response, Text
+from punchline.core.engine import check_options
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import ModelCard, Request, Response, Text
 
 BASELINES = ("echo", "overlap")
 OPTIONS = ("baseline", "threshold")

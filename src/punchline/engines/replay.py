@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import punchline
-from punchline.engines import check_options
-from punchline.errors import PunchlineError, nearest
-from punchline.records import ModelCard, Request, Response, Scalar, State, Usage, digest_of, sha256
-from punchline.storage import parse_csv
+from punchline.core.engine import check_options
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import ModelCard, Request, Response, Scalar, State, Usage, digest_of, sha256
+from punchline.core.storage import parse_csv
 
 OPTIONS = ("format", "path", "select")
 

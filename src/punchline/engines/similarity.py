@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from punchline import revisions, small_models
-from punchline.engines import check_options, version_of
-from punchline.errors import PunchlineError, nearest, one_line
-from punchline.records import ModelCard, Request, Response, Scalar, State, Text
+from punchline.core.engine import check_options, version_of
+from punchline.core.errors import PunchlineError, nearest, one_line
+from punchline.core.records import ModelCard, Request, Response, Scalar, State, Text
+from punchline.project import revisions, small_models
 
 METRICS = {"bertscore": "bert-score", "cosine": "sentence-transformers"}  # and the package that computes it
 OPTIONS: dict[str, type] = {

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from punchline import adapters, revisions, small_models
-from punchline.engines import check_options, parameters, version_of
-from punchline.errors import PunchlineError, nearest, one_line
-from punchline.records import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
+from punchline.core.engine import check_options, parameters, version_of
+from punchline.core.errors import PunchlineError, nearest, one_line
+from punchline.core.records import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
+from punchline.project import adapters, revisions, small_models
 
 OPTIONS: dict[str, type] = {
     "id": str,

@@ -1,0 +1,5 @@
+"""python -m punchline.cli."""
+
+from punchline.cli import main
+
+main()

@@ -1,0 +1,134 @@
+"""Engines turn requests into responses. One file an engine; `engine:` in a model's YAML is the file's name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import pkgutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import ModelCard, Request, Response, Scalar, digest_of
+
+FOLDER = Path(__file__).resolve().parent.parent / "engines"
+
+
+class Engine(Protocol):
+    """What an engine module's `engine(card, seed)` returns. Making one must be cheap: no weights, no network."""
+
+    name: str
+    version: str  # of the engine, recorded with every response
+    needs_images: bool  # False: requests whose image is missing are answered all the same
+
+    def identity(self) -> dict[str, Any]:
+        """All that can change an answer but the request: model id, revision, dtype, constants, seed, file digest."""
+        ...
+
+    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+        """One response a request, in any order, as they come. `images` maps sha256 to file."""
+        ...
+
+    def unavailable(self) -> str | None:
+        """Why the model cannot run on this machine; None when it can. Cheap: nothing is loaded or asked."""
+        ...
+
+    def close(self) -> None:
+        """End what answering has started: servers, connections, weights in memory."""
+        ...
+
+
+@runtime_checkable
+class Released(Protocol):
+    """An engine whose answers come from files that someone released."""
+
+    files: list[str]  # paths, relative to the project root
+
+    def unknown(self, item_ids: Collection[str]) -> list[str]:
+        """Items that the files answer and that are not among `item_ids`: typing errors, or another benchmark's file."""
+        ...
+
+
+@runtime_checkable
+class Verdicts(Protocol):
+    """An engine whose files may hold a judge's verdicts too: it answers the judge's requests about its own answers."""
+
+    format: str  # the benchmark whose requests it answers
+
+    def judges(self) -> dict[str, str]:
+        """{item id: who judged its answer}, of the items that have a verdict."""
+        ...
+
+
+def looks_at(engine: Engine, benchmark: str) -> bool:
+    """Whether the engine looks at that benchmark's images. An engine with `sees` looks at those benchmarks' only."""
+    return engine.needs_images and benchmark in getattr(engine, "sees", (benchmark,))
+
+
+def version_of(package: str) -> str:
+    """The installed version of a package, or `absent`."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
+
+
+def names() -> list[str]:
+    """The engines there are."""
+    return sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]))
+
+
+def load(card: ModelCard, seed: int) -> Engine:
+    """The engine that a model card asks for. Raises PunchlineError for an unknown engine or option."""
+    if card.engine not in names():
+        raise PunchlineError(
+            f"unknown engine {card.engine!r}",
+            file=card.file,
+            field="engine",
+            way_out=nearest(card.engine, names()),
+        )
+    engine: Engine = importlib.import_module(f"punchline.engines.{card.engine}").engine(card, seed)
+    return engine
+
+
+def check_options(card: ModelCard, known: Collection[str]) -> None:
+    """Raises PunchlineError, naming the card and the nearest name, for an option that the engine does not know."""
+    for option in card.options:
+        if option not in known:
+            raise PunchlineError(
+                f"unknown option {option!r}", file=card.file, way_out=nearest(str(option), sorted(known))
+            )
+
+
+def check_files(card: ModelCard, engine: Engine) -> None:
+    """Raises PunchlineError, naming the card, when a file of released answers is not there."""
+    for path in engine.files if isinstance(engine, Released) else ():
+        if "{" in path or "}" in path or not Path(path).is_file():  # Snakemake takes braces for a wildcard
+            raise PunchlineError(
+                f"no such file: {path!r}" if not Path(path).is_file() else f"braces in the file name {path!r}",
+                file=card.file,
+                field="path",
+                way_out="Put the file there; relative paths start at the project's root; no ~, no braces",
+            )
+
+
+def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:
+    """Sampling parameters of one request: what it asks for, and before that what the card says for its benchmark.
+
+    A seed, where there is one, is that of sample 0; the samples after it count up.
+    """
+    chosen: dict[str, Scalar] = {
+        "temperature": request.sampling.temperature,
+        "max_tokens": request.sampling.max_tokens,
+        **({} if request.sampling.seed is None else {"seed": request.sampling.seed}),
+        **card.sampling_for(request.benchmark),
+    }
+    if isinstance(chosen.get("seed"), int):
+        chosen["seed"] = int(chosen["seed"] or 0) + request.sample
+    return chosen
+
+
+def model_key(engine: Engine, sampling: Mapping[str, Scalar] | None = None) -> str:
+    """model_key: sha256 of the engine's name, its identity, and the card's sampling parameters for the benchmark."""
+    return digest_of({"engine": engine.name, **engine.identity(), **({"sampling": dict(sampling)} if sampling else {})})

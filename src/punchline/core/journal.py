@@ -1,0 +1,160 @@
+"""Answers on disk: an append-only journal that survives a kill, and the snapshot made from it.
+
+One line an answer: {"record": <Response>, "sha256": <its digest>}. The journal is the state; all else is a view.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+import msgspec
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Record, Response, State, canonical
+
+GROUP_COMMIT_S = 0.05  # at most one fsync in this time; every line reaches the kernel at once, so a kill loses none
+
+
+class Line(Record, frozen=True, kw_only=True):
+    """One line of the journal."""
+
+    record: Response
+    sha256: str
+
+
+Key = tuple[str, str]  # (request_id, model_key)
+
+
+def read_lines(stream: Iterable[bytes], *, file: str | Path) -> Iterator[tuple[int, int, Response]]:
+    """(offset, length in bytes, answer) of every whole line of a journal.
+
+    A last line without its end is a write that a kill cut off: it is left out. Raises PunchlineError, with file and
+    line, for any other line that is not what was written.
+    """
+    decoder = msgspec.json.Decoder(Line)
+    offset = 0
+    for number, text in enumerate(stream, start=1):
+        if not text.endswith(b"\n"):
+            return
+        try:
+            line = decoder.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise _damaged(file, number, f"not a journal line: {error}") from error
+        if canonical(line) + b"\n" != text or line.record.digest != line.sha256:
+            raise _damaged(file, number, "the record differs from its sha256")
+        yield offset, len(text), line.record
+        offset += len(text)
+
+
+def parse_journal(content: bytes, *, file: str | Path) -> tuple[dict[Key, Response], int]:
+    """The latest answer for every key, and how many bytes of whole lines there are. Raises as `read_lines`."""
+    answers: dict[Key, Response] = {}
+    whole = 0
+    for offset, length, record in read_lines(io.BytesIO(content), file=file):
+        answers[record.request_id, record.model_key] = record
+        whole = offset + length
+    return answers, whole
+
+
+def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
+    return PunchlineError(
+        what,
+        file=file,
+        line=line,
+        way_out="Restore the file (dvc checkout), or delete that line: only its answer is asked again",
+    )
+
+
+class Place(NamedTuple):
+    """Where the latest answer for a key lies."""
+
+    offset: int
+    length: int
+    state: State
+
+
+class Journal:
+    """An open journal: `places` knows the latest response for every key, `append` makes one more durable.
+
+    Answers stay on disk, so that memory does not grow with them. One writer at a time: a second one gets a
+    PunchlineError at once.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise PunchlineError(
+                "another run is writing to this journal", file=path, way_out="Wait for it to end, then run again"
+            ) from error
+        self.places: dict[Key, Place] = {}
+        self._end = 0
+        try:
+            with self.path.open("rb") as stream:
+                for offset, length, response in read_lines(stream, file=path):
+                    self._know(response, offset, length)
+            if self._end < os.fstat(self._file).st_size:
+                os.ftruncate(self._file, self._end)
+        except BaseException:
+            os.close(self._file)
+            raise
+        self._synced = time.monotonic()
+
+    def _know(self, response: Response, offset: int, length: int) -> None:
+        key = response.request_id, sys.intern(response.model_key)
+        self.places[key] = Place(offset, length, response.state)
+        self._end = offset + length
+
+    def state(self, key: Key) -> State | None:
+        """State of the latest answer for a key; None where there is none."""
+        place = self.places.get(key)
+        return place.state if place is not None else None
+
+    def read(self, key: Key) -> Response:
+        """The latest answer for a key that is there."""
+        place = self.places[key]
+        text = os.pread(self._file, place.length, place.offset)
+        return msgspec.json.decode(text, type=Line).record
+
+    def append(self, response: Response) -> None:
+        """Add an answer. It is in the kernel when this returns, and on disk at the next group commit."""
+        line = canonical(Line(record=response, sha256=response.digest)) + b"\n"
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError as error:
+            raise PunchlineError(
+                f"no answer can be written: {error.strerror}",
+                file=self.path,
+                way_out="Make room and run again: what was answered before is kept",
+            ) from error
+        self._know(response, self._end, len(line))
+        if time.monotonic() - self._synced >= GROUP_COMMIT_S:
+            self.sync()
+
+    def sync(self) -> None:
+        """Group commit."""
+        os.fsync(self._file)
+        self._synced = time.monotonic()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.sync()
+        os.close(self._file)

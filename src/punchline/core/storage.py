@@ -1,0 +1,275 @@
+"""Files: written whole or not at all, read with errors that name the record."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import hashlib
+import io
+import itertools
+import os
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import IO, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import Record, canonical
+
+R = TypeVar("R", bound=Record)
+
+AGAIN = "Delete the file and run the same target again; the stage that makes it writes it anew"
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write to that takes `path`'s place when the block ends well, and vanishes when it does not.
+
+    Temporary file in the same folder, fsync, rename, fsync of the folder. What a killed process left there goes too.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(path.parent.resolve())
+    handle, temporary = _temporary(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
+            Path(temporary).replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk: the system does not say which file
+            error.filename = str(path)
+        raise
+
+
+def _temporary(path: Path) -> tuple[int, str]:
+    """(descriptor, name) of a new temporary file, locked as long as it is open: that keeps it from being swept."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        with suppress(OSError):  # a file system without locks: there nothing is swept either
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)  # swept between its making and its locking
+
+
+@cache  # once a process and folder: a sweep reads the whole folder
+def _sweep(folder: Path) -> None:
+    """Remove temporary files that no process has open: killed ones left them."""
+    for leftover in folder.glob(".*.part"):
+        try:
+            handle = os.open(leftover, os.O_RDWR)
+        except OSError:  # its writer has just ended
+            continue
+        with suppress(OSError):  # locked: somebody writes it
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            leftover.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+def write_text(path: str | Path, content: str) -> None:
+    """Write a UTF-8 file whole or not at all."""
+    write_bytes(path, content.encode())
+
+
+def sha256_file(path: str | Path) -> str:
+    """Hexadecimal sha256 of a file's bytes, read in blocks."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_records(path: str | Path, records: Iterable[Record]) -> None:
+    """One record a line, as canonical JSON."""
+    with replacing(path) as file:
+        for record in records:
+            file.write(canonical(record) + b"\n")
+
+
+def read_records(path: str | Path, kind: type[R]) -> list[R]:
+    """Read what write_records wrote. Raises PunchlineError with file and line for anything else."""
+    decoder = msgspec.json.Decoder(kind)
+    records = []
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                records.append(decoder.decode(line))
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise PunchlineError(
+                    f"not a {kind.__name__} record: {error}",
+                    file=path,
+                    line=number,
+                    way_out=AGAIN,
+                ) from error
+    return records
+
+
+def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
+    """Records of a CSV with header as (first physical line of the record, {column: cell}).
+
+    Quoted cells may hold newlines. `columns` must be there; others are kept. Raises PunchlineError naming file, line
+    and field for text that is not UTF-8, a missing column, or a record with too few or too many cells.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PunchlineError(f"byte {error.start} is not UTF-8", file=file, line=line) from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    records: list[tuple[int, dict[str, str]]] = []
+    header: list[str] | None = None
+    start = 1
+    try:
+        for cells in reader:
+            if header is None:
+                header = [cell.strip() for cell in cells]
+                for column in header:
+                    if header.count(column) > 1:
+                        raise PunchlineError("the column is there twice", file=file, line=1, field=column)
+                for column in columns:
+                    if column not in header:
+                        raise PunchlineError(
+                            "missing column", file=file, line=1, field=column, way_out=nearest(column, header)
+                        )
+            elif cells:
+                if len(cells) != len(header):
+                    raise PunchlineError(
+                        f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
+                    )
+                records.append((start, dict(zip(header, cells, strict=True))))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
+    if header is None:
+        raise PunchlineError("empty file; expected a CSV with a header", file=file)
+    return records
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
+    """A CSV with header and \\n line ends; None is an empty cell."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, fieldnames=list(columns), lineterminator="\n", restval="", extrasaction="raise")
+    writer.writeheader()
+    writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+_NATIVE: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+
+
+def _arrow_type(annotation: Any) -> pa.DataType | None:
+    """The arrow type of a scalar field; None for a nested one, which is kept as canonical JSON."""
+    kinds = [annotation]
+    if get_origin(annotation) in (Union, UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+    if all(get_origin(kind) is Literal for kind in kinds):
+        return pa.string()
+    return _NATIVE.get(kinds[0]) if len(kinds) == 1 else None
+
+
+ROW_GROUP = 10_000  # records
+
+
+def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
+    """Records as parquet: one column a field, nested fields as canonical JSON, and the column `digest`.
+
+    Written ROW_GROUP records at a time, so that an iterator of many needs little memory.
+    """
+    hints = get_type_hints(kind)
+    arrows = {name: _arrow_type(hints[name]) for name in kind.__struct_fields__}
+    schema = pa.schema([*((name, arrow or pa.string()) for name, arrow in arrows.items()), ("digest", pa.string())])
+    rest = iter(records)
+    with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while group := list(itertools.islice(rest, ROW_GROUP)):
+            columns = []
+            for name, arrow in arrows.items():
+                values = [getattr(record, name) for record in group]
+                if arrow is None:
+                    arrow, values = pa.string(), [canonical(value).decode() for value in values]
+                columns.append(pa.array(values, arrow))
+            columns.append(pa.array([record.digest for record in group], pa.string()))
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[str]] | None = None) -> list[R]:
+    """Read what write_table wrote; every record is checked against its digest.
+
+    `where`: only records whose text fields hold one of these values; the others are not looked at. Raises
+    PunchlineError with file and row for anything else.
+    """
+    way_out = AGAIN
+    try:
+        # ParquetFile, as pq.read_table imports pandas. No threads: one that lives on can abort a process that ends.
+        table = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read(use_threads=False)
+        rows = list(range(len(table)))
+        for name, values in (where or {}).items():
+            if name in table.column_names:
+                kept = [i for i, value in enumerate(table[name].to_pylist()) if value in values]
+                table, rows = table.take(pa.array(kept, pa.int64())), [rows[i] for i in kept]
+        columns = table.to_pydict()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise PunchlineError(f"unreadable parquet: {error}", file=path, way_out=way_out) from error
+    hints = get_type_hints(kind)
+    names = list(kind.__struct_fields__)
+    if sorted(columns) != sorted([*names, "digest"]):
+        raise PunchlineError(f"not a table of {kind.__name__} records", file=path, way_out=way_out)
+    records: list[R] = []
+    try:
+        for name in names:
+            if _arrow_type(hints[name]) is None:
+                decoder = msgspec.json.Decoder(hints[name])
+                memo: dict[str, Any] = {}
+                columns[name] = [memo[v] if v in memo else memo.setdefault(v, decoder.decode(v)) for v in columns[name]]
+        fields = zip(*(columns[name] for name in names), strict=True)
+        for row, digest, values in zip(rows, columns["digest"], fields, strict=True):
+            record = kind(**dict(zip(names, values, strict=True)))
+            if record.digest != digest:
+                raise PunchlineError(
+                    "the record differs from its digest", file=path, record=f"row {row}", way_out=way_out
+                )
+            records.append(record)
+    except (msgspec.DecodeError, TypeError, ValueError) as error:
+        raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, way_out=way_out) from error
+    return records
+
+
+def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any]]:
+    """Some columns of a table of records, unchecked. Raises PunchlineError for a file that is not one."""
+    try:
+        table: dict[str, list[Any]] = (
+            pq.ParquetFile(pa.BufferReader(Path(path).read_bytes()))
+            .read(columns=list(columns), use_threads=False)
+            .to_pydict()
+        )
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise PunchlineError(f"unreadable parquet: {error}", file=path, way_out=AGAIN) from error
+    for column in columns:
+        if column not in table:
+            raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)
+    return table

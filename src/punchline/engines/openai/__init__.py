@@ -1,0 +1,486 @@
+"""Any OpenAI-compatible endpoint: OpenAI, Gemini's compatible API, a server of one's own, vLLM. docs/openai.md.
+
+Answers are yielded as they arrive. Calls in flight are bounded, so memory does not grow with the number of requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import importlib.util
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from urllib.parse import urlsplit
+
+import msgspec
+
+import punchline
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Image, ModelCard, Record, Request, Response, Scalar, State, Usage
+from punchline.engines.openai import chat, pace
+
+if TYPE_CHECKING:
+    import openai
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
+PACKAGES = ("openai", "aiohttp")
+TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other faults
+LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
+FIXED = ("model", "messages", "stream", "n")  # what an answer is read by; extra_body may not change it
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Timeouts(Record, frozen=True, kw_only=True):
+    """Seconds."""
+
+    connect: Positive = 10.0
+    read: Positive = 300.0  # to the first byte, and between bytes
+    total: Positive = 600.0  # one try
+
+
+class Backoff(Record, frozen=True, kw_only=True):
+    """Seconds before the second try, and at most."""
+
+    first: Positive = 1.0
+    most: Positive = 60.0
+
+
+class Options(Record, frozen=True, kw_only=True):
+    """Options of a model card; docs/openai.md says what each does."""
+
+    id: Annotated[str, msgspec.Meta(min_length=1)]
+    revision: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    served_as: str | list[str] | None = None
+    reasoning_effort: str | None = None
+    thinking_budget: Annotated[int, msgspec.Meta(ge=-1)] | None = None
+    thinking_style: Literal["gemini", "anthropic", "openrouter", "qwen"] | None = None
+    search: bool = False
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    extra_body: dict[str, Any] = msgspec.field(default_factory=dict)
+    concurrency: Count = 16
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    timeouts: Timeouts = Timeouts()
+    attempts: Count = 8
+    backoff: Backoff = Backoff()
+    retry_after_most: Positive = 900.0
+    breaker: Annotated[int, msgspec.Meta(ge=0)] = 10
+    batch: bool = False
+    batch_poll: Positive = 30.0
+
+
+class OpenAI:
+    """The engine. `name` and `version` may be set by an engine that asks its own server through this one."""
+
+    name = "openai"
+
+    def __init__(self, card: ModelCard) -> None:
+        self.card = card
+        self.file = card.file
+        self.options = _options(card, self.file)
+        self.needs_images = "image" in card.modality
+        self.base_url = self.options.base_url or OPENAI_URL
+        self.key_env = self.options.api_key_env or (None if self.options.base_url else OPENAI_KEY)
+        self.version = f"{punchline.__version__} (openai {_installed()})"
+
+    @property
+    def key(self) -> str | None:
+        """The key, from the environment. Never to be written anywhere."""
+        return os.environ.get(self.key_env, "").strip() or None if self.key_env else None
+
+    def identity(self) -> dict[str, Any]:
+        """Model and revision, the server where it has a key (one without is the user's own: only its model counts),
+        and the options that change answers."""
+        options = self.options
+        return {
+            "id": options.id,
+            "revision": options.revision,
+            "server": self.base_url.rstrip("/") if self.key_env else None,
+            "served_as": options.served_as,
+            "body": self.constants(),
+            "v": 1,
+        }
+
+    def constants(self) -> dict[str, Any]:
+        """What every call's body holds besides model, messages and sampling parameters."""
+        options = self.options
+        body: dict[str, Any] = {}
+        if options.reasoning_effort is not None:
+            body["reasoning_effort"] = options.reasoning_effort
+        if options.search:
+            body["web_search_options"] = {}
+        budget = options.thinking_budget
+        shapes: dict[str | None, dict[str, Any]] = {
+            None: {},
+            "gemini": {"extra_body": {"google": {"thinking_config": {"thinking_budget": budget}}}},
+            "anthropic": {"thinking": {"type": "enabled", "budget_tokens": budget}},
+            "openrouter": {"reasoning": {"max_tokens": budget}},
+            "qwen": {"enable_thinking": budget != 0, "thinking_budget": budget},
+        }
+        return body | shapes[options.thinking_style] | options.extra_body
+
+    def unavailable(self) -> str | None:
+        """A package or the key that is not there."""
+        for package in PACKAGES:
+            if importlib.util.find_spec(package) is None:
+                return f"the package {package} is not installed: run make, or pip install 'openai[aiohttp]>=3'"
+        if self.key_env and not self.key:
+            return f"the environment variable {self.key_env} holds no API key"
+        return None
+
+    def close(self) -> None:
+        """Nothing: answering leaves nothing open."""
+
+    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+        """One response a request, as they arrive.
+
+        Raises PunchlineError where every request would meet the same: no key or a wrong one, an unknown model, a
+        parameter that the server refuses, another model than asked for, `breaker` failures in a row.
+        """
+        if reason := self.unavailable():
+            raise PunchlineError(reason, file=self.file, way_out="punchline models lists what can run here")
+        if self.key and not (self.key.isascii() and self.key.isprintable()):
+            raise PunchlineError(f"the key in {self.key_env} holds characters that no key has", file=self.file)
+        ask = []
+        for request in requests:
+            if reason := self._cannot_read(request):
+                yield self.response(request, model_key, "missing", reason=reason)
+            else:
+                ask.append(request)
+        if not ask:
+            return
+        if self.options.batch:
+            from punchline.engines.openai import batch
+
+            yield from batch.answer(self, ask, images, model_key)
+            return
+        calls = Calls(self, ask, images, model_key)
+        yield from pace.iterate(calls.run, bound=2 * self.options.concurrency + 16)
+
+    def _cannot_read(self, request: Request) -> str | None:
+        count = sum(isinstance(part, Image) for message in request.messages for part in message.content)
+        most = self.card.images_per_prompt
+        if count and not self.needs_images:
+            return "the model reads no images"
+        if most is not None and count > most:
+            return f"the model reads {most} images at once, not {count}"
+        return None
+
+    def parameters(self, request: Request) -> dict[str, Any]:
+        """What is sent beside model and messages. A sampling parameter that is null in the card is not sent."""
+        sampling = {k: v for k, v in engines.parameters(self.card, request).items() if v is not None}
+        if "max_tokens" in sampling:
+            sampling[self.options.max_tokens_field] = sampling.pop("max_tokens")
+        return {**sampling, **self.constants()}
+
+    def body(self, request: Request, images: Mapping[str, Path]) -> dict[str, Any]:
+        """What is sent for a request."""
+        messages = chat.messages(request, images)
+        return {"model": self.options.id, "messages": messages, **self.parameters(request)}
+
+    def client(self) -> openai.AsyncOpenAI:
+        """A client for the event loop that runs. Its own retries are off: they know nothing of budgets."""
+        import httpx2
+        import openai
+
+        timeouts = self.options.timeouts
+        limits = httpx2.Limits(max_connections=self.options.concurrency + 8)
+        timeout = openai.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
+        http = openai.DefaultAioHttpClient(timeout=timeout, limits=limits)  # half the processor time of the default one
+        return openai.AsyncOpenAI(
+            api_key=self.key or "none", base_url=self.base_url, max_retries=0, timeout=timeout, http_client=http
+        )
+
+    def response(
+        self,
+        request: Request,
+        model_key: str,
+        state: State,
+        *,
+        text: str | None = None,
+        reason: str | None = None,
+        finish_reason: str | None = None,
+        usage: Usage | None = None,
+        latency_s: float | None = None,
+        effective: Mapping[str, Scalar] | None = None,
+        provider_id: str | None = None,
+    ) -> Response:
+        """A response of this engine, without the key wherever a server may have put it."""
+        key = self.key
+        return Response(
+            request_id=request.request_id,
+            model_key=model_key,
+            state=state,
+            text=chat.redacted(text, key, least=len(key or "")) if text is not None else None,
+            reason=chat.one_line(reason, key) if reason is not None else None,
+            finish_reason=chat.one_line(finish_reason, key) if finish_reason is not None else None,
+            usage=usage or Usage(),
+            latency_s=latency_s,
+            engine=self.name,
+            engine_version=self.version,
+            effective={k: chat.one_line(v, key) if isinstance(v, str) else v for k, v in (effective or {}).items()},
+            provider_id=chat.one_line(provider_id, key) if provider_id is not None else None,
+        )
+
+    def answered(
+        self, request: Request, model_key: str, reply: chat.Reply, sent: Mapping[str, Any], **about: Any
+    ) -> Response:
+        """A response made of a reply. Raises PunchlineError when another model answered than was asked for."""
+        self.check_model(reply.model)
+        served = {"model": reply.model, "system_fingerprint": reply.fingerprint}
+        return self.response(
+            request,
+            model_key,
+            reply.state,
+            text=reply.text,
+            reason=reply.reason,
+            finish_reason=reply.finish_reason,
+            usage=reply.usage,
+            effective={**chat.flat(sent), **{k: v for k, v in served.items() if v is not None}},
+            **about,
+        )
+
+    def check_model(self, served: str | None) -> None:
+        """Raises PunchlineError when the server names another model than was asked for. A server without a key may
+        call its model what it likes, unless `served_as` says what."""
+        names = [self.options.served_as] if isinstance(self.options.served_as, str) else self.options.served_as
+        if served is None or (names is None and self.key_env is None):
+            return
+        if not any(chat.same_model(name, served) for name in [self.options.id, *(names or [])]):
+            served = chat.one_line(served, self.key)
+            raise PunchlineError(
+                f"asked for the model {self.options.id}, the server answered as {served!r}",
+                file=self.file,
+                field="id",
+                way_out=f"Correct `id`, or write `served_as: {served}` if that is the model you mean",
+            )
+
+    def stop(self, refusal: chat.Refusal, parameter: str | None) -> NoReturn:
+        """Raises the PunchlineError for a refusal that every request would meet."""
+        words, status = chat.one_line(str(refusal), self.key), refusal.status
+        key_env = self.key_env or OPENAI_KEY
+        if parameter == "model":
+            what, field, way = f"the server does not know the model {self.options.id}: {words}", "id", "Correct `id`"
+        elif parameter is not None:
+            what = f"the server refuses the parameter {parameter} for {self.options.id}: {words}"
+            field, way = parameter, f"Change it; `sampling: {{{parameter}: null}}` in the card sends none"
+            if parameter == "max_tokens":
+                way = "If it wants max_completion_tokens, write `max_tokens_field: max_completion_tokens`"
+        elif status in (401, 403):
+            what, field = f"the server does not let {self.options.id} be asked: {words}", "api_key_env"
+            way = f"Check the key in the environment variable {key_env}"
+            way += "" if self.key_env else f", and name it: `api_key_env: {key_env}`"
+        elif status in (402, 429):
+            what, field = f"the account of {key_env} can pay for no more: {words}", "api_key_env"
+            way = "Add credit, or take another key; what was answered is kept"
+        else:
+            what, field = f"the server has no {self.options.id} at {self.base_url}: {words}", "base_url"
+            way = f"Check `base_url` and `id`, and that the key in {key_env} may use the model"
+        raise PunchlineError(what, file=self.file, field=field, way_out=way)
+
+
+class Calls:
+    """One run of calls: as many workers as calls may be in flight, each with one request at a time."""
+
+    def __init__(self, engine: OpenAI, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> None:
+        self.engine, self.images, self.model_key = engine, images, model_key
+        self.todo = iter(requests)
+        self.workers = min(engine.options.concurrency, len(requests))
+        self.answers = 0  # calls that a server answered, whatever it said
+        self.failures = 0  # requests given up in a row
+        self.first: str | None = None  # error of that row
+
+    async def run(self, put: pace.Put[Response]) -> None:
+        """Ask all; the first PunchlineError ends it, and with it every call in flight."""
+        options = self.engine.options
+        self.pace = pace.Pace(options.concurrency, options.requests_per_minute, options.tokens_per_minute)
+        client = self.engine.client()
+
+        async def worker() -> None:
+            for request in self.todo:
+                await put(await self.ask(client, request))
+
+        workers = [asyncio.create_task(worker()) for _ in range(self.workers)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for task in workers:
+                task.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            await client.close()
+
+    async def ask(self, client: openai.AsyncOpenAI, request: Request) -> Response:
+        """Ask until there is an answer, or no hope of one."""
+        engine, options = self.engine, self.engine.options
+        body, sent = engine.body(request, self.images), engine.parameters(request)
+        tokens = chat.estimated_tokens(request, sent.get(options.max_tokens_field))
+        tries: dict[str, int] = {"again": 0, "limited": 0, "time-out": 0, "unreachable": 0}
+        most = {"again": options.attempts, "limited": LIMITED_TRIES * options.attempts}
+        most |= {"time-out": min(TIMEOUT_TRIES, options.attempts), "unreachable": options.attempts}
+        before = self.answers
+        while True:
+            reserved = await self.pace.acquire(tokens)
+            began = monotonic()
+            try:
+                outcome = await self._call(client, body)
+            finally:
+                self.pace.release()
+            latency = round(monotonic() - began, 4)
+            if isinstance(outcome, _Answer):
+                self.answers += 1
+                self.failures, self.first = 0, None
+                used = outcome.reply.usage
+                total = None if used.prompt is None else used.prompt + (used.completion or 0)
+                self.pace.answered(tokens, reserved, total)
+                about = {"latency_s": latency, "provider_id": outcome.id}
+                return engine.answered(request, self.model_key, outcome.reply, sent, **about)
+            words, wait = outcome.words, outcome.wait
+            kind = outcome.kind
+            if isinstance(outcome, _Refused):
+                kind, parameter = chat.judge(outcome.refusal, sent)
+                if kind == "stop":
+                    engine.stop(outcome.refusal, parameter)
+            self.first = self.first or words
+            if kind == "limited" or (isinstance(outcome, _Refused) and outcome.refusal.status in (503, 529)):
+                self.pace.limited(began)
+            if wait is not None and kind in tries:
+                if wait > options.retry_after_most:
+                    self._end(f"the server asks to wait {wait:,.0f} s: {words}", "Run again then")
+                self.pace.pause(wait)
+            if kind in tries:
+                tries[kind] += 1
+                if tries[kind] < most[kind]:
+                    if wait is None or wait < options.backoff.first:
+                        spent = sum(tries.values())
+                        await asyncio.sleep(pace.backoff(spent, options.backoff.first, options.backoff.most))
+                    continue
+                if kind == "unreachable" and before == self.answers:
+                    self._end(f"the server cannot be reached: {words}", "Check `base_url`, and that the server runs")
+                words += f" ({sum(tries.values())} tries)"
+            if kind == "refused":
+                self.failures, self.first = 0, None
+                return engine.response(request, self.model_key, "refused", reason=words, effective=chat.flat(sent))
+            if kind != "too long":  # one request's own fault
+                self._given_up()
+            return engine.response(request, self.model_key, "failed", reason=words, effective=chat.flat(sent))
+
+    async def _call(self, client: openai.AsyncOpenAI, body: Mapping[str, Any]) -> _Answer | _Refused | _Fault:
+        """One try. Exceptions of the client hold the server's words, key and all: none gets out of here."""
+        import aiohttp
+        import httpx2
+        import openai
+
+        total = self.engine.options.timeouts.total
+        try:
+            async with asyncio.timeout(total):
+                raw = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
+            reply = chat.read_reply(raw.content)
+            return _Answer(reply, raw.headers.get("x-request-id") or reply.id)
+        except chat.Unusable as error:
+            return _Fault("again", self._clean(f"HTTP 200: {error}"))
+        except openai.APIStatusError as error:
+            refusal = chat.read_refusal(error.status_code, error.response.content)
+            wait = chat.retry_after(error.response.headers)
+            return _Refused("again", self._clean(str(refusal)), wait, refusal)
+        except TimeoutError:
+            return _Fault("time-out", f"time-out: no whole answer in {total:g} s")
+        except (openai.APIConnectionError, aiohttp.ClientError) as error:
+            chain: list[BaseException] = [error]  # the layers between call a broken connection a time-out
+            while (cause := chain[-1].__cause__) is not None:
+                chain.append(cause)
+            if any(isinstance(cause, aiohttp.SocketTimeoutError) for cause in chain):
+                return _Fault("time-out", f"time-out: silent for {self.engine.options.timeouts.read:g} s")
+            never = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+            kind = "unreachable" if any(isinstance(cause, never) for cause in chain) else "again"
+            cause = next((cause for cause in chain if isinstance(cause, aiohttp.ClientError)), chain[-1])
+            return _Fault(kind, self._clean(f"{type(cause).__name__}: {cause}"))
+
+    def _clean(self, words: str) -> str:
+        return chat.one_line(words, self.engine.key)
+
+    def _given_up(self) -> None:
+        self.failures += 1
+        if self.engine.options.breaker and self.failures >= self.engine.options.breaker:
+            self._end(
+                f"{self.failures} requests in a row failed; the first error: {self.first}",
+                "Run again once that is mended: what was answered is kept. `breaker: 0` goes on whatever fails",
+            )
+
+    def _end(self, what: str, way_out: str) -> NoReturn:
+        raise PunchlineError(f"{self.engine.options.id}: {what}", file=self.engine.file, way_out=way_out)
+
+
+class _Answer(msgspec.Struct):
+    reply: chat.Reply
+    id: str | None
+
+
+class _Fault(msgspec.Struct):
+    kind: str  # again, time-out, unreachable
+    words: str
+    wait: float | None = None  # seconds that the server asked for
+
+
+class _Refused(_Fault):
+    refusal: chat.Refusal = chat.Refusal(status=0, message="")
+
+
+def engine(card: ModelCard, seed: int) -> OpenAI:
+    """The engine of a model card. `seed` does not matter: one is sent where the card's sampling parameters have it."""
+    return OpenAI(card)
+
+
+def _installed() -> str:
+    try:
+        return importlib.metadata.version("openai")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _options(card: ModelCard, file: str) -> Options:
+    """Checked options. No value is repeated in an error: one may be a key that was put in the wrong place."""
+    engines.check_options(card, Options.__struct_fields__)
+    try:
+        options = msgspec.convert(card.options, Options)
+    except msgspec.ValidationError as error:
+        what, _, at = str(error).partition(" - at `$.")
+        raise PunchlineError(what, file=file, field=at.rstrip("`") or None, way_out="See docs/openai.md") from None
+    if options.api_key_env is not None and not re.fullmatch("[A-Z][A-Z0-9_]*", options.api_key_env):
+        raise PunchlineError(
+            "this is not the name of an environment variable",
+            file=file,
+            field="api_key_env",
+            way_out="Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only",
+        )
+    if options.base_url is not None:
+        url = urlsplit(options.base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise PunchlineError("expected http://… or https://…", file=file, field="base_url")
+        if url.username or url.password or url.query or url.fragment:
+            raise PunchlineError(
+                "the address holds more than a server and a path",
+                file=file,
+                field="base_url",
+                way_out="A key belongs into the environment variable that `api_key_env` names",
+            )
+    for name in FIXED:
+        if name in options.extra_body:
+            raise PunchlineError(f"extra_body may not hold {name!r}", file=file, field="extra_body")
+    if (options.thinking_budget is None) != (options.thinking_style is None):
+        raise PunchlineError(
+            "thinking_budget and thinking_style go together",
+            file=file,
+            field="thinking_budget",
+            way_out="thinking_style: gemini, anthropic, openrouter or qwen says how the server wants the budget",
+        )
+    return options

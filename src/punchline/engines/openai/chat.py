@@ -1,0 +1,303 @@
+"""The chat completions protocol without its network: what is sent, and what a server's reply means."""
+
+from __future__ import annotations
+
+import base64
+import email.utils
+import json
+import re
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Image, Request, Scalar, State, Text, Usage
+
+MEDIA_TYPES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+    b"BM": "image/bmp",
+}
+TOKENS_AN_IMAGE = 1000  # a guess for the token budget, put right by what the server counts
+SHORTEST_KEY = 8  # characters
+REASON_LENGTH = 300  # characters of a server's words that are passed on
+
+_TOO_LONG = re.compile(
+    r"context[ _](length|window)|too long|too many (input |prompt )?tokens"
+    r"|(request|image|payload|body) .{0,20}too large|exceed\w* .{0,40}(context|input token|prompt)",
+    re.IGNORECASE,
+)
+_FILTERED = {"content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked", "safety"}
+_AGAINST = re.compile(
+    r"unsupported|not support|unrecognized|unrecognised|unknown|unexpected|invalid|not (permitted|allowed|a valid)"
+    r"|deprecated|incompatible|must be|should be|at most|at least|only the default|cannot find|out of range|removed",
+    re.IGNORECASE,
+)
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What an answered call says."""
+
+    state: State
+    text: str | None = None
+    reason: str | None = None
+    finish_reason: str | None = None
+    usage: Usage = Usage()
+    model: str | None = None  # that the server says it used
+    fingerprint: str | None = None
+    id: str | None = None
+
+
+class Unusable(Exception):
+    """A reply without an answer in it; worth another try."""
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server said in place of an answer."""
+
+    status: int
+    message: str
+    param: str | None = None
+    code: str | None = None
+
+    def __str__(self) -> str:
+        return f"HTTP {self.status}: {self.message}" if self.message else f"HTTP {self.status}"
+
+
+def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any]]:
+    """The request's messages as the protocol has them; images as data URIs of the unchanged bytes, parts in order."""
+    made: list[dict[str, Any]] = []
+    for message in request.messages:
+        parts = message.content
+        if len(parts) == 1 and isinstance(parts[0], Text):  # a plain string: some servers take no list from "system"
+            made.append({"role": message.role, "content": parts[0].text})
+            continue
+        content: list[dict[str, Any]] = []
+        for part in parts:
+            if isinstance(part, Text):
+                content.append({"type": "text", "text": part.text})
+            else:
+                content.append({"type": "image_url", "image_url": {"url": _data_uri(part, request, images)}})
+        made.append({"role": message.role, "content": content})
+    return made
+
+
+def media_type(content: bytes) -> str | None:
+    """Media type of an image, told from its first bytes; None for one that no API takes."""
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in MEDIA_TYPES.items() if content.startswith(start)), None)
+
+
+def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str:
+    if image.sha256 is None or image.sha256 not in images:
+        raise PunchlineError(
+            f"no file for the image {image.sha256} of {request.task}",
+            record=request.item_id,
+            way_out="Run again with --forcerun pictures",
+        )
+    content = images[image.sha256].read_bytes()
+    kind = media_type(content)
+    if kind is None:
+        raise PunchlineError(
+            "no API takes this kind of image",
+            file=images[image.sha256],
+            record=request.item_id,
+            way_out="Use PNG, JPEG, GIF, WebP or BMP",
+        )
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def estimated_tokens(request: Request, max_tokens: Scalar) -> float:
+    """Tokens that a call may take: four characters each, a guess for an image, and all of `max_tokens`."""
+    tokens = float(max_tokens) if isinstance(max_tokens, (int, float)) else 0.0
+    for message in request.messages:
+        for part in message.content:
+            tokens += len(part.text) / 4 if isinstance(part, Text) else TOKENS_AN_IMAGE
+    return tokens
+
+
+def flat(parameters: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Parameters as a record holds them: what is no scalar becomes its JSON."""
+    scalar = (str, int, float, bool, type(None))
+    return {k: v if isinstance(v, scalar) else json.dumps(v, sort_keys=True) for k, v in parameters.items()}
+
+
+def read_reply(content: bytes) -> Reply:
+    """A reply of HTTP 200. Raises Unusable for anything that holds no answer.
+
+    A null text that was cut off at max_tokens (all of them went into reasoning) is the answer "": asking again would
+    give the same. Any other null text is unusable.
+    """
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Unusable("empty body" if not content.strip() else "the body is not JSON") from error
+    if not isinstance(body, dict) or not isinstance(body.get("choices"), list) or not body["choices"]:
+        said = read_refusal(200, content).message if isinstance(body, dict) and body.get("error") else ""
+        raise Unusable(f"no answer in the body{': ' + said if said else ''}")
+    choice = body["choices"][0]
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        raise Unusable("no message in the body")
+    finish = _text(choice.get("finish_reason"))
+    about: dict[str, Any] = {
+        "finish_reason": finish,
+        "usage": _usage(body.get("usage")),
+        "model": _text(body.get("model")),
+        "fingerprint": _text(body.get("system_fingerprint")),
+        "id": _text(body.get("id")),
+    }
+    if finish is not None and finish.startswith("content_filter"):
+        return Reply(state="refused", reason="content_filter", **about)
+    text = message.get("content")
+    if isinstance(text, list):  # some servers answer in parts, their reasoning apart
+        parts = (part for part in text if isinstance(part, dict) and part.get("type") == "text")
+        text = "".join(str(part.get("text", "")) for part in parts)
+    if not text and isinstance(message.get("refusal"), str) and message["refusal"]:
+        return Reply(state="refused", reason=message["refusal"], **about)
+    if text is None and finish == "length":
+        text = ""
+    if not isinstance(text, str):
+        raise Unusable(f"no text in the answer (finish_reason {finish})")
+    return Reply(state="ok", text=text, **about)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _usage(value: Any) -> Usage:
+    def count(mapping: Any, name: str) -> int | None:
+        number = mapping.get(name) if isinstance(mapping, dict) else None
+        return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+    details = value if isinstance(value, dict) else {}
+    return Usage(
+        prompt=count(value, "prompt_tokens"),
+        completion=count(value, "completion_tokens"),
+        reasoning=count(details.get("completion_tokens_details"), "reasoning_tokens"),
+        cached=count(details.get("prompt_tokens_details"), "cached_tokens"),
+    )
+
+
+def read_refusal(status: int, content: bytes) -> Refusal:
+    """What an error body says, in any shape in use (OpenAI's, Gemini's list, FastAPI's `detail`, plain text)."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return Refusal(status=status, message=content[:2000].decode(errors="replace"))
+    if isinstance(body, list) and body:
+        body = body[0]
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(error, dict):
+        return Refusal(status=status, message=error if isinstance(error, str) else "")
+    message = error.get("message", error.get("detail", ""))
+    return Refusal(
+        status=status,
+        message=message if isinstance(message, str) else json.dumps(message),
+        param=_text(error.get("param")),
+        code=_text(error.get("code")) or _text(error.get("type")) or _text(error.get("status")),
+    )
+
+
+Verdict = Literal["stop", "limited", "again", "too long", "failed", "refused"]
+
+
+def judge(refusal: Refusal, sent: Collection[str]) -> tuple[Verdict, str | None]:
+    """What to do about a refusal, and the parameter, one of `sent`, that the server will not take.
+
+    stop: every request would meet the same; limited: too many at once; again: the server's trouble; too long, failed
+    and refused concern this request alone.
+    """
+    status, code = refusal.status, refusal.code or ""
+    if status == 429:
+        return ("stop" if code in ("insufficient_quota", "billing_hard_limit_reached") else "limited"), None
+    if status >= 500 or status in (408, 409, 425):
+        return "again", None
+    if status < 400 or status in (401, 402, 403, 404, 405):
+        return "stop", None
+    if code in _FILTERED:
+        return "refused", None
+    if code in ("context_length_exceeded", "string_above_max_length") or status == 413:
+        return "too long", None
+    if code == "model_not_found" or refusal.param == "model":
+        return "stop", "model"
+    if _TOO_LONG.search(refusal.message):  # before the parameter: vLLM names max_tokens then
+        return "too long", None
+    if refusal.param is not None and refusal.param.split(".")[0].split("[")[0] in sent:
+        return "stop", refusal.param
+    if _AGAINST.search(refusal.message) or "unsupported" in code or "unknown" in code:
+        for name in sorted(sent, key=len, reverse=True):
+            if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", refusal.message):
+                return "stop", name
+    return "failed", None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asks to wait, from Retry-After (seconds or HTTP date) or retry-after-ms; None: unsaid.
+
+    A date is read against the server's own clock where it sends one.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    until = _date(headers.get("retry-after"))
+    now = _date(headers.get("date")) or time.time()
+    return max(0.0, until - now) if until is not None else None
+
+
+def _date(value: str | None) -> float | None:
+    try:
+        return email.utils.parsedate_to_datetime(value).timestamp() if value else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def same_model(asked: str, served: str) -> bool:
+    """Whether `served` names the model that was asked for: itself, or a dated release of it."""
+    asked, served = (name.lower().removeprefix("models/") for name in (asked, served))
+    dated = r"[-@](\d{4}-?\d{2}-?\d{2}|\d{2}-\d{2}|\d{2}-\d{4}|\d{3,4})"
+    return asked == served or bool(re.fullmatch(re.escape(asked.removesuffix("-latest")) + dated, served))
+
+
+def redacted(text: str, key: str | None, least: int = SHORTEST_KEY) -> str:
+    """Text with the key, and any part of it of at least `least` characters, taken out.
+
+    A key of fewer than SHORTEST_KEY characters is a placeholder (EMPTY, none) and no secret: words stay as they are.
+    """
+    if not key or len(key) < SHORTEST_KEY:
+        return text
+    size = min(least, len(key))
+    hidden = bytearray(len(text))
+    for start in range(len(key) - size + 1):
+        at = text.find(key[start : start + size])
+        while at >= 0:
+            hidden[at : at + size] = b"\x01" * size
+            at = text.find(key[start : start + size], at + 1)
+    if not any(hidden):
+        return text
+    made, inside = [], False
+    for character, hide in zip(text, hidden, strict=True):
+        if hide and not inside:
+            made.append("[key]")
+        elif not hide:
+            made.append(character)
+        inside = bool(hide)
+    return "".join(made)
+
+
+def one_line(text: str, key: str | None) -> str:
+    """A server's words on one short line, without the key."""
+    words = " ".join(redacted(text, key).split())
+    words = "".join(c for c in words if c.isprintable())
+    return words if len(words) <= REASON_LENGTH else words[: REASON_LENGTH - 1] + "…"

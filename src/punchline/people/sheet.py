@@ -1,0 +1,44 @@
+"""Answers of models as they are handed to people for rating."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from punchline.bench.ratings import Explanation
+from punchline.core.benchmark import DEFAULT
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import Item, Request, Response
+from punchline.core.storage import read_records, read_table
+
+
+def explanations(benchmark: str, task: str, models: Sequence[str], condition: str = DEFAULT) -> list[Explanation]:
+    """All answers of the models to a task in one condition, with the picture that they saw.
+
+    Raises PunchlineError for a model that has not answered in the current selection and for a task that was not asked.
+    """
+    requests = Path(f"data/requests/{benchmark}.parquet")
+    if not requests.is_file():
+        raise PunchlineError("nothing has been asked yet", file=requests, way_out="Run the target `responses` first")
+    asked = read_table(requests, Request)
+    tasks = {request.task for request in asked}
+    if task not in tasks:
+        raise PunchlineError(f"no request has the task {task!r}", file=requests, way_out=nearest(task, tasks))
+    pictures = {
+        item.item_id: item.images[0].path if item.images else ""
+        for item in read_records(f"data/items/{benchmark}/items.jsonl", Item)
+    }
+    found = []
+    for model in models:
+        snapshot = Path(f"data/responses/{benchmark}/{model}.parquet")
+        if not snapshot.is_file():
+            there = [path.stem for path in snapshot.parent.glob("*.parquet")]
+            raise PunchlineError("the model has no answers", file=snapshot, way_out=nearest(model, there))
+        for request, response in zip(asked, read_table(snapshot, Response), strict=True):
+            chosen = (request.task, request.condition, request.sample) == (task, condition, 0)
+            if chosen and response.state == "ok":
+                picture = pictures.get(request.item_id, "")
+                found.append(Explanation(request.item_id, model, picture, response.text or ""))
+    if not found:
+        raise PunchlineError(f"no model has an answer to {task}", file=requests, way_out="Run the target `responses`")
+    return found

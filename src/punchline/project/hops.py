@@ -1,0 +1,114 @@
+"""Hops: who answers what one model's answers lead to, and where it lies.
+
+A hop is a round of requests that hang on a model's answers: `chained` (asked of the model itself), `judge` (of a judge)
+and the scorers' (of a model that compares two texts). Its files are named after it:
+data/requests/<benchmark>/<hop>/<model>.parquet, data/responses/<benchmark>/<hop>/<model>.parquet (the view) and
+data/responses/<benchmark>/<hop>/<who answers>.jsonl (the journal).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from punchline.core.benchmark import SCORERS, Benchmark
+from punchline.core.engine import Engine, Verdicts
+from punchline.core.errors import PunchlineError
+from punchline.core.records import ModelCard, Request
+
+CHAINED = "chained"
+JUDGE = "judge"
+HOPS = (CHAINED, JUDGE, *SCORERS)  # in the order in which they are answered
+
+RELEASED = "released"  # in place of a judge's name: verdicts were released with the answers
+UNNAMED = "unnamed"
+
+
+def requests_path(benchmark: str, hop: str, model: str) -> str:
+    """What a hop asks about, or of, one model."""
+    return f"data/requests/{benchmark}/{hop}/{model}.parquet"
+
+
+def snapshot_path(benchmark: str, hop: str, model: str) -> str:
+    """The answers to those requests."""
+    return f"data/responses/{benchmark}/{hop}/{model}.parquet"
+
+
+def journal_path(benchmark: str, hop: str, stem: str) -> str:
+    """Where a hop's answers are kept, by who gave them."""
+    return f"data/responses/{benchmark}/{hop}/{stem}.jsonl"
+
+
+def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
+    """{hop: name of the scorer that answers it}. Raises PunchlineError for two scorers of one hop."""
+    found: dict[str, str] = {}
+    for card in cards:
+        hop = scorer_hop(card)
+        if hop in found:
+            raise PunchlineError(
+                f"both {found[hop]} and {card.name} measure {hop}", field="scorers", way_out="Choose one of them"
+            )
+        found[hop] = card.name
+    return found
+
+
+def scorer_hop(card: ModelCard) -> str:
+    """The hop that a scorer's card answers. Raises PunchlineError for a card of another kind."""
+    hop = card.options.get("metric")
+    if card.engine != "similarity" or hop not in SCORERS:
+        raise PunchlineError(
+            f"{card.name} is no scorer: it compares no texts",
+            file=card.file,
+            way_out=f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`",
+        )
+    return str(hop)
+
+
+def hops_of(
+    benchmark: Benchmark,
+    model: ModelCard,
+    engine: Engine,
+    *,
+    conditions: Sequence[str],
+    judge: str | None,
+    scorers: Mapping[str, str],
+) -> dict[str, str]:
+    """{hop: who answers it} for one model, in order; nothing for a hop that nobody answers.
+
+    `scorers`: {hop: name of the card}. The judge is `judge`, or RELEASED where verdicts were released with the answers
+    and no other judge is asked for, or just the one that gave them.
+    """
+    found = {}
+    if set(benchmark.CHAINED) & set(conditions):
+        found[CHAINED] = model.name
+    for hop in HOPS:
+        if hop not in benchmark.JUDGES:
+            continue
+        who = scorers.get(hop, "") if hop in SCORERS else judge or ""
+        if hop == JUDGE and isinstance(engine, Verdicts) and engine.format == benchmark.NAME:
+            who = RELEASED if engine.judges() and judge in (None, *_who(engine)) else who
+        if who:
+            found[hop] = who
+    return found
+
+
+def _who(engine: Verdicts) -> set[str]:
+    """The one judge of all an engine's answers; nobody where there are several."""
+    judges = set(engine.judges().values())
+    return judges if len(judges) == 1 else set()
+
+
+def by_journal(judge: str, engine: Engine, requests: Sequence[Request]) -> dict[str, list[Request]]:
+    """{stem of a journal: requests whose answers it holds}. A released verdict lies in a journal named after its giver.
+
+    Not in the journal of a judge of that name: both may be written at once.
+    """
+    if judge != RELEASED:
+        return {judge: list(requests)}
+    assert isinstance(engine, Verdicts)
+    judges = engine.judges()
+    grouped: dict[str, list[Request]] = {}
+    for request in requests:
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", judges.get(request.item_id, UNNAMED)).lstrip("._-") or UNNAMED
+        grouped.setdefault(f"{name}.{RELEASED}", []).append(request)
+    return grouped

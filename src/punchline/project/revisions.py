@@ -1,0 +1,163 @@
+"""Which bytes a model id stands for: a commit of a hub repository, or the digest of a folder's files.
+
+Hub models without `revision` in their card are resolved once and locked in data/manifests/models.lock.csv, which later
+runs follow. That file is the user's to commit.
+"""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import functools
+import io
+import json
+import os
+import re
+from pathlib import Path
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import digest_of
+from punchline.project.small_models import FOLDER, MANIFEST, builder_of, files_of
+
+LOCK = Path("data/manifests/models.lock.csv")
+COLUMNS = ("id", "revision")
+COMMIT = "[0-9a-f]{40}"
+
+
+def is_folder(model_id: str) -> bool:
+    """Whether an id names a folder rather than a hub repository: it is one, or is written as a path."""
+    return Path(model_id).is_dir() or model_id.startswith(("/", "./", "../", "~", "data/")) or model_id.count("/") > 1
+
+
+def check(model_id: str, revision: object, file: str) -> None:
+    """Raises PunchlineError, naming the card, for a `revision` that pins nothing."""
+    pattern, expected = (COMMIT, "a commit hash of 40 hexadecimal digits")
+    if is_folder(model_id):
+        pattern, expected = (
+            "sha256:[0-9a-f]{64}",
+            "sha256: and 64 hexadecimal digits, as errors about the folder print it",
+        )
+    if revision is not None and not (isinstance(revision, str) and re.fullmatch(pattern, revision)):
+        raise PunchlineError(
+            f"expected {expected}, got {revision!r}",
+            file=file,
+            field="revision",
+            way_out="A branch or a tag may move; without `revision` the first run locks what it finds",
+        )
+
+
+def pinned(model_id: str, revision: str | None = None) -> str:
+    """The revision that an id stands for: the card's if it has one, else the locked one, else what the hub has now.
+
+    A folder's is `sha256:` and the digest of its files. Asks the hub at most once in a model's life; where the hub
+    cannot be reached, what is in its local cache is taken. Raises PunchlineError where nothing is found and for a
+    folder whose files are not those of `revision`.
+    """
+    if is_folder(model_id):
+        found = folder_revision(model_id)
+        if revision not in (None, found):
+            raise PunchlineError(
+                f"the files are not those that the card pins: {found}, expected {revision}",
+                file=model_id,
+                way_out="Restore the files, or write the new digest into the card",
+            )
+        return found
+    return revision or _locked(model_id)
+
+
+def folder_revision(folder: str | Path) -> str:
+    """`sha256:` and the digest of {path: sha256} of a folder's files, from its punchline.json if there is one.
+
+    Raises PunchlineError for a folder that is not there.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        name = builder_of(str(folder))
+        way_out = f"Run python scripts/small_model.py {name}" if name else "Put the model's files there"
+        raise PunchlineError("no such folder", file=folder, way_out=way_out)
+    manifest = path / MANIFEST
+    if manifest.is_file():
+        return f"sha256:{digest_of(_files(manifest))}"
+    return f"sha256:{_digest_of_files(path.resolve())}"
+
+
+def verify_folder(folder: str | Path) -> None:
+    """Raises PunchlineError when a folder's files are not those that its punchline.json lists. Reads every byte."""
+    manifest = Path(folder) / MANIFEST
+    if manifest.is_file() and (listed := _files(manifest)) != (found := files_of(folder)):
+        changed = sorted(name for name in listed.keys() | found.keys() if listed.get(name) != found.get(name))
+        raise PunchlineError(
+            f"files are not as {MANIFEST} lists them: {', '.join(changed)}",
+            file=folder,
+            way_out=f"Delete the folder and build it again; folders in {FOLDER} are built when a model needs them",
+        )
+
+
+def _files(manifest: Path) -> dict[str, str]:
+    try:
+        files = json.loads(manifest.read_bytes())["files"]
+        if isinstance(files, dict):
+            return files
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise PunchlineError("not a list of files", file=manifest, way_out="Delete the folder and build it again")
+
+
+@functools.cache
+def _digest_of_files(folder: Path) -> str:
+    return digest_of(files_of(folder))
+
+
+def _locked(model_id: str) -> str:
+    """The locked revision of a hub repository; resolved and locked first where it is not. One process at a time."""
+    LOCK.parent.mkdir(parents=True, exist_ok=True)
+    with LOCK.open("a+", encoding="utf-8", newline="") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        text = file.read()
+        rows = list(csv.DictReader(io.StringIO(text)))
+        if text and (not rows or tuple(rows[0]) != COLUMNS):
+            raise PunchlineError(
+                f"expected the columns {', '.join(COLUMNS)}", file=LOCK, way_out="git diff shows what changed"
+            )
+        for number, row in enumerate(rows, start=2):
+            if row["id"] == model_id:
+                if not re.fullmatch(COMMIT, row["revision"] or ""):
+                    raise PunchlineError("expected a commit hash", file=LOCK, line=number, field="revision")
+                return str(row["revision"])
+        commit = _resolve(model_id)
+        writer = csv.writer(file, lineterminator="\n")
+        if not text:
+            writer.writerow(COLUMNS)
+        elif not text.endswith("\n"):
+            file.write("\n")
+        writer.writerow([model_id, commit])
+        file.flush()
+        os.fsync(file.fileno())
+        return commit
+
+
+def _resolve(model_id: str) -> str:
+    """The commit that the hub's default branch has now, else the one in the local cache."""
+    try:
+        from huggingface_hub import HfApi, snapshot_download
+    except ImportError:
+        raise PunchlineError("huggingface_hub is not installed", record=model_id, way_out="Run make hf") from None
+    try:
+        commit = HfApi().model_info(model_id, timeout=30).sha
+    except Exception as error:  # no network, no such repository, no licence accepted: its many errors share no base
+        reason = type(error).__name__  # not its text, which may hold headers
+        try:
+            commit = Path(snapshot_download(model_id, local_files_only=True)).name
+        except Exception:
+            commit = None
+    else:
+        reason = "no commit given"
+    if commit is None or not re.fullmatch(COMMIT, commit):
+        raise PunchlineError(
+            f"the hub was not reached and the model is not in its local cache ({reason})",
+            record=model_id,
+            way_out="Check the id and the network; a gated model needs its licence accepted and HF_TOKEN set;"
+            " or put the model into a folder and name that as `id`",
+        )
+    return str(commit)

@@ -1,0 +1,359 @@
+"""The selection (config/run.yaml, overridden for one call) and the model cards, read and checked.
+
+Every mistake is a PunchlineError that names the file, the key and the nearest valid names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import yaml
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from punchline.core import engine as engines
+from punchline.core.benchmark import DEFAULT, load
+from punchline.core.benchmark import names as benchmark_names
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import RULES, ModelCard, Record, Rule
+from punchline.core.storage import sha256_file
+
+RUN = "config/run.yaml"
+
+
+class Corpus(Record, frozen=True, kw_only=True):
+    """One file of config/corpus/."""
+
+    name: str
+    raw: str  # folder of the published bytes; each benchmark has its own below
+    drawn: bool  # whether the project draws it itself
+    sources: dict[str, list[str]] | None = None  # benchmark: sources to keep; None keeps all
+
+
+class Selection(Record, frozen=True, kw_only=True):
+    """What one call evaluates."""
+
+    corpus: Corpus
+    benchmarks: list[str]
+    models: list[str]
+    judge: str | None
+    scorers: list[str]
+    conditions: list[str]
+    subset: str | None
+    subset_sha256: str | None = None  # of the subset's file: its content selects, not its name
+    limit: int | None
+    seed: int
+    scoring: Rule | None
+    samples: int
+
+    def raw(self, benchmark: str) -> str:
+        """Folder of a benchmark's published files."""
+        return f"{self.corpus.raw}/{benchmark}"
+
+
+def stems(folder: str | Path) -> list[str]:
+    """Names of the YAML files in a folder of config/."""
+    return sorted(path.stem for path in Path(folder).glob("*.yaml") if path.is_file())
+
+
+PLAIN_NAME = (
+    "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"  # of a model, a corpus or a folder: it becomes a path and a word of a command
+)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without the habit of keeping the last of two lines with one key."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            name = str(key.value)
+            if name in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is there twice", key.start_mark)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(file: str | Path) -> dict[str, Any]:
+    """A YAML file that holds one mapping of names. Raises PunchlineError with file and line for anything else."""
+    try:
+        content = Path(file).read_bytes()
+        value = yaml.load(content.decode("utf-8-sig"), _Loader)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PunchlineError(
+            f"byte {error.start} is not UTF-8", file=file, line=line, way_out="Save the file as UTF-8"
+        ) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        what = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise PunchlineError(f"malformed YAML: {what}", file=file, line=mark.line + 1 if mark else None) from error
+    except (ValueError, RecursionError) as error:  # a date that is none, nesting without end
+        raise PunchlineError(f"YAML that cannot be read: {error}", file=file) from error
+    except OSError as error:
+        raise PunchlineError(
+            f"cannot be read: {error.strerror or error}",
+            file=file,
+            way_out="Run in the project's root; snakemake -d DIR names it" if not Path("config").is_dir() else None,
+        ) from error
+    if not isinstance(value, dict):
+        raise PunchlineError("expected a mapping: lines of `key: value`", file=file)
+    for key in value:
+        if not isinstance(key, str):
+            raise PunchlineError(f"expected a name for a key, got {key!r}", file=file, way_out="Check its line")
+    return value
+
+
+def _checked(value: str, valid: list[str], *, file: str, key: str, way: str = "") -> str:
+    if value not in valid:
+        raise PunchlineError(f"unknown {key} {value!r}{way}", file=file, field=key, way_out=nearest(value, valid))
+    return value
+
+
+def _plain(name: str, file: str | Path) -> None:
+    """Raises PunchlineError for a model whose name can be no part of a path and of a command."""
+    if not re.fullmatch(PLAIN_NAME, name):
+        raise PunchlineError(
+            f"{name!r} can be no model's name",
+            file=file,
+            way_out="Rename the file: up to 100 letters, digits, dots, hyphens, underscores; a letter or digit first",
+        )
+
+
+C = TypeVar("C", bound=Record)
+
+
+def _convert(value: Mapping[str, Any], kind: type[C], where: Callable[[str], str]) -> C:
+    """Plain data as a record. Raises PunchlineError; `where` says which file a key stands in."""
+    fields = msgspec.structs.fields(kind)
+    for key in value:
+        if key not in {field.name for field in fields}:
+            valid = nearest(key, [field.name for field in fields])
+            raise PunchlineError(f"unknown key {key!r}", file=where(key), way_out=valid)
+    for field in fields:
+        if field.required and field.name not in value:
+            raise PunchlineError(f"the key {field.name!r} is missing", file=where(field.name))
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        what, _, at = str(error).partition(" - at `$.")
+        key = at.rstrip("`")
+        raise PunchlineError(
+            what,
+            file=where(key.split(".")[0].split("[")[0]),
+            field=key,
+            way_out=f"See the comments in {RUN}" if kind is Selection else None,
+        ) from error
+
+
+def _composed(corpus: str | None) -> dict[str, Any]:
+    """config/run.yaml with its corpus, or another one, put in by Hydra. Raises PunchlineError."""
+    content = read_yaml(RUN)
+    keys = {*(field.name for field in msgspec.structs.fields(Selection)), "mirror", "defaults"} - {"subset_sha256"}
+    for key in content:
+        if key not in keys:
+            raise PunchlineError(f"unknown key {key!r}", file=RUN, way_out=nearest(key, keys))
+    for key in sorted(keys - {*content, "corpus"}):
+        raise PunchlineError(f"the key {key!r} is missing", file=RUN, way_out="Put its line back: git diff shows it")
+    for line in content["defaults"] if isinstance(content["defaults"], list) else ():
+        if isinstance(line, dict) and "corpus" in line:
+            name = corpus or str(line["corpus"])
+            _checked(name, stems("config/corpus"), file=RUN, key="corpus")
+            read_yaml(f"config/corpus/{name}.yaml")
+    try:
+        with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
+            made = compose(config_name="run", overrides=[f"corpus={corpus}"] if corpus else [])
+            merged = OmegaConf.to_container(made, resolve=True)
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError) as error:
+        raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
+    assert isinstance(merged, dict)
+    return {str(key): value for key, value in merged.items()}
+
+
+def _corpus(content: Any, name: str) -> Corpus:
+    """A checked corpus. Raises PunchlineError naming its file."""
+    file = f"config/corpus/{name}.yaml"
+    corpus = _convert(content or {}, Corpus, lambda _: file)
+    if corpus.name != name:
+        raise PunchlineError(f"expected the file's stem, {name!r}, got {corpus.name!r}", file=file, field="name")
+    if not all(re.fullmatch(PLAIN_NAME, part) for part in corpus.raw.split("/")):
+        raise PunchlineError(
+            f"{corpus.raw!r} is no folder inside the project",
+            file=file,
+            field="raw",
+            way_out="Write a relative path, as data/raw; to keep the files elsewhere, make it a symbolic link",
+        )
+    for benchmark in corpus.sources or {}:
+        if benchmark not in benchmark_names():
+            raise PunchlineError(
+                f"unknown benchmark {benchmark!r}",
+                file=file,
+                field="sources",
+                way_out=nearest(benchmark, benchmark_names()),
+            )
+    return corpus
+
+
+def _names(value: object, key: str, file: str) -> list[str]:
+    """A list of names; one name or `a,b` is taken for a list."""
+    if isinstance(value, str):
+        value = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
+    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+        raise PunchlineError(
+            f"expected a list of names, got {value!r}", file=file, field=key, way_out=f"Write {key}=[a,b]"
+        )
+    repeated = sorted({name for name in value if value.count(name) > 1})
+    if repeated:
+        raise PunchlineError(f"named twice: {', '.join(repeated)}", file=file, field=key)
+    return value
+
+
+def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]:
+    """The selection and the mirror, from config/run.yaml and `overrides` (what `--config` gave).
+
+    The mirror is apart because where bytes come from is not part of what is selected. Raises PunchlineError naming the
+    file, or --config, and the key.
+    """
+
+    def where(key: str) -> str:
+        return "--config" if key in overrides else RUN
+
+    chosen = overrides.get("corpus")
+    if chosen is not None:
+        _checked(str(chosen), stems("config/corpus"), file=where("corpus"), key="corpus")
+    merged = _composed(None if chosen is None else str(chosen))
+    for key in overrides:
+        if key not in merged:
+            raise PunchlineError(f"unknown key {key!r}", file=where(key), way_out=nearest(str(key), merged))
+    merged |= {key: value for key, value in overrides.items() if key != "corpus"}
+    merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
+
+    mirror = merged.pop("mirror")
+    if isinstance(mirror, (list, dict)):
+        raise PunchlineError(
+            f"expected one folder or URL, got {mirror!r}", file=where("mirror"), field="mirror", way_out="mirror=DIR"
+        )
+    if merged["benchmarks"] == "all":
+        merged["benchmarks"] = benchmark_names()
+    if merged["scorers"] in (None, []):
+        merged["scorers"] = []
+    else:
+        merged["scorers"] = _names(merged["scorers"], "scorers", where("scorers"))
+    for name in merged["scorers"]:
+        way = " (no such file in config/judge/)"
+        _checked(name, stems("config/judge"), file=where("scorers"), key="scorers", way=way)
+    for key in ("benchmarks", "models"):
+        merged[key] = _names(merged[key], key, where(key))
+    for name in merged["benchmarks"]:
+        _checked(name, benchmark_names(), file=where("benchmarks"), key="benchmarks")
+    merged["conditions"] = _conditions(merged["conditions"], merged["benchmarks"], where("conditions"))
+    for name in merged["models"]:
+        way = " (no such file in config/model/)"
+        _checked(name, stems("config/model"), file=where("models"), key="models", way=way)
+        _plain(name, f"config/model/{name}.yaml")
+    if merged["scoring"] is not None:
+        _checked(str(merged["scoring"]), list(RULES), file=where("scoring"), key="scoring")
+    if merged["judge"] is not None:
+        _checked(str(merged["judge"]), stems("config/judge"), file=where("judge"), key="judge")
+        if read_card(str(merged["judge"]), "config/judge").engine == "similarity":
+            raise PunchlineError(
+                f"{merged['judge']} compares texts and judges nothing",
+                file=where("judge"),
+                field="judge",
+                way_out=f"Write scorers=[{merged['judge']}]",
+            )
+    if merged["subset"] is not None:
+        merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
+    corpus = merged.pop("corpus", None)
+    stem = str(chosen) if chosen is not None else _default_corpus()
+    selection = _convert({**merged, "corpus": msgspec.to_builtins(_corpus(corpus, stem))}, Selection, where)
+    for key, least in (("limit", 1), ("samples", 1), ("seed", 0)):
+        value = getattr(selection, key)
+        if value is not None and not least <= value < 2**63:
+            expected = f"at least {least}" if value < least else "less than 2^63"
+            raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
+    return selection, str(mirror) if mirror is not None else None
+
+
+def _conditions(value: object, names: list[str], file: str) -> list[str]:
+    """What is asked: DEFAULT, and what of the benchmarks' other conditions is named; `all` names them all."""
+    there = [condition for name in names for condition in load(name).CONDITIONS]
+    there = list(dict.fromkeys(there))
+    if value == "all":
+        return there
+    for name in (chosen := _names(value, "conditions", file)):
+        _checked(name, there, file=file, key="conditions")
+    return [name for name in there if name in (DEFAULT, *chosen)]
+
+
+def _default_corpus() -> str:
+    """The corpus that config/run.yaml names."""
+    for line in read_yaml(RUN)["defaults"] or ():
+        if isinstance(line, dict) and "corpus" in line:
+            return str(line["corpus"])
+    raise PunchlineError(
+        "no corpus is chosen", file=RUN, field="defaults", way_out="Write `defaults: [corpus: demo, _self_]`"
+    )
+
+
+def _subset_sha256(subset: str, file: str) -> str:
+    """sha256 of the subset's file. Raises PunchlineError for one that is not there."""
+    if "{" in subset or "}" in subset:  # Snakemake takes them for a wildcard
+        raise PunchlineError(f"braces in the file name {subset}", file=file, field="subset", way_out="Rename the file")
+    try:
+        return sha256_file(subset)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        what = f"no such file: {subset}" if not Path(subset).exists() else f"{subset} cannot be read: {error}"
+        raise PunchlineError(
+            what,
+            file=file,
+            field="subset",
+            way_out="Name a CSV with a column item_id or comic_id, relative to the project root",
+        ) from error
+
+
+def read_card(name: str, folder: str | Path = "config/model") -> ModelCard:
+    """A model card: <folder>/<name>.yaml. Raises PunchlineError with file and field."""
+    file = Path(folder) / f"{name}.yaml"
+    if name not in stems(file.parent):
+        raise PunchlineError(f"unknown model {name!r}", file=file, way_out=nearest(name, stems(file.parent)))
+    _plain(name, file)
+    content = read_yaml(file)
+    if not isinstance(content.get("engine"), str):
+        raise PunchlineError(
+            "expected a mapping with at least `engine`",
+            file=file,
+            way_out=f"engine: one of {', '.join(engines.names())}",
+        )
+    published_as = content.get("published_as")
+    if published_as is not None and not isinstance(published_as, str):
+        raise PunchlineError(f"expected the paper's row name, got {published_as!r}", file=file, field="published_as")
+    known = {field.name for field in msgspec.structs.fields(ModelCard)} - {"name", "folder", "options"}
+    options = {key: value for key, value in content.items() if key not in known}
+    about = {key: value for key, value in content.items() if key in known}
+    card = _convert(
+        {**about, "name": name, "folder": Path(folder).as_posix(), "options": options}, ModelCard, lambda _: str(file)
+    )
+    for benchmark in card.papers:
+        _checked(benchmark, benchmark_names(), file=str(file), key="benchmark")
+    return card
+
+
+def hand_to_scripts(mirror: str | None) -> None:
+    """Set what scripts get beside their rules, in this process's environment, which they inherit.
+
+    PATH: they run with the interpreter that Snakemake runs with, activated or not. PUNCHLINE_FETCH_MIRROR: where bytes
+    come from is no part of the selection, so another mirror must change no command and rerun nothing.
+    """
+    here = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
+    os.environ["PUNCHLINE_FETCH_MIRROR"] = mirror or ""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Snakemake runs jobs side by side, one a core

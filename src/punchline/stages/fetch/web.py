@@ -1,0 +1,381 @@
+"""Polite and safe HTTP: robots.txt, one request at a time and a pause per host, retries, limits, checked redirects."""
+
+from __future__ import annotations
+
+import email.utils
+import functools
+import ipaddress
+import os
+import random
+import re
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import NamedTuple, NoReturn
+
+import httpx
+import tenacity
+from protego import Protego
+
+from punchline.core.errors import PunchlineError
+
+AGENT = "punchline"  # the name that robots.txt is asked for
+
+# Why something could not be had: the whole vocabulary, with `http <code>` for every other status.
+REASONS: dict[str, str] = {
+    "host unreachable": "no connection (DNS, TCP or TLS), or no answer on it",
+    "timed out": "the host stopped sending",
+    "refused by robots.txt": "the site asks robots not to fetch this, or its robots.txt can't be read",
+    "not found (404)": "the site has no such page or image",
+    "redirect refused": "redirected to another scheme, or too often",
+    "unsafe address": "not an http(s) address on the public internet",
+    "wrong content type": "the server says that it is something else",
+    "too large": "more bytes than allowed",
+    "truncated": "the body or the image ends early",
+    "not an image": "the bytes are no PNG, JPEG, GIF or WebP, whatever the server says",
+    "decompression bomb": "more pixels than allowed",
+    "no resolver for this site": "the page's host is none of the known sites",
+    "resolver found no image": "the page names no image that can be its comic",
+    "digest differs from lock": "an earlier fetch got other bytes",
+    "digest differs from manifest": "the manifest pins other bytes, and width or height differ too",
+    "same bytes as another comic": "several pages gave one image: a placeholder",
+}
+
+
+def valid_reason(reason: str) -> bool:
+    """Is `reason` in the vocabulary?"""
+    return reason in REASONS or re.fullmatch(r"http \d{3}", reason) is not None
+
+
+class Missing(Exception):
+    """Something could not be had: a reason from the vocabulary, and details for people."""
+
+    def __init__(self, reason: str, note: str | None = None) -> None:
+        if not valid_reason(reason):
+            raise ValueError(f"reason {reason!r} is not in the vocabulary")
+        super().__init__(f"{reason} ({note})" if note else reason)
+        self.reason = reason
+        self.note = note
+
+
+class Stopped(Exception):
+    """The run ends; what is under way is dropped."""
+
+
+@dataclass(frozen=True)
+class Manners:
+    """Limits of the client. Times in seconds."""
+
+    pause: float = 1.0  # between two requests to one host; a longer Crawl-delay wins
+    connect_timeout: float = 5.0
+    read_timeout: float = 30.0  # between two blocks of a body
+    total_timeout: float = 120.0  # of one body
+    attempts: int = 4  # of one request, when the failure may pass
+    backoff: float = 1.0  # before the second attempt; doubles
+    longest_wait: float = 120.0  # a Retry-After or Crawl-delay beyond it: the host is given up for the run
+    strikes: int = 3  # connection failures in a row, or requests given up after all attempts in a row
+    redirects: int = 5
+
+
+class Fetched(NamedTuple):
+    content: bytes
+    media_type: str  # as the server says, lower case, without parameters; "" when it says nothing
+    url: str  # after redirects
+
+
+class _Again(Exception):
+    """A failure that may pass: back off and try again."""
+
+    def __init__(self, missing: Missing) -> None:
+        super().__init__(str(missing))
+        self.missing = missing
+
+
+class _Redirect(NamedTuple):
+    location: str
+
+
+@dataclass
+class _Host:
+    """What is known of one origin (scheme, host, port)."""
+
+    turn: threading.Lock = field(default_factory=threading.Lock)  # held during a request: one at a time
+    reading_robots: threading.Lock = field(default_factory=threading.Lock)
+    robots: Callable[[str], bool] | None = None
+    robots_note: str | None = None
+    pause: float = 0.0
+    free_at: float = 0.0  # monotonic
+    unreachable: int = 0  # connection failures in a row
+    busy: int = 0  # requests in a row that ended in 429 or 5xx
+    given_up: Missing | None = None
+
+
+def user_agent(contact: str | None = None) -> str:
+    """`punchline/<version> (...)`, with the contact (mail or URL) from $PUNCHLINE_CONTACT when there is one."""
+    contact = os.environ.get("PUNCHLINE_CONTACT", "") if contact is None else contact
+    if not (contact.isascii() and (contact.isprintable() or not contact)):
+        raise PunchlineError(
+            "PUNCHLINE_CONTACT has characters that a User-Agent can't carry",
+            way_out="Set it to a mail address or URL in plain ASCII",
+        )
+    who = f"; contact: {contact}" if contact else ""
+    return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{who})"
+
+
+def retry_after(value: str | None, now: float) -> float | None:
+    """Seconds to wait by a Retry-After header (seconds or HTTP date; RFC 9110, 10.2.3); `now` is Unix time."""
+    if value is None:
+        return None
+    if re.fullmatch(r"\d{1,9}", value.strip()):
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    """The usual checks of certificates; reading them takes a while."""
+    return httpx.create_ssl_context()
+
+
+class Web:
+    """An HTTP client with manners, safe to share between threads. `hosts` maps a host name to the base URL (scheme,
+    host, port) that answers for it, for tests and closed networks."""
+
+    def __init__(self, manners: Manners | None = None, hosts: Mapping[str, str] | None = None) -> None:
+        self.manners = manners or Manners()
+        self.stop = threading.Event()
+        self._hosts = dict(hosts or {})
+        self._known: dict[str, _Host] = {}
+        self._knowing = threading.Lock()
+        timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
+        headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
+        self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False, verify=_tls())
+
+    def close(self) -> None:
+        self._client.close()
+
+    def get(
+        self, url: str, *, limit: int, accept: tuple[str, ...] = (), own: bool = False, found: bool = False
+    ) -> Fetched:
+        """The body at `url`, at most `limit` bytes, of one of the media types (or prefixes) in `accept` (() for any).
+
+        `own`: the user's own mirror: no robots.txt, no pause, private addresses allowed. `found`: the URL stood in a
+        fetched page, so it may not lead to a private address. Raises Missing.
+        """
+        for _ in range(self.manners.redirects + 1):
+            target = self._parse(url)
+            if found and not own:
+                self._refuse_private(target)
+            if not own:
+                self._ask_robots(target)
+            answer = self._patiently(target, limit, accept, 0.0 if own else None)
+            if isinstance(answer, Fetched):
+                return answer
+            url = self._follow(target, answer.location)
+            found = True
+        raise Missing("redirect refused", f"more than {self.manners.redirects} redirects, last to {url}")
+
+    # Addresses
+
+    @staticmethod
+    def _parse(url: str) -> httpx.URL:
+        try:
+            parsed = httpx.URL(url)
+        except httpx.InvalidURL as error:
+            raise Missing("unsafe address", f"{url!r}: {error}") from error
+        if parsed.scheme not in ("http", "https") or not parsed.host:
+            raise Missing("unsafe address", url)
+        return parsed.copy_with(fragment=None)
+
+    def _follow(self, url: httpx.URL, location: str) -> str:
+        try:
+            target = url.join(location)
+        except httpx.InvalidURL as error:
+            raise Missing("redirect refused", f"{url} to {location!r}") from error
+        if target.scheme != url.scheme and (url.scheme, target.scheme) != ("http", "https"):
+            raise Missing("redirect refused", f"{url} to {target}")
+        return str(target)
+
+    def _refuse_private(self, url: httpx.URL) -> None:
+        if url.host in self._hosts:
+            return
+        try:
+            addresses = {str(info[4][0]) for info in socket.getaddrinfo(url.host, None, type=socket.SOCK_STREAM)}
+        except (OSError, UnicodeError):
+            return  # no such name here: connecting says so, or a proxy knows it
+        if not all(ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):
+            raise Missing("unsafe address", f"{url} is on a private network")
+
+    def _at(self, url: httpx.URL) -> _Host:
+        origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
+        with self._knowing:
+            return self._known.setdefault(origin, _Host(pause=self.manners.pause))
+
+    # robots.txt (RFC 9309)
+
+    def _ask_robots(self, url: httpx.URL) -> None:
+        host = self._at(url)
+        with host.reading_robots:
+            if host.robots is None:
+                self._read_robots(url, host)
+        assert host.robots is not None
+        if not host.robots(str(url)):
+            raise Missing("refused by robots.txt", host.robots_note)
+
+    def _read_robots(self, url: httpx.URL, host: _Host) -> None:
+        """Fill in `host.robots`. No robots.txt: all may be fetched; one that can't be read: nothing may."""
+        at = url.copy_with(raw_path=b"/robots.txt")
+        try:
+            for _ in range(self.manners.redirects + 1):
+                answer = self._patiently(at, 500 * 1024, (), None)
+                if isinstance(answer, Fetched):
+                    break
+                at = self._parse(self._follow(at, answer.location))
+                self._refuse_private(at)
+            else:
+                raise Missing("redirect refused", "robots.txt: too many redirects")
+        except Missing as missing:
+            if missing.reason in ("host unreachable", "timed out"):
+                raise  # of the host, not of its robots.txt
+            code = re.fullmatch(r"http (4\d\d)", missing.reason)
+            if missing.reason == "not found (404)" or (code and code[1] != "429"):
+                host.robots = lambda _: True
+            else:
+                host.robots, host.robots_note = (lambda _: False), f"robots.txt: {missing}"
+            return
+        rules = Protego.parse(answer.content.decode("utf-8", errors="replace"))
+        rate = rules.request_rate(AGENT)
+        host.pause = max(host.pause, rules.crawl_delay(AGENT) or 0.0, rate.seconds / rate.requests if rate else 0.0)
+        if host.pause > self.manners.longest_wait:
+            host.robots, host.robots_note = (lambda _: False), f"robots.txt: Crawl-delay of {host.pause:g} s"
+        else:
+            host.robots = lambda target: bool(rules.can_fetch(target, AGENT))
+
+    # Requests
+
+    def _patiently(
+        self, url: httpx.URL, limit: int, accept: tuple[str, ...], pause: float | None
+    ) -> Fetched | _Redirect:
+        """One request, tried again while the failure may pass."""
+        host = self._at(url)
+        manners = self.manners
+
+        def wait(state: tenacity.RetryCallState) -> float:
+            backoff = manners.backoff * 2.0 ** (state.attempt_number - 1) * random.uniform(1.0, 1.25)
+            return float(min(backoff, manners.longest_wait))
+
+        again = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_Again),
+            stop=tenacity.stop_after_attempt(manners.attempts),
+            wait=wait,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            return again(self._once, host, url, limit, accept, host.pause if pause is None else pause)
+        except _Again as error:
+            if error.missing.reason.startswith("http "):
+                host.busy += 1
+                if host.busy >= manners.strikes:
+                    host.given_up = Missing(error.missing.reason, "host given up for this run")
+            raise error.missing from error
+
+    def _once(
+        self, host: _Host, url: httpx.URL, limit: int, accept: tuple[str, ...], pause: float
+    ) -> Fetched | _Redirect:
+        with host.turn:
+            if host.given_up:
+                raise Missing(host.given_up.reason, host.given_up.note)
+            self._sleep(host.free_at - time.monotonic())
+            self._check_stop()
+            headers_read = False
+            try:
+                address, headers = self._address(url)
+                with self._client.stream("GET", address, headers=headers) as response:
+                    headers_read = True
+                    answer = self._read(host, response, url, limit, accept)
+                host.unreachable = 0
+                return answer
+            except (Missing, _Again):
+                host.unreachable = 0  # it did answer
+                raise
+            except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
+                raise Missing("unsafe address", f"{url}: {error}") from error
+            except httpx.ReadTimeout as error:
+                self._strike(host, Missing("timed out", f"{url}: {error}"), error)
+            except (httpx.TransportError, httpx.DecodingError) as error:
+                if headers_read:
+                    raise _Again(Missing("truncated", f"{url}: {error}")) from error
+                self._strike(host, Missing("host unreachable", f"{url.host}: {error}"), error)
+            finally:
+                host.free_at = max(host.free_at, time.monotonic() + pause)
+
+    def _address(self, url: httpx.URL) -> tuple[httpx.URL, dict[str, str]]:
+        """Where to connect and what to send besides: `hosts` moves the connection, the Host header stays."""
+        base = self._hosts.get(url.host)
+        if base is None:
+            return url, {}
+        at = httpx.URL(base)
+        return url.copy_with(scheme=at.scheme, host=at.host, port=at.port), {"Host": url.netloc.decode("ascii")}
+
+    def _read(
+        self, host: _Host, response: httpx.Response, url: httpx.URL, limit: int, accept: tuple[str, ...]
+    ) -> Fetched | _Redirect:
+        status = response.status_code
+        if status in (301, 302, 303, 307, 308) and "location" in response.headers:
+            return _Redirect(response.headers["location"])
+        if status in (429, 500, 502, 503, 504):
+            asked = retry_after(response.headers.get("retry-after"), time.time())
+            missing = Missing(f"http {status}", str(url))
+            if asked is not None and asked > self.manners.longest_wait:
+                host.given_up = Missing(missing.reason, f"{url.host} asks to wait {asked:.0f} s; given up for this run")
+                raise host.given_up
+            if asked is not None:
+                host.free_at = max(host.free_at, time.monotonic() + asked)  # for all that want this host
+            raise _Again(missing)
+        host.busy = 0
+        if status == 404:
+            raise Missing("not found (404)", str(url))
+        if status != 200:
+            raise Missing(f"http {status}", str(url))
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if accept and media_type and not media_type.startswith(accept):
+            raise Missing("wrong content type", f"{url}: {media_type}")
+        length = response.headers.get("content-length", "")
+        if length.isdecimal() and int(length) > limit:
+            raise Missing("too large", f"{url}: {length} bytes, at most {limit} allowed")
+        deadline = time.monotonic() + self.manners.total_timeout
+        content = bytearray()
+        for block in response.iter_bytes():
+            self._check_stop()
+            content += block
+            if len(content) > limit:
+                raise Missing("too large", f"{url}: more than {limit} bytes")
+            if time.monotonic() > deadline:
+                raise httpx.ReadTimeout(f"{len(content)} bytes in {self.manners.total_timeout:g} s")
+        return Fetched(bytes(content), media_type, str(url))
+
+    def _strike(self, host: _Host, missing: Missing, cause: Exception) -> NoReturn:
+        """Count a connection failure; after `strikes` in a row the host is given up for the run."""
+        host.unreachable += 1
+        if host.unreachable < self.manners.strikes:
+            raise _Again(missing) from cause
+        note = f"{missing.note}; given up for this run after {host.unreachable} failures"
+        host.given_up = Missing(missing.reason, note)
+        raise Missing(missing.reason, note) from cause
+
+    def _sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            self.stop.wait(seconds)
+        self._check_stop()
+
+    def _check_stop(self) -> None:
+        if self.stop.is_set():
+            raise Stopped

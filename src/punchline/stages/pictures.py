@@ -1,0 +1,140 @@
+"""What models see, made of the published images: numbered comics, frames, or the images as they are."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from PIL import Image
+
+from punchline.comics.number import encode, png_size
+from punchline.comics.split import read_image
+from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, Picture, illustrated
+from punchline.core.errors import PunchlineError
+from punchline.core.progress import track
+from punchline.core.records import ImageRef, LedgerEntry, sha256
+from punchline.core.storage import write_bytes
+from punchline.stages.prepare import Pictures
+
+SUFFIXES = {"PNG": ".png", "JPEG": ".jpg", "MPO": ".jpg"}  # what models are shown as it is
+
+
+def as_published(content: bytes, name: str = "page") -> Picture:
+    """The published image itself: its own bytes, or a PNG of what is neither PNG nor JPEG (a GIF's first frame).
+
+    Raises PunchlineError for bytes that are no image.
+    """
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            kind, (width, height) = image.format, image.size
+        if kind in SUFFIXES:
+            return Picture(name, content, SUFFIXES[kind], width, height, {})
+        png = encode(read_image(io.BytesIO(content)))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, PunchlineError) as error:
+        raise PunchlineError(f"not a readable image: {error}", file=PUBLISHED, way_out="Fetch it again") from error
+    return Picture(name, png, ".png", *png_size(png), {})
+
+
+def make_pictures(
+    benchmark: Benchmark, entry: LedgerEntry, files: Files, folder: str
+) -> tuple[Pictures, dict[str, bytes]]:
+    """The pictures of one ledger entry, and {path: bytes} of them. Pure but for reading the published image.
+
+    A picture's path is <folder>/<item id>/<name><suffix>, or <folder>/<item id><suffix> for one without a name.
+    """
+    assert entry.path is not None
+    source = Path(entry.path)
+    if not source.is_file():
+        raise PunchlineError(
+            "the image in the ledger is gone",
+            file=source,
+            record=entry.item_id,
+            way_out=f"Put it back, or run with --forcerun fetch_images (demo corpus: draw_demo_{benchmark.NAME})",
+        )
+    content = source.read_bytes()
+    reason = None
+    try:
+        made = illustrated(benchmark).pictures(entry.item_id, content, files)
+    except NoPicture as why:
+        made, reason = [], str(why) or "no picture can be made of it"
+    except PunchlineError as error:
+        if str(error).startswith(PUBLISHED):
+            raise PunchlineError(f"{source}{str(error).removeprefix(PUBLISHED)}") from error
+        raise
+    paths = [f"{folder}/{'/'.join(filter(None, (entry.item_id, picture.name)))}{picture.suffix}" for picture in made]
+    images = tuple(
+        ImageRef(path=path, sha256=sha256(one.content), width=one.width, height=one.height, name=one.name)
+        for path, one in zip(paths, made, strict=True)
+    )
+    record = Pictures(
+        item_id=entry.item_id,
+        images=images,
+        source=entry.path,
+        source_sha256=sha256(content),
+        derivations=tuple(picture.derivation for picture in made),
+        reason=reason,
+    )
+    return record, {path: picture.content for path, picture in zip(paths, made, strict=True)}
+
+
+def write_pictures(
+    benchmark: Benchmark, ledger: Sequence[LedgerEntry], files: Files, folder: str, *, pinned: bool
+) -> list[Pictures]:
+    """Make and write the pictures of every entry that has an image; take away pictures of other selections.
+
+    `pinned`: published bytes must be those that the ledger recorded. Raises PunchlineError for an image that differs,
+    and as the benchmark's `pictures` does.
+    """
+    present = [entry for entry in ledger if entry.state == "ok"]
+
+    def one(entry: LedgerEntry) -> Pictures:
+        made, contents = make_pictures(benchmark, entry, files, folder)
+        if pinned and made.source_sha256 != entry.sha256:
+            raise PunchlineError(
+                f"the image's bytes have changed since they were fetched (sha256 {made.source_sha256[:12]}…, "
+                f"the ledger has {str(entry.sha256)[:12]}…)",
+                file=entry.path,
+                record=entry.item_id,
+                way_out="Delete the file and run with --forcerun fetch_images",
+            )
+        for path, content in contents.items():
+            write_bytes(path, content)
+        return made
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = list(track(pool.map(one, present), len(present), "make_pictures"))
+    keep = {image.path for pictures in made for image in pictures.images}
+    for path in sorted(Path(folder).rglob("*"), reverse=True):  # a folder comes after what is in it
+        if path.is_dir():
+            with suppress(OSError):  # not empty
+                path.rmdir()
+        elif path.suffix in (".png", ".jpg") and path.as_posix() not in keep:
+            path.unlink()
+    return made
+
+
+def drawn_ledger(folder: Path) -> list[LedgerEntry]:
+    """The ledger of a corpus that was drawn rather than fetched: every image of `folder`/images/."""
+    entries = []
+    for path in sorted((folder / "images").glob("*.png")):
+        content = path.read_bytes()
+        width, height = png_size(content)
+        entries.append(
+            LedgerEntry(
+                item_id=path.stem,
+                source=path.stem.rsplit("_", 1)[0],
+                state="ok",
+                path=path.as_posix(),
+                sha256=sha256(content),
+                bytes=len(content),
+                width=width,
+                height=height,
+                media_type="image/png",
+                url=f"demo:{path.stem}",
+            )
+        )
+    return entries
