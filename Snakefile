@@ -14,53 +14,67 @@ localrules:
     prepare,
     responses,
     all_tables,
+    draw_demo,
+    drawn_images,
+    fetch_annotations,
+    fetch_images,
     select_items,
     availability,
     items,
     gold,
     ask,
-    ask_chained,
-    ask_judge,
+    ask_hop,
     small_model,
     grade,
+    table,
     discrepancies,
+    metrics,
     cost,
-    plan,
+
+
+onstart:
+    write_chosen(SELECTION, config)
 
 
 rule all:
     default_target: True
     input:
-        all_tables_files(),
-        availability_files(),
+        all_of("tables"),
+        all_of("availability"),
+        PATHS.discrepancies,
+        PATHS.cost,
+        PATHS.metrics,
 
 
 rule fetch:
     input:
-        raw_files_of_selection(),
+        all_of("raw"),
+        all_of("select_items"),
+        all_of("images"),
 
 
 rule prepare:
     input:
-        expand("data/items/{benchmark}/items.jsonl", benchmark=SELECTION.benchmarks),
-        expand("data/items/{benchmark}/gold.jsonl", benchmark=SELECTION.benchmarks),
+        all_of("items"),
+        all_of("gold"),
 
 
 rule responses:
     input:
-        snapshot_files(),
+        all_of("snapshots"),
 
 
 rule all_tables:
     input:
-        all_tables_files(),
+        all_of("tables"),
+        PATHS.discrepancies,
+        PATHS.cost,
 
 
 include: "rules/fetch.smk"
 include: "rules/prepare.smk"
 include: "rules/ask.smk"
 include: "rules/models.smk"
-include: "rules/finetune.smk"
 include: "rules/infer.smk"
 include: "rules/grade.smk"
 include: "rules/tabulate.smk"

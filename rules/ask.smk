@@ -1,20 +1,29 @@
+# Prompts, rendered; and what hangs on answers, asked one hop later.
 rule ask:
     input:
-        code=benchmark_code("scripts/ask.py"),
-        all_items="data/items/{benchmark}/items.jsonl",
+        needs("ask"),
     output:
-        requests="data/requests/{benchmark}.parquet",
+        update(PATHS.requests("{benchmark}")),
     log:
-        "logs/ask/{benchmark}.log",
+        f"{PATHS.logs}/ask/{{benchmark}}.log",
     conda:
         "../environment.yml"
     params:
-        samples=SELECTION.samples,
-        conditions=lambda wildcards: [
-            name
-            for name in BENCHMARKS[wildcards.benchmark].CONDITIONS
-            if name in SELECTION.conditions
-        ],
+        selection=JSON,
     shell:
-        "python scripts/ask.py --benchmark {wildcards.benchmark} --items {input.all_items} --samples {params.samples}"
-        " --conditions {params.conditions} --out {output.requests} |& tee {log} >&2"
+        "python scripts/ask.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+
+
+rule ask_hop:
+    input:
+        needs("ask_hop"),
+    output:
+        update(PATHS.hop_requests("{benchmark}", "{hop}", "{model}")),
+    log:
+        f"{PATHS.logs}/ask/{{benchmark}}_{{hop}}/{{model}}.log",
+    conda:
+        "../environment.yml"
+    params:
+        selection=JSON,
+    shell:
+        "python scripts/ask_hop.py --selection {params.selection:q} --benchmark {wildcards.benchmark} --hop {wildcards.hop} --model {wildcards.model} |& tee {log} >&2"

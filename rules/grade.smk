@@ -1,19 +1,13 @@
 rule grade:
     input:
-        code=benchmark_code("scripts/grade.py"),
-        all_items="data/items/{benchmark}/items.jsonl",
-        gold="data/items/{benchmark}/gold.jsonl",
-        requests=own_requests,
-        snapshots=own_snapshots,
-        judged=judged_files,
+        needs("grade"),
     output:
-        grades="results/{benchmark}/grades/{model}.parquet",
+        update(PATHS.grades("{benchmark}", "{model}")),
     log:
-        "logs/grade/{benchmark}/{model}.log",
+        f"{PATHS.logs}/grade/{{benchmark}}/{{model}}.log",
     conda:
         "../environment.yml"
     params:
-        judge=judge_arguments,
+        selection=JSON,
     shell:
-        "python scripts/grade.py --benchmark {wildcards.benchmark} --model {wildcards.model} --items {input.all_items}"
-        " --gold {input.gold} --requests {input.requests} --snapshots {input.snapshots} --out {output.grades} {params.judge} |& tee {log} >&2"
+        "python scripts/grade.py --selection {params.selection:q} --benchmark {wildcards.benchmark} --model {wildcards.model} |& tee {log} >&2"

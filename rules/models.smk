@@ -1,14 +1,35 @@
-# Small real models that no hub is needed for (punchline.small_models), built when a selected card names their folder.
+# Small real models that no hub is needed for, and adapters, built when a selected card names them.
 rule small_model:
     input:
-        code=code_of("scripts/small_model.py"),
+        needs("small_model"),
     output:
-        manifest="data/models/{small_model}/punchline.json",
+        manifest=update(small_model("{name}")),
     log:
-        "logs/models/{small_model}.log",
+        "logs/models/{name}.log",
     wildcard_constraints:
-        small_model="|".join(map(re.escape, small_models.BUILDERS)),
+        name="|".join(map(re.escape, small_models.BUILDERS)),
     conda:
         "../environment.yml"
+    params:
+        selection=JSON,
     shell:
-        "python scripts/small_model.py {wildcards.small_model} |& tee {log} >&2"
+        "python scripts/small_model.py {wildcards.name} --selection {params.selection:q} |& tee {log} >&2"
+
+
+# What lies in <adapter>.work/ is the state of a training and no declared output; heldout.csv is none either: subset= may
+# name it, and what selects items would hang on what is trained on them.
+rule finetune:
+    input:
+        needs("finetune"),
+    output:
+        manifest=update(adapter("{adapter}")),
+    log:
+        "logs/finetune/{adapter}.log",
+    conda:
+        "../environment.yml"
+    resources:
+        gpu=lambda wildcards: gpus(read_card(read_recipe(wildcards.adapter).base)),
+    params:
+        selection=JSON,
+    shell:
+        "python scripts/finetune.py --selection {params.selection:q} --adapter {wildcards.adapter} |& tee {log} >&2"

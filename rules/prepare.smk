@@ -1,62 +1,45 @@
 # What models see (pictures, items), and gold apart from it: a corrected label re-asks nobody.
 rule pictures:
     input:
-        code=lambda wildcards: code_of(
-            "scripts/pictures.py",
-            f"punchline.benchmarks.{wildcards.benchmark}_pictures",
-        ),
-        files=item_files,
-        selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
-        ledger=f"{SELECTION.raw('{benchmark}')}/ledger.jsonl",
-        images=published_images,
+        needs("pictures"),
     output:
-        index="data/images/{benchmark}/index.jsonl",
+        update(PATHS.index("{benchmark}")),
     log:
-        "logs/prepare/pictures_{benchmark}.log",
+        f"{PATHS.logs}/prepare/pictures_{{benchmark}}.log",
     conda:
         "../environment.yml"
     threads: workflow.cores or 1
     params:
-        pinned="" if SELECTION.corpus.drawn else "--pinned",
+        selection=JSON,
     shell:
-        "python scripts/pictures.py --benchmark {wildcards.benchmark} --files {input.files} {params.pinned}"
-        " --selected {input.selected} --ledger {input.ledger} --out {output.index} |& tee {log} >&2"
+        "python scripts/pictures.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
 
 
 rule items:
     input:
-        code=benchmark_code("scripts/items.py"),
-        files=item_files,
-        selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
-        ledger=lambda wildcards: illustrated_files(
-            wildcards, f"{SELECTION.raw('{benchmark}')}/ledger.jsonl"
-        ),
-        index=lambda wildcards: illustrated_files(
-            wildcards, "data/images/{benchmark}/index.jsonl"
-        ),
+        needs("items"),
     output:
-        made="data/items/{benchmark}/items.jsonl",
+        update(PATHS.items("{benchmark}")),
     log:
-        "logs/prepare/items_{benchmark}.log",
+        f"{PATHS.logs}/prepare/items_{{benchmark}}.log",
     conda:
         "../environment.yml"
+    params:
+        selection=JSON,
     shell:
-        "python scripts/items.py --benchmark {wildcards.benchmark} --files {input.files} --selected {input.selected}"
-        " --ledger '{input.ledger}' --index '{input.index}' --out {output.made} |& tee {log} >&2"
+        "python scripts/items.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
 
 
 rule gold:
     input:
-        code=benchmark_code("scripts/gold.py"),
-        files=gold_files,
-        selected=f"{SELECTION.raw('{benchmark}')}/selected.csv",
+        needs("gold"),
     output:
-        gold="data/items/{benchmark}/gold.jsonl",
+        update(PATHS.gold("{benchmark}")),
     log:
-        said="logs/prepare/gold_{benchmark}.log",
-        oddities="logs/prepare/oddities_{benchmark}.log",
+        f"{PATHS.logs}/prepare/gold_{{benchmark}}.log",
     conda:
         "../environment.yml"
+    params:
+        selection=JSON,
     shell:
-        "python scripts/gold.py --benchmark {wildcards.benchmark} --files {input.files} --selected {input.selected}"
-        " --out {output.gold} --oddities {log.oddities} |& tee {log.said} >&2"
+        "python scripts/gold.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"

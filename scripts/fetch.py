@@ -1,22 +1,14 @@
-"""Fetch the released annotations or the comics of a selection. The work: punchline.stages.fetch."""
+"""Fetch the released annotations or the comics of a list. The work: punchline.stages.fetch."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from punchline.core.errors import entry_point
-from punchline.core.progress import EVERY_S, say
-from punchline.core.records import LedgerEntry
+from punchline.core.progress import say
 from punchline.core.storage import write_records
 from punchline.stages.fetch import (
     fetch_annotations,
@@ -26,35 +18,7 @@ from punchline.stages.fetch import (
     read_sources,
     write_availability,
 )
-
-Report = Callable[[int, int, LedgerEntry], None]
-
-
-@contextmanager
-def progress_shown() -> Iterator[Report]:
-    """A bar on a terminal; a line every few seconds elsewhere."""
-    states: Counter[str] = Counter()
-    if sys.stderr.isatty():
-        columns = (TextColumn("fetching comics"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[what]}"))
-        with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
-            task = bar.add_task("images", total=None, what="")
-
-            def update(done: int, total: int, entry: LedgerEntry) -> None:
-                states[entry.state] += 1
-                bar.update(task, completed=done, total=total, what=f"{states['missing']} missing")
-
-            yield update
-    else:
-        last = time.monotonic()
-
-        def line(done: int, total: int, entry: LedgerEntry) -> None:
-            nonlocal last
-            states[entry.state] += 1
-            if time.monotonic() - last >= EVERY_S:
-                last = time.monotonic()
-                say(f"fetching comics: {done}/{total}, {states['missing']} missing")
-
-        yield line
+from punchline.stages.fetch.commands import RETRY, STOPPED, progress_shown, told
 
 
 def annotations(args: argparse.Namespace) -> None:
@@ -73,19 +37,14 @@ def images(args: argparse.Namespace) -> None:
             args.lock,
             args.mirror or None,
             sources=read_sources(args.pages) if args.sources else None,
-            retry_missing=args.retry_missing or bool(os.environ.get("PUNCHLINE_RETRY_MISSING")),
+            retry_missing=args.retry_missing or bool(os.environ.get(RETRY)),
             progress=progress,
         )
     if args.entries:
         write_records(args.entries, entries)
     if args.availability:
         write_availability(args.availability, entries)
-    reasons = Counter(entry.reason for entry in entries if entry.reason)
-    say(f"{len(entries) - reasons.total()} of {len(entries)} comics are in {args.out}")
-    for reason, n in reasons.most_common():
-        say(f"  {n} missing: {reason}")
-    if reasons:
-        say(f"  why, one by one: {args.ledger}; to try these again: punchline fetch --retry-missing")
+    told(entries, args.out, args.ledger)
 
 
 @entry_point
@@ -117,7 +76,7 @@ def main() -> None:
     try:
         args.run(args)
     except KeyboardInterrupt:
-        sys.exit("stopped; what was fetched is kept, and the next run goes on from there")
+        sys.exit(STOPPED)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Builds a small model's folder (see punchline.small_models).
+"""Build a small model's folder (punchline.project.small_models).
 
     python scripts/small_model.py NAME [--out FOLDER]
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -22,15 +22,31 @@ from punchline.project.small_models import BUILDERS, absent, build
 OTHER = Path(".venv-vllm/bin/python")
 
 
+def built(name: str, out: Path | None) -> None:
+    """Build here, or where the packages are."""
+    if absent(name) and OTHER.exists() and Path(sys.prefix).name != OTHER.parts[0]:
+        where = ["--out", str(out)] if out is not None else []
+        done = subprocess.run([str(OTHER), __file__, name, *where], check=False)
+        if done.returncode != 0:
+            sys.exit(done.returncode)
+    else:
+        print(f"built {build(name, out)}", file=sys.stderr)
+
+
 @entry_point
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=sorted(BUILDERS))
     parser.add_argument("--out", type=Path, help="default: data/models/NAME")
+    parser.add_argument("--selection", help="of the run that asks for it: record what made it")
     args = parser.parse_args()
-    if absent(args.name) and OTHER.exists() and Path(sys.prefix).name != OTHER.parts[0]:
-        os.execv(OTHER, [str(OTHER), *sys.argv])
-    print(f"built {build(args.name, args.out)}", file=sys.stderr)
+    if args.selection is None:
+        built(args.name, args.out)
+    else:
+        from punchline.project.needs import Project
+        from punchline.stages.job import make, read_selection
+
+        make(Project(read_selection(args.selection)).small_model(args.name), lambda: built(args.name, None))
 
 
 if __name__ == "__main__":

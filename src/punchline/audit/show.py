@@ -7,9 +7,8 @@ from typing import Any
 
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Gold, Grade, Item, Record, Request, Response
+from punchline.core.records import Gold, Grade, Item, Pictures, Record, Request, Response
 from punchline.core.storage import read_records, read_table
-from punchline.stages.prepare import Pictures
 
 
 def _with_digest(record: Record) -> dict[str, Any]:

@@ -54,7 +54,13 @@ class Table:
     own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
     notes: tuple[str, ...] = field(default=())
     kind: str = "measured"  # of the rows of data_rows: measured | baseline | human
+    prices: bool = False  # whether it shows what answers cost
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
+
+    @property
+    def file(self) -> str:
+        """Its CSV, below the folder of a run's results."""
+        return self.path.removeprefix("results/")
 
     @property
     def graded(self) -> bool:

@@ -171,6 +171,9 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
 }
 
 
+LOADED: set[str] = set()  # modules of benchmarks that this process has asked for something
+
+
 def facets(package: str) -> Callable[[str], Any]:
     """`__getattr__` of a benchmark's package: loads the module that defines a name when it is asked for.
 
@@ -180,9 +183,21 @@ def facets(package: str) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         if name not in FACETS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"{package}.{FACETS[name]}"), name)
+        module = importlib.import_module(f"{package}.{FACETS[name]}")
+        LOADED.add(module.__name__)
+        return getattr(module, name)
 
     return get
+
+
+def module_of(name: str, facet: str) -> str:
+    """The module of a benchmark that defines a facet: data, ask, grade, tables, …"""
+    return f"punchline.benchmarks.{name}.{facet}"
+
+
+def libraries(benchmark: Benchmark, stage: str) -> tuple[str, ...]:
+    """Packages whose version the result of a stage hangs on, as the benchmark's LIBRARIES says."""
+    return tuple(getattr(benchmark, "LIBRARIES", {}).get(stage, ()))
 
 
 def load(name: str) -> Benchmark:

@@ -129,6 +129,24 @@ def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:
     return chosen
 
 
-def model_key(engine: Engine, sampling: Mapping[str, Scalar] | None = None) -> str:
-    """model_key: sha256 of the engine's name, its identity, and the card's sampling parameters for the benchmark."""
-    return digest_of({"engine": engine.name, **engine.identity(), **({"sampling": dict(sampling)} if sampling else {})})
+@runtime_checkable
+class Computed(Protocol):
+    """An engine whose answers are computed by code of this project: that code is its version."""
+
+    def code(self, benchmark: str) -> str:
+        """Digest of the code that answers a benchmark's requests."""
+        ...
+
+
+def model_key(engine: Engine, card: ModelCard, benchmark: str) -> str:
+    """model_key: sha256 of all that can change an answer but the request.
+
+    The engine's name and identity, the card's sampling parameters for the benchmark, and the code of an engine whose
+    answers are computed here.
+    """
+    key = {"engine": engine.name, **engine.identity()}
+    if sampling := card.sampling_for(benchmark):
+        key["sampling"] = sampling
+    if isinstance(engine, Computed):
+        key["code"] = engine.code(benchmark)
+    return digest_of(key)

@@ -89,6 +89,17 @@ class LedgerEntry(Record, frozen=True, kw_only=True):
             raise ValueError("state ok needs path, sha256, bytes, width and height")
 
 
+class Pictures(Record, frozen=True, kw_only=True):
+    """What models see of one item, and all that it was made from."""
+
+    item_id: str
+    images: tuple[ImageRef, ...]
+    source: str  # path of the published image
+    source_sha256: str
+    derivations: tuple[dict[str, Any], ...]  # one a picture: boxes, OpenCV's version, font, …
+    reason: str | None = None  # why there are no pictures
+
+
 class Item(Record, frozen=True, kw_only=True):
     """One unit of a benchmark as it may be shown to a model: it never holds a label."""
 

@@ -23,6 +23,7 @@ from punchline.core.engine import check_options, parameters, version_of
 from punchline.core.errors import PunchlineError, nearest, one_line
 from punchline.core.records import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
 from punchline.project import adapters, revisions, small_models
+from punchline.project.recipes import DTYPES
 
 OPTIONS: dict[str, type] = {
     "id": str,
@@ -36,7 +37,6 @@ OPTIONS: dict[str, type] = {
     "trust_remote_code": bool,
     "template": dict,
 }
-DTYPES = ("auto", "float32", "bfloat16", "float16")
 SAMPLING = ("temperature", "max_tokens", "top_p", "top_k", "min_p", "repetition_penalty", "seed")
 PACKAGES = ("torch", "transformers", "PIL")
 

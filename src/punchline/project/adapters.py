@@ -96,6 +96,12 @@ def trained(name: str) -> Trained | None:
         ) from error
 
 
+def files_beside(name: str) -> list[str]:
+    """Weights and settings of an adapter that is trained."""
+    found = trained(name)
+    return [] if found is None else [(folder_of(name) / file).as_posix() for file in found.files]
+
+
 def identity(name: str) -> str:
     """The digest of an adapter's weights, or UNTRAINED."""
     found = trained(name)

@@ -1,53 +1,91 @@
-"""Which source files a script depends on, so that a changed file reruns exactly the rules that use it."""
+"""What a result rests on besides data: the code that a stage imports, as one digest.
+
+A digest leaves comments, docstrings and layout out, so that only what runs counts. Modules of punchline.project are not
+followed: they say where things lie and what rests on what, and what they say is recorded itself, as inputs and
+parameters (needs.py).
+"""
 
 from __future__ import annotations
 
 import ast
-from functools import cache
+import functools
 from pathlib import Path
+from typing import Any
+
+from punchline.core.records import digest_of
+from punchline.project import digests
 
 PACKAGE = Path(__file__).resolve().parent.parent
+NO_CODE = ("ctx", "kind", "type_comment")  # fields of syntax that say nothing of what runs
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+NOT_FOLLOWED = ("punchline.project", "punchline.core.progress")
 
 
-def code_of(script: str | Path, *modules: str) -> list[str]:
-    """The script and every module of punchline that it imports, directly or not, and those of `modules`.
+@functools.cache
+def digest(*modules: str) -> str:
+    """sha256 over `modules` and every module of punchline that they import, directly or not, inside functions too."""
+    return digest_of({module: _digest(path) for module, path in closure(*modules).items()})
 
-    `modules` names what is imported by name at run time (a benchmark, an engine). Paths are relative to the project
-    root where they lie below it, sorted, script first.
-    """
+
+def closure(*modules: str) -> dict[str, Path]:
+    """{name: file} of `modules` and what they import of punchline."""
     found: dict[str, Path] = {}
-    queue = [*_imported(Path(script)), *modules]
+    queue = list(modules)
     while queue:
         module = queue.pop()
         path = _file(module)
-        if path is not None and module not in found:
-            found[module] = path
-            queue += _imported(path)
-            queue += [module.rpartition(".")[0]]  # importing a module runs its packages
-    root = Path.cwd()
-    files = sorted(path.relative_to(root) if path.is_relative_to(root) else path for path in found.values())
-    return [str(script), *(file.as_posix() for file in files)]
+        if path is None or module in found:
+            continue
+        found[module] = path
+        queue += [name for name in _imports(path) if not name.startswith(NOT_FOLLOWED)]
+        queue.append(module.rpartition(".")[0])  # importing a module runs its packages
+    return dict(sorted(found.items()))
 
 
-@cache
+@functools.cache
 def _file(module: str) -> Path | None:
     parts = module.split(".")
     if parts[0] != "punchline":
         return None
     base = PACKAGE.joinpath(*parts[1:])
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
-    return None
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
 
 
-@cache
-def _imported(path: Path) -> tuple[str, ...]:
-    """Names of what a file imports at its top or inside functions; `from a import b` may mean module a.b."""
-    names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_bytes())):
+def _digest(path: Path) -> str:
+    return _read(path)[0]
+
+
+def _imports(path: Path) -> list[str]:
+    return _read(path)[1]
+
+
+@functools.cache
+def _read(path: Path) -> tuple[str, list[str]]:
+    """(digest of what runs, names of what is imported) of a file."""
+    code, imports = digests.cached("code", path, lambda: _parse(path))
+    return code, imports
+
+
+def _parse(path: Path) -> tuple[str, list[str]]:
+    tree = ast.parse(path.read_bytes())
+    names: set[str] = set()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(name for name in names if name.split(".")[0] == "punchline")
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return digest_of(plain(tree)), sorted(name for name in names if name.split(".")[0] == "punchline")
+
+
+def plain(node: Any) -> Any:
+    """A syntax tree as plain data: no positions, no docstrings, nothing empty (there Python's versions differ)."""
+    if isinstance(node, ast.Constant):
+        return ["Constant", repr(node.value)]
+    if isinstance(node, ast.AST):
+        body = {name: plain(value) for name, value in ast.iter_fields(node) if name not in NO_CODE}
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            body["body"] = body["body"][1:]
+        return [type(node).__name__, {name: value for name, value in body.items() if value not in (None, [])}]
+    if isinstance(node, list):
+        return [plain(one) for one in node]
+    return node if node is None or isinstance(node, str) else repr(node)

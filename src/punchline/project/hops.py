@@ -1,20 +1,20 @@
-"""Hops: who answers what one model's answers lead to, and where it lies.
+"""Hops: who answers what one model's answers lead to.
 
 A hop is a round of requests that hang on a model's answers: `chained` (asked of the model itself), `judge` (of a judge)
-and the scorers' (of a model that compares two texts). Its files are named after it:
-data/requests/<benchmark>/<hop>/<model>.parquet, data/responses/<benchmark>/<hop>/<model>.parquet (the view) and
-data/responses/<benchmark>/<hop>/<who answers>.jsonl (the journal).
+and the scorers' (of a model that compares two texts). Its files are named after it (paths.py).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from punchline.core.benchmark import SCORERS, Benchmark
 from punchline.core.engine import Engine, Verdicts
 from punchline.core.errors import PunchlineError
 from punchline.core.records import ModelCard, Request
+from punchline.project.selection import read_card, stems
 
 CHAINED = "chained"
 JUDGE = "judge"
@@ -24,19 +24,15 @@ RELEASED = "released"  # in place of a judge's name: verdicts were released with
 UNNAMED = "unnamed"
 
 
-def requests_path(benchmark: str, hop: str, model: str) -> str:
-    """What a hop asks about, or of, one model."""
-    return f"data/requests/{benchmark}/{hop}/{model}.parquet"
+@dataclass(frozen=True)
+class Hop:
+    """Who answers one hop of a model's answers: the engine, and its key."""
 
-
-def snapshot_path(benchmark: str, hop: str, model: str) -> str:
-    """The answers to those requests."""
-    return f"data/responses/{benchmark}/{hop}/{model}.parquet"
-
-
-def journal_path(benchmark: str, hop: str, stem: str) -> str:
-    """Where a hop's answers are kept, by who gave them."""
-    return f"data/responses/{benchmark}/{hop}/{stem}.jsonl"
+    name: str
+    who: str  # the model itself, a card of config/judge/, or `released`
+    card: ModelCard | None  # None: verdicts were released by somebody who has no card
+    engine: Engine
+    key: str
 
 
 def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
@@ -112,3 +108,10 @@ def by_journal(judge: str, engine: Engine, requests: Sequence[Request]) -> dict[
         name = re.sub(r"[^A-Za-z0-9._-]", "_", judges.get(request.item_id, UNNAMED)).lstrip("._-") or UNNAMED
         grouped.setdefault(f"{name}.{RELEASED}", []).append(request)
     return grouped
+
+
+def card_of_released(engine: Engine) -> ModelCard | None:
+    """The card of the one judge who gave released verdicts, for its price; None where there is none."""
+    judges = _who(engine) if isinstance(engine, Verdicts) else set()
+    name = next(iter(judges), "")
+    return read_card(name, "config/judge") if name in stems("config/judge") else None

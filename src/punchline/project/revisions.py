@@ -6,6 +6,7 @@ runs follow. That file is the user's to commit.
 
 from __future__ import annotations
 
+import contextvars
 import csv
 import fcntl
 import functools
@@ -13,13 +14,16 @@ import io
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import digest_of
+from punchline.project.paths import MODELS_LOCK
 from punchline.project.small_models import FOLDER, MANIFEST, builder_of, files_of
 
-LOCK = Path("data/manifests/models.lock.csv")
+LOCK = Path(MODELS_LOCK)
 COLUMNS = ("id", "revision")
 COMMIT = "[0-9a-f]{40}"
 
@@ -108,8 +112,23 @@ def _digest_of_files(folder: Path) -> str:
     return digest_of(files_of(folder))
 
 
+_ASK = contextvars.ContextVar("ask the hub", default=True)
+
+
+@contextmanager
+def locked_only() -> Iterator[None]:
+    """Inside, the hub is not asked: a revision that is not locked yet is a PunchlineError."""
+    token = _ASK.set(False)
+    try:
+        yield
+    finally:
+        _ASK.reset(token)
+
+
 def _locked(model_id: str) -> str:
     """The locked revision of a hub repository; resolved and locked first where it is not. One process at a time."""
+    if not _ASK.get() and not LOCK.is_file():
+        raise PunchlineError("its revision is not locked yet", record=model_id)
     LOCK.parent.mkdir(parents=True, exist_ok=True)
     with LOCK.open("a+", encoding="utf-8", newline="") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -125,6 +144,8 @@ def _locked(model_id: str) -> str:
                 if not re.fullmatch(COMMIT, row["revision"] or ""):
                     raise PunchlineError("expected a commit hash", file=LOCK, line=number, field="revision")
                 return str(row["revision"])
+        if not _ASK.get():
+            raise PunchlineError("its revision is not locked yet", record=model_id)
         commit = _resolve(model_id)
         writer = csv.writer(file, lineterminator="\n")
         if not text:

@@ -5,9 +5,7 @@ Every mistake is a PunchlineError that names the file, the key and the nearest v
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,10 +21,13 @@ from punchline.core import engine as engines
 from punchline.core.benchmark import DEFAULT, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import RULES, ModelCard, Record, Rule
-from punchline.core.storage import sha256_file
+from punchline.core.records import RULES, ModelCard, Record, Rule, canonical
+from punchline.core.storage import sha256_file, write_bytes
+from punchline.project import paths
+from punchline.project.paths import DEFAULT_RUN
 
 RUN = "config/run.yaml"
+RUNS = "config/runs"
 
 
 class Corpus(Record, frozen=True, kw_only=True):
@@ -41,6 +42,7 @@ class Corpus(Record, frozen=True, kw_only=True):
 class Selection(Record, frozen=True, kw_only=True):
     """What one call evaluates."""
 
+    run: str = DEFAULT_RUN
     corpus: Corpus
     benchmarks: list[str]
     models: list[str]
@@ -54,9 +56,8 @@ class Selection(Record, frozen=True, kw_only=True):
     scoring: Rule | None
     samples: int
 
-    def raw(self, benchmark: str) -> str:
-        """Folder of a benchmark's published files."""
-        return f"{self.corpus.raw}/{benchmark}"
+
+KEYS = {field.name for field in msgspec.structs.fields(Selection)} - {"subset_sha256"} | {"mirror"}
 
 
 def stems(folder: str | Path) -> list[str]:
@@ -131,7 +132,7 @@ def _plain(name: str, file: str | Path) -> None:
 C = TypeVar("C", bound=Record)
 
 
-def _convert(value: Mapping[str, Any], kind: type[C], where: Callable[[str], str]) -> C:
+def as_record(value: Mapping[str, Any], kind: type[C], where: Callable[[str], str]) -> C:
     """Plain data as a record. Raises PunchlineError; `where` says which file a key stands in."""
     fields = msgspec.structs.fields(kind)
     for key in value:
@@ -157,7 +158,7 @@ def _convert(value: Mapping[str, Any], kind: type[C], where: Callable[[str], str
 def _composed(corpus: str | None) -> dict[str, Any]:
     """config/run.yaml with its corpus, or another one, put in by Hydra. Raises PunchlineError."""
     content = read_yaml(RUN)
-    keys = {*(field.name for field in msgspec.structs.fields(Selection)), "mirror", "defaults"} - {"subset_sha256"}
+    keys = {*KEYS, "defaults"} - {"run"}
     for key in content:
         if key not in keys:
             raise PunchlineError(f"unknown key {key!r}", file=RUN, way_out=nearest(key, keys))
@@ -181,7 +182,7 @@ def _composed(corpus: str | None) -> dict[str, Any]:
 def _corpus(content: Any, name: str) -> Corpus:
     """A checked corpus. Raises PunchlineError naming its file."""
     file = f"config/corpus/{name}.yaml"
-    corpus = _convert(content or {}, Corpus, lambda _: file)
+    corpus = as_record(content or {}, Corpus, lambda _: file)
     if corpus.name != name:
         raise PunchlineError(f"expected the file's stem, {name!r}, got {corpus.name!r}", file=file, field="name")
     if not all(re.fullmatch(PLAIN_NAME, part) for part in corpus.raw.split("/")):
@@ -216,16 +217,85 @@ def _names(value: object, key: str, file: str) -> list[str]:
     return value
 
 
+def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """(name of the run, what config/runs/NAME.yaml changes of config/run.yaml). Raises PunchlineError.
+
+    A run without such a file that is asked for by its name alone is what it was when it was last made.
+    """
+    name = overrides.get("run")
+    if name is None or name == DEFAULT_RUN:
+        return DEFAULT_RUN, {}
+    if not isinstance(name, str) or not re.fullmatch(PLAIN_NAME, name):
+        raise PunchlineError(
+            f"{name!r} can be no run's name",
+            file="--config",
+            field="run",
+            way_out="Up to 100 letters, digits, dots, hyphens, underscores; a letter or digit first",
+        )
+    file = f"{RUNS}/{name}.yaml"
+    if Path(file).is_file():
+        own = read_yaml(file)
+        for key in own:
+            if key not in KEYS - {"run"}:
+                raise PunchlineError(f"unknown key {key!r}", file=file, way_out=nearest(key, KEYS))
+        return name, own
+    if set(overrides) <= {"run", "mirror"}:
+        if (kept := chosen_before(name)) is None:
+            known = sorted({*stems(RUNS), *(path.name for path in Path(paths.RUNS[1]).glob("*") if path.is_dir())})
+            raise PunchlineError(
+                f"no run {name!r}: it was never made, and there is no {file}",
+                file="--config",
+                field="run",
+                way_out=f"{nearest(name, known)} To make it: --config run={name} and what it changes".strip(),
+            )
+        return name, kept
+    return name, {}
+
+
+class Chosen(Record, frozen=True, kw_only=True):
+    """What a run was last made with: run.json in its results."""
+
+    selection: Selection
+    overrides: dict[str, Any]  # of config/run.yaml
+
+
+def chosen_before(run: str) -> dict[str, Any] | None:
+    """The overrides that a run was last made with; None: it was never made."""
+    chosen = read_chosen(run)
+    return None if chosen is None else chosen.overrides
+
+
+def read_chosen(run: str) -> Chosen | None:
+    """What a run was last made with; None where it was never made, or not by this version."""
+    try:
+        return msgspec.json.decode(Path(paths.Paths(run=run).selection).read_bytes(), type=Chosen)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def write_chosen(selection: Selection, overrides: Mapping[str, Any]) -> None:
+    """Keep what a run is made with."""
+    kept = {key: value for key, value in overrides.items() if key not in ("run", "mirror")}
+    chosen = Chosen(selection=selection, overrides=kept)
+    content = msgspec.json.format(canonical(chosen), indent=1) + b"\n"
+    path = Path(paths.Paths(run=selection.run).selection)
+    if not path.is_file() or path.read_bytes() != content:
+        write_bytes(path, content)
+
+
 def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]:
     """The selection and the mirror, from config/run.yaml and `overrides` (what `--config` gave).
 
     The mirror is apart because where bytes come from is not part of what is selected. Raises PunchlineError naming the
     file, or --config, and the key.
     """
+    run, own = named_run(overrides)
+    of_run = f"{RUNS}/{run}.yaml"
 
     def where(key: str) -> str:
-        return "--config" if key in overrides else RUN
+        return "--config" if key in overrides else of_run if key in own else RUN
 
+    overrides = {**own, **{key: value for key, value in overrides.items() if key != "run"}}
     chosen = overrides.get("corpus")
     if chosen is not None:
         _checked(str(chosen), stems("config/corpus"), file=where("corpus"), key="corpus")
@@ -233,7 +303,7 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
     for key in overrides:
         if key not in merged:
             raise PunchlineError(f"unknown key {key!r}", file=where(key), way_out=nearest(str(key), merged))
-    merged |= {key: value for key, value in overrides.items() if key != "corpus"}
+    merged |= {key: value for key, value in overrides.items() if key != "corpus"} | {"run": run}
     merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
 
     mirror = merged.pop("mirror")
@@ -274,7 +344,7 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
         merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
     corpus = merged.pop("corpus", None)
     stem = str(chosen) if chosen is not None else _default_corpus()
-    selection = _convert({**merged, "corpus": msgspec.to_builtins(_corpus(corpus, stem))}, Selection, where)
+    selection = as_record({**merged, "corpus": msgspec.to_builtins(_corpus(corpus, stem))}, Selection, where)
     for key, least in (("limit", 1), ("samples", 1), ("seed", 0)):
         value = getattr(selection, key)
         if value is not None and not least <= value < 2**63:
@@ -339,21 +409,9 @@ def read_card(name: str, folder: str | Path = "config/model") -> ModelCard:
     known = {field.name for field in msgspec.structs.fields(ModelCard)} - {"name", "folder", "options"}
     options = {key: value for key, value in content.items() if key not in known}
     about = {key: value for key, value in content.items() if key in known}
-    card = _convert(
+    card = as_record(
         {**about, "name": name, "folder": Path(folder).as_posix(), "options": options}, ModelCard, lambda _: str(file)
     )
     for benchmark in card.papers:
         _checked(benchmark, benchmark_names(), file=str(file), key="benchmark")
     return card
-
-
-def hand_to_scripts(mirror: str | None) -> None:
-    """Set what scripts get beside their rules, in this process's environment, which they inherit.
-
-    PATH: they run with the interpreter that Snakemake runs with, activated or not. PUNCHLINE_FETCH_MIRROR: where bytes
-    come from is no part of the selection, so another mirror must change no command and rerun nothing.
-    """
-    here = str(Path(sys.executable).parent)
-    os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
-    os.environ["PUNCHLINE_FETCH_MIRROR"] = mirror or ""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Snakemake runs jobs side by side, one a core

@@ -8,8 +8,11 @@ import msgspec
 
 from punchline.core.benchmark import DEFAULT, Benchmark, chains, judged
 from punchline.core.records import Gold, Item, Request, Response
+from punchline.core.storage import read_records, read_table, write_table
 from punchline.project.hops import CHAINED
-from punchline.stages.grade import by_unit
+from punchline.project.needs import Project
+from punchline.stages.job import make
+from punchline.stages.unit import by_unit
 
 
 def ask(
@@ -51,3 +54,58 @@ def ask_hop(
             asked = judge_requests(item_of[item_id], gold_of[item_id], answers, condition)
             made += [request for request in asked if request.task == hop]
     return list({request.request_id: request for request in made}.values())
+
+
+def requests(project: Project, benchmark: str, items: Iterable[Item]) -> list[Request]:
+    """What every model is asked in a selection."""
+    return ask(project.benchmark(benchmark), items, project.selection.samples, project.conditions(benchmark))
+
+
+def write_requests(project: Project, benchmark: str) -> None:
+    """Rendered prompts of a benchmark's items."""
+    step = project.ask(benchmark)
+
+    def write() -> None:
+        items = read_records(project.paths.items(benchmark), Item)
+        write_table(step.outputs[0], requests(project, benchmark, items), Request)
+
+    make(step, write)
+
+
+def asked(project: Project, benchmark: str, model: str) -> tuple[list[Request], list[Response]]:
+    """What a model was asked on items, and its answers."""
+    return (
+        read_table(project.paths.requests(benchmark), Request),
+        read_table(project.paths.snapshot(benchmark, model), Response),
+    )
+
+
+def asked_of_hop(project: Project, benchmark: str, hop: str, model: str) -> tuple[list[Request], list[Response]]:
+    """What a hop asked about, or of, a model, and the answers."""
+    return (
+        read_table(project.paths.hop_requests(benchmark, hop, model), Request),
+        read_table(project.paths.hop_snapshot(benchmark, hop, model), Response),
+    )
+
+
+def all_asked(project: Project, benchmark: str, model: str) -> tuple[list[Request], list[Response]]:
+    """Everything that a model itself was asked, and its answers: what judges see and what is graded."""
+    questions, answers = asked(project, benchmark, model)
+    if CHAINED in project.hops(benchmark, model):
+        more, their = asked_of_hop(project, benchmark, CHAINED, model)
+        return [*questions, *more], [*answers, *their]
+    return questions, answers
+
+
+def write_hop_requests(project: Project, benchmark: str, hop: str, model: str) -> None:
+    """What one model's answers lead to in one hop."""
+    step = project.ask_hop(benchmark, hop, model)
+
+    def write() -> None:
+        items = read_records(project.paths.items(benchmark), Item)
+        golds = read_records(project.paths.gold(benchmark), Gold)
+        own = (asked if hop == CHAINED else all_asked)(project, benchmark, model)
+        loaded, conditions = project.benchmark(benchmark), project.conditions(benchmark)
+        write_table(step.outputs[0], ask_hop(loaded, hop, items, golds, *own, conditions), Request)
+
+    make(step, write)

@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from punchline.core.records import Image, ImageRef, ModelCard, Request, Response, Text
+from punchline.core.storage import csv_text, read_table, write_text
+from punchline.project.needs import Project
+from punchline.stages.job import make
 
 COST = (
     *("benchmark", "model", "hop", "asked", "requests", "ok", "missing", "failed", "refused"),
@@ -85,3 +88,17 @@ def plan_row(
         row["cost_most"] = (tokens_in * card.price.input + most * card.price.output) / 1e6
     row["note"] = note
     return row
+
+
+def write_cost(project: Project) -> None:
+    """What answers and verdicts have cost."""
+    step = project.cost()
+
+    def write() -> None:
+        rows = [
+            cost_row(benchmark, model, hop, card, read_table(snapshot, Response))
+            for benchmark, model, hop, card, snapshot in project.asked()
+        ]
+        write_text(step.outputs[0], csv_text(COST, rows))
+
+    make(step, write)

@@ -24,80 +24,34 @@ import shutil
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol
 
 import msgspec
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.benchmark import names as benchmark_names
-from punchline.core.errors import PunchlineError, nearest
+from punchline.core.errors import PunchlineError
 from punchline.core.progress import say
-from punchline.core.records import Gold, Image, ImageRef, Item, ModelCard, Record, Request, digest_of, sha256
-from punchline.core.storage import csv_text, write_bytes, write_text
-from punchline.engines.transformers import DTYPES, Loaded, Prompt, Transformers
+from punchline.core.records import Gold, Image, ImageRef, Item, ModelCard, Request, digest_of, sha256
+from punchline.core.storage import csv_text, read_records, write_bytes, write_text
+from punchline.engines.transformers import Loaded, Prompt, Transformers
 from punchline.project import adapters
 from punchline.project.adapters import WHOLE, Base, Part, Trained
-from punchline.project.selection import _convert, read_card, read_yaml, stems
+from punchline.project.needs import Project
+from punchline.project.recipes import Recipe, read_recipe
+from punchline.project.selection import read_card
 from punchline.stages.infer import image_files
+from punchline.stages.job import make
 
-FOLDER = "config/finetune"
 PACKAGES = ("torch", "transformers", "peft", "safetensors")
 # Parts of a model that read images: never trained, as in Qwen's own framework, where the names above occur in the
 # language model only.
 EYES = r"(.*\.)?(visual|vision_tower|vision_model|multi_modal_projector|image_newline)(\..*)?"
 CHECKPOINT_S = 120.0  # how much work a kill may cost at most
 SAY_S = 10.0
-
-
-class Split(Record, frozen=True, kw_only=True):
-    """Which items are held out. Whole clusters are, by their name alone: whatever else is selected, they stay so."""
-
-    by: str  # what the benchmark calls a cluster: contest, strip
-    held_out: float | Literal["tables"]  # share; "tables": those that the benchmark's fine-tuning tables test on
-    seed: int = 0  # of a share
-
-
-class Lora(Record, frozen=True, kw_only=True):
-    targets: list[str]  # names of linear layers, of the language model only
-    r: int
-    alpha: int
-    dropout: float
-
-
-class Recipe(Record, frozen=True, kw_only=True):
-    """One file of config/finetune/. `name` is its stem."""
-
-    name: str
-    base: str  # stem of config/model/*.yaml, engine transformers
-    benchmark: str
-    tasks: list[str]
-    conditions: list[str]
-    adapter_for: Literal["all", "task"]  # one for all tasks together, or one for each
-    split: Split
-    shuffles: int = 1  # orders of each item's pictures that are trained on
-    items: int | None = None  # train on the first so many of the train part only
-    lora: Lora
-    epochs: int
-    batch: int  # examples
-    accumulate: int  # batches a step of the optimiser
-    lr: float
-    schedule: Literal["cosine", "constant"]
-    warm_up: float  # share of all steps
-    weight_decay: float
-    clip: float  # largest norm of the gradients
-    seed: int
-    dtype: str  # of the base's weights; the adapter's are float32 in training
-    max_length: int  # tokens of a prompt and its answer; longer ones are left out
-    recompute: bool = False  # activations again in the backward pass: less memory, more time
-
-    @property
-    def file(self) -> str:
-        """Where the recipe lies, for messages."""
-        return f"{FOLDER}/{self.name}.yaml"
 
 
 class Hook(Protocol):
@@ -131,103 +85,13 @@ class Encoded:
     answer: list[int]  # the answer's tokens and the end token
 
 
-# -------------------------------------------------------------------------------------------------------------- recipes
-
-
-def read_recipe(name: str) -> Recipe:
-    """The recipe config/finetune/<name>.yaml. Raises PunchlineError naming file and key."""
-    file = Path(FOLDER) / f"{name}.yaml"
-    if name not in stems(FOLDER):
-        raise PunchlineError(f"unknown recipe {name!r}", file=file, way_out=nearest(name, stems(FOLDER)))
-    adapters.check(name, file.as_posix())
-    content = read_yaml(file)
-    if "name" in content:
-        raise PunchlineError("the file's stem is the name", file=file, field="name", way_out="Delete the line")
-    for key in ("lr", "weight_decay"):  # 1e-4 is a text in YAML 1.1, which wants 1.0e-4
-        if isinstance(value := content.get(key), str) and re.fullmatch(r"[0-9]{1,9}e-?[0-9]{1,2}", value):
-            content[key] = float(value)
-    recipe = _convert({**content, "name": name}, Recipe, lambda _: file.as_posix())
-    _check(recipe)
-    return recipe
-
-
-def _check(recipe: Recipe) -> None:
-    """Raises PunchlineError for a value that no training can do with."""
-
-    def wrong(field: str, what: str, way_out: str | None = None) -> PunchlineError:
-        return PunchlineError(what, file=recipe.file, field=field, way_out=way_out)
-
-    def among(field: str, value: str, valid: Iterable[str]) -> None:
-        if value not in (there := list(valid)):
-            raise wrong(field, f"unknown: {value!r}", nearest(value, there))
-
-    among("base", recipe.base, stems("config/model"))
-    among("benchmark", recipe.benchmark, trainable())
-    card = read_card(recipe.base)
-    if card.engine != "transformers" or "adapter" in card.options:
-        what = f"expected a card with engine: transformers and no adapter, {recipe.base} has engine: {card.engine}"
-        raise wrong("base", what)
-    benchmark, hook = benchmarks.load(recipe.benchmark), hook_of(recipe.benchmark)
-    for field, values, valid in (
-        ("tasks", recipe.tasks, benchmark.TASKS),
-        ("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED]),
-    ):
-        if not values or len(set(values)) < len(values):
-            raise wrong(field, "expected at least one name, each once")
-        for value in values:
-            among(field, value, valid)
-    among("split.by", recipe.split.by, [hook.CLUSTER])
-    among("dtype", recipe.dtype, DTYPES)
-    if not recipe.lora.targets or len(set(recipe.lora.targets)) < len(recipe.lora.targets):
-        raise wrong("lora.targets", "expected at least one name, each once")
-    share = recipe.split.held_out
-    if isinstance(share, float | int) and not 0 < share < 1:
-        raise wrong("split.held_out", f"expected a share between 0 and 1, or tables, got {share!r}")
-    if recipe.shuffles > 1 and not hasattr(hook, "variants"):
-        raise wrong("shuffles", f"{recipe.benchmark} has no orders to shuffle", "Write 1, or leave the line out")
-    for field, count in (
-        ("shuffles", recipe.shuffles),
-        ("items", recipe.items),
-        ("lora.r", recipe.lora.r),
-        ("lora.alpha", recipe.lora.alpha),
-        ("epochs", recipe.epochs),
-        ("batch", recipe.batch),
-        ("accumulate", recipe.accumulate),
-        ("max_length", recipe.max_length),
-    ):
-        if count is not None and count < 1:
-            raise wrong(field, f"expected at least 1, got {count}")
-    for field, number, low, high in (
-        ("lora.dropout", recipe.lora.dropout, 0.0, 0.99),
-        ("warm_up", recipe.warm_up, 0.0, 1.0),
-        ("lr", recipe.lr, 1e-12, 10.0),
-        ("weight_decay", recipe.weight_decay, 0.0, 10.0),
-        ("clip", recipe.clip, 1e-6, 1e6),
-        ("seed", recipe.seed, 0, 2**31),
-        ("split.seed", recipe.split.seed, 0, 2**31),
-    ):
-        if not low <= number <= high:  # NaN is in no range
-            raise wrong(field, f"out of range: {number!r}")
-
-
-def trainable() -> list[str]:
-    """Benchmarks that say what is to be learnt from their gold."""
-    found = (name for name in benchmark_names() if importlib.util.find_spec(f"punchline.benchmarks.{name}_training"))
-    return sorted(found)
-
-
-def hook_of(benchmark: str) -> Hook:
-    """What a benchmark trains on."""
-    return cast(Hook, importlib.import_module(f"punchline.benchmarks.{benchmark}_training"))
-
-
 # ------------------------------------------------------------------------------------------------------------- examples
 
 
 def is_held_out(item: Item, recipe: Recipe) -> bool:
     """Whether an item is held out: by its cluster and the recipe's split alone."""
     if recipe.split.held_out == "tables":
-        return hook_of(recipe.benchmark).held_out(item)
+        return benchmarks.training(recipe.benchmark).held_out(item)
     name = f"{recipe.benchmark}|split|{recipe.split.seed}|{item.cluster}"
     return int(sha256(name.encode())[:15], 16) / 16**15 < recipe.split.held_out
 
@@ -240,7 +104,7 @@ def examples_of(
     Only items of the train part; `items` of the recipe counts those that have an example. Pictures of variants are
     written to the folder `pictures`.
     """
-    benchmark, hook = benchmarks.load(recipe.benchmark), hook_of(recipe.benchmark)
+    benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.training(recipe.benchmark)
     gold_of = {gold.item_id: gold for gold in golds}
     found: list[Example] = []
     shown: list[Item] = []
@@ -322,21 +186,6 @@ def unavailable() -> str | None:
     return f"not installed: {', '.join(absent)}; run make hf" if absent else None
 
 
-def is_trained(recipe: Recipe, base: ModelCard, corpus: str) -> bool:
-    """Whether the adapter that is there was made by this recipe, of this base, on this corpus."""
-    try:
-        made = adapters.trained(recipe.name)
-    except PunchlineError:  # a damaged file
-        return False
-    revision = base.options.get("revision")
-    return (
-        made is not None
-        and (made.recipe, made.corpus) == (msgspec.to_builtins(recipe), corpus)
-        and made.base.id == base.options["id"]
-        and revision in (None, made.base.revision)
-    )
-
-
 def train(
     recipe: Recipe,
     base: ModelCard,
@@ -409,6 +258,21 @@ def train(
         write_text(folder / adapters.MANIFEST, manifest)
         shutil.rmtree(work / "pictures", ignore_errors=True)
     return made
+
+
+def write_adapter(project: Project, adapter: str) -> None:
+    """An adapter, trained by its recipe on the selection's items."""
+    step, recipe = project.finetune(adapter), read_recipe(adapter)
+
+    def write() -> None:
+        items = read_records(project.paths.items(recipe.benchmark), Item)
+        golds = read_records(project.paths.gold(recipe.benchmark), Gold)
+        made = train(recipe, read_card(recipe.base), items, golds, corpus=project.selection.corpus.name)
+        say(f"finetune {recipe.name}: trained on {len(made.trained):,} items, {len(made.held_out):,} held out")
+        for reason, count in made.left_out.items():
+            say(f"finetune {recipe.name}: {count:,} examples left out: {reason}")
+
+    make(step, write)
 
 
 def _something(

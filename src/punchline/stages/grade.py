@@ -7,8 +7,13 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from punchline.core.benchmark import Benchmark, Verdict
-from punchline.core.errors import PunchlineError
 from punchline.core.records import RULES, Gold, Grade, Item, Request, Response
+from punchline.core.storage import read_records, write_table
+from punchline.project.hops import CHAINED
+from punchline.project.needs import Project
+from punchline.stages.ask import all_asked, asked_of_hop
+from punchline.stages.job import make
+from punchline.stages.unit import by_unit, check_snapshot
 
 Verdicts = dict[str, Verdict]  # by id of the judge's request
 
@@ -27,7 +32,7 @@ def grade(
     `verdicts`: of judges and scorers, by id of the request; None when nobody was asked. Raises PunchlineError when
     requests and responses do not belong together.
     """
-    check_snapshot(requests, responses, f"data/responses/{benchmark.NAME}/{model}.parquet")
+    check_snapshot(requests, responses, f"answers of {model}")
     item_of = {item.item_id: item for item in items}
     gold_of = {gold.item_id: gold for gold in golds}
     grades: list[Grade] = []
@@ -39,26 +44,26 @@ def grade(
     return grades
 
 
-Unit = tuple[str, str, int]  # item id, condition, sample
-
-
-def by_unit(requests: Sequence[Request], responses: Sequence[Response]) -> dict[Unit, dict[str, Response]]:
-    """Answers that are read together, by task."""
-    units: dict[Unit, dict[str, Response]] = {}
-    for request, response in zip(requests, responses, strict=True):
-        units.setdefault((request.item_id, request.condition, request.sample), {})[request.task] = response
-    return units
-
-
-def check_snapshot(requests: Sequence[Request], responses: Sequence[Response], file: str) -> None:
-    """Raises PunchlineError unless the responses answer the requests, one for one and in their order."""
-    if [r.request_id for r in requests] != [r.request_id for r in responses]:
-        raise PunchlineError(
-            "the snapshot does not answer the current requests", file=file, way_out="Run the target `responses` again"
-        )
-
-
 def read_verdicts(judge: str, requests: Sequence[Request], responses: Sequence[Response], file: str) -> Verdicts:
     """A judge's answers by id of its request. An answer from a released file says itself whose it is."""
     check_snapshot(requests, responses, file)
     return {answer.request_id: Verdict(str(answer.effective.get("judge", judge)), answer) for answer in responses}
+
+
+def write_grades(project: Project, benchmark: str, model: str) -> None:
+    """One model's answers to one benchmark, scored under both rules."""
+    step = project.grade(benchmark, model)
+
+    def write() -> None:
+        judges = {hop: who for hop, who in project.hops(benchmark, model).items() if hop != CHAINED}
+        verdicts: Verdicts | None = {} if judges else None
+        for hop, who in judges.items():
+            snapshot = project.paths.hop_snapshot(benchmark, hop, model)
+            said = read_verdicts(who, *asked_of_hop(project, benchmark, hop, model), snapshot)
+            verdicts = (verdicts or {}) | said
+        items = read_records(project.paths.items(benchmark), Item)
+        golds = read_records(project.paths.gold(benchmark), Gold)
+        own = all_asked(project, benchmark, model)
+        write_table(step.outputs[0], grade(project.benchmark(benchmark), model, items, golds, *own, verdicts), Grade)
+
+    make(step, write)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import msgspec
@@ -13,8 +14,13 @@ from punchline.core.engine import Engine, looks_at, model_key
 from punchline.core.errors import PunchlineError
 from punchline.core.journal import Journal
 from punchline.core.progress import say, track
-from punchline.core.records import Image, Item, Request, Response, Scalar, State
-from punchline.core.storage import sha256_file, write_table
+from punchline.core.records import Image, Item, ModelCard, Request, Response, State
+from punchline.core.storage import read_records, read_table, write_table
+from punchline.project import digests, paths
+from punchline.project.hops import CHAINED, RELEASED, by_journal
+from punchline.project.needs import Project
+from punchline.project.provenance import Step, record
+from punchline.stages.job import current, make
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -25,7 +31,7 @@ def image_files(items: Sequence[Item], root: str | Path = ".") -> dict[str, Path
     for item in items:
         for image in item.images:
             path = Path(root) / image.path
-            if not path.is_file() or sha256_file(path) != image.sha256:
+            if not path.is_file() or digests.of_file(path) != image.sha256:
                 raise PunchlineError(
                     "the image is gone" if not path.is_file() else "the image's bytes have changed since it was made",
                     file=path,
@@ -50,14 +56,12 @@ def infer(
     journal: str | Path,
     snapshot: str | Path,
     label: str,
-    sampling: Mapping[str, Scalar] | None = None,
+    key: str,
 ) -> Counter[str]:
     """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds.
 
-    `sampling`: the card's parameters for these requests' benchmark, part of the key. Answers pass through; the journal
-    holds them.
+    `key`: who answers (core.engine.model_key). Answers pass through; the journal holds them.
     """
-    key = model_key(engine, sampling)
     with Journal(journal) as log:
         _ask(engine, requests, images, log, key, label)
         write_table(snapshot, (log.read((request.request_id, key)) for request in requests), Response)
@@ -71,10 +75,9 @@ def answer(
     *,
     journal: str | Path,
     label: str,
-    sampling: Mapping[str, Scalar] | None = None,
+    key: str,
 ) -> list[Response]:
     """The engine's answers to requests, one for one and in their order, by way of the journal."""
-    key = model_key(engine, sampling)
     with Journal(journal) as log:
         _ask(engine, requests, images, log, key, label)
         return [log.read((request.request_id, key)) for request in requests]
@@ -120,3 +123,85 @@ def _without_answer(request: Request, key: str, engine: Engine, state: State, re
         engine=engine.name,
         engine_version=engine.version,
     )
+
+
+def write_answers(project: Project, model: str) -> None:
+    """One model's answers to all selected benchmarks: one start of its engine."""
+    _write(project, model, project.steps_of("infer", model), "")
+
+
+def write_chained(project: Project, model: str) -> None:
+    """One model's answers to what hangs on its own answers."""
+    _write(project, model, project.steps_of("infer_chained", model), CHAINED)
+
+
+def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> None:
+    card, engine = project.cards[model], project.engines[model]
+    with closing(engine):
+        for step in steps:
+            benchmark = step.wildcards[0]
+            label = f"infer {model} on {benchmark}" + (f" ({hop})" if hop else "")
+
+            def write(step: Step = step, benchmark: str = benchmark, label: str = label) -> None:
+                requests, journal = project.paths.requests(benchmark), paths.journal(benchmark, model)
+                if hop:
+                    requests = project.paths.hop_requests(benchmark, hop, model)
+                    journal = paths.hop_journal(benchmark, hop, model)
+                items = read_records(project.paths.items(benchmark), Item)
+                states = infer(
+                    engine,
+                    read_table(requests, Request),
+                    image_files(items) if looks_at(engine, benchmark) else {},
+                    journal=journal,
+                    snapshot=step.outputs[0],
+                    label=label,
+                    key=model_key(engine, card, benchmark),
+                )
+                say(f"{label}: {_counts(states)}")
+
+            make(step, write)
+
+
+def _counts(states: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
+
+
+def write_verdicts(project: Project, judge: str) -> None:
+    """What a judge or scorer says of all models' answers: one start of its engine. RELEASED: verdicts from files."""
+    rounds: dict[tuple[str, str], list[str]] = {}
+    for benchmark, hop, model in project.about(judge):
+        if not current(project.hop_snapshot(benchmark, hop, model)):
+            rounds.setdefault((benchmark, hop), []).append(model)
+    with ExitStack() as opened:  # each engine serves all benchmarks: one loading of weights
+        for engine in project.engines.values() if judge == RELEASED else [project.judging[judge]]:
+            opened.callback(engine.close)
+        for (benchmark, hop), models in rounds.items():
+            # One is asked about all models in one go; released verdicts come model by model, each from its file.
+            for judged in [[model] for model in models] if judge == RELEASED else [models]:
+                _judge(project, judge, benchmark, hop, judged)
+
+
+def _judge(project: Project, judge: str, benchmark: str, hop: str, models: Sequence[str]) -> None:
+    """Answers of one judge on some models, asked in one go, each with its own snapshot and record."""
+    engine = project.engines[models[0]] if judge == RELEASED else project.judging[judge]
+    card: ModelCard = project.cards[models[0]] if judge == RELEASED else project.judges[judge]
+    steps = {model: project.hop_snapshot(benchmark, hop, model) for model in models}
+    before = {model: step.inputs() for model, step in steps.items()}
+    requests = {model: read_table(project.paths.hop_requests(benchmark, hop, model), Request) for model in models}
+    asked = {request.request_id: request for model in models for request in requests[model]}
+    answers: dict[str, Response] = {}
+    for stem, part in by_journal(judge, engine, list(asked.values())).items():
+        found = answer(
+            engine,
+            part,
+            {},
+            journal=paths.hop_journal(benchmark, hop, stem),
+            label=f"{hop} {stem} on {benchmark}" + (f" of {models[0]}" if judge == RELEASED else ""),
+            key=model_key(engine, card, benchmark),
+        )
+        answers |= {response.request_id: response for response in found}
+    for model, step in steps.items():
+        snapshot = [answers[request.request_id] for request in requests[model]]
+        write_table(step.outputs[0], snapshot, Response)
+        record(step, before[model])
+        say(f"{hop} {judge} on {benchmark} of {model}: {_counts(Counter(one.state for one in snapshot))}")

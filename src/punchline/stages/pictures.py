@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 from PIL import Image
@@ -16,9 +15,11 @@ from punchline.comics.split import read_image
 from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, Picture, illustrated
 from punchline.core.errors import PunchlineError
 from punchline.core.progress import track
-from punchline.core.records import ImageRef, LedgerEntry, sha256
-from punchline.core.storage import write_bytes
-from punchline.stages.prepare import Pictures
+from punchline.core.records import ImageRef, LedgerEntry, Pictures, sha256
+from punchline.core.storage import write_bytes, write_records
+from punchline.project.needs import Project
+from punchline.stages.job import make
+from punchline.stages.prepare import ledger, reading
 
 SUFFIXES = {"PNG": ".png", "JPEG": ".jpg", "MPO": ".jpg"}  # what models are shown as it is
 
@@ -81,17 +82,17 @@ def make_pictures(
     return record, {path: picture.content for path, picture in zip(paths, made, strict=True)}
 
 
-def write_pictures(
+def make_all(
     benchmark: Benchmark, ledger: Sequence[LedgerEntry], files: Files, folder: str, *, pinned: bool
-) -> list[Pictures]:
-    """Make and write the pictures of every entry that has an image; take away pictures of other selections.
+) -> Iterator[tuple[Pictures, dict[str, bytes]]]:
+    """The pictures of every entry that has an image, in order.
 
     `pinned`: published bytes must be those that the ledger recorded. Raises PunchlineError for an image that differs,
     and as the benchmark's `pictures` does.
     """
     present = [entry for entry in ledger if entry.state == "ok"]
 
-    def one(entry: LedgerEntry) -> Pictures:
+    def one(entry: LedgerEntry) -> tuple[Pictures, dict[str, bytes]]:
         made, contents = make_pictures(benchmark, entry, files, folder)
         if pinned and made.source_sha256 != entry.sha256:
             raise PunchlineError(
@@ -101,20 +102,10 @@ def write_pictures(
                 record=entry.item_id,
                 way_out="Delete the file and run with --forcerun fetch_images",
             )
-        for path, content in contents.items():
-            write_bytes(path, content)
-        return made
+        return made, contents
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        made = list(track(pool.map(one, present), len(present), "make_pictures"))
-    keep = {image.path for pictures in made for image in pictures.images}
-    for path in sorted(Path(folder).rglob("*"), reverse=True):  # a folder comes after what is in it
-        if path.is_dir():
-            with suppress(OSError):  # not empty
-                path.rmdir()
-        elif path.suffix in (".png", ".jpg") and path.as_posix() not in keep:
-            path.unlink()
-    return made
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        yield from track(pool.map(one, present), len(present), "make_pictures")
 
 
 def drawn_ledger(folder: Path) -> list[LedgerEntry]:
@@ -138,3 +129,27 @@ def drawn_ledger(folder: Path) -> list[LedgerEntry]:
             )
         )
     return entries
+
+
+def write_drawn(project: Project, benchmark: str) -> None:
+    """The ledger of a drawn corpus: its images."""
+    step = project.images(benchmark)
+    make(step, lambda: write_records(step.outputs[0], drawn_ledger(Path(project.paths.raw(benchmark)))))
+
+
+def write_pictures(project: Project, benchmark: str) -> None:
+    """What models see, and an index of it. Pictures of other selections stay: runs share them."""
+    step, loaded = project.pictures(benchmark), project.benchmark(benchmark)
+    folder = project.paths.pictures(benchmark)
+
+    def write() -> None:
+        index = []
+        with reading(project, benchmark, loaded.ITEM_FILES) as files:
+            pinned = not project.selection.corpus.drawn
+            for made, contents in make_all(loaded, ledger(project, benchmark), files, folder, pinned=pinned):
+                for path, content in contents.items():
+                    write_bytes(path, content)
+                index.append(made)
+        write_records(step.outputs[0], index)
+
+    make(step, write)

@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from punchline.core.benchmark import Benchmark
+from punchline.core.benchmark import Benchmark, Files
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Gold, ImageRef, Item, LedgerEntry, Record
-from punchline.core.storage import csv_text, parse_csv
+from punchline.core.progress import say
+from punchline.core.records import Gold, Item, LedgerEntry, Pictures
+from punchline.core.storage import csv_text, parse_csv, read_records, write_records, write_text
+from punchline.project.needs import Project
+from punchline.stages.job import make
 
 SELECTED = ("item_id", "source", "url")
-
-
-class Pictures(Record, frozen=True, kw_only=True):
-    """What models see of one item, and all that it was made from."""
-
-    item_id: str
-    images: tuple[ImageRef, ...]
-    source: str  # path of the published image
-    source_sha256: str
-    derivations: tuple[dict[str, Any], ...]  # one a picture: boxes, OpenCV's version, font, …
-    reason: str | None = None  # why there are no pictures
 
 
 def read_files(paths: Sequence[str | Path]) -> dict[str, bytes]:
@@ -133,3 +124,90 @@ def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequen
         if item_id not in golds:
             raise PunchlineError("the item has no label", file=benchmark.GOLD_FILES[0], record=item_id)
     return [golds[item_id] for item_id in selected]
+
+
+def raw_files(project: Project, benchmark: str, names: Sequence[str]) -> Files:
+    """Published files of a benchmark, by name."""
+    return read_files([project.paths.raw(benchmark, name) for name in names])
+
+
+@contextmanager
+def reading(project: Project, benchmark: str, names: Sequence[str]) -> Iterator[Files]:
+    """Published files; errors about them name the whole path."""
+    with naming([project.paths.raw(benchmark, name) for name in names]):
+        yield raw_files(project, benchmark, names)
+
+
+def selection(project: Project, benchmark: str) -> list[tuple[str, str, str]]:
+    """(item id, source, url) of the selected items, from the released list."""
+    loaded, chosen = project.benchmark(benchmark), project.selection
+    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+        listed = loaded.listing(files)
+    sources = (chosen.corpus.sources or {}).get(benchmark)
+    return select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit)
+
+
+def ledger(project: Project, benchmark: str) -> list[LedgerEntry]:
+    """What became of the images of the selected items."""
+    wanted = set(read_selected(project.paths.selected(benchmark)))
+    entries = read_records(project.paths.ledger(benchmark), LedgerEntry)
+    return [entry for entry in entries if entry.item_id in wanted]
+
+
+def items(project: Project, benchmark: str) -> list[Item]:
+    """Items of the selection, from published files and the index of pictures."""
+    loaded, illustrated = project.benchmark(benchmark), project.illustrated(benchmark)
+    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+        return make_items(
+            loaded,
+            files,
+            read_selected(project.paths.selected(benchmark)),
+            ledger(project, benchmark) if illustrated else None,
+            read_records(project.paths.index(benchmark), Pictures) if illustrated else [],
+        )
+
+
+def golds(project: Project, benchmark: str) -> list[Gold]:
+    """Gold of the selection, from published files."""
+    loaded = project.benchmark(benchmark)
+    with reading(project, benchmark, loaded.GOLD_FILES) as files:
+        return make_gold(loaded, files, read_selected(project.paths.selected(benchmark)))
+
+
+SHOWN = 5  # oddities on the terminal
+
+
+def oddities(project: Project, benchmark: str) -> None:
+    """List what is odd in the published files and tolerated, in the logs."""
+    loaded = project.benchmark(benchmark)
+    odd = loaded.oddities(raw_files(project, benchmark, loaded.GOLD_FILES))
+    path = f"{project.paths.logs}/prepare/oddities_{benchmark}.log"
+    write_text(path, "".join(f"{line}\n" for line in odd))
+    if odd:
+        say(f"gold of {benchmark}: {len(odd):,} oddities in the files are taken as they stand: {path}")
+        for line in odd[:SHOWN]:
+            say(f"  {line}")
+
+
+def write_selected(project: Project, benchmark: str) -> None:
+    """Which items of a corpus are evaluated."""
+    step = project.select_items(benchmark)
+    make(step, lambda: write_text(step.outputs[0], selected_text(selection(project, benchmark))))
+
+
+def write_items(project: Project, benchmark: str) -> None:
+    """What models may be shown of each item."""
+    step = project.items(benchmark)
+    make(step, lambda: write_records(step.outputs[0], items(project, benchmark)))
+
+
+def write_gold(project: Project, benchmark: str) -> None:
+    """What is right for each item."""
+    step = project.gold(benchmark)
+
+    def write() -> None:
+        made = golds(project, benchmark)
+        oddities(project, benchmark)
+        write_records(step.outputs[0], made)
+
+    make(step, write)

@@ -1,0 +1,97 @@
+"""The artefacts of a selection as Snakemake sees them: what a rule's job reads and writes, and what is not current."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from punchline.core.engine import check_files
+from punchline.project.hops import CHAINED
+from punchline.project.needs import Project
+from punchline.project.provenance import Checks, Step
+
+
+@dataclass(frozen=True)
+class Files:
+    """What one job reads, and what it writes that is not current."""
+
+    inputs: list[str]
+    stale: list[str]
+
+
+class Graph:
+    """A project's steps, by rule and wildcards. `again`: rules and files that somebody asks to make again, or `all`."""
+
+    def __init__(self, project: Project, again: set[str]) -> None:
+        self.project = project
+        self.again = again
+        self.check = Checks(self.asked_again)
+        for card in project.cards.values():
+            check_files(card, project.engines[card.name])
+        self.tables = {  # a table's path below the results, without its ending: (benchmark, table)
+            spec.file.removesuffix(".csv"): (benchmark, name)
+            for benchmark in project.selection.benchmarks
+            for name, spec in project.benchmark(benchmark).TABLES.items()
+        }
+
+    def asked_again(self, step: Step) -> bool:
+        return bool(self.again & {"all", step.rule, *step.outputs})
+
+    def steps(self, rule: str, wildcards: Mapping[str, str]) -> list[Step]:
+        """What a job makes."""
+        if rule == "table":
+            return [self.project.table(*self.tables[wildcards["table"]])]
+        return self.project.steps_of(rule, *(wildcards[name] for name in self.project.wildcards(rule)))
+
+    def files(self, rule: str, wildcards: object) -> Files:
+        """What a job reads and what of it is to be made. `wildcards`: of Snakemake."""
+        names = dict(wildcards.items())  # type: ignore[attr-defined]
+        inputs: dict[str, None] = {}
+        stale: list[str] = []
+        for step in self.steps(rule, names):
+            for need in step.needs:
+                made = need.step() if need.step is not None else None
+                # Released files are many a rule: their record stands for them.
+                inputs[
+                    made.record if made is not None and made.rule in ("draw_demo", "fetch_annotations") else need.path
+                ] = None
+            if self.check(step).reason is not None:
+                stale += [step.record if rule == "raw" else path for path in step.outputs]
+        return Files(list(inputs), stale)
+
+    def outputs(self, rule: str) -> list[str]:
+        """Outputs of all of a rule's jobs in the selection."""
+        project = self.project
+        selection = project.selection
+        pairs = [(benchmark, model) for benchmark in selection.benchmarks for model in selection.models]
+        if rule == "raw":
+            return [project.raw(name).record for name in selection.benchmarks]
+        if rule in ("images", "availability"):
+            return [
+                getattr(project, rule)(name).outputs[0] for name in selection.benchmarks if project.illustrated(name)
+            ]
+        if rule in ("select_items", "items", "gold", "ask"):
+            return [getattr(project, rule)(name).outputs[0] for name in selection.benchmarks]
+        if rule == "snapshots":
+            hops = [project.hop_snapshot(b, hop, m) for b, m in pairs for hop in project.hops(b, m)]
+            return [step.outputs[0] for step in [*(project.snapshot(*pair) for pair in pairs), *hops]]
+        if rule == "tables":
+            return [step.outputs[0] for step in project.tables()]
+        raise ValueError(rule)
+
+    def chained(self) -> list[str]:
+        """Benchmarks in which the selected conditions hang on a model's own answers."""
+        project = self.project
+        model = project.selection.models[0]
+        return [name for name in project.selection.benchmarks if CHAINED in project.hops(name, model)]
+
+    def judges(self) -> dict[str, list[tuple[str, str, str]]]:
+        """{judge or scorer: (benchmark, hop, model) of the answers that it is asked about}."""
+        project = self.project
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        for benchmark in project.selection.benchmarks:
+            for model in project.selection.models:
+                for hop, who in project.hops(benchmark, model).items():
+                    if hop != CHAINED:
+                        found.setdefault(who, []).append((benchmark, hop, model))
+        return found

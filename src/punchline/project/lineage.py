@@ -1,0 +1,157 @@
+"""What a table rests on, as it is written beside it.
+
+A lineage is one canonical JSON document: the selection, the models, every cell, and every file with its sha256 and
+role. `root` is a digest of all of that which must be equal wherever the same run is made; `noted` (commit, time,
+mirror, machine) is recorded and enters nothing but `sha256`, the document's own digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline.core.records import (
+    Cell,
+    Grade,
+    ModelCard,
+    Record,
+    Request,
+    Response,
+    canonical,
+    digest_of,
+)
+from punchline.project import adapters, digests, paths
+from punchline.project.needs import Project, digests_in, walk
+from punchline.project.provenance import Need
+from punchline.project.selection import Selection
+
+FORMAT = 1
+
+
+class File(Record, frozen=True, kw_only=True):
+    """One file that a table rests on."""
+
+    path: str  # relative to the project root
+    role: str
+    sha256: str
+    content: str | None = None  # digest of what counts in it, where bytes may differ for the same content
+
+
+class Asked(Record, frozen=True, kw_only=True):
+    """Who answered one hop of a model's answers."""
+
+    hop: str
+    who: str  # the model itself, a card of config/judge/, or `released`
+    card: ModelCard | None  # None: verdicts were released by somebody who has no card
+    key: str
+    versions: tuple[str, ...] = ()
+
+
+class Model(Record, frozen=True, kw_only=True):
+    """One model of a table."""
+
+    card: ModelCard
+    key: str
+    kind: str
+    versions: list[str]  # engine versions of its responses
+    hops: tuple[Asked, ...] = ()  # what its answers led to
+
+
+class Lineage(Record, frozen=True, kw_only=True):
+    """The document beside a table."""
+
+    format: int
+    benchmark: str
+    table: str
+    selection: Selection
+    models: list[Model]
+    cells: list[Cell]
+    files: list[File]
+    root: str
+    noted: dict[str, Any]
+    sha256: str
+
+
+def lineage_path(table_path: str | Path) -> Path:
+    """results/table8.csv → results/table8.lineage.json."""
+    return Path(table_path).with_suffix(".lineage.json")
+
+
+def kind_of(card: ModelCard) -> str:
+    """The column `kind` of a model's rows."""
+    return "baseline" if card.engine in ("baselines", "lexical") else "measured"
+
+
+def root_of(
+    benchmark: str,
+    table: str,
+    selection: Selection,
+    models: Iterable[Model],
+    cells: Iterable[Cell],
+    files: Iterable[File],
+) -> str:
+    """One digest of everything that must be equal wherever this table is made from the same bytes."""
+    return digest_of(
+        {
+            "format": FORMAT,
+            "benchmark": benchmark,
+            "table": table,
+            "selection": selection,
+            "models": sorted(
+                [model.card.name, model.key, *(part for hop in model.hops for part in (hop.hop, hop.who, hop.key))]
+                for model in models
+            ),
+            "cells": [cell.digest for cell in cells],
+            "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),
+        }
+    )
+
+
+def files_of(project: Project, benchmark: str, table: str) -> list[File]:
+    """Every file that a table rests on, as needs.py says, and its own."""
+    step = project.table(benchmark, table)
+    found: dict[str, File] = {}
+
+    def add(role: str, path: str, content: str | None = None) -> None:
+        found.setdefault(path, File(path=path, role=role, sha256=digests.of_file(path), content=content))
+
+    for need, _ in walk(step):
+        add(need.role, need.path, _content(need))
+        if need.role == "adapter":
+            for path in adapters.files_beside(Path(need.path).parent.name):
+                add(need.role, path)
+        if need.step is None:
+            continue
+        made = need.step()
+        for path in made.extra() if made.extra_role else ():
+            add(made.extra_role, path)
+        for role, path, answers in made.journals():
+            add(role, path, answers)
+    for path in step.outputs:
+        if not path.endswith(".lineage.json"):
+            add("table", path)
+    return [found[path] for path in sorted(found)]
+
+
+def _content(need: Need) -> str | None:
+    """Digest of what counts in a file, where bytes may differ for the same content."""
+    if need.content is not None:
+        return digest_of(need.content())
+    if need.path.endswith(".parquet"):
+        kind = Grade if need.role == "grades" else Request if need.role.endswith("requests") else Response
+        return table_content(need.path, kind)
+    return None
+
+
+def table_content(path: str, kind: type[Record]) -> str:
+    """Digest of a parquet file's records in their order, whatever library wrote it."""
+    return digest_of([kind.__name__, digests_in(path)])
+
+
+def document(lineage: Lineage) -> bytes:
+    """The bytes of a lineage file: indented canonical JSON that holds its own digest."""
+    body = msgspec.structs.replace(lineage, sha256="")
+    return msgspec.json.format(canonical(msgspec.structs.replace(lineage, sha256=body.digest)), indent=1) + b"\n"

@@ -1,0 +1,636 @@
+"""What every artefact of a selection rests on: the one place that says it.
+
+The rules of Snakemake take their inputs from here, records of what was made (provenance.py) and lineages name what is
+said here, and the audit walks it. One method an artefact; its name is the rule's, its parameters are the rule's
+wildcards. Cheap: cards and manifests are read, and of engines their identity.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
+from punchline.core.benchmark import Benchmark
+from punchline.core.engine import Engine, Released
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import LedgerEntry, ModelCard, Pictures, digest_of_all
+from punchline.core.storage import parse_csv, read_columns, read_records
+from punchline.project import adapters, paths, recipes, revisions, small_models
+from punchline.project.hops import CHAINED, RELEASED, Hop, card_of_released, hops_of, scorers_of
+from punchline.project.paths import Paths
+from punchline.project.provenance import Need, Step
+from punchline.project.selection import Selection, read_card, stems
+
+
+def _once(method: Callable[..., Step]) -> Callable[..., Step]:
+    """A method whose answer is kept: a step is one object, whoever asks for it."""
+
+    @functools.wraps(method)
+    def get(self: Project, *wildcards: str) -> Step:
+        key = (method.__name__, *wildcards)
+        if key not in self.steps:
+            self.steps[key] = method(self, *wildcards)
+        return self.steps[key]
+
+    return get
+
+
+class Project:
+    """The artefacts of one selection."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self.paths = Paths(selection.corpus.raw, selection.run)
+        self.steps: dict[tuple[str, ...], Step] = {}
+
+    # Who is asked
+
+    @functools.cached_property
+    def cards(self) -> dict[str, ModelCard]:
+        return {name: read_card(name) for name in self.selection.models}
+
+    @functools.cached_property
+    def engines(self) -> dict[str, Engine]:
+        return {name: engines.load(card, self.selection.seed) for name, card in self.cards.items()}
+
+    @functools.cached_property
+    def judges(self) -> dict[str, ModelCard]:
+        """Cards of the judge and the scorers, by name."""
+        names = [*([self.selection.judge] if self.selection.judge else []), *self.selection.scorers]
+        return {name: read_card(name, "config/judge") for name in names}
+
+    @functools.cached_property
+    def judging(self) -> dict[str, Engine]:
+        """Engines of the judge and the scorers, by name."""
+        return {name: engines.load(card, self.selection.seed) for name, card in self.judges.items()}
+
+    def benchmark(self, name: str) -> Benchmark:
+        return benchmarks.load(name)
+
+    def hops(self, benchmark: str, model: str) -> dict[str, str]:
+        """{hop: who answers it} of one model's answers, in the order in which they are answered."""
+        return hops_of(
+            self.benchmark(benchmark),
+            self.cards[model],
+            self.engines[model],
+            conditions=self.conditions(benchmark),
+            judge=self.selection.judge,
+            scorers=scorers_of(self.judges[name] for name in self.selection.scorers),
+        )
+
+    def answerers(self, benchmark: str, model: str) -> list[Hop]:
+        """Who answers each hop of a model's answers, with engine and key."""
+        found = []
+        for name, who in self.hops(benchmark, model).items():
+            if name == CHAINED or who == RELEASED:
+                card, engine = self.cards[model], self.engines[model]
+                key = engines.model_key(engine, card, benchmark)
+                gives = card if name == CHAINED else card_of_released(engine)
+            else:
+                card, engine = self.judges[who], self.judging[who]
+                key, gives = engines.model_key(engine, card, benchmark), card
+            found.append(Hop(name, who, gives, engine, key))
+        return found
+
+    def about(self, judge: str) -> list[tuple[str, str, str]]:
+        """(benchmark, hop, model) of the answers that a judge or scorer is asked about."""
+        return [
+            (benchmark, hop, model)
+            for benchmark in self.selection.benchmarks
+            for model in self.selection.models
+            for hop, who in self.hops(benchmark, model).items()
+            if hop != CHAINED and who == judge
+        ]
+
+    def conditions(self, benchmark: str) -> list[str]:
+        """Selected conditions that the benchmark has."""
+        return [name for name in self.benchmark(benchmark).CONDITIONS if name in self.selection.conditions]
+
+    def illustrated(self, benchmark: str) -> bool:
+        """Whether some selected model looks at the benchmark's images."""
+        looked_at = (engines.looks_at(engine, benchmark) for engine in self.engines.values())
+        return self.benchmark(benchmark).IMAGES and any(looked_at)
+
+    def steps_of(self, rule: str, *wildcards: str) -> list[Step]:
+        """What one job of a rule makes: one step, or those of all benchmarks that one start of an engine serves."""
+        if rule == "infer":
+            return [self.snapshot(benchmark, *wildcards) for benchmark in self.selection.benchmarks]
+        if rule == "infer_chained":
+            (model,) = wildcards
+            chained = [name for name in self.selection.benchmarks if CHAINED in self.hops(name, model)]
+            return [self.hop_snapshot(benchmark, CHAINED, model) for benchmark in chained]
+        if rule == "judge":
+            return [self.hop_snapshot(*names) for names in self.about(*wildcards)]
+        return [getattr(self, rule)(*wildcards)]
+
+    @staticmethod
+    def wildcards(rule: str) -> tuple[str, ...]:
+        """Names of a rule's wildcards, in order."""
+        special = {"infer": ("model",), "infer_chained": ("model",), "judge": ("judge",)}
+        return special.get(rule) or tuple(inspect.signature(getattr(Project, rule)).parameters)[1:]
+
+    # Published bytes
+
+    def annotations(self, benchmark: str) -> dict[str, str]:
+        """{path: sha256} of the released files of a benchmark, as its manifest lists them."""
+        file = paths.manifest(benchmark)
+        rows = parse_csv(Path(file).read_bytes(), ("path", "sha256"), file=file)
+        return {cells["path"]: cells["sha256"] for _, cells in rows}
+
+    @_once
+    def raw(self, benchmark: str) -> Step:
+        """The released files: drawn (corpus=demo), or fetched as pinned, whatever code fetches them."""
+        manifest = Need(
+            "manifest", paths.manifest(benchmark), content=lambda: sorted(self.annotations(benchmark).items())
+        )
+        drawn = self.selection.corpus.drawn
+        folder = Path(self.paths.raw(benchmark, "images"))
+        return Step(
+            "draw_demo" if drawn else "fetch_annotations",
+            (benchmark,),
+            tuple(self.paths.raw(benchmark, name) for name in self.annotations(benchmark)),
+            () if drawn else (manifest,),
+            {},
+            (benchmarks.module_of(benchmark, "demo"),) if drawn else (),
+            extra=lambda: sorted(path.as_posix() for path in folder.glob("*.png")) if drawn else [],
+            record=self.paths.raw(benchmark, "annotations.made.json"),
+        )
+
+    def _raw(self, benchmark: str, names: Sequence[str]) -> list[Need]:
+        step = functools.partial(self.raw, benchmark)
+        return [Need("raw annotation", self.paths.raw(benchmark, name), step) for name in names]
+
+    @_once
+    def select_items(self, benchmark: str) -> Step:
+        """Which items are evaluated."""
+        selection, loaded = self.selection, self.benchmark(benchmark)
+        subset = [Need("subset", selection.subset)] if selection.subset is not None else []
+        return Step(
+            "select_items",
+            (benchmark,),
+            (self.paths.selected(benchmark),),
+            (*self._raw(benchmark, loaded.ITEM_FILES), *subset),
+            {"sources": (selection.corpus.sources or {}).get(benchmark), "limit": selection.limit},
+            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
+        )
+
+    def _selected(self, benchmark: str) -> Need:
+        return Need("selected items", self.paths.selected(benchmark), functools.partial(self.select_items, benchmark))
+
+    @_once
+    def images(self, benchmark: str) -> Step:
+        """The published images, by their ledger: drawn or fetched, or missing with a reason, which is a result too."""
+        drawn = self.selection.corpus.drawn
+        pins = [] if drawn else self._pins(benchmark)
+        ledger = self.paths.ledger(benchmark)
+        return Step(
+            "drawn_images" if drawn else "fetch_images",
+            (benchmark,),
+            (ledger,),
+            (self._selected(benchmark), *pins, *(self._drawn(benchmark) if drawn else ())),
+            {},
+            ("punchline.stages.pictures",) if drawn else (),
+            extra=lambda: [str(entry.path) for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"],
+            extra_role="image",
+        )
+
+    def _drawn(self, benchmark: str) -> list[Need]:
+        """The drawn files: the images lie beside them."""
+        return self._raw(benchmark, list(self.annotations(benchmark))[:1])
+
+    def _pins(self, benchmark: str) -> list[Need]:
+        """What the images must be. The lock, which fetching itself extends, does not decide; the audit reads it."""
+        pinned, lock = (paths.manifest(benchmark, name) for name in ("images_pinned.csv", "images.lock.csv"))
+        needs = [Need("manifest", pinned)]
+        return needs + ([Need("manifest", lock, decides=False)] if Path(lock).is_file() else [])
+
+    def _ledger(self, benchmark: str) -> Need:
+        file = self.paths.ledger(benchmark)
+        return Need(
+            "ledger",
+            file,
+            functools.partial(self.images, benchmark),
+            content=lambda: ledger_content(read_records(file, LedgerEntry)),
+        )
+
+    @_once
+    def availability(self, benchmark: str) -> Step:
+        return Step(
+            "availability",
+            (benchmark,),
+            (self.paths.availability(benchmark),),
+            (self._ledger(benchmark),),
+            {},
+            ("punchline.stages.fetch",),
+        )
+
+    # What models see, and gold
+
+    @_once
+    def pictures(self, benchmark: str) -> Step:
+        """What models see, by an index of all pictures."""
+        loaded, index = self.benchmark(benchmark), self.paths.index(benchmark)
+        return Step(
+            "pictures",
+            (benchmark,),
+            (index,),
+            (*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._ledger(benchmark)),
+            {"pinned": not self.selection.corpus.drawn},
+            ("punchline.stages.pictures", benchmarks.module_of(benchmark, "pictures")),
+            benchmarks.libraries(loaded, "pictures"),
+            extra=lambda: [image.path for made in read_records(index, Pictures) for image in made.images],
+            extra_role="picture",
+        )
+
+    @_once
+    def items(self, benchmark: str) -> Step:
+        needs = [*self._raw(benchmark, self.benchmark(benchmark).ITEM_FILES), self._selected(benchmark)]
+        if self.illustrated(benchmark):
+            index = Need("picture index", self.paths.index(benchmark), functools.partial(self.pictures, benchmark))
+            needs += [self._ledger(benchmark), index]
+        return Step(
+            "items",
+            (benchmark,),
+            (self.paths.items(benchmark),),
+            tuple(needs),
+            {},
+            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
+        )
+
+    @_once
+    def gold(self, benchmark: str) -> Step:
+        return Step(
+            "gold",
+            (benchmark,),
+            (self.paths.gold(benchmark),),
+            (*self._raw(benchmark, self.benchmark(benchmark).GOLD_FILES), self._selected(benchmark)),
+            {},
+            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
+        )
+
+    def _items(self, benchmark: str) -> Need:
+        return Need("items", self.paths.items(benchmark), functools.partial(self.items, benchmark))
+
+    def _gold(self, benchmark: str) -> Need:
+        return Need("gold", self.paths.gold(benchmark), functools.partial(self.gold, benchmark))
+
+    # Questions and answers
+
+    @_once
+    def ask(self, benchmark: str) -> Step:
+        return Step(
+            "ask",
+            (benchmark,),
+            (self.paths.requests(benchmark),),
+            (self._items(benchmark),),
+            {"samples": self.selection.samples, "conditions": self.conditions(benchmark)},
+            ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask")),
+        )
+
+    def _requests(self, benchmark: str) -> Need:
+        return Need("requests", self.paths.requests(benchmark), functools.partial(self.ask, benchmark))
+
+    def _weights(self, card: ModelCard) -> list[Need]:
+        """What has to be built before a model can be loaded: small models that the project makes itself, adapters."""
+        found = []
+        if name := small_models.builder_of(str(card.options.get("id", ""))):
+            found.append(Need("model", paths.small_model(name), functools.partial(self.small_model, name)))
+        elif revisions.is_folder(folder := str(card.options.get("id", ""))):  # weights of the user's own
+            own = sorted(path.as_posix() for path in Path(folder).rglob("*") if path.is_file())
+            found += [Need("model", path) for path in own]
+        adapter = card.options.get("adapter")
+        if isinstance(adapter, str):
+            step = functools.partial(self.finetune, adapter) if self._trainable(card, adapter) else None
+            found.append(Need("adapter", paths.adapter(adapter), step))
+        return found
+
+    def _trainable(self, card: ModelCard, adapter: str) -> bool:
+        """Whether an adapter has a recipe. Raises PunchlineError for one that is neither there nor trainable."""
+        there = Path(paths.adapter(adapter)).is_file()
+        if adapter not in stems(recipes.FOLDER):
+            if there:
+                return False
+            way_out = nearest(adapter, stems(recipes.FOLDER))
+            raise PunchlineError(f"no recipe {adapter!r}. {way_out}", file=card.file, field="adapter")
+        recipe = recipes.read_recipe(adapter)
+        if recipe.benchmark in self.selection.benchmarks:
+            return True
+        if there:
+            return False
+        raise PunchlineError(
+            f"the adapter {adapter} is not trained, and training it needs items of {recipe.benchmark}",
+            file=card.file,
+            way_out="Select that benchmark too",
+        )
+
+    @_once
+    def small_model(self, name: str) -> Step:
+        code = ("punchline.project.small_models",)
+        return Step("small_model", (name,), (paths.small_model(name),), (), {}, code)
+
+    @_once
+    def finetune(self, adapter: str) -> Step:
+        """An adapter. Of which items it was trained is in its manifest: another selection trains nothing anew."""
+        recipe = recipes.read_recipe(adapter)
+        base = read_card(recipe.base)
+        items, gold = self._items(recipe.benchmark), self._gold(recipe.benchmark)
+        before = [need._replace(decides=False) for need in (items, gold)]
+        return Step(
+            "finetune",
+            (adapter,),
+            (paths.adapter(adapter),),
+            (*before, *self._weights(base)),
+            {
+                "recipe": msgspec.to_builtins(recipe),
+                "base": base.asked(),
+                "corpus": self.selection.corpus.name,
+            },
+            (),
+            extra=lambda: adapters.files_beside(adapter),
+            extra_role="adapter",
+        )
+
+    def _answering(self, card: ModelCard, engine: Engine, benchmark: str) -> tuple[list[Need], dict[str, Any]]:
+        """(files, parameters) that decide what an engine answers, apart from what it is asked."""
+        files = [Need("released answers", path) for path in (engine.files if isinstance(engine, Released) else ())]
+        try:
+            with revisions.locked_only():
+                key = engines.model_key(engine, card, benchmark)
+        except PunchlineError:
+            key = ""  # weights or a lock are not there yet
+        return [*files, *self._weights(card)], {"card": card.asked(), "key": key}
+
+    @_once
+    def snapshot(self, benchmark: str, model: str) -> Step:
+        """A model's answers to the current requests, from its journal: what is not in it is asked."""
+        files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
+        snapshot = self.paths.snapshot(benchmark, model)
+        return Step(
+            "infer",
+            (benchmark, model),
+            (snapshot,),
+            (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files),
+            parameters,
+            ("punchline.stages.infer",),
+            journals=lambda: [("journal", paths.journal(benchmark, model), digest_of_all(digests_in(snapshot)))],
+        )
+
+    def _own(self, benchmark: str, model: str) -> list[Need]:
+        """What a model itself was asked, on items and on its own answers, and what it said."""
+        snapshot = functools.partial(self.snapshot, benchmark, model)
+        needs = [self._requests(benchmark), Need("snapshot", self.paths.snapshot(benchmark, model), snapshot)]
+        return needs + (self._hop(benchmark, CHAINED, model) if CHAINED in self.hops(benchmark, model) else [])
+
+    def _hop(self, benchmark: str, hop: str, model: str) -> list[Need]:
+        requests = functools.partial(self.ask_hop, benchmark, hop, model)
+        snapshot = functools.partial(self.hop_snapshot, benchmark, hop, model)
+        return [
+            Need(f"{role_of(hop)} requests", self.paths.hop_requests(benchmark, hop, model), requests),
+            Need(f"{role_of(hop)} snapshot", self.paths.hop_snapshot(benchmark, hop, model), snapshot),
+        ]
+
+    @_once
+    def ask_hop(self, benchmark: str, hop: str, model: str) -> Step:
+        """What hangs on a model's answers."""
+        own = self._own(benchmark, model)
+        if hop == CHAINED:  # these come before what it makes itself
+            own = own[:2]
+        return Step(
+            "ask_hop",
+            (benchmark, hop, model),
+            (self.paths.hop_requests(benchmark, hop, model),),
+            (self._items(benchmark), self._gold(benchmark), *own),
+            {"conditions": self.conditions(benchmark)},
+            ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask" if hop == CHAINED else "judge")),
+        )
+
+    @_once
+    def hop_snapshot(self, benchmark: str, hop: str, model: str) -> Step:
+        """The answers to a hop's requests about, or of, one model."""
+        who = self.hops(benchmark, model)[hop]
+        itself = hop == CHAINED or who == RELEASED  # released verdicts lie in the model's own files
+        card = self.cards[model] if itself else self.judges[who]
+        engine = self.engines[model] if itself else self.judging[who]
+        files, parameters = self._answering(card, engine, benchmark)
+        requests = self._hop(benchmark, hop, model)[0]
+        return Step(
+            "infer_chained" if hop == CHAINED else "judge",
+            (benchmark, hop, model),
+            (self.paths.hop_snapshot(benchmark, hop, model),),
+            (requests, *files),
+            {"who": who, **parameters},
+            ("punchline.stages.infer",),
+        )
+
+    # Grades and tables
+
+    @_once
+    def grade(self, benchmark: str, model: str) -> Step:
+        judged = {hop: who for hop, who in self.hops(benchmark, model).items() if hop != CHAINED}
+        loaded = self.benchmark(benchmark)
+        return Step(
+            "grade",
+            (benchmark, model),
+            (self.paths.grades(benchmark, model),),
+            (
+                self._items(benchmark),
+                self._gold(benchmark),
+                *self._own(benchmark, model),
+                *(need for hop in judged for need in self._hop(benchmark, hop, model)),
+            ),
+            {"judges": judged},
+            ("punchline.stages.grade", benchmarks.module_of(benchmark, "grade")),
+            benchmarks.libraries(loaded, "grade"),
+        )
+
+    def _grades(self, benchmark: str, model: str) -> Need:
+        grade = functools.partial(self.grade, benchmark, model)
+        return Need("grades", self.paths.grades(benchmark, model), grade)
+
+    def part(self, benchmark: str, table: str) -> Selection:
+        """The part of the selection that a table can hang on; all else is at its default, so that it moves nothing.
+
+        A table of the data itself takes the released files whole: it hangs on the corpus only.
+        """
+        selection, loaded = self.selection, self.benchmark(benchmark)
+        spec = loaded.TABLES[table]
+        corpus = msgspec.structs.replace(selection.corpus, sources=None)
+        nothing = msgspec.structs.replace(
+            selection,
+            corpus=corpus,
+            benchmarks=[benchmark],
+            models=[],
+            judge=None,
+            scorers=[],
+            conditions=[],
+            subset=None,
+            subset_sha256=None,
+            limit=None,
+            samples=1,
+            scoring=selection.scoring if spec.graded else None,
+        )
+        if not spec.graded:
+            return nothing
+        sources = (selection.corpus.sources or {}).get(benchmark)
+        return msgspec.structs.replace(
+            nothing,
+            corpus=msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources}),
+            models=selection.models,
+            judge=selection.judge if "judge" in loaded.JUDGES else None,
+            scorers=[name for name in selection.scorers if self.judges[name].options.get("metric") in loaded.JUDGES],
+            conditions=self.conditions(benchmark),
+            subset=selection.subset,
+            subset_sha256=selection.subset_sha256,
+            limit=selection.limit,
+            samples=selection.samples,
+        )
+
+    @_once
+    def table(self, benchmark: str, table: str) -> Step:
+        loaded = self.benchmark(benchmark)
+        spec = loaded.TABLES[table]
+        models = self.selection.models if spec.graded else []
+        published = paths.published(benchmark)
+        own = [paths.own(benchmark, name) for name in spec.own]
+        names = [*spec.files, *(loaded.ITEM_FILES if spec.graded else ())]
+        needs = [
+            Need("published values", published, content=lambda: printed(published, table)),
+            *self._raw(benchmark, list(dict.fromkeys(names))),
+            *(Need("user's file", path) for path in own if Path(path).is_file()),
+        ]
+        if spec.graded:
+            needs += [self._items(benchmark), self._gold(benchmark), self._selected(benchmark)]
+        shown: dict[str, Need] = {}
+        for model in models:
+            needs += [self._grades(benchmark, model), *self._own(benchmark, model)[1:]]
+            shown[model] = self._card(self.cards[model], benchmark, spec.prices, "model card")
+            for hop in self.answerers(benchmark, model):
+                if hop.name != CHAINED:
+                    needs += self._hop(benchmark, hop.name, model)
+                    if hop.card is not None:
+                        card = self._card(hop.card, benchmark, spec.prices, f"{role_of(hop.name)} card")
+                        shown[hop.card.file] = card
+        needs += shown.values()
+        csv = self.paths.table(spec.file)
+        stem = csv.removesuffix(".csv")
+        return Step(
+            "table",
+            (benchmark, table),
+            (csv, f"{stem}.md", f"{stem}.tex", f"{stem}.lineage.json"),
+            tuple({need.path: need for need in needs}.values()),
+            {"selection": msgspec.to_builtins(self.part(benchmark, table))},
+            ("punchline.stages.tabulate", *(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))),
+            benchmarks.libraries(loaded, "tables"),
+        )
+
+    def _card(self, card: ModelCard, benchmark: str, prices: bool, role: str) -> Need:
+        return Need(role, card.file, content=lambda: msgspec.to_builtins(shown(card, benchmark, prices)))
+
+    def tables(self) -> list[Step]:
+        """Every table of the selected benchmarks."""
+        return [self.table(name, table) for name in self.selection.benchmarks for table in self.benchmark(name).TABLES]
+
+    @_once
+    def discrepancies(self) -> Step:
+        selected = self.selection.benchmarks
+        needs = [need for name in selected for need in (self._items(name), self._gold(name))]
+        needs += [self._grades(name, model) for name in selected for model in self.selection.models]
+        code = [benchmarks.module_of(name, "tables") for name in selected]
+        return Step(
+            "discrepancies", (), (self.paths.discrepancies,), tuple(needs), {}, ("punchline.stages.tabulate", *code)
+        )
+
+    def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
+        """(benchmark, model, hop, card of who is asked, snapshot) of everything that is asked of anybody."""
+        found = []
+        for benchmark in self.selection.benchmarks:
+            for model, card in self.cards.items():
+                found.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
+                for hop, who in self.hops(benchmark, model).items():
+                    asked: ModelCard | None = card if hop == CHAINED else self.judges.get(who)
+                    if who == RELEASED:
+                        asked = card_of_released(self.engines[model]) or ModelCard(name=RELEASED, engine="replay")
+                    assert asked is not None
+                    found.append((benchmark, model, hop, asked, self.paths.hop_snapshot(benchmark, hop, model)))
+        return found
+
+    def _snapshots(self) -> list[Need]:
+        """All answers: of models, and of judges on them."""
+        needs = []
+        for benchmark in self.selection.benchmarks:
+            for model in self.selection.models:
+                needs += self._own(benchmark, model)[1:2]
+                for hop in self.hops(benchmark, model):
+                    needs.append(self._hop(benchmark, hop, model)[1])
+        return needs
+
+    @_once
+    def cost(self) -> Step:
+        prices = [[b, m, hop, card.name, msgspec.to_builtins(card.price)] for b, m, hop, card, _ in self.asked()]
+        needs = tuple(self._snapshots())
+        return Step("cost", (), (self.paths.cost,), needs, {"asked": prices}, ("punchline.stages.cost",))
+
+    @_once
+    def metrics(self) -> Step:
+        """The main column of every table that models are compared by."""
+        needs = [
+            Need("table", step.outputs[0], functools.partial(self.table, *step.wildcards)) for step in self.tables()
+        ]
+        return Step("metrics", (), (self.paths.metrics,), tuple(needs), {}, ("punchline.stages.metrics",))
+
+
+def walk(step: Step) -> Iterator[tuple[Need, Step]]:
+    """Every need of a step and of what makes its needs, each path once, with the step that it is a need of."""
+    seen: set[str] = set()
+    queue = [step]
+    while queue:
+        current = queue.pop(0)
+        for need in current.needs:
+            if need.path in seen or not need.decides:
+                continue
+            seen.add(need.path)
+            yield need, current
+            if need.step is not None and need.step() not in queue:
+                queue.append(need.step())
+
+
+def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
+    """What a benchmark's tables can show of a card: what is asked, its row in the paper, its caveat, any prices."""
+    paper = card.papers.get(benchmark)
+    return msgspec.structs.replace(
+        card,
+        papers={} if paper is None else {benchmark: paper},
+        gpus=None,
+        licence=None,
+        note=None,
+        gone=None,
+        price=card.price if prices else None,
+    )
+
+
+def role_of(hop: str) -> str:
+    """How a hop's files are called in a lineage: judge's, bertscore's, chained."""
+    return hop if hop == CHAINED else f"{hop}'s"
+
+
+def ledger_content(entries: Sequence[LedgerEntry]) -> Any:
+    """A ledger without when and from where: those differ from machine to machine."""
+    return [(e.item_id, e.state, e.reason, e.path, e.sha256) for e in entries]
+
+
+def printed(file: str, table: str) -> Any:
+    """What a paper prints in one table."""
+    rows = parse_csv(Path(file).read_bytes(), ("table",), file=file)
+    return [cells for _, cells in rows if cells["table"] == table]
+
+
+def digests_in(path: str | Path) -> list[str]:
+    """The column `digest` of a table of records."""
+    return [str(value) for value in read_columns(path, ["digest"])["digest"]]

@@ -1,0 +1,173 @@
+"""Where everything lies, relative to the project's root. No other module spells `data/` or `results/`.
+
+What all runs share (published bytes, pictures, journals, adapters, models) lies in `data/` whatever the run; what is a
+view of one selection lies below the run's own two folders: `data/` and `results/` for the default run,
+`data/runs/NAME/` and `results/runs/NAME/` for a named one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_RUN = "default"  # of config/run.yaml
+
+MANIFESTS = "data/manifests"
+MODELS_LOCK = f"{MANIFESTS}/models.lock.csv"
+RAW = "data/raw"
+IMAGES = "data/images"
+JOURNALS = "data/responses"
+BATCHES = f"{JOURNALS}/batches"  # of the openai engine: what is under way at a provider
+MODELS = "data/models"
+ADAPTERS = "data/adapters"
+RUNS = ("data/runs", "results/runs")
+PUBLISHED = "config/published"
+
+RECORD = ".made.json"  # beside an artefact: what made it (provenance.py)
+
+
+def record_of(path: str) -> str:
+    """The record beside an artefact."""
+    return path + RECORD
+
+
+def manifest(benchmark: str, name: str = "annotations.csv") -> str:
+    """A file of a benchmark's manifests."""
+    return f"{MANIFESTS}/{benchmark}/{name}"
+
+
+def manifests(benchmark: str) -> list[str]:
+    """All manifests of a benchmark that are there."""
+    return sorted(path.as_posix() for path in Path(MANIFESTS, benchmark).glob("*.csv"))
+
+
+def published(benchmark: str) -> str:
+    """The values that a paper prints."""
+    return f"{PUBLISHED}/{benchmark}.csv"
+
+
+def own(benchmark: str, name: str) -> str:
+    """A file that is the user's."""
+    return f"config/{benchmark}/{name}"
+
+
+def journal(benchmark: str, model: str) -> str:
+    """A model's answers to a benchmark's requests, of all runs."""
+    return f"{JOURNALS}/{benchmark}/{model}.jsonl"
+
+
+def hop_journal(benchmark: str, hop: str, stem: str) -> str:
+    """Answers to a hop's requests, by who gave them, of all runs."""
+    return f"{JOURNALS}/{benchmark}/{hop}/{stem}.jsonl"
+
+
+def small_model(name: str) -> str:
+    """The list of files of a model that the project builds itself."""
+    return f"{MODELS}/{name}/punchline.json"
+
+
+def adapter(name: str) -> str:
+    """What says that an adapter is trained, and on what."""
+    return f"{ADAPTERS}/{name}/punchline.json"
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where one run's files lie."""
+
+    raw_root: str = RAW  # of its corpus
+    run: str = DEFAULT_RUN
+
+    @property
+    def data(self) -> str:
+        """Folder of the run's views between published bytes and answers."""
+        return "data" if self.run == DEFAULT_RUN else f"{RUNS[0]}/{self.run}"
+
+    @property
+    def results(self) -> str:
+        """Folder of the run's grades and tables."""
+        return "results" if self.run == DEFAULT_RUN else f"{RUNS[1]}/{self.run}"
+
+    @property
+    def logs(self) -> str:
+        """Folder of the run's logs."""
+        return "logs" if self.run == DEFAULT_RUN else f"logs/runs/{self.run}"
+
+    # What runs of one corpus share
+
+    def raw(self, benchmark: str, name: str = "") -> str:
+        """Folder of a benchmark's published files, or one of them."""
+        return f"{self.raw_root}/{benchmark}" + (f"/{name}" if name else "")
+
+    def fetch_journal(self, benchmark: str) -> str:
+        """What became of every image that was ever fetched."""
+        return self.raw(benchmark, "fetch.jsonl")
+
+    def pictures(self, benchmark: str) -> str:
+        """Folder of what models see."""
+        corpus = self.raw_root.removeprefix(RAW).strip("/")
+        return "/".join(filter(None, (IMAGES, corpus, benchmark)))
+
+    # Views of the selection
+
+    def selected(self, benchmark: str) -> str:
+        return f"{self.data}/items/{benchmark}/selected.csv"
+
+    def ledger(self, benchmark: str) -> str:
+        return f"{self.data}/items/{benchmark}/ledger.jsonl"
+
+    def index(self, benchmark: str) -> str:
+        """Which pictures each item has."""
+        return f"{self.data}/items/{benchmark}/pictures.jsonl"
+
+    def items(self, benchmark: str) -> str:
+        return f"{self.data}/items/{benchmark}/items.jsonl"
+
+    def gold(self, benchmark: str) -> str:
+        return f"{self.data}/items/{benchmark}/gold.jsonl"
+
+    def requests(self, benchmark: str) -> str:
+        return f"{self.data}/requests/{benchmark}.parquet"
+
+    def hop_requests(self, benchmark: str, hop: str, model: str) -> str:
+        """What a hop asks about, or of, one model."""
+        return f"{self.data}/requests/{benchmark}/{hop}/{model}.parquet"
+
+    def snapshot(self, benchmark: str, model: str) -> str:
+        """The answers to the current requests."""
+        return f"{self.data}/responses/{benchmark}/{model}.parquet"
+
+    def hop_snapshot(self, benchmark: str, hop: str, model: str) -> str:
+        return f"{self.data}/responses/{benchmark}/{hop}/{model}.parquet"
+
+    def grades(self, benchmark: str, model: str) -> str:
+        return f"{self.results}/{benchmark}/grades/{model}.parquet"
+
+    def table(self, name: str) -> str:
+        """A table's CSV, named as a benchmark declares it: `table8.csv`, `yesbut/table2.csv`."""
+        return f"{self.results}/{name}"
+
+    def availability(self, benchmark: str) -> str:
+        return f"{self.results}/{benchmark}/availability.csv"
+
+    @property
+    def discrepancies(self) -> str:
+        return f"{self.results}/discrepancies.csv"
+
+    @property
+    def cost(self) -> str:
+        return f"{self.results}/cost.csv"
+
+    @property
+    def plan(self) -> str:
+        return f"{self.results}/plan.csv"
+
+    @property
+    def metrics(self) -> str:
+        """Main values of every table, for `dvc metrics`."""
+        return f"{self.results}/metrics.json"
+
+    @property
+    def selection(self) -> str:
+        """The selection that the run was last made with."""
+        return f"{self.results}/run.json"

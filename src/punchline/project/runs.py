@@ -1,0 +1,39 @@
+"""Runs: named selections beside each other, each with its own views of what all share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline.project.paths import DEFAULT_RUN, RUNS
+from punchline.project.selection import Chosen, Selection, read_chosen
+
+
+def changes(before: Selection, after: Selection) -> list[str]:
+    """`key: before → after` of every key of two selections that differs."""
+    old, new = msgspec.to_builtins(before), msgspec.to_builtins(after)
+    old["corpus"], new["corpus"] = before.corpus.name, after.corpus.name
+    return [f"{key}: {_text(old[key])} → {_text(new[key])}" for key in new if old[key] != new[key] and key != "run"]
+
+
+def _text(value: Any) -> str:
+    return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
+
+
+def changes_in_place(selection: Selection) -> list[str]:
+    """One line that says how the default run is about to be another; none for a named run, or the same."""
+    before = read_chosen(selection.run)
+    if selection.run != DEFAULT_RUN or before is None:
+        return []
+    if not (changed := changes(before.selection, selection)):
+        return []
+    return [f"the default run changes in place: {'; '.join(changed)} (to keep it, add --config run=NAME)"]
+
+
+def runs() -> dict[str, Chosen]:
+    """{name: what it was last made with} of every run that was made."""
+    names = [DEFAULT_RUN, *sorted(path.name for path in Path(RUNS[1]).glob("*") if path.is_dir())]
+    found = {name: read_chosen(name) for name in names}
+    return {name: chosen for name, chosen in found.items() if chosen is not None}
