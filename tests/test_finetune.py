@@ -19,10 +19,10 @@ from punchline.benchmarks import (
     hummus_tables,
     hummus_training,
     stripcipher,
-    stripcipher_demo,
-    stripcipher_tables,
-    stripcipher_training,
 )
+from punchline.benchmarks.stripcipher import demo as stripcipher_demo
+from punchline.benchmarks.stripcipher import tables as stripcipher_tables
+from punchline.benchmarks.stripcipher import training as stripcipher_training
 from punchline.comics import frames
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines

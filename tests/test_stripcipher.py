@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 from punchline.bench.table import Graded, read_published, tabulate
-from punchline.benchmarks import stripcipher, stripcipher_demo
+from punchline.benchmarks import stripcipher
 from punchline.benchmarks.stripcipher import INSTRUCTIONS, LETTERS, TASKS, baseline, grade_item
-from punchline.benchmarks.stripcipher_pictures import panels, pictures
-from punchline.benchmarks.stripcipher_strips import CATEGORIES, STRIPS, read_strips, schema, strips_of
-from punchline.benchmarks.stripcipher_tables import TABLES, held_out
+from punchline.benchmarks.stripcipher import demo as stripcipher_demo
+from punchline.benchmarks.stripcipher.pictures import panels, pictures
+from punchline.benchmarks.stripcipher.strips import CATEGORIES, STRIPS, read_strips, schema, strips_of
+from punchline.benchmarks.stripcipher.tables import TABLES, held_out
 from punchline.comics import frames
 from punchline.comics.number import encode
 from punchline.comics.split import read_image

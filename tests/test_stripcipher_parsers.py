@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchline.benchmarks.stripcipher import LETTERS, parse_option, parse_sequence, sequence_text
-from punchline.benchmarks.stripcipher_strips import plain
+from punchline.benchmarks.stripcipher.strips import plain
 from punchline.people.review import parse_both
 
 OPTIONS = ("A cat sleeps.", "The dog wins the race.", "Nobody comes.", "It rains on the dog.")

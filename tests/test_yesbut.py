@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from punchline.bench.table import Graded, Tabulated, read_published, tabulate
-from punchline.benchmarks import yesbut, yesbut_demo, yesbut_pictures
+from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import (
     ANNOTATIONS,
     CONDITIONS,
@@ -25,6 +25,8 @@ from punchline.benchmarks.yesbut import (
     judge_requests,
     requests,
 )
+from punchline.benchmarks.yesbut import demo as yesbut_demo
+from punchline.benchmarks.yesbut import pictures as yesbut_pictures
 from punchline.core.benchmark import Verdict
 from punchline.core.engine import check_files
 from punchline.core.errors import PunchlineError

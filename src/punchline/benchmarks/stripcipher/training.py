@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from punchline.benchmarks import stripcipher, stripcipher_tables
+from punchline.benchmarks import stripcipher
+from punchline.benchmarks.stripcipher import tables
 from punchline.comics import frames
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Item, Request
@@ -28,7 +29,7 @@ class Variant(NamedTuple):
 
 def held_out(item: Item) -> bool:
     """Whether table 5 tests on the strip, so that it is never trained on."""
-    return stripcipher_tables.held_out(item.item_id)
+    return tables.held_out(item.item_id)
 
 
 def variants(item: Item, count: int) -> list[Variant]:

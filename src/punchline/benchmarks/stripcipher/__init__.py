@@ -2,7 +2,7 @@
 
 "Beyond Single Frames: Can LMMs Comprehend Implicit Narratives in Comic Strip?" (anonymous ACL submission, 2025).
 Nothing is released, neither strips nor questions nor code: items are made here of comics themselves, in a format of our
-own (stripcipher_strips.py). Frames come from splitting a strip into its panels or
+own (strips.py). Frames come from splitting a strip into its panels or
 from given boxes; reordering needs no annotation; prediction and comprehension are asked of strips with reviewed texts
 only. With no released code the rules `released` and `paper` are one: what the paper says.
 """
@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from punchline.benchmarks import stripcipher_tables
-from punchline.benchmarks.stripcipher_strips import FEWEST, STRIPS, Choice, Strip, choices, meaning, plain, strips_of
+from punchline.benchmarks.stripcipher import tables
+from punchline.benchmarks.stripcipher.strips import FEWEST, STRIPS, Choice, Strip, choices, meaning, plain, strips_of
 from punchline.comics import frames
 from punchline.comics.shuffle import inverse
 from punchline.core.benchmark import DEFAULT, Files, Verdict
@@ -536,4 +536,4 @@ def baseline(name: str, request: Request, draw: random.Random) -> str | None:
     return draw.choice(sorted(set(offered))) if offered else None
 
 
-TABLES = stripcipher_tables.TABLES
+TABLES = tables.TABLES

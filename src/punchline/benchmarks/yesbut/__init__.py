@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from punchline.benchmarks import yesbut_tables
+from punchline.benchmarks.yesbut import tables
 from punchline.core.benchmark import DEFAULT, Files, Verdict, comparison, filled
 from punchline.core.errors import PunchlineError
 from punchline.core.records import (
@@ -757,4 +757,4 @@ def _grade_text(
     )
 
 
-TABLES = yesbut_tables.TABLES
+TABLES = tables.TABLES

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from punchline.bench.table import Across, NamedRow, Row, Table
-from punchline.benchmarks.stripcipher_strips import CATEGORIES, FEWEST, MOST, STRIPS, Strip, choices, strips_of
+from punchline.benchmarks.stripcipher.strips import CATEGORIES, FEWEST, MOST, STRIPS, Strip, choices, strips_of
 from punchline.core.records import Gold, Grade, Item, sha256
 from punchline.core.stats import Array, Estimate, mean, total
 
