@@ -19,10 +19,10 @@ from punchline.benchmarks import (
     hummus_tables,
     hummus_training,
     stripcipher,
-    stripcipher_demo,
-    stripcipher_tables,
-    stripcipher_training,
 )
+from punchline.benchmarks.stripcipher import demo as stripcipher_demo
+from punchline.benchmarks.stripcipher import holdout
+from punchline.benchmarks.stripcipher import training as stripcipher_training
 from punchline.comics import frames
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
@@ -209,7 +209,7 @@ def test_what_the_tables_test_on_is_not_trained_on(project: Path, demo: Any, tmp
         if recipe.benchmark == "hummus":
             assert not hummus_tables.held_out(by_id[item_id].cluster)
         else:
-            assert not stripcipher_tables.held_out(item_id)
+            assert not holdout.held_out(item_id)
     assert {e.request.task for e in examples} <= set(recipe.tasks)
     assert {e.request.condition for e in examples} == set(recipe.conditions)
 
@@ -342,7 +342,7 @@ def test_shuffles_show_other_pictures_and_have_other_answers(
     recipe = read_recipe(name)
     items, golds = demo["stripcipher"]
     examples, shown, left_out = examples_of(recipe, items, golds, tmp_path / "made")
-    train = [item for item in items if not stripcipher_tables.held_out(item.item_id)]
+    train = [item for item in items if not holdout.held_out(item.item_id)]
     assert not left_out and len(examples) == 4 * len(train)
     files = image_files(shown)
     by_item: dict[str, list[tuple[str, ...]]] = {}
@@ -371,7 +371,7 @@ def test_choices_are_shuffled_with_their_letters(project: Path, demo: Any, tmp_p
     items, golds = demo["stripcipher"]
     examples, _, _ = examples_of(read_recipe("qwen2-vl-7b-reordering"), items, golds, tmp_path / "made")
     count = {task: sum(e.request.task == task for e in examples) for task in ("reordering_choice", "comprehension")}
-    train = [item for item in items if not stripcipher_tables.held_out(item.item_id)]
+    train = [item for item in items if not holdout.held_out(item.item_id)]
     assert count["reordering_choice"] == 4 * len(train)
     assert count["comprehension"] == sum("comprehension_A" in item.fields for item in train)  # once: nothing shuffled
     assert {e.target for e in examples} <= set("ABCD")

@@ -191,10 +191,11 @@ def test_it_needs_nothing(root: Path) -> None:
     ],
 )
 def test_yesbuts_judge(kind: str, rule: str, candidate: str, expected: float) -> None:
-    from punchline.benchmarks import yesbut
+    from punchline.benchmarks.yesbut.answers import read_score
+    from punchline.benchmarks.yesbut.judge import JUDGE_PROMPTS
     from punchline.core.benchmark import filled
 
     reference = "A cat reads a newspaper upside down"
     values = {"gen": candidate, "ref": reference, "caption": "a comic"}
-    answer = rating(filled(yesbut.JUDGE_PROMPTS[kind, rule], values))  # type: ignore[index]
-    assert answer is not None and yesbut.read_score(answer, "paper") == expected
+    answer = rating(filled(JUDGE_PROMPTS[kind, rule], values))  # type: ignore[index]
+    assert answer is not None and read_score(answer, "paper") == expected

@@ -89,7 +89,7 @@ def test_by_number_of_panels() -> None:
 
 
 def test_yesbuts_figure_3() -> None:
-    from punchline.benchmarks import yesbut_tables
+    from punchline.benchmarks.yesbut import tables as yesbut_tables
 
     content = "item_id,source,rater,task,aspect,score\n" + "".join(
         f"00001.jpg,m,{rater},description,{aspect},{score}\n"

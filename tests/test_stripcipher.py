@@ -16,11 +16,15 @@ import numpy as np
 import pytest
 
 from punchline.bench.table import Graded, read_published, tabulate
-from punchline.benchmarks import stripcipher, stripcipher_demo
-from punchline.benchmarks.stripcipher import INSTRUCTIONS, LETTERS, TASKS, baseline, grade_item
-from punchline.benchmarks.stripcipher_pictures import panels, pictures
-from punchline.benchmarks.stripcipher_strips import CATEGORIES, STRIPS, read_strips, schema, strips_of
-from punchline.benchmarks.stripcipher_tables import TABLES, held_out
+from punchline.benchmarks import stripcipher
+from punchline.benchmarks.stripcipher import LETTERS, STRIPS, TASKS, ask, grade_item
+from punchline.benchmarks.stripcipher import demo as stripcipher_demo
+from punchline.benchmarks.stripcipher.ask import INSTRUCTIONS
+from punchline.benchmarks.stripcipher.baselines import baseline
+from punchline.benchmarks.stripcipher.holdout import held_out
+from punchline.benchmarks.stripcipher.pictures import panels, pictures
+from punchline.benchmarks.stripcipher.strips import CATEGORIES, read_strips, schema, strips_of
+from punchline.benchmarks.stripcipher.tables import TABLES
 from punchline.comics import frames
 from punchline.comics.number import encode
 from punchline.comics.split import read_image
@@ -283,8 +287,8 @@ def test_prompts_are_the_papers(root: Path) -> None:
     if not paper.is_file():
         pytest.skip("REAL DATA ABSENT: no text of the paper")
     text = " ".join(paper.read_text().replace("**", "").split())
-    before, after = stripcipher.MEANING_INSTRUCTION
-    for prompt in (before, after, stripcipher.CHOOSE, *review.ANSWER_PROMPTS.values()):
+    before, after = ask.MEANING_INSTRUCTION
+    for prompt in (before, after, ask.CHOOSE, *review.ANSWER_PROMPTS.values()):
         assert " ".join(prompt.split()) in text, prompt
     both = " ".join(review.BOTH_PROMPT.split())
     assert both in text

@@ -12,19 +12,23 @@ from typing import Any
 import pytest
 
 from punchline.bench.table import Graded, Tabulated, read_published, tabulate
-from punchline.benchmarks import yesbut, yesbut_demo, yesbut_pictures
+from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import (
     ANNOTATIONS,
     CONDITIONS,
     LENT,
     TABLES,
     TASKS,
+    baselines,
     chained_requests,
-    drawn_option,
     grade_item,
     judge_requests,
     requests,
 )
+from punchline.benchmarks.yesbut import demo as yesbut_demo
+from punchline.benchmarks.yesbut import pictures as yesbut_pictures
+from punchline.benchmarks.yesbut.answers import drawn_option, read_paper
+from punchline.benchmarks.yesbut.options import options
 from punchline.core.benchmark import Verdict
 from punchline.core.engine import check_files
 from punchline.core.errors import PunchlineError
@@ -226,9 +230,9 @@ def test_chained_requests() -> None:
 def test_baseline(caption: str) -> None:
     (item,) = items(corpus(comic(caption=caption)))
     for request in requests(item):
-        drawn = {yesbut.baseline("random", request, random.Random(seed)) for seed in range(40)}
+        drawn = {baselines.baseline("random", request, random.Random(seed)) for seed in range(40)}
         assert drawn == (set("ABCD") if "mcq" in request.task else {None})
-        assert yesbut.baseline("prior", request, random.Random(0)) is None
+        assert baselines.baseline("prior", request, random.Random(0)) is None
 
 
 def test_pictures(tmp_path: Path) -> None:
@@ -744,9 +748,9 @@ def test_released_annotations(released: dict[str, bytes]) -> None:
     )
     for item_id, gold in golds.items():
         for kind in yesbut.CHOSEN:
-            choices, letter = yesbut.options(str(made[item_id].fields[kind])), gold.values[kind]
+            choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]
             for form in forms:
-                assert yesbut.read_paper(form.format(l=letter, t=choices[letter]), choices) == letter
+                assert read_paper(form.format(l=letter, t=choices[letter]), choices) == letter
 
 
 @pytest.mark.real

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.yesbut import drawn_option, options, read_paper, read_released, read_score
+from punchline.benchmarks.yesbut.answers import drawn_option, read_paper, read_released, read_score
+from punchline.benchmarks.yesbut.options import options
 from punchline.core.records import RULES
 
 CHOICES = {

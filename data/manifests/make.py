@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from punchline.benchmarks.stripcipher_strips import FEWEST, MOST, STRIPS
+from punchline.benchmarks.stripcipher import FEWEST, MOST, STRIPS
 from punchline.core.errors import PunchlineError, entry_point
 from punchline.core.storage import csv_text, parse_csv, sha256_file, write_text
 from punchline.stages.fetch import ANNOTATION_COLUMNS, PIN_COLUMNS

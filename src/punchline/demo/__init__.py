@@ -10,8 +10,8 @@ MODULES = {
     "humorbench": "punchline.benchmarks.humorbench_demo",
     "hummus": "punchline.benchmarks.hummus_demo",
     "pixelhumor": "punchline.demo.comics",
-    "stripcipher": "punchline.benchmarks.stripcipher_demo",
-    "yesbut": "punchline.benchmarks.yesbut_demo",
+    "stripcipher": "punchline.benchmarks.stripcipher.demo",
+    "yesbut": "punchline.benchmarks.yesbut.demo",
 }
 
 

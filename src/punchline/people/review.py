@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from punchline.benchmarks.stripcipher import NAME
-from punchline.benchmarks.stripcipher_strips import CATEGORIES, STRIPS, Choice, Strip, Texts, plain, read_strips
+from punchline.benchmarks.stripcipher import NAME, STRIPS
+from punchline.benchmarks.stripcipher.strips import CATEGORIES, Choice, Strip, Texts, read_strips
+from punchline.benchmarks.stripcipher.words import plain
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Image, Item, Message, Request, Response, Sampling, Text
 from punchline.core.storage import csv_text, parse_csv

@@ -23,7 +23,7 @@ from punchline.core.records import (
     canonical,
     digest_of,
 )
-from punchline.project import adapters, digests, paths
+from punchline.project import adapters, digests
 from punchline.project.needs import Project, digests_in, walk
 from punchline.project.provenance import Need
 from punchline.project.selection import Selection

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from punchline.benchmarks import stripcipher, stripcipher_tables
+from punchline.benchmarks.stripcipher import LETTERS, REVIEWED, holdout
+from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.comics import frames
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Item, Request
@@ -28,7 +29,7 @@ class Variant(NamedTuple):
 
 def held_out(item: Item) -> bool:
     """Whether table 5 tests on the strip, so that it is never trained on."""
-    return stripcipher_tables.held_out(item.item_id)
+    return holdout.held_out(item.item_id)
 
 
 def variants(item: Item, count: int) -> list[Variant]:
@@ -55,10 +56,10 @@ def target(request: Request, item: Item, gold: Gold) -> str | None:
     """The answer to train on; `item` may be a variant's. None for a task without reviewed texts, and for a variant of
     what is not shuffled."""
     task = request.task
-    if task in stripcipher.REVIEWED:
+    if task in REVIEWED:
         return None if "#" in item.item_id else gold.values.get(task)
     n = int(str(item.fields["frames"]))
     right = frames.right_sequence(n, item.item_id)
     if task == "reordering_generation":
-        return stripcipher.sequence_text(right)
-    return stripcipher.LETTERS[frames.sequences(n, item.item_id).index(right)]
+        return sequence_text(right)
+    return LETTERS[frames.sequences(n, item.item_id).index(right)]

@@ -15,11 +15,11 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from punchline.benchmarks.stripcipher import FEWEST, MOST, STRIPS
+from punchline.benchmarks.stripcipher.words import plain
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Record
 
-STRIPS = "strips.json"
-FEWEST, MOST = 3, 8  # frames of a strip, section 3
 CATEGORIES = ("Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous")  # table 9
 Category = Literal["Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous"]
 
@@ -183,8 +183,3 @@ def meaning(strip: Strip) -> str | None:
         return None
     comprehension = strip.texts.comprehension
     return strip.texts.meaning or (comprehension.answer if comprehension is not None else None)
-
-
-def plain(text: str) -> str:
-    """Words and digits only, in lower case, for comparing texts."""
-    return " ".join(re.findall(r"\w+", text.lower()))

@@ -7,22 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from punchline.bench.table import Across, NamedRow, Row, Table
-from punchline.benchmarks.stripcipher_strips import CATEGORIES, FEWEST, MOST, STRIPS, Strip, choices, strips_of
-from punchline.core.records import Gold, Grade, Item, sha256
+from punchline.benchmarks.stripcipher import FEWEST, MEANING, MOST, ROW, SEQUENCE, SHUFFLED, STRIPS, TASKS
+from punchline.benchmarks.stripcipher.holdout import held_out
+from punchline.benchmarks.stripcipher.strips import CATEGORIES, Strip, choices, strips_of
+from punchline.core.benchmark import DEFAULT
+from punchline.core.records import Gold, Grade, Item
 from punchline.core.stats import Array, Estimate, mean, total
 
 Golds = Mapping[str, Gold]
 Items = Mapping[str, Item]
 
-TASKS = ("prediction", "comprehension", "reordering_choice", "reordering_generation")
-DEFAULT, SEQUENCE, SHUFFLED, MEANING, ROW = "default", "sequence", "shuffled", "meaning", "row"
 PRINTED = {"prediction": 600, "comprehension": 680, "reordering_choice": 890}  # strips, table 3
-HELD_OUT = 100 / 890  # section 6: of 890 strips, 790 train and 100 test
-
-
-def held_out(item_id: str) -> bool:
-    """Whether fine-tuning must not see the strip (table 5): 100 of 890 on average, whatever else is selected."""
-    return int(sha256(f"stripcipher:held-out:{item_id}".encode()), 16) % 10_000 < round(HELD_OUT * 10_000)
 
 
 def _percent(columns: Array) -> Array:

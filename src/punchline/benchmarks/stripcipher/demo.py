@@ -10,8 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE
-from punchline.benchmarks.stripcipher_strips import STRIPS
+from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
 from punchline.comics.number import encode
 from punchline.core.storage import csv_text, write_bytes, write_text
 from punchline.demo.comics import page, picture

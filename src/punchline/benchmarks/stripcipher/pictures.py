@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from punchline.benchmarks import pixelhumor
-from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE
-from punchline.benchmarks.stripcipher_strips import STRIPS, Strip, strips_of
+from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
+from punchline.benchmarks.stripcipher.strips import Strip, strips_of
 from punchline.comics import frames
 from punchline.comics.number import encode, png_size
 from punchline.comics.split import Box, Pixels, read_image, split

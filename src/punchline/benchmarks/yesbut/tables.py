@@ -11,13 +11,11 @@ import numpy as np
 from punchline.bench.ratings import RATINGS, Rating
 from punchline.bench.table import Row, Table
 from punchline.benchmarks import rating_tables
+from punchline.benchmarks.yesbut import ANNOTATIONS, PROMPTS
 from punchline.core.records import Gold, Grade, Item
 from punchline.core.stats import Array, Estimate, mean, total
 from punchline.score.ngrams import word_tokens
 
-ANNOTATIONS = "Yesbut_data.json"
-
-PROMPTS = (1, 2, 3)
 PERCENT = 100.0
 # Column's beginning: task, {end of the column: (value of a grade, scale)}. All but the judge's score in per cent.
 _WRITTEN = {"bert": ("bert", PERCENT), "r2": ("r2", PERCENT), "gpt": ("gpt", 1.0)}
@@ -27,7 +25,6 @@ MEASURES: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
     "philosophy": ("moral_mcq", {"acc": ("correct", PERCENT)}),
     "title": ("title_mcq", {"acc": ("correct", PERCENT)}),
 }
-LENT = ("text_llava_7b", "text_llava_13b")  # text only, with another model's descriptions
 # Columns that rest on somebody else's answers, so that each has a count of its own.
 _MEASURED = ("description_bert", "description_gpt", "contradiction_bert", "contradiction_gpt")
 
@@ -214,7 +211,7 @@ CHOICE_COLUMNS = ("philosophy_acc", "title_acc", "philosophy_acc_sd", "title_acc
 
 
 def _texts(files: Mapping[str, bytes]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """(component, its (comic, text)s) of the released file, which `yesbut.golds` has checked."""
+    """(component, its (comic, text)s) of the released file, which `golds` has checked."""
     comics = json.loads(files[ANNOTATIONS].decode("utf-8-sig"))
 
     def of(*fields: str) -> list[tuple[str, str]]:

@@ -1,0 +1,32 @@
+"""StripCipher: silent comic strips to be put in order, understood, and completed.
+
+"Beyond Single Frames: Can LMMs Comprehend Implicit Narratives in Comic Strip?" (anonymous ACL submission, 2025).
+Nothing is released, neither strips nor questions nor code: items are made here of comics themselves, in a format of our
+own (strips.py). Frames come from splitting a strip into its panels or from given boxes; reordering needs no annotation;
+prediction and comprehension are asked of strips with reviewed texts only. With no released code the rules `released`
+and `paper` are one: what the paper says.
+"""
+
+from __future__ import annotations
+
+from punchline.core.benchmark import DEFAULT, facets
+
+NAME = "stripcipher"
+TASKS = ("prediction", "comprehension", "reordering_choice", "reordering_generation")
+CHOICES = TASKS[:3]  # tasks with four options
+REVIEWED = TASKS[:2]  # tasks that need reviewed texts
+SEQUENCE, SHUFFLED, MEANING, ROW = "sequence", "shuffled", "meaning", "row"
+CONDITIONS = (DEFAULT, SEQUENCE, SHUFFLED, MEANING, ROW)
+CHAINED = ()
+IMAGES = True
+JUDGES = ()
+
+STRIPS = "strips.json"
+METADATA, OBJECTIVE = "metadata.csv", "objective_label.csv"  # PixelHumor's: boxes and reading order of its comics
+ITEM_FILES = (STRIPS, METADATA, OBJECTIVE)
+GOLD_FILES = (STRIPS,)
+
+FEWEST, MOST = 3, 8  # frames of a strip, section 3
+LETTERS = "ABCD"
+
+__getattr__ = facets(__name__)

@@ -1,0 +1,95 @@
+"""StripCipher's items and gold, made of the records of strips.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from punchline.benchmarks.stripcipher import LETTERS, NAME, REVIEWED, STRIPS
+from punchline.benchmarks.stripcipher.strips import Choice, Strip, choices, meaning, strips_of
+from punchline.comics import frames
+from punchline.core.benchmark import Files
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, ImageRef, Item, Scalar
+
+
+def listing(files: Files) -> list[tuple[str, str, str]]:
+    """(item id, source, URL) of every strip, in the file's order."""
+    return [(strip.item_id, strip.source, strip.url) for strip in strips_of(files).values()]
+
+
+def _options(strip: Strip, task: str, choice: Choice) -> list[str]:
+    return frames.in_order(choice.options, f"{strip.item_id}:{task}")
+
+
+def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
+    """Items of the strips that are keys of `images`, in the file's order; a string says why there are no pictures.
+
+    fields: frames; <task>_A … <task>_D (options as shown) and <task>_question of reviewed tasks; meaning, which a
+    request of the condition `meaning` shows and no other: the paper gives away the comprehension answer there.
+    Raises PunchlineError for a strip that is not in the file.
+    """
+    strips = strips_of(files)
+    for item_id in images:
+        if item_id not in strips:
+            raise PunchlineError("no such strip", file=STRIPS, record=item_id, field="item_id")
+    made = []
+    for item_id, strip in strips.items():
+        if item_id not in images:
+            continue
+        fields: dict[str, Scalar] = {"frames": strip.frames}
+        for task, choice in choices(strip).items():
+            fields |= {f"{task}_{letter}": o for letter, o in zip(LETTERS, _options(strip, task, choice), strict=True)}
+            if choice.question:
+                fields[f"{task}_question"] = choice.question
+        told = meaning(strip)
+        if told:
+            fields["meaning"] = told
+        shown = images[item_id]
+        made.append(
+            Item(
+                benchmark=NAME,
+                item_id=item_id,
+                source=strip.source,
+                cluster=item_id,
+                fields=fields,
+                images=() if isinstance(shown, str) else shown,
+                missing=shown if isinstance(shown, str) else None,
+            )
+        )
+    return made
+
+
+def golds(files: Files) -> list[Gold]:
+    """What is right, for every strip.
+
+    values: reordering_generation, the places of the frames as shown in the order of the story, from 1;
+    reordering_choice and, where reviewed, prediction and comprehension: the letter of the right option; frames;
+    category, where known.
+    """
+    made = []
+    for item_id, strip in strips_of(files).items():
+        right = frames.right_sequence(strip.frames, item_id)
+        offered = frames.sequences(strip.frames, item_id)
+        values: dict[str, Any] = {
+            "frames": strip.frames,
+            "reordering_generation": [place + 1 for place in right],
+            "reordering_choice": LETTERS[offered.index(right)],
+        }
+        for task, choice in choices(strip).items():
+            values[task] = LETTERS[_options(strip, task, choice).index(choice.answer)]
+        if strip.texts is not None and strip.texts.category is not None:
+            values["category"] = strip.texts.category
+        made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
+    return made
+
+
+def oddities(files: Files) -> list[str]:
+    """What strips.json leaves open."""
+    strips = strips_of(files)
+    without = {task: sum(task not in choices(strip) for strip in strips.values()) for task in REVIEWED}
+    return [
+        f"{STRIPS}: {count} of {len(strips)} strips have no reviewed text for {task}, which is not asked of them"
+        for task, count in without.items()
+        if count
+    ]
