@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from punchline import demo
 from punchline.comics import number
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
@@ -31,32 +30,24 @@ from punchline.core.records import (
     Item,
     LedgerEntry,
     ModelCard,
+    Pictures,
     Record,
     Request,
     Response,
     digest_of_all,
 )
 from punchline.core.storage import parse_csv, read_records, read_table, sha256_file
-from punchline.project.hops import CHAINED, by_journal
+from punchline.project import paths
+from punchline.project.hops import CHAINED, Hop, by_journal
+from punchline.project.lineage import File, Lineage, Model, document, files_of, lineage_path, root_of
+from punchline.project.needs import Project, role_of, shown
 from punchline.project.selection import read_card
-from punchline.stages.ask import ask, ask_hop
+from punchline.stages import prepare
+from punchline.stages.ask import ask_hop, requests
 from punchline.stages.grade import Verdicts, grade, read_verdicts
 from punchline.stages.pictures import make_pictures
-from punchline.stages.prepare import Pictures, make_gold, make_items, read_files, read_selected, select, selected_text
-from punchline.stages.tabulate import (
-    Chain,
-    File,
-    Hop,
-    Lineage,
-    Model,
-    compute,
-    document,
-    hops_for,
-    lineage_path,
-    rendered,
-    role_of,
-    root_of,
-)
+from punchline.stages.prepare import raw_files, selected_text
+from punchline.stages.tabulate import compute, rendered
 
 R = TypeVar("R", bound=Record)
 
@@ -119,11 +110,13 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     if expect is not None and expect != found.root:
         found.differs("root", path, f"computed {found.root}, expected {expect}")
     known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmark_names() else {}
-    if lineage.table not in known or Path(known[lineage.table].path) != Path(table_path):
+    where = paths.Paths(run=lineage.selection.run)
+    if lineage.table not in known or Path(where.table(known[lineage.table].file)) != Path(table_path):
         found.differs("lineage", path, f"it is the lineage of {lineage.benchmark} {lineage.table}")
         return found
-    _files(found, lineage)
-    _links(found, lineage)
+    project = project_of(lineage)
+    _files(found, lineage, project)
+    _links(found, lineage, project)
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
         found.sources = sources(lineage)
     own = File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))
@@ -131,32 +124,38 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     return found
 
 
-def _files(found: Audit, lineage: Lineage) -> None:
-    """Every file is there with the bytes that the lineage names. Journals grow: their lines are checked instead."""
-
-    def check(file: File) -> Finding | None:
-        path = Path(file.path)
-        if not path.is_file():
-            return Finding(file.role, file.path, "the file is gone")
-        if file.role.endswith("journal"):
-            return None
-        digest = sha256_file(path)
-        if digest == file.sha256:
-            return None
-        return Finding(file.role, file.path, f"sha256 is {digest[:16]}…, the lineage has {file.sha256[:16]}…")
-
-    with ThreadPoolExecutor() as pool:
-        differing = [finding for finding in pool.map(check, lineage.files) if finding is not None]
-    found.findings += differing
-    if not differing:
-        found.links.append(f"{len(lineage.files):,} files have the bytes that the lineage names")
+def project_of(lineage: Lineage) -> Project:
+    """The project in the selection of a lineage, with the cards that it names."""
+    project = Project(lineage.selection)
+    project.cards = {model.card.name: model.card for model in lineage.models}
+    return project
 
 
-def _links(found: Audit, lineage: Lineage) -> None:
+def _files(found: Audit, lineage: Lineage, project: Project) -> None:
+    """The files that the table rests on, found again, are those that the lineage names, with the same content."""
+    now = {file.path: file for file in files_of(project, lineage.benchmark, lineage.table, there=False)}
+    then = {file.path: file for file in lineage.files}
+    before = len(found.findings)
+    for path in sorted(now.keys() | then.keys()):
+        if path not in then:
+            found.differs(now[path].role, path, "the table rests on it, and the lineage does not name it")
+        elif not Path(path).is_file():
+            found.differs(then[path].role, path, "the file is gone")
+        elif path not in now:
+            found.differs(then[path].role, path, "the lineage names it, and the table does not rest on it")
+        else:
+            ours, theirs = (file.content or file.sha256 for file in (now[path], then[path]))
+            if ours != theirs:
+                what = "what counts in it has" if then[path].content else "its sha256 is"
+                found.differs(then[path].role, path, f"{what} {ours[:16]}…, the lineage has {theirs[:16]}…")
+    if len(found.findings) == before:
+        found.links.append(f"{len(lineage.files):,} files have the content that the lineage names")
+
+
+def _links(found: Audit, lineage: Lineage, project: Project) -> None:
     """Make every link again. A link whose input cannot be read is reported, and the walk goes on where it can."""
-    chain = Chain(lineage.benchmark, lineage.selection)
-    benchmark = benchmarks.load(chain.benchmark)
-    spec = benchmark.TABLES[lineage.table]
+    name = lineage.benchmark
+    spec, where = project.benchmark(name).TABLES[lineage.table], project.paths
     cards = [model.card for model in lineage.models]
 
     def step(link: str, path: str, run: Callable[[], Iterator[str]], good: str) -> None:
@@ -171,22 +170,25 @@ def _links(found: Audit, lineage: Lineage) -> None:
         if not differences:
             found.links.append(good)
 
-    has_images = any(file.role == "picture index" for file in lineage.files)
-    if not chain.selection.corpus.drawn:
+    has_images = spec.graded and project.illustrated(name)
+    if not project.selection.corpus.drawn:
         good = "published files have the sha256 of their manifests"
-        step("source", chain.raw, lambda: _sources(chain, has_images), good)
-    again = _Again(chain, {model.card.name: model for model in lineage.models})
+        step("source", where.raw(name), lambda: _sources(project, name, has_images), good)
+    again = _Again(project, name, {model.card.name: model for model in lineage.models}, lineage.table)
     if spec.graded:
-        step("selected items", chain.selected, lambda: _selected(chain), "the selection, from the released list")
+        good = "the selection, from the released list"
+        step("selected items", where.selected(name), lambda: _selected(project, name), good)
         if has_images:
-            step("picture", chain.index, lambda: _images(chain), "pictures that models see, made again")
-        step("items", chain.items, lambda: _items(chain, has_images), "items, made again from raw files")
-        step("gold", chain.gold, lambda: _gold(chain), "gold, made again from raw files")
-        step("requests", chain.requests, lambda: _requests(again), "requests, rendered again from items")
+            good = "pictures that models see, made again"
+            step("picture", where.index(name), lambda: _images(project, name), good)
+        step("items", where.items(name), lambda: _items(project, name), "items, made again from raw files")
+        step("gold", where.gold(name), lambda: _gold(project, name), "gold, made again from raw files")
+        step("requests", where.requests(name), lambda: _requests(again), "requests, rendered again from items")
         recorded = {file.path: file.content for file in lineage.files}
         for card in cards:
-            _model_links(step, again, card, recorded.get(chain.journal(card.name)))
-    step("table", spec.path, lambda: _table(again, lineage), f"{len(lineage.cells):,} cells, computed again")
+            _model_links(step, again, card, recorded.get(paths.journal(name, card.name)))
+    good = f"{len(lineage.cells):,} cells, computed again"
+    step("table", where.table(spec.file), lambda: _table(again, lineage), good)
 
 
 def _model_links(
@@ -195,34 +197,39 @@ def _model_links(
     card: ModelCard,
     recorded: str | None,
 ) -> None:
-    name, chain = card.name, again.chain
-    step("model card", card.file, lambda: _card(card), f"card of {name}")
-    step("journal", chain.journal(name), lambda: _journal(again, name, recorded), f"answers of {name} in its journal")
-    step("snapshot", chain.snapshot(name), lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
-    for hop in hops_for(chain, card):
+    name, where, benchmark = card.name, again.project.paths, again.name
+    priced = again.benchmark.TABLES[again.table].prices
+    step("model card", card.file, lambda: _card(card, benchmark, priced), f"card of {name}")
+    journal = paths.journal(benchmark, name)
+    step("journal", journal, lambda: _journal(again, name, recorded), f"answers of {name} in its journal")
+    snapshot = where.snapshot(benchmark, name)
+    step("snapshot", snapshot, lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
+    for hop in again.hops(name).values():
         _hop_links(step, again, card, hop)
-    step("grades", chain.grades(name), lambda: _grades(again, name), f"grades of {name}, graded again from its journal")
+    good = f"grades of {name}, graded again from its journal"
+    step("grades", where.grades(benchmark, name), lambda: _grades(again, name), good)
 
 
 def _hop_links(
     step: Callable[[str, str, Callable[[], Iterator[str]], str], None], again: _Again, card: ModelCard, hop: Hop
 ) -> None:
-    name, chain, called = card.name, again.chain, role_of(hop.name)
+    name, where, called = card.name, again.project.paths, role_of(hop.name)
     if hop.card is not None and hop.name != CHAINED:
         step(f"{called} card", hop.card.file, lambda: _hop_card(again, name, hop.name), f"card of {hop.card.name}")
     about = "of" if hop.name == CHAINED else "about"
     good = f"what {hop.who} was asked {about} {name} ({hop.name}), rendered again from its answers"
-    stored = chain.hop_requests(hop.name, name)
+    stored = where.hop_requests(again.name, hop.name, name)
     step(f"{called} requests", stored, lambda: _hop_requests(again, card, hop.name), good)
     good = f"answers of {hop.who} on {name} ({hop.name}), from their journal"
-    step(f"{called} snapshot", chain.hop_snapshot(hop.name, name), lambda: _hop_answers(again, card, hop.name), good)
+    stored = where.hop_snapshot(again.name, hop.name, name)
+    step(f"{called} snapshot", stored, lambda: _hop_answers(again, card, hop.name), good)
 
 
-def _sources(chain: Chain, has_images: bool) -> Iterator[str]:
+def _sources(project: Project, benchmark: str, has_images: bool) -> Iterator[str]:
     """Raw files against the manifests; images against the ledger and the pins."""
-    manifest = Path(f"data/manifests/{chain.benchmark}/annotations.csv")
+    manifest = Path(paths.manifest(benchmark))
     for _, row in parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest):
-        path = Path(chain.raw) / row["path"]
+        path = Path(project.paths.raw(benchmark, row["path"]))
         if path.is_file() and sha256_file(path) != row["sha256"]:
             yield f"{path} is not what {row['url']} had when its sha256 was pinned"
     if not has_images:
@@ -233,24 +240,25 @@ def _sources(chain: Chain, has_images: bool) -> Iterator[str]:
         if file.is_file():
             for _, row in parse_csv(file.read_bytes(), ("comic_id", "sha256"), file=file):
                 pinned.setdefault(row["comic_id"], set()).add(row["sha256"])
-    for entry in _ledger(chain):
+    for entry in prepare.ledger(project, benchmark):
         if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
             yield f"{entry.path}: the ledger's sha256 is neither pinned nor locked for {entry.item_id}"
 
 
 def sources(lineage: Lineage) -> list[str]:
     """Where the published bytes come from, for people: the manifests' URLs and the ledger's."""
-    chain = Chain(lineage.benchmark, lineage.selection)
-    if chain.selection.corpus.drawn:
-        return [f"made by the project: src/{demo.MODULES[lineage.benchmark].replace('.', '/')}.py"]
-    manifest = Path(f"data/manifests/{chain.benchmark}/annotations.csv")
+    name = lineage.benchmark
+    if lineage.selection.corpus.drawn:
+        return [f"made by the project: src/{benchmarks.module_of(name, 'demo').replace('.', '/')}.py"]
+    project, manifest = project_of(lineage), Path(paths.manifest(name))
     used = {Path(file.path).name for file in lineage.files if file.role == "raw annotation"}
     rows = parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest)
-    lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for _, row in rows if row["path"] in used]
+    lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for _, row in rows if Path(row["path"]).name in used]
     if any(file.role == "ledger" for file in lineage.files):
-        entries = [entry for entry in _ledger(chain) if entry.state == "ok"]
+        entries = [entry for entry in prepare.ledger(project, name) if entry.state == "ok"]
         places = Counter(urlsplit(entry.url or "").netloc or (entry.url or "").split(":")[0] for entry in entries)
-        lines += [f"{count:,} images from {place}: one by one in {chain.ledger}" for place, count in places.items()]
+        one_by_one = project.paths.ledger(name)
+        lines += [f"{count:,} images from {place}: one by one in {one_by_one}" for place, count in places.items()]
     return lines
 
 
@@ -269,48 +277,36 @@ def _brief(record: Record, fields: Sequence[str]) -> str:
     return text if len(text) <= 160 else text[:157] + "…"
 
 
-def _card(card: ModelCard) -> Iterator[str]:
-    now = read_card(card.name)
+def _card(card: ModelCard, benchmark: str, prices: bool) -> Iterator[str]:
+    now = shown(read_card(card.name, card.folder), benchmark, prices)
     yield from _same([now], [card], lambda c: c.name)
 
 
-def _selected(chain: Chain) -> Iterator[str]:
-    benchmark = benchmarks.load(chain.benchmark)
-    files = read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES])
-    chosen = select(
-        benchmark.listing(files),
-        sources=(chain.selection.corpus.sources or {}).get(chain.benchmark),
-        subset=chain.selection.subset,
-        limit=chain.selection.limit,
-    )
-    if selected_text(chosen).encode() != Path(chain.selected).read_bytes():
+def _selected(project: Project, benchmark: str) -> Iterator[str]:
+    made = selected_text(prepare.selection(project, benchmark)).encode()
+    if made != Path(project.paths.selected(benchmark)).read_bytes():
         yield "the selection, made again, differs"
 
 
-def _ledger(chain: Chain) -> list[LedgerEntry]:
-    wanted = set(read_selected(chain.selected))
-    return [entry for entry in read_records(chain.ledger, LedgerEntry) if entry.item_id in wanted]
-
-
-def _images(chain: Chain) -> Iterator[str]:
+def _images(project: Project, benchmark: str) -> Iterator[str]:
     """Every picture, made again from the published image."""
-    benchmark = benchmarks.load(chain.benchmark)
-    files = read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES])
-    stored = {made.item_id: made for made in read_records(chain.index, Pictures)}
-    entries = [entry for entry in _ledger(chain) if entry.state == "ok"]
+    loaded = project.benchmark(benchmark)
+    files = raw_files(project, benchmark, loaded.ITEM_FILES)
+    stored = {made.item_id: made for made in read_records(project.paths.index(benchmark), Pictures)}
+    entries = [entry for entry in prepare.ledger(project, benchmark) if entry.state == "ok"]
     if {entry.item_id for entry in entries} != set(stored):
         yield "the index does not hold the images that the ledger has"
     versions = {str(one["opencv"]) for made in stored.values() for one in made.derivations if "opencv" in one}
     if other := versions - {str(number.derivation()["opencv"])}:
         yield f"drawn with OpenCV {', '.join(other)}, here is {number.derivation()['opencv']}: install that version"
         return
-    folder = Path(chain.index).parent.as_posix()
+    folder = project.paths.pictures(benchmark)
 
     def check(entry: LedgerEntry) -> list[str]:
         if entry.item_id not in stored:
             return []
         try:
-            made, contents = make_pictures(benchmark, entry, files, folder)
+            made, contents = make_pictures(loaded, entry, files, folder)
         except PunchlineError as error:
             return [str(error)]
         differences = list(_same([made], [stored[entry.item_id]], lambda m: m.item_id))
@@ -326,33 +322,26 @@ def _images(chain: Chain) -> Iterator[str]:
             yield from differences
 
 
-def _items(chain: Chain, has_images: bool) -> Iterator[str]:
-    benchmark = benchmarks.load(chain.benchmark)
-    made = make_items(
-        benchmark,
-        read_files([f"{chain.raw}/{name}" for name in benchmark.ITEM_FILES]),
-        read_selected(chain.selected),
-        _ledger(chain) if has_images else None,
-        read_records(chain.index, Pictures) if has_images else [],
-    )
-    yield from _same(made, read_records(chain.items, Item), lambda item: item.item_id)
+def _items(project: Project, benchmark: str) -> Iterator[str]:
+    stored = read_records(project.paths.items(benchmark), Item)
+    yield from _same(prepare.items(project, benchmark), stored, lambda item: item.item_id)
 
 
-def _gold(chain: Chain) -> Iterator[str]:
-    benchmark = benchmarks.load(chain.benchmark)
-    files = read_files([f"{chain.raw}/{name}" for name in benchmark.GOLD_FILES])
-    made = make_gold(benchmark, files, read_selected(chain.selected))
-    yield from _same(made, read_records(chain.gold, Gold), lambda gold: gold.item_id)
+def _gold(project: Project, benchmark: str) -> Iterator[str]:
+    stored = read_records(project.paths.gold(benchmark), Gold)
+    yield from _same(prepare.golds(project, benchmark), stored, lambda gold: gold.item_id)
 
 
 class _Again:
     """What is made again once and compared in several places: requests, answers, grades."""
 
-    def __init__(self, chain: Chain, models: Mapping[str, Model]) -> None:
-        self.chain = chain
+    def __init__(self, project: Project, name: str, models: Mapping[str, Model], table: str) -> None:
+        self.project = project
+        self.name = name
         self.models = models  # by name
+        self.table = table
         self.journals: dict[str, dict[Key, Response]] = {}
-        self.benchmark = benchmarks.load(chain.benchmark)
+        self.benchmark = project.benchmark(name)
         self.answers = functools.cache(self._answers)
         self.hop = functools.cache(self._hop)
         self.grades = functools.cache(self._grades)
@@ -360,9 +349,12 @@ class _Again:
     @functools.cached_property
     def requests(self) -> list[Request]:
         """Requests rendered from the items."""
-        selection = self.chain.selection
-        items = read_records(self.chain.items, Item)
-        return ask(self.benchmark, items, selection.samples, selection.conditions)
+        return requests(self.project, self.name, self.items)
+
+    @functools.cached_property
+    def items(self) -> list[Item]:
+        """Items as they lie there: another link makes them again."""
+        return read_records(self.project.paths.items(self.name), Item)
 
     def _journal(self, file: str) -> dict[Key, Response]:
         """A journal, read once. Raises PunchlineError for a damaged one."""
@@ -384,17 +376,16 @@ class _Again:
 
     def _answers(self, model: str) -> list[Response]:
         """The journal's answers to those requests."""
-        return self._look_up(self.chain.journal(model), self.requests, self.models[model].key)
+        return self._look_up(paths.journal(self.name, model), self.requests, self.models[model].key)
 
     @functools.cached_property
     def golds(self) -> list[Gold]:
         """Gold made from the raw files."""
-        files = read_files([f"{self.chain.raw}/{name}" for name in self.benchmark.GOLD_FILES])
-        return make_gold(self.benchmark, files, read_selected(self.chain.selected))
+        return prepare.golds(self.project, self.name)
 
     def hops(self, model: str) -> dict[str, Hop]:
         """What the model's answers led to, by name, in order."""
-        return {hop.name: hop for hop in hops_for(self.chain, self.models[model].card)}
+        return {hop.name: hop for hop in self.project.answerers(self.name, model)}
 
     def asked(self, model: str) -> tuple[list[Request], list[Response]]:
         """Everything that the model itself was asked, and its answers: what judges see and what is graded."""
@@ -409,27 +400,26 @@ class _Again:
         hop = self.hops(model)[name]
         recorded = next(asked for asked in self.models[model].hops if asked.hop == name)
         requests, answers = (self.requests, self.answers(model)) if name == CHAINED else self.asked(model)
-        items, conditions = read_records(self.chain.items, Item), self.chain.selection.conditions
-        made = ask_hop(self.benchmark, name, items, self.golds, requests, answers, conditions)
+        conditions = self.project.conditions(self.name)
+        made = ask_hop(self.benchmark, name, self.items, self.golds, requests, answers, conditions)
         found: dict[str, Response] = {}
         for stem, part in by_journal(hop.who, hop.engine, made).items():
-            given = self._look_up(self.chain.hop_journal(name, stem), part, recorded.key)
+            given = self._look_up(paths.hop_journal(self.name, name, stem), part, recorded.key)
             found |= {answer.request_id: answer for answer in given}
         return made, [found[request.request_id] for request in made]
 
     def _grades(self, model: str) -> list[Grade]:
         """Grades made from the journals and the raw bytes, past every view in between."""
-        items = read_records(self.chain.items, Item)
         judges = {name: hop for name, hop in self.hops(model).items() if name != CHAINED}
         verdicts: Verdicts | None = {} if judges else None
         for name, hop in judges.items():
             assert verdicts is not None
-            verdicts |= read_verdicts(hop.who, *self.hop(model, name), self.chain.hop_snapshot(name, model))
-        return grade(self.benchmark, model, items, self.golds, *self.asked(model), verdicts)
+            verdicts |= read_verdicts(hop.who, *self.hop(model, name), hop.name)
+        return grade(self.benchmark, model, self.items, self.golds, *self.asked(model), verdicts)
 
 
 def _requests(again: _Again) -> Iterator[str]:
-    stored = read_table(again.chain.requests, Request)
+    stored = read_table(again.project.paths.requests(again.name), Request)
     yield from _same(again.requests, stored, lambda request: f"{request.item_id} {request.task}")
 
 
@@ -439,45 +429,44 @@ def _journal(again: _Again, model: str, recorded: str | None) -> Iterator[str]:
 
 
 def _snapshot(again: _Again, model: str) -> Iterator[str]:
-    stored = read_table(again.chain.snapshot(model), Response)
+    stored = read_table(again.project.paths.snapshot(again.name, model), Response)
     yield from _same(again.answers(model), stored, lambda r: f"request {r.request_id[:16]}")
 
 
 def _hop_card(again: _Again, model: str, name: str) -> Iterator[str]:
     recorded = next(asked.card for asked in again.models[model].hops if asked.hop == name)
     if recorded is not None:
-        yield from _same([read_card(recorded.name, recorded.folder)], [recorded], lambda c: c.name)
+        yield from _card(recorded, again.name, again.benchmark.TABLES[again.table].prices)
 
 
 def _hop_requests(again: _Again, card: ModelCard, name: str) -> Iterator[str]:
-    stored = read_table(again.chain.hop_requests(name, card.name), Request)
+    stored = read_table(again.project.paths.hop_requests(again.name, name, card.name), Request)
     yield from _same(again.hop(card.name, name)[0], stored, lambda r: f"{r.item_id} {r.task}")
 
 
 def _hop_answers(again: _Again, card: ModelCard, name: str) -> Iterator[str]:
-    stored = read_table(again.chain.hop_snapshot(name, card.name), Response)
+    stored = read_table(again.project.paths.hop_snapshot(again.name, name, card.name), Response)
     yield from _same(again.hop(card.name, name)[1], stored, lambda r: f"request {r.request_id[:16]}")
 
 
 def _grades(again: _Again, model: str) -> Iterator[str]:
-    stored = read_table(again.chain.grades(model), Grade)
+    stored = read_table(again.project.paths.grades(again.name, model), Grade)
     yield from _same(again.grades(model), stored, lambda g: f"{g.item_id} {g.task} {g.rule}")
 
 
 def _table(again: _Again, lineage: Lineage) -> Iterator[str]:
     """Cells from the journal and the raw bytes, against the lineage's; the table's files against their text."""
-    cards = [model.card for model in lineage.models]
     made, models = compute(
-        again.chain,
+        again.project,
+        again.name,
         lineage.table,
-        cards,
-        lambda card: again.grades(card.name),
-        lambda card: again.answers(card.name),
-        lambda card, hop: again.hop(card.name, hop)[1],
+        again.grades,
+        again.answers,
+        lambda model, hop: again.hop(model, hop)[1],
     )
     yield from _same(models, lineage.models, lambda model: model.card.name)
     yield from _same(made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column}")
-    for path, text in rendered(again.chain, lineage.table, made).items():
+    for path, text in rendered(again.project, again.name, lineage.table, made).items():
         if Path(path).is_file() and Path(path).read_bytes() != text.encode():
             yield f"{path} is not what its cells give"
 
@@ -498,7 +487,7 @@ def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell
         rows, columns = sorted({c.row for c in lineage.cells}), sorted({c.column for c in lineage.cells})
         raise PunchlineError(
             f"no computed cell at row {row!r}, column {column!r}",
-            file=lineage_path(benchmarks.load(lineage.benchmark).TABLES[lineage.table].path),
+            file=f"{lineage.table}.lineage.json",
             way_out=f"Rows: {', '.join(rows)}. Columns: {', '.join(columns)}. Published rows have no chain: see "
             f"config/published/{lineage.benchmark}.csv",
         )

@@ -25,9 +25,14 @@ from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Gold, Grade, Item, ModelCard, Rule
 from punchline.core.stats import Array, Estimate
 from punchline.core.storage import read_records, read_table
-from punchline.project.selection import Selection, read_card, read_selection, stems
+from punchline.project.selection import read_card, stems
 from punchline.stages.prepare import read_files
-from punchline.stages.tabulate import Chain, kind_of
+from punchline.project import paths
+from punchline.project.lineage import kind_of
+from punchline.project.needs import Project
+from punchline.project.paths import DEFAULT_RUN
+from punchline.project.provenance import Checks
+from punchline.project.runs import made_with
 
 RESAMPLES = 9_999  # of the bootstrap and of the permutation test, which is exact where there are no more swaps
 ALPHA = 0.05
@@ -397,28 +402,28 @@ def _rows_of(
 # From the files
 
 
-def compare_models(models: Sequence[str], table: str | None = None) -> tuple[list[Comparison], list[str]]:
+def compare_models(models: Sequence[str], table: str | None = None, run: str = DEFAULT_RUN) -> tuple[list[Comparison], list[str]]:
     """Compare two models in the table with this path, else in the main table of every benchmark that has both.
 
     Comparisons, and why others were refused. Raises PunchlineError when there is none at all.
     """
-    selection, _ = read_selection({})
+    project = Project(made_with(run))
     a, b = models
     if a == b:
         raise PunchlineError(f"{a} is one model; name two")
     if table is not None:
-        places = [(of, found) for of in _loaded() for found in of.TABLES.values() if found.path == table]
-        return [_compare_files(of, found, (a, b), selection) for of, found in places[:1]], []
-    graded = [of for of in _loaded() if all(Path(_grades(of.NAME, name)).is_file() for name in (a, b))]
+        places = [(of, found) for of in _loaded() for found in of.TABLES.values() if project.paths.table(found.file) == table]
+        return [_compare_files(of, found, (a, b), project) for of, found in places[:1]], []
+    graded = [of for of in _loaded() if all(Path(project.paths.grades(of.NAME, name)).is_file() for name in (a, b))]
     if not graded:
         for name in (a, b):
-            _check_graded(name)
+            _check_graded(name, project)
         raise PunchlineError(f"no benchmark has grades of both {a} and {b}", way_out=GRADE)
     made: list[Comparison] = []
     refused: list[str] = []
     for of in graded:
         try:
-            made.append(_compare_files(of, main_table(of), (a, b), selection))
+            made.append(_compare_files(of, main_table(of), (a, b), project))
         except PunchlineError as error:
             if len(graded) == 1:
                 raise
@@ -430,7 +435,7 @@ def compare_models(models: Sequence[str], table: str | None = None) -> tuple[lis
 
 def main_table(benchmark: Benchmark) -> Table:
     """The first of a benchmark's tables that has rows of single models."""
-    tables = [table for table in benchmark.TABLES.values() if table.graded]
+    tables: list[Table] = [table for table in benchmark.TABLES.values() if table.graded]
     return next((table for table in tables if table.rows is not None), tables[0])
 
 
@@ -438,52 +443,59 @@ def _loaded() -> list[Benchmark]:
     return [benchmarks.load(name) for name in benchmark_names()]
 
 
-def _grades(benchmark: str, model: str) -> str:
-    return f"results/{benchmark}/grades/{model}.parquet"
-
-
-def _check_graded(model: str) -> None:
+def _check_graded(model: str, project: Project) -> None:
     """Raises PunchlineError for a model without grades in any benchmark."""
-    known = {path.stem for name in benchmark_names() for path in Path(f"results/{name}/grades").glob("*.parquet")}
+    folders = [Path(project.paths.grades(name, model)).parent for name in benchmark_names()]
+    known = {path.stem for folder in folders for path in folder.glob("*.parquet")}
     if model not in known:
         way_out = nearest(model, known) if known else GRADE
-        raise PunchlineError(f"no grades of {model} in results/*/grades/", way_out=way_out)
+        raise PunchlineError(f"no grades of {model} in {project.paths.results}/*/grades/", way_out=way_out)
 
 
-def _compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], selection: Selection) -> Comparison:
+def _check_current(benchmark: str, model: str, project: Project) -> None:
+    """Raises PunchlineError for grades that are not what the run's selection gives now."""
+    if benchmark in project.selection.benchmarks and model in project.selection.models:
+        why = Checks()(project.grade(benchmark, model)).reason
+        if why is not None:
+            path = project.paths.grades(benchmark, model)
+            way_out = "Make them again: snakemake --cores all"
+            raise PunchlineError(f"these grades are not current: {why}", file=path, way_out=way_out)
+
+
+def _compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], project: Project) -> Comparison:
     """Compare from grades, items, gold and files as they lie there."""
-    chain = Chain(benchmark.NAME, selection)
+    of, where = benchmark.NAME, project.paths
     _check_graded_table(table)
     for name in models:
-        if not Path(_grades(benchmark.NAME, name)).is_file():
-            _check_graded(name)
-            raise PunchlineError(f"no grades of {name}", file=_grades(benchmark.NAME, name), way_out=GRADE)
-    for path in (chain.items, chain.gold):
+        if not Path(where.grades(of, name)).is_file():
+            _check_graded(name, project)
+            raise PunchlineError(f"no grades of {name}", file=where.grades(of, name), way_out=GRADE)
+        _check_current(of, name, project)
+    for path in (where.items(of), where.gold(of)):
         if not Path(path).is_file():
             raise PunchlineError("no such file", file=path, way_out=GRADE)
-    items = {item.item_id: item for item in read_records(chain.items, Item)}
-    golds = {gold.item_id: gold for gold in read_records(chain.gold, Gold)}
+    items = {item.item_id: item for item in read_records(where.items(of), Item)}
+    golds = {gold.item_id: gold for gold in read_records(where.gold(of), Gold)}
     read: dict[str, Collection[str]] = {"rule": {table.rule}, "task": set(table.tasks)}
     graded = []
     for name in models:
-        grades = read_table(_grades(benchmark.NAME, name), Grade, read)
+        grades = read_table(where.grades(of, name), Grade, read)
         if unknown := sorted({grade.item_id for grade in grades} - items.keys()):
             raise PunchlineError(
-                f"{len(unknown):,} graded items are not in {chain.items}, e.g. {unknown[0]}",
-                file=_grades(benchmark.NAME, name),
+                f"{len(unknown):,} graded items are not in {where.items(of)}, e.g. {unknown[0]}",
+                file=where.grades(of, name),
                 way_out="The grades are of another selection: make them again",
             )
         card = read_card(name) if name in stems("config/model") else None
         engine = card.engine if card is not None else ""
         kind = kind_of(card) if card is not None else "measured"
         graded.append(Graded(name, kind, engine, grades, card, _judge_card(grades)))
-    needed = [f"{chain.raw}/{name}" for name in table.files] if table.across is not None else []
-    own = [chain.own(name) for name in table.own if Path(chain.own(name)).is_file()]
+    needed = [where.raw(of, name) for name in table.files] if table.across is not None else []
+    own = [path for name in table.own if Path(path := paths.own(of, name)).is_file()]
     if absent := [path for path in needed if not Path(path).is_file()]:
         raise PunchlineError("no such file", file=absent[0], way_out=GRADE)
-    return compare(
-        benchmark.NAME, table, (graded[0], graded[1]), golds, items, read_files([*needed, *own]), selection.seed
-    )
+    files = read_files([*needed, *own])
+    return compare(of, table, (graded[0], graded[1]), golds, items, files, project.selection.seed)
 
 
 def _judge_card(grades: Sequence[Grade]) -> ModelCard | None:

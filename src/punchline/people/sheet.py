@@ -10,14 +10,15 @@ from punchline.core.benchmark import DEFAULT
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Item, Request, Response
 from punchline.core.storage import read_records, read_table
+from punchline.project.paths import Paths
 
 
-def explanations(benchmark: str, task: str, models: Sequence[str], condition: str = DEFAULT) -> list[Explanation]:
+def explanations(where: Paths, benchmark: str, task: str, models: Sequence[str], condition: str = DEFAULT) -> list[Explanation]:
     """All answers of the models to a task in one condition, with the picture that they saw.
 
     Raises PunchlineError for a model that has not answered in the current selection and for a task that was not asked.
     """
-    requests = Path(f"data/requests/{benchmark}.parquet")
+    requests = Path(where.requests(benchmark))
     if not requests.is_file():
         raise PunchlineError("nothing has been asked yet", file=requests, way_out="Run the target `responses` first")
     asked = read_table(requests, Request)
@@ -26,11 +27,11 @@ def explanations(benchmark: str, task: str, models: Sequence[str], condition: st
         raise PunchlineError(f"no request has the task {task!r}", file=requests, way_out=nearest(task, tasks))
     pictures = {
         item.item_id: item.images[0].path if item.images else ""
-        for item in read_records(f"data/items/{benchmark}/items.jsonl", Item)
+        for item in read_records(where.items(benchmark), Item)
     }
     found = []
     for model in models:
-        snapshot = Path(f"data/responses/{benchmark}/{model}.parquet")
+        snapshot = Path(where.snapshot(benchmark, model))
         if not snapshot.is_file():
             there = [path.stem for path in snapshot.parent.glob("*.parquet")]
             raise PunchlineError("the model has no answers", file=snapshot, way_out=nearest(model, there))

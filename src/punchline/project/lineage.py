@@ -7,12 +7,14 @@ mirror, machine) is recorded and enters nothing but `sha256`, the document's own
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from punchline.core.errors import PunchlineError
 from punchline.core.records import (
     Cell,
     Grade,
@@ -110,26 +112,41 @@ def root_of(
     )
 
 
-def files_of(project: Project, benchmark: str, table: str) -> list[File]:
-    """Every file that a table rests on, as needs.py says, and its own."""
+def files_of(project: Project, benchmark: str, table: str, *, there: bool = True) -> list[File]:
+    """Every file that a table rests on, as needs.py says, and its own.
+
+    `there`: a file that is not there, or that cannot be read, is an OSError or PunchlineError; else it has no digest.
+    """
     step = project.table(benchmark, table)
     found: dict[str, File] = {}
 
-    def add(role: str, path: str, content: str | None = None) -> None:
-        found.setdefault(path, File(path=path, role=role, sha256=digests.of_file(path), content=content))
+    def add(role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:
+        try:
+            file = File(path=path, role=role, sha256=digests.of_file(path), content=content())
+        except (OSError, PunchlineError):
+            if there:
+                raise
+            file = File(path=path, role=role, sha256="")
+        found.setdefault(path, file)
 
     for need, _ in walk(step):
-        add(need.role, need.path, _content(need))
+        add(need.role, need.path, functools.partial(_content, need))
         if need.role == "adapter":
             for path in adapters.files_beside(Path(need.path).parent.name):
                 add(need.role, path)
         if need.step is None:
             continue
         made = need.step()
-        for path in made.extra() if made.extra_role else ():
+        try:
+            extra, journals = made.extra() if made.extra_role else [], made.journals()
+        except (OSError, PunchlineError):
+            if there:
+                raise
+            continue
+        for path in extra:
             add(made.extra_role, path)
-        for role, path, answers in made.journals():
-            add(role, path, answers)
+        for role, path, answers in journals:
+            add(role, path, functools.partial(str, answers))
     for path in step.outputs:
         if not path.endswith(".lineage.json"):
             add("table", path)

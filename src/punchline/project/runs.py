@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from punchline.project.paths import DEFAULT_RUN, RUNS
-from punchline.project.selection import Chosen, Selection, read_chosen
+from punchline.project.selection import Chosen, Selection, read_chosen, read_selection
 
 
 def changes(before: Selection, after: Selection) -> list[str]:
@@ -30,6 +30,17 @@ def changes_in_place(selection: Selection) -> list[str]:
     if not (changed := changes(before.selection, selection)):
         return []
     return [f"the default run changes in place: {'; '.join(changed)} (to keep it, add --config run=NAME)"]
+
+
+def made_with(run: str) -> Selection:
+    """The selection that a run was last made with; the default run's is config/run.yaml's before it was ever made.
+
+    Raises PunchlineError for a run that there is not.
+    """
+    chosen = read_chosen(run)
+    if chosen is not None:
+        return chosen.selection
+    return read_selection({} if run == DEFAULT_RUN else {"run": run})[0]
 
 
 def runs() -> dict[str, Chosen]:
