@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.pixelhumor_dataset import (
+from punchline.benchmarks.pixelhumor.dataset import (
     ANNOTATORS,
     EXPERTS,
     QUESTIONS,

@@ -1,13 +1,14 @@
-"""Benchmarks: one file each, pure functions only. A module here whose name holds no `_` is a benchmark."""
+"""Benchmarks: one package each, pure functions only. A module here whose name holds no `_` is a benchmark."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Rule, Sampling, Text
 
@@ -93,7 +94,7 @@ class Benchmark(Protocol):
 
 
 class Illustrated(Protocol):
-    """What the module <benchmark>_pictures of a benchmark with IMAGES defines. Apart: no answer hangs on its code."""
+    """What the module `pictures` of a benchmark with IMAGES defines. Apart: no answer hangs on its code."""
 
     def pictures(self, item_id: str, content: bytes, files: Files) -> list[Picture]:
         """What models see, made of the bytes of an item's published image. Raises NoPicture."""
@@ -121,12 +122,44 @@ class Chains(Protocol):
         ...
 
 
+class Drawn(Protocol):
+    """What the module `demo` of a benchmark defines."""
+
+    __name__: str
+
+    def draw(self, folder: Path) -> None:
+        """Write the files that data/manifests/<benchmark>/annotations.csv lists, and the images of their items."""
+        ...
+
+
 class Guesses(Protocol):
-    """What a benchmark that has baselines of its own defines besides."""
+    """What the module `baselines` of a benchmark defines, where it has one."""
 
     def baseline(self, name: str, request: Request, draw: random.Random) -> str | None:
         """What the baseline of that name answers, seeing the request only; None: it does not attempt the task."""
         ...
+
+
+@runtime_checkable
+class Looks(Protocol):
+    """What the module `baselines` defines where a benchmark's baselines look at its pictures."""
+
+    PRIOR: tuple[str, ...]  # tasks that have one answer for all items, where a card of the baseline `prior` gives it
+
+    def look(self, path: Path) -> Any:
+        """What can be read off a picture, for all requests about it. It is used by one thread."""
+        ...
+
+    def baseline(self, name: str, request: Request, draw: random.Random, seen: Callable[[], Any]) -> str | None:
+        """What the baseline of that name answers; None: it does not attempt the task. Raises NoAnswer.
+
+        `seen` gives what `look` gave of the request's picture. A task that is not attempted looks at nothing.
+        """
+        ...
+
+
+class NoAnswer(Exception):
+    """A picture off which nothing can be read that a baseline goes by; the message is the reason in the response."""
 
 
 def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate: str, reference: str) -> Request:
@@ -190,10 +223,31 @@ def load(name: str) -> Benchmark:
     return cast(Benchmark, importlib.import_module(f"punchline.benchmarks.{name}"))
 
 
+def _facet(name: str, facet: str) -> Any:
+    """A module of a benchmark that is loaded by name; None where there is none."""
+    package = f"punchline.benchmarks.{name}"
+    is_package = hasattr(importlib.import_module(package), "__path__")
+    module = f"{package}.{facet}" if is_package else f"{package}_{facet}"
+    return importlib.import_module(module) if importlib.util.find_spec(module) else None
+
+
 def illustrated(benchmark: Benchmark) -> Illustrated:
     """How the pictures of a benchmark with IMAGES are made."""
     assert benchmark.IMAGES
-    return cast(Illustrated, importlib.import_module(f"punchline.benchmarks.{benchmark.NAME}_pictures"))
+    return cast(Illustrated, _facet(benchmark.NAME, "pictures"))
+
+
+def drawn(name: str) -> Drawn | None:
+    """How a benchmark's part of the demo corpus is drawn."""
+    return cast("Drawn | None", _facet(name, "demo"))
+
+
+def guesses(name: str) -> Guesses | Looks | None:
+    """The baselines of a benchmark."""
+    module = _facet(name, "baselines")
+    if module is None and hasattr(load(name), "baseline"):  # of a benchmark that is one file
+        module = load(name)
+    return cast("Guesses | Looks | None", module)
 
 
 def judged(benchmark: Benchmark) -> Judged:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from punchline.bench.table import Row, Table
-from punchline.benchmarks import pixelhumor_dataset, pixelhumor_ratings
+from punchline.benchmarks.pixelhumor import dataset, ratings
 from punchline.core.benchmark import DEFAULT, Files, Verdict
 from punchline.core.errors import PunchlineError
 from punchline.core.records import (
@@ -1050,4 +1050,4 @@ TABLES = {
     )
 }
 
-TABLES |= pixelhumor_dataset.TABLES | pixelhumor_ratings.TABLES
+TABLES |= dataset.TABLES | ratings.TABLES
