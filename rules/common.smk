@@ -7,7 +7,6 @@ import msgspec
 
 from snakemake.exceptions import WorkflowError
 
-from punchline import demo
 from punchline.core import benchmark as benchmarks, engine as engines
 from punchline.project import adapters, small_models
 from punchline.stages import finetune

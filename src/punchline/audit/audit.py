@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from punchline import demo
 from punchline.comics import number
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
@@ -242,7 +241,9 @@ def sources(lineage: Lineage) -> list[str]:
     """Where the published bytes come from, for people: the manifests' URLs and the ledger's."""
     chain = Chain(lineage.benchmark, lineage.selection)
     if chain.selection.corpus.drawn:
-        return [f"made by the project: src/{demo.MODULES[lineage.benchmark].replace('.', '/')}.py"]
+        module = benchmarks.drawn(lineage.benchmark)
+        assert module is not None
+        return [f"made by the project: src/{module.__name__.replace('.', '/')}.py"]
     manifest = Path(f"data/manifests/{chain.benchmark}/annotations.csv")
     used = {Path(file.path).name for file in lineage.files if file.role == "raw annotation"}
     rows = parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest)
