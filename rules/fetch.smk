@@ -8,7 +8,9 @@ if SELECTION.corpus.drawn:
             name:
                 f"draw_demo_{benchmark}"
             input:
-                code=code_of("scripts/draw_demo.py", benchmarks.drawn(benchmark).__name__),
+                code=code_of(
+                    "scripts/draw_demo.py", benchmarks.drawn(benchmark).__name__
+                ),
             output:
                 annotations=raw(benchmark, *annotation_names(benchmark)),
             log:
