@@ -24,12 +24,12 @@ import cv2
 import jiwer
 import rapidocr
 
-from punchline.benchmarks.pixelhumor import panel_texts
+from punchline.benchmarks.pixelhumor.answers import panel_texts
+from punchline.benchmarks.pixelhumor.baselines import Comic
 from punchline.comics import ocr
 from punchline.comics.split import Box, read_image
 from punchline.core.progress import say
 from punchline.core.storage import parse_csv
-from punchline.engines.baselines import Comic
 
 Boxes = Mapping[str, Box]
 Read = Callable[[ocr.Image, Boxes], dict[str, str]]  # of a comic and its panels: {label: text}

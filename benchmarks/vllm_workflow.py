@@ -55,8 +55,8 @@ def requests_of(kind: str, tokens: int) -> tuple[list[Any], dict[str, Path]]:
     import msgspec
 
     from punchline.benchmarks import humorbench, pixelhumor
+    from punchline.benchmarks.pixelhumor import demo
     from punchline.core.records import ImageRef, Item, Sampling, sha256
-    from punchline.demo import comics as demo
 
     files: dict[str, Path] = {}
     if kind == "text":

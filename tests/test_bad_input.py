@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from punchline.bench.table import read_published
 from punchline.benchmarks import pixelhumor
+from punchline.benchmarks.pixelhumor import demo
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Grade, Item, Request, Response
 from punchline.core.storage import parse_csv, read_columns, read_table, write_table
-from punchline.demo import comics as demo
 from punchline.project.selection import read_card, read_selection
 from punchline.stages.grade import grade
 from punchline.stages.infer import infer

@@ -17,13 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchline.benchmarks import pixelhumor
+from punchline.benchmarks.pixelhumor import answers as reading
+from punchline.benchmarks.pixelhumor import baselines
 from punchline.comics import number, ocr
 from punchline.comics.number import Label
 from punchline.comics.split import Box
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.records import RULES, ImageRef, Item, ModelCard, Request, Response, sha256
-from punchline.engines import baselines
 
 GRID = [(10, 10, 190, 190), (210, 10, 390, 190), (10, 210, 190, 390), (210, 210, 390, 390)]
 TEXTS = ["HELLO THERE", "GOOD MORNING", "", "NO MORE TEA"]
@@ -76,7 +77,7 @@ def test_cards_of_the_project(root: Path, name: str) -> None:
     assert engine.version.endswith(f"({name})")
     for task, answer in options.get("answers", {}).items():
         for rule in RULES:
-            (label,) = pixelhumor.parse(task, answer, rule) or ()
+            (label,) = reading.parse(task, answer, rule) or ()
             assert label.lower() == answer.lower()
 
 
@@ -255,7 +256,7 @@ def test_random_answers_are_read_as_meant_and_cover_the_choices(tmp_path: Path) 
     for seed in range(80):
         for task, text in said(ask(load("random", seed), requests(png), tmp_path, png)).items():
             assert text is not None
-            released, paper = (pixelhumor.parse(task, text, rule) for rule in RULES)
+            released, paper = (reading.parse(task, text, rule) for rule in RULES)
             assert released is not None and paper is not None
             assert tuple(label.lower() for label in released) == tuple(label.lower() for label in paper)
             seen.setdefault(task, set()).add(paper)
@@ -276,7 +277,7 @@ def test_ocr_reads_the_text_of_each_panel(tmp_path: Path) -> None:
     answers = said(ask(load("ocr"), requests(png), tmp_path, png))
     assert answers == {"Q7": "2, 4, 1, 3", "Q8": '1: ""\n2: HELLO THERE\n3: NO MORE TEA\n4: GOOD MORNING'}
     for rule in RULES:
-        texts = pixelhumor.panel_texts(answers["Q8"] or "", rule, ["1", "2", "3", "4"])
+        texts = reading.panel_texts(answers["Q8"] or "", rule, ["1", "2", "3", "4"])
         assert texts == {"1": "", "2": "HELLO THERE", "3": "NO MORE TEA", "4": "GOOD MORNING"}
 
 
@@ -338,4 +339,4 @@ def test_text_cannot_pass_for_a_panel_number(texts: list[str]) -> None:
         baselines.panel_text(int(label), " ".join(text.split())) for label, text in zip(labels, texts, strict=True)
     )
     for rule in RULES:
-        assert list(pixelhumor.panel_texts(answer, rule, labels)) == labels
+        assert list(reading.panel_texts(answer, rule, labels)) == labels

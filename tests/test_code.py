@@ -26,7 +26,7 @@ def test_a_script_depends_on_itself_and_what_it_imports() -> None:
 
 def test_what_is_imported_by_name_is_added_with_its_own_imports() -> None:
     files = set(code_of("scripts/ask.py", "punchline.benchmarks.pixelhumor"))
-    assert {"src/punchline/benchmarks/pixelhumor.py", "src/punchline/metrics/text.py"} <= files
+    assert {"src/punchline/benchmarks/pixelhumor/__init__.py", "src/punchline/metrics/text.py"} <= files
 
 
 def test_asking_does_not_depend_on_fetching_or_drawing() -> None:

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.pixelhumor_dataset import (
+from punchline.benchmarks.pixelhumor import STYLES
+from punchline.benchmarks.pixelhumor.data import source_of
+from punchline.benchmarks.pixelhumor.dataset import (
     ANNOTATORS,
     EXPERTS,
     QUESTIONS,
-    STYLES,
     TABLES,
     consolidate_comic,
     gold_labels,
     parse_labels,
-    source_of,
     votes,
     words,
 )

@@ -13,10 +13,11 @@ import cv2
 import numpy as np
 import pytest
 
+from punchline.benchmarks.pixelhumor import SOUND_EFFECTS, STYLES, demo
+from punchline.benchmarks.pixelhumor.scripts import LAYOUTS, SCRIPTS
 from punchline.core import storage
 from punchline.core.records import sha256
-from punchline.demo import comics as demo
-from punchline.demo.scripts import LAYOUTS, SCRIPTS, STYLES
+from punchline.demo import comics
 
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 Row = dict[str, str]
@@ -39,8 +40,8 @@ def files(corpus: Path) -> dict[str, dict[str, Row]]:
 
 
 @pytest.fixture(scope="module")
-def pictures() -> dict[str, tuple[Any, list[demo.Drawn]]]:
-    return {name: demo.picture(script, name) for name, script in zip(demo.comic_ids(), SCRIPTS, strict=True)}
+def pictures() -> dict[str, tuple[Any, list[comics.Drawn]]]:
+    return {name: comics.picture(script, name) for name, script in zip(demo.comic_ids(), SCRIPTS, strict=True)}
 
 
 def _consolidated(row: Row, question: int) -> list[str]:
@@ -103,7 +104,7 @@ def test_coverage(files: dict[str, dict[str, Row]]) -> None:
     assert sizes[1] >= 10
     values = {q: Counter(v for row in rows for v in ast.literal_eval(row[q])) for q in QUESTIONS}
     assert set(values["Q1"]) == {"Yes", "No"}
-    assert set(values["Q2"]) == set(demo.SOUNDS)
+    assert set(values["Q2"]) == set(SOUND_EFFECTS)
     assert set(values["Q4"]) == {"Text", "Visual", "Both", "NA"}
     assert set(values["Q5"]) == {*STYLES, "NA"}
     assert min(values["Q5"].values()) >= 3
@@ -126,7 +127,7 @@ def test_gold_of_each_comic(name: str, files: dict[str, dict[str, Row]], corpus:
     assert [int(label) for label in pieces[::2]] == list(range(1, n + 1))
     words = dict(zip(map(int, pieces[::2]), pieces[1::2], strict=True))
     for label, panel in zip(sequence, script.panels, strict=True):
-        assert words[label].strip() == " \n ".join(demo.panel_texts(panel))
+        assert words[label].strip() == " \n ".join(comics.panel_texts(panel))
 
     if row["Q1"] == "['No']":
         assert [row[q] for q in ("Q2", "Q3", "Q4", "Q5")] == ["['Absent']", "['NA']", "['NA']", "['NA']"]
@@ -193,15 +194,15 @@ def test_the_rule_of_consolidation_is_that_of_the_real_data(mirror: Path) -> Non
 # ------------------------------------------------------------------------------------------------- pictures
 
 
-def test_words_drawn_are_the_gold(pictures: dict[str, tuple[Any, list[demo.Drawn]]]) -> None:
+def test_words_drawn_are_the_gold(pictures: dict[str, tuple[Any, list[comics.Drawn]]]) -> None:
     for name, script in zip(demo.comic_ids(), SCRIPTS, strict=True):
         for panel, drawn in zip(script.panels, pictures[name][1], strict=True):
-            assert drawn.texts == demo.panel_texts(panel)
+            assert drawn.texts == comics.panel_texts(panel)
             assert len(drawn.lettering) >= len(drawn.texts)
 
 
 def test_words_lie_inside_their_panel_and_clear_of_the_label(
-    pictures: dict[str, tuple[Any, list[demo.Drawn]]],
+    pictures: dict[str, tuple[Any, list[comics.Drawn]]],
 ) -> None:
     for name, (_, panels) in pictures.items():
         for number, drawn in enumerate(panels, start=1):
@@ -209,15 +210,15 @@ def test_words_lie_inside_their_panel_and_clear_of_the_label(
             for a, b, c, d in drawn.lettering:
                 where = (name, number)
                 assert x1 + 4 <= a and c <= x2 - 4 and y1 + 4 <= b and d <= y2 - 4, where
-                assert a >= x1 + demo.LABEL_CORNER[2] - 1 or b >= y1 + demo.LABEL_CORNER[3], where
+                assert a >= x1 + comics.LABEL_CORNER[2] - 1 or b >= y1 + comics.LABEL_CORNER[3], where
 
 
-def _meet(a: demo.Box, b: demo.Box, slack: float) -> bool:
+def _meet(a: comics.Box, b: comics.Box, slack: float) -> bool:
     return a[0] < b[2] - slack and b[0] < a[2] - slack and a[1] < b[3] - slack and b[1] < a[3] - slack
 
 
 def test_balloons_cover_neither_figures_nor_one_another(
-    pictures: dict[str, tuple[Any, list[demo.Drawn]]],
+    pictures: dict[str, tuple[Any, list[comics.Drawn]]],
 ) -> None:
     for name, (_, panels) in pictures.items():
         for number, drawn in enumerate(panels, start=1):
@@ -229,7 +230,7 @@ def test_balloons_cover_neither_figures_nor_one_another(
                 assert not covered, (name, number, covered)
 
 
-def test_there_is_ink_where_words_are(pictures: dict[str, tuple[Any, list[demo.Drawn]]]) -> None:
+def test_there_is_ink_where_words_are(pictures: dict[str, tuple[Any, list[comics.Drawn]]]) -> None:
     for name, (image, panels) in pictures.items():
         for drawn in panels:
             for box in drawn.lettering:
@@ -237,7 +238,7 @@ def test_there_is_ink_where_words_are(pictures: dict[str, tuple[Any, list[demo.D
                 assert image[b:d, a:c].min() < 90, name
 
 
-def test_nothing_looks_like_a_panel_label(pictures: dict[str, tuple[Any, list[demo.Drawn]]]) -> None:
+def test_nothing_looks_like_a_panel_label(pictures: dict[str, tuple[Any, list[comics.Drawn]]]) -> None:
     """Labels are pure red, and JPEG leaves R > 150, R - max(G, B) > 90 of it: no such pixel anywhere."""
     for name, (image, _) in pictures.items():
         values = image.astype(int)
@@ -289,13 +290,13 @@ def test_golden_digest() -> None:
 )
 def test_a_scene_that_cannot_be_read_is_named(scene: str, fault: str) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(fault))):
-        demo._items(scene)
+        comics._items(scene)
 
 
 @pytest.mark.parametrize("text", ["no speaker", "bob HI", "* ", ""])
 def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot read the text"):
-        demo.panel_texts(demo.Panel("bob@50", (text,)))
+        comics.panel_texts(comics.Panel("bob@50", (text,)))
 
 
 @pytest.mark.parametrize(
@@ -303,18 +304,18 @@ def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
 )
 def test_wrapping_keeps_words_and_width(change: Callable[[str], str], width: float) -> None:
     words = change("THE QUICK BROWN DUCK ASKS THE SLOW GREY SNAIL FOR THE WAY")
-    lines = demo.art.wrap(words, width, demo.LETTERS)
+    lines = comics.art.wrap(words, width, comics.LETTERS)
     assert " ".join(lines) == words
-    assert all(demo.art.text_width(line, demo.LETTERS) <= width for line in lines)
+    assert all(comics.art.text_width(line, comics.LETTERS) <= width for line in lines)
 
 
 def test_every_thing_draws_and_stays_near_its_box() -> None:
     """Each drawing leaves ink, and leaves none far outside the room it claims (in both directions)."""
-    scale = demo.art.SUPERSAMPLE
-    for name, kind in demo.art.THINGS.items():
+    scale = comics.art.SUPERSAMPLE
+    for name, kind in comics.art.THINGS.items():
         for flip in (False, True):
             image = np.full((400 * scale, 400 * scale, 3), 255, np.uint8)
-            pen = demo.art.Pen(image, demo._rng(0, name), (200.0, 300.0), 1.0, flip)
+            pen = comics.art.Pen(image, comics.generator(0, name), (200.0, 300.0), 1.0, flip)
             kind.draw(pen, ())
             x, y, width, height = cv2.boundingRect(255 - cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
             assert width * height > 0, name

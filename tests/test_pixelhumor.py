@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from punchline.benchmarks import pixelhumor
+from punchline.benchmarks.pixelhumor import ask
+from punchline.benchmarks.pixelhumor.data import boxes
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Image, ImageRef, Text
 
@@ -41,7 +43,7 @@ def test_comics() -> None:
 
 
 def test_boxes() -> None:
-    assert pixelhumor.boxes(files()) == {
+    assert boxes(files()) == {
         "a_b_1": [(0, 0, 50, 40, 2), (50, 0, 100, 40, 1)],
         "c_2": [(0, 0, 10, 10, 1)],
     }
@@ -89,11 +91,11 @@ def test_eight_requests_image_before_question() -> None:
     assert [request.task for request in requests] == list(pixelhumor.TASKS)
     for request in requests:
         system, user = request.messages
-        assert (system.role, system.content) == ("system", (Text(text=pixelhumor.SYSTEM_PROMPT),))
+        assert (system.role, system.content) == ("system", (Text(text=ask.SYSTEM_PROMPT),))
         assert user.role == "user"
-        assert user.content == (Image(sha256=IMAGE.sha256), Text(text=pixelhumor.QUESTIONS[request.task]))
+        assert user.content == (Image(sha256=IMAGE.sha256), Text(text=ask.QUESTIONS[request.task]))
         assert request.sampling.temperature == 0
-        assert request.sampling.max_tokens == pixelhumor.MAX_TOKENS[request.task]
+        assert request.sampling.max_tokens == ask.MAX_TOKENS[request.task]
         assert (request.condition, request.sample, request.item_id) == ("default", 0, "a_b_1")
 
 
@@ -118,7 +120,7 @@ def test_requests_do_not_depend_on_labels_or_urls() -> None:
 
 def test_prompts_are_pinned() -> None:
     """Any change of a prompt, white space included, asks every model anew: this test makes it deliberate."""
-    whole = "\0".join([pixelhumor.SYSTEM_PROMPT, *(pixelhumor.QUESTIONS[task] for task in pixelhumor.TASKS)])
+    whole = "\0".join([ask.SYSTEM_PROMPT, *(ask.QUESTIONS[task] for task in pixelhumor.TASKS)])
     assert (
         hashlib.sha256(whole.encode()).hexdigest() == "e609585a44822c6d70ec5590eaf642dde019bba1ed492146769a0d6dc62d667b"
     )
@@ -147,29 +149,29 @@ def read_items(given: dict[str, bytes]) -> object:
         (pixelhumor.listing, "comic_url", "c_2,", "../c_2,", ["line 3", "comic_id", "source_number"]),
         (pixelhumor.listing, "comic_url", "c_2,", "c 2", ["line 3"]),
         (
-            pixelhumor.boxes,
+            boxes,
             "metadata",
             "'x1': 0,",
             "'x1': '0',",
             ["metadata.csv", "line 2", "a_b_1", "metadata", "int"],
         ),
-        (pixelhumor.boxes, "metadata", "'x1': 0,", "'x1': True,", ["line 2", "a_b_1", "int"]),
-        (pixelhumor.boxes, "metadata", "'x1': 0,", "'x1': -1,", ["line 2", "a_b_1", "0 <= x1 < x2"]),
-        (pixelhumor.boxes, "metadata", "'x2': 50", "'x2': 0", ["line 2", "a_b_1", "0 <= x1 < x2"]),
-        (pixelhumor.boxes, "metadata", "'x1': 0, ", "", ["line 2", "a_b_1", "x1"]),
-        (pixelhumor.boxes, "metadata", "'panel_number': '2'", "'panel_number': 'two'", ["a_b_1", "panel_number"]),
-        (pixelhumor.boxes, "metadata", "'panel_number': '2'", "'panel_number': '0'", ["a_b_1", "panel_number"]),
-        (pixelhumor.boxes, "metadata", "{'x1': 0", "__import__('os'), {'x1': 0", ["line 2", "a_b_1", "list literal"]),
-        (pixelhumor.boxes, "metadata", "\"[{'x1': 0, 'y1': 0, 'x2': 10", "\"[{'x1': 0", ["line 3", "c_2"]),
+        (boxes, "metadata", "'x1': 0,", "'x1': True,", ["line 2", "a_b_1", "int"]),
+        (boxes, "metadata", "'x1': 0,", "'x1': -1,", ["line 2", "a_b_1", "0 <= x1 < x2"]),
+        (boxes, "metadata", "'x2': 50", "'x2': 0", ["line 2", "a_b_1", "0 <= x1 < x2"]),
+        (boxes, "metadata", "'x1': 0, ", "", ["line 2", "a_b_1", "x1"]),
+        (boxes, "metadata", "'panel_number': '2'", "'panel_number': 'two'", ["a_b_1", "panel_number"]),
+        (boxes, "metadata", "'panel_number': '2'", "'panel_number': '0'", ["a_b_1", "panel_number"]),
+        (boxes, "metadata", "{'x1': 0", "__import__('os'), {'x1': 0", ["line 2", "a_b_1", "list literal"]),
+        (boxes, "metadata", "\"[{'x1': 0, 'y1': 0, 'x2': 10", "\"[{'x1': 0", ["line 3", "c_2"]),
         (
-            pixelhumor.boxes,
+            boxes,
             "metadata",
             "\"[{'x1': 0, 'y1': 0, 'x2': 10, 'y2': 10, 'panel_number': '1'}]\"",
             "[]",
             ["c_2"],
         ),
         (
-            pixelhumor.boxes,
+            boxes,
             "metadata",
             "\"[{'x1': 0, 'y1': 0, 'x2': 10, 'y2': 10, 'panel_number': '1'}]\"",
             "[7]",
@@ -259,7 +261,7 @@ def test_a_box_may_reach_two_pixels_beyond() -> None:
 def test_what_is_odd_is_tolerated_and_told(name: str, old: str, new: str, expected: str) -> None:
     given = replaced(name, old, new)
     assert any(expected in line for line in pixelhumor.oddities(given))
-    assert len(pixelhumor.golds(given)) == len(pixelhumor.listing(given)) == len(pixelhumor.boxes(given)) == 2
+    assert len(pixelhumor.golds(given)) == len(pixelhumor.listing(given)) == len(boxes(given)) == 2
 
 
 def test_nothing_is_odd() -> None:

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.benchmarks import pixelhumor
-from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES, grade_item, panel_texts, parse
+from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
+from punchline.benchmarks.pixelhumor.answers import panel_texts, parse
+from punchline.benchmarks.pixelhumor.grade import GRADED, LONGEST, grade_item
+from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
 from punchline.core.records import RULES, Gold, Grade, Item, Response, Rule, State
 
 P, R = "paper", "released"
@@ -224,7 +226,7 @@ RELEASED = re.compile(r"(\d+):\s*(.*?)(?=(\d+: |$))", re.DOTALL)  # as scoring o
 @given(st.text(alphabet='12٣: \n"{a', max_size=40))
 def test_the_linear_pattern_finds_what_the_released_one_does(answer: str) -> None:
     expected = [(match.group(1), match.group(2)) for match in RELEASED.finditer(answer)]
-    assert pixelhumor._RELEASED_PANEL.findall(answer) == expected
+    assert RELEASED_PANEL.findall(answer) == expected
 
 
 # ------------------------------------------------------------------------------------------------------------- grades
@@ -270,7 +272,7 @@ def grades(rule: Rule, states: dict[str, State] | None = None, **answers: str | 
 @pytest.mark.parametrize("rule", RULES)
 def test_right_answers(rule: Rule) -> None:
     found = grades(rule)
-    assert tuple(found) == pixelhumor.GRADED
+    assert tuple(found) == GRADED
     for task, grade in found.items():
         assert (grade.state, grade.scored, grade.rule, grade.model, grade.item_id) == ("ok", True, rule, "model", "c_1")
         assert f"rule:{rule}" in grade.signature
@@ -446,7 +448,7 @@ def test_hostile_answers_are_read_in_linear_time(name: str, rule: Rule) -> None:
     """Each takes less than a second; anything quadratic takes minutes, and a looping order would fill the memory."""
     assert len(grades(rule, **dict.fromkeys(RIGHT, HOSTILE[name]))) == 7
     looping = grades(rule, Q7="1,2," * 25_000, Q8="1: " + HOSTILE[name])["Q8"]
-    assert sum(map(len, looping.parsed or ())) < 2 * pixelhumor.LONGEST
+    assert sum(map(len, looping.parsed or ())) < 2 * LONGEST
 
 
 # Gold as an answer gives full marks, whatever the gold.

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from punchline.benchmarks import pixelhumor
-from punchline.benchmarks.pixelhumor import STYLES, grade_item
+from punchline.benchmarks.pixelhumor import STYLES, ask
+from punchline.benchmarks.pixelhumor.data import boxes
+from punchline.benchmarks.pixelhumor.grade import grade_item
 from punchline.core.records import RULES, Gold, Grade, Item, Response, Rule
 from punchline.score.labels import f1
 
@@ -54,7 +56,7 @@ def perfect(golds: dict[str, Gold], items: dict[str, Item], rule: Rule) -> list[
 
 def test_every_comic_is_read(files: dict[str, bytes], golds: dict[str, Gold], items: dict[str, Item]) -> None:
     comics = pixelhumor.listing(files)
-    assert len(comics) == len(golds) == len(items) == len(pixelhumor.boxes(files)) == 2800
+    assert len(comics) == len(golds) == len(items) == len(boxes(files)) == 2800
     assert Counter(source for _, source, _ in comics) == dict.fromkeys(
         ("explosm", "garfield", "peanuts", "phdcomics", "smbc", "they_can_talk", "xkcd"), 400
     )
@@ -165,6 +167,6 @@ def test_prompts_stand_in_the_paper(mirror: Path, task: str) -> None:
     if not path.is_file():
         pytest.skip(f"PAPER ABSENT: no {path}; the prompts are not compared with appendix E")
     paper = " ".join(path.read_text(encoding="utf-8").replace("*", "").split())
-    prompt = pixelhumor.SYSTEM_PROMPT if task == "system" else pixelhumor.QUESTIONS[task]
+    prompt = ask.SYSTEM_PROMPT if task == "system" else ask.QUESTIONS[task]
     heading = "System prompt:" if task == "system" else f"Question {task[1]}:"
     assert f"{heading} {' '.join(prompt.split())}" in paper

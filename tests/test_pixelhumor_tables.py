@@ -14,7 +14,8 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from punchline.bench.table import Row
 from punchline.benchmarks import pixelhumor
-from punchline.benchmarks.pixelhumor import GRADED, MODALITIES, SOUND_EFFECTS, STYLES, grade_item
+from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
+from punchline.benchmarks.pixelhumor.grade import GRADED, grade_item
 from punchline.core.records import RULES, Gold, Grade, Item, Response, Rule, State
 from punchline.core.stats import Estimate, interval
 from punchline.score import labels

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punchline.bench import rating_tables
 from punchline.bench.ratings import Choice, Explanation, Rating, as_csv, blinded, preferred, read_ratings, unblinded
-from punchline.benchmarks import pixelhumor, pixelhumor_ratings, rating_tables
+from punchline.benchmarks import pixelhumor
+from punchline.benchmarks.pixelhumor import ratings as pixelhumor_ratings
 from punchline.core.errors import PunchlineError
 from punchline.core.records import ImageRef, Item, Request, Response
 from punchline.core.storage import parse_csv, write_records, write_table

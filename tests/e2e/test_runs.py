@@ -121,7 +121,7 @@ def test_a_changed_comic_is_asked_about_again_and_no_other(small: Project) -> No
 
 
 def test_a_changed_prompt_asks_that_question_again(small: Project) -> None:
-    edit(small.path / "src/punchline/benchmarks/pixelhumor.py", "in 3 sentences.", "in 4 sentences.")
+    edit(small.path / "src/punchline/benchmarks/pixelhumor/ask.py", "in 3 sentences.", "in 4 sentences.")
     before = small.journal_lines()
     small.snakemake(TABLE, config=SMALL)
     assert small.journal_lines() == before + 3 * 6

@@ -19,12 +19,13 @@ import msgspec
 import pytest
 
 from punchline.benchmarks import humorbench, pixelhumor
+from punchline.benchmarks.pixelhumor import demo
+from punchline.benchmarks.pixelhumor.scripts import SCRIPTS
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.journal import Journal
 from punchline.core.records import ImageRef, Item, ModelCard, Request, Sampling, sha256
-from punchline.demo import comics as demo
-from punchline.demo.scripts import SCRIPTS
+from punchline.demo.comics import picture
 from punchline.engines.vllm import Vllm
 from punchline.engines.vllm.leash import descendants
 from punchline.engines.vllm.server import environment, tail
@@ -82,7 +83,7 @@ def comics(folder: Path, count: int, tokens: int = 8) -> tuple[list[Request], di
     requests, files = [], {}
     for script, name in zip(SCRIPTS[:count], demo.comic_ids(), strict=False):
         file = folder / f"{name}.png"
-        image = demo.picture(script, name)[0]
+        image = picture(script, name)[0]
         cv2.imwrite(str(file), image)
         ref = ImageRef(path=str(file), sha256=sha256(file.read_bytes()), width=image.shape[1], height=image.shape[0])
         files[ref.sha256] = file

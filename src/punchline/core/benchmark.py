@@ -1,14 +1,14 @@
-"""Benchmarks: one file each, pure functions only. A module here whose name holds no `_` is a benchmark."""
+"""Benchmarks: one package each, pure functions only. A module here whose name holds no `_` is a benchmark."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Rule, Sampling, Text
 
@@ -125,17 +125,41 @@ class Chains(Protocol):
 class Drawn(Protocol):
     """What the module `demo` of a benchmark defines."""
 
+    __name__: str
+
     def draw(self, folder: Path) -> None:
-        """Write the raw files of its demo items to a folder."""
+        """Write the files that data/manifests/<benchmark>/annotations.csv lists, and the images of their items."""
         ...
 
 
 class Guesses(Protocol):
-    """What a benchmark that has baselines of its own defines besides."""
+    """What the module `baselines` of a benchmark defines, where it has one."""
 
     def baseline(self, name: str, request: Request, draw: random.Random) -> str | None:
         """What the baseline of that name answers, seeing the request only; None: it does not attempt the task."""
         ...
+
+
+@runtime_checkable
+class Looks(Protocol):
+    """What the module `baselines` defines where a benchmark's baselines look at its pictures."""
+
+    PRIOR: tuple[str, ...]  # tasks that have one answer for all items, where a card of the baseline `prior` gives it
+
+    def look(self, path: Path) -> Any:
+        """What can be read off a picture, for all requests about it. It is used by one thread."""
+        ...
+
+    def baseline(self, name: str, request: Request, draw: random.Random, seen: Callable[[], Any]) -> str | None:
+        """What the baseline of that name answers; None: it does not attempt the task. Raises NoAnswer.
+
+        `seen` gives what `look` gave of the request's picture. A task that is not attempted looks at nothing.
+        """
+        ...
+
+
+class NoAnswer(Exception):
+    """A picture off which nothing can be read that a baseline goes by; the message is the reason in the response."""
 
 
 def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate: str, reference: str) -> Request:
@@ -214,37 +238,33 @@ def load(name: str) -> Benchmark:
     return cast(Benchmark, importlib.import_module(f"punchline.benchmarks.{name}"))
 
 
+def _facet(name: str, facet: str) -> Any:
+    """A module of a benchmark that is loaded by name; None where there is none."""
+    package = f"punchline.benchmarks.{name}"
+    is_package = hasattr(importlib.import_module(package), "__path__")
+    module = f"{package}.{facet}" if is_package else f"{package}_{facet}"
+    return importlib.import_module(module) if importlib.util.find_spec(module) else None
+
+
 def illustrated(benchmark: Benchmark) -> Illustrated:
     """How the pictures of a benchmark with IMAGES are made."""
     assert benchmark.IMAGES
-    return cast(Illustrated, _module(benchmark.NAME, "pictures"))
+    return cast(Illustrated, _facet(benchmark.NAME, "pictures"))
 
 
-def drawn(name: str) -> Drawn | None:
-    """How the demo items of a benchmark are drawn."""
-    return cast(Drawn | None, _module(name, "demo"))
+def drawn(name: str) -> Drawn:
+    """How a benchmark's part of the demo corpus is drawn."""
+    return cast(Drawn, _facet(name, "demo"))
 
 
-def guesses(name: str) -> Guesses | None:
-    """A benchmark's own baselines."""
-    whole = load(name)
-    return cast(Guesses | None, whole if hasattr(whole, "baseline") else _module(name, "baselines"))
+def guesses(name: str) -> Guesses | Looks | None:
+    """The baselines of a benchmark; None: it has none."""
+    return cast("Guesses | Looks | None", _facet(name, "baselines"))
 
 
-def training(name: str) -> ModuleType | None:
-    """What a benchmark trains on (Hook of punchline.stages.finetune)."""
-    return _module(name, "training")
-
-
-def _module(name: str, facet: str) -> ModuleType | None:
-    """A benchmark's module of that name, a file beside it where the benchmark is no package; None: there is none."""
-    for module in (f"punchline.benchmarks.{name}.{facet}", f"punchline.benchmarks.{name}_{facet}"):
-        try:
-            return importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name != module:
-                raise
-    return None
+def training(name: str) -> Any:
+    """What a benchmark trains on (Hook of punchline.stages.finetune); None: nothing."""
+    return _facet(name, "training")
 
 
 def judged(benchmark: Benchmark) -> Judged:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
-# Each module has `draw(folder)`, which writes the files that data/manifests/<benchmark>/annotations.csv lists.
-MODULES = {
-    "humorbench": "punchline.benchmarks.humorbench_demo",
-    "hummus": "punchline.benchmarks.hummus_demo",
-    "pixelhumor": "punchline.demo.comics",
-    "stripcipher": "punchline.benchmarks.stripcipher.demo",
-    "yesbut": "punchline.benchmarks.yesbut.demo",
-}
+from punchline.core.benchmark import drawn
 
 
 def draw(benchmark: str, folder: Path) -> None:
     """Write the raw files of one benchmark's demo items to a folder."""
-    importlib.import_module(MODULES[benchmark]).draw(folder)
+    module = drawn(benchmark)
+    assert module is not None
+    module.draw(folder)

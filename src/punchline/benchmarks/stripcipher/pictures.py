@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from punchline.benchmarks import pixelhumor
+from punchline.benchmarks.pixelhumor import data as pixelhumor
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
 from punchline.benchmarks.stripcipher.strips import Strip, strips_of
 from punchline.comics import frames

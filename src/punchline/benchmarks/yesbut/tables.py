@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from punchline.bench import rating_tables
 from punchline.bench.ratings import RATINGS, Rating
 from punchline.bench.table import Row, Table
-from punchline.benchmarks import rating_tables
 from punchline.benchmarks.yesbut import ANNOTATIONS, PROMPTS
 from punchline.core.records import Gold, Grade, Item
 from punchline.core.stats import Array, Estimate, mean, total

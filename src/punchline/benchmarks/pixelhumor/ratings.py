@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from punchline.bench.rating_tables import INTERVAL_NOTE, NOTE, ratings_of, reliability_columns, rows, score_columns
 from punchline.bench.ratings import RATINGS, preferred, read_ratings
 from punchline.bench.table import Row, Table
-from punchline.benchmarks.pixelhumor_dataset import OBJECTIVE
-from punchline.benchmarks.rating_tables import INTERVAL_NOTE, NOTE, ratings_of, reliability_columns, rows, score_columns
+from punchline.benchmarks.pixelhumor import OBJECTIVE
 from punchline.core.records import sha256
 from punchline.core.stats import Estimate, mean, total
 from punchline.core.storage import parse_csv

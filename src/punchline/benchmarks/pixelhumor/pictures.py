@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from punchline.benchmarks.pixelhumor import Box, boxes
+from punchline.benchmarks.pixelhumor import METADATA
+from punchline.benchmarks.pixelhumor.data import Box, boxes
 from punchline.comics import number
 from punchline.core.benchmark import PUBLISHED, Files, Picture
 from punchline.core.errors import PunchlineError
@@ -12,9 +13,9 @@ from punchline.core.errors import PunchlineError
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
     """The comic with a number on every panel. Raises PunchlineError for a comic without boxes and for a bad box."""
-    found = _boxes(files["metadata.csv"]).get(item_id)
+    found = _boxes(files[METADATA]).get(item_id)
     if found is None:
-        raise PunchlineError("no panel boxes", file="metadata.csv", record=item_id)
+        raise PunchlineError("no panel boxes", file=METADATA, record=item_id)
     png = number.number(content, found, name=PUBLISHED)
     derivation = {"boxes": [list(box) for box in found], **number.derivation()}
     return [Picture("", png, ".png", *number.png_size(png), derivation)]
@@ -23,4 +24,4 @@ def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
 @lru_cache(maxsize=2)
 def _boxes(metadata: bytes) -> dict[str, list[Box]]:
     """Panel boxes of every comic: read once, not once a comic."""
-    return boxes({"metadata.csv": metadata})
+    return boxes({METADATA: metadata})

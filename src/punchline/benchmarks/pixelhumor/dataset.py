@@ -20,26 +20,19 @@ from functools import lru_cache
 import numpy as np
 
 from punchline.bench.table import Row, Table
+from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, STYLES, SUBJECTIVE
+from punchline.benchmarks.pixelhumor.data import VOCABULARY, source_of
 from punchline.core.errors import PunchlineError
 from punchline.core.stats import Array, Estimate, mean, total
 from punchline.core.storage import parse_csv
 from punchline.score.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 
-ANNOTATIONS = "annotation.csv"
-SUBJECTIVE = "subjective_label.csv"
-OBJECTIVE = "objective_label.csv"
-
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 ANNOTATORS = tuple(f"A{number}" for number in range(1, 9))  # undergraduates, section 3.2
 EXPERTS = tuple(f"A{number}" for number in range(9, 13))  # asked where the others did not settle a comic
 PAIRS = (("A1", "A2"), ("A3", "A4"), ("A5", "A6"), ("A7", "A8"))  # each pair labelled 700 comics
-STYLES = ("Comparison", "Personification", "Exaggeration", "Pun", "Sarcasm", "Silliness", "Surprise", "Dark")
-LABELS: dict[str, tuple[str, ...]] = {  # Q3 is a panel number, written by hand: any text
-    "Q1": ("Yes", "No"),
-    "Q2": ("Absent", "Present, contribute", "Present, do not contribute"),
-    "Q4": ("Text", "Visual", "Both", "NA"),
-    "Q5": (*STYLES, "NA"),
-}
+# Q3 is a panel number, written by hand: any text
+LABELS = {question: labels for question, labels in VOCABULARY.items() if labels is not None}
 
 COUNTS = {"max", "min", "count", "equal", *(label.lower() for label in LABELS["Q5"])}  # columns that are whole numbers
 RELEASED = "released annotations"  # the name of every row
@@ -47,11 +40,6 @@ RELEASED = "released annotations"  # the name of every row
 LIST_OF_TEXTS = "a list of texts such as ['Yes']"
 
 Cells = dict[str, tuple[str, ...]]  # one comic's labels by column
-
-
-def source_of(comic_id: str) -> str:
-    """The comic's source: explosm of explosm_127."""
-    return comic_id.rsplit("_", 1)[0]
 
 
 def parse_labels(cell: str, *, file: str, line: int, record: str, field: str) -> tuple[str, ...]:

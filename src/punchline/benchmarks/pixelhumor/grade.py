@@ -1,0 +1,171 @@
+"""Grades of answers to PixelHumor's questions, under either rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from punchline.benchmarks.pixelhumor import NAME
+from punchline.benchmarks.pixelhumor.answers import panel_texts, parse, plain_number
+from punchline.core.benchmark import DEFAULT, Verdict
+from punchline.core.records import Gold, Grade, Item, Response, Rule, State
+from punchline.score.text import LIBRARY, error_rates
+
+GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
+LONGEST = 2_000_000  # characters of a comic's text in the model's own order; see _ordered
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _ordered(texts: Mapping[str, str], order: Sequence[str]) -> tuple[str, ...]:
+    """The panels' texts in an order, lower-cased, white space collapsed; '' for a label without text.
+
+    Cut after LONGEST characters: under `released` a sequence that repeats a label without end repeats its text as
+    often, which can fill any memory. Error rates are in the thousands by then.
+    """
+    normal = {label: _normal(text) for label, text in texts.items()}
+    panels: list[str] = []
+    length = 0
+    for label in order:
+        panels.append(normal.get(label, ""))
+        length += len(panels[-1]) + 1
+        if length > LONGEST:
+            break
+    return tuple(panels)
+
+
+def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> dict[str, float]:
+    """text_acc, wer and cer of panels' texts in order.
+
+    Text accuracy compares the strings with position numbers ("1: … 2: …"), WER and CER those without. An empty
+    reference gives (1, 0, 0) for an empty candidate, else (0, words, characters) under `released`, (0, 1, 1) under
+    `paper`.
+    """
+    reference, text = (_normal(" ".join(panels)) for panels in (gold, candidate))
+    if not reference:
+        if not text:
+            return {"text_acc": 1, "wer": 0, "cer": 0}
+        wer, cer = (len(text.split(" ")), len(text)) if rule == "released" else (1, 1)
+        return {"text_acc": 0, "wer": wer, "cer": cer}
+    numbered = [
+        _normal(" ".join(f"{position}: {panel}" for position, panel in enumerate(panels, start=1)))
+        for panels in (gold, candidate)
+    ]
+    word_rate, character_rate = error_rates(reference, text)
+    return {"text_acc": float(numbered[0] == numbered[1]), "wer": word_rate, "cer": character_rate}
+
+
+def signature(task: str, rule: Rule) -> str:
+    """What names all that changes a grade's values."""
+    if task == "Q7":
+        return f"panel_acc|rule:{rule}|v:1"
+    if task == "Q8":
+        return f"text_acc,wer,cer|rule:{rule}|lib:{LIBRARY}|v:1"
+    return f"labels|task:{task}|rule:{rule}|v:1"
+
+
+# The answer that another one is read in the light of: Q1 gates (released) or turns into NA (paper), Q7 orders Q8.
+_RESTS_ON: dict[Rule, dict[str, str]] = {
+    "released": {"Q2": "Q1", "Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
+    "paper": {"Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
+}
+
+
+def _absent(response: Response | None) -> bool:
+    return response is None or response.state in ("missing", "failed")
+
+
+def grade_item(
+    responses: Mapping[str, Response],
+    item: Item,
+    gold: Gold,
+    model: str,
+    rule: Rule,
+    verdicts: Mapping[str, Verdict] | None = None,
+    condition: str = DEFAULT,
+) -> list[Grade]:
+    """Grades of one model's answers (by task) on one comic: Q1 … Q5, Q7 and Q8. Q6 is not graded automatically.
+
+    An answer that is missing or failed is not scored; a refusal and an answer from which nothing can be read are, as
+    wrong. `released`: Q1 … Q5 are scored only where the answer to Q1 holds "yes". `paper`: Q1 = No turns Q3, Q4 and Q5
+    into NA. Q8 needs the model's own order of panels: without an answer to Q7 it is missing.
+    """
+    gold_digest = gold.digest
+    digests = {task: response.digest for task, response in responses.items()}
+    first, sequence = responses.get("Q1"), responses.get("Q7")
+    first_text = (first.text or "") if first is not None else ""
+    gated = rule == "released" and "yes" not in first_text.lower()
+    says_no = rule == "paper" and first is not None and first.state == "ok" and parse("Q1", first_text, rule) == ("No",)
+
+    def grade(task: str) -> Grade:
+        response = responses.get(task)
+        state: State = response.state if response is not None else "missing"
+        scored = not _absent(response)
+        other = _RESTS_ON[rule].get(task)
+        needed = other == "Q7" or (other == "Q1" and rule == "released")
+        parsed: tuple[str, ...] | None = None
+        values: dict[str, float] = {}
+        text = (response.text or "") if response is not None else ""
+        readable = scored and (rule == "released" or state != "refused")  # under `paper` a refusal says nothing
+        if scored and needed and _absent(responses.get(str(other))):
+            state, scored = "missing", False
+        elif scored and gated and task not in ("Q7", "Q8"):
+            scored = False
+            parsed = parse(task, text, rule)
+        elif scored and says_no and task in ("Q3", "Q4", "Q5"):
+            parsed = ("NA",)
+        elif scored:
+            if task == "Q8":
+                parsed, values = _grade_text(text if readable else "", sequence, gold, rule)
+            else:
+                parsed = parse(task, text, rule) if readable else None
+            if task == "Q7":
+                right = tuple(plain_number(label) for label in gold.values["panel_sequence"].split(","))
+                values = {"panel_acc": float(parsed == right)}
+            if parsed is None and state == "ok":
+                state = "unparsable"
+        return Grade(
+            benchmark=NAME,
+            item_id=item.item_id,
+            task=task,
+            condition=DEFAULT,
+            sample=0,
+            model=model,
+            rule=rule,
+            signature=signature(task, rule),
+            responses=tuple(digests[name] for name in (other, task) if name in digests),
+            gold=gold_digest,
+            state=state,
+            scored=scored,
+            parsed=parsed,
+            values=values,
+        )
+
+    return [grade(task) for task in GRADED]
+
+
+def _grade_text(
+    text: str, sequence: Response | None, gold: Gold, rule: Rule
+) -> tuple[tuple[str, ...] | None, dict[str, float]]:
+    """(texts in the model's own order, scores) of an answer to Q8; None where no panel's text can be read."""
+    gold_order = tuple(label.strip() for label in gold.values["panel_sequence"].split(","))
+    answered = (sequence.text or "") if sequence is not None else ""
+    if rule == "released":
+        order = tuple(piece.strip() for piece in answered.split(","))
+        gold_texts, texts = panel_texts(gold.values["text"], rule), panel_texts(text, rule)
+        candidate = _ordered(texts, order)
+        return (candidate if texts else None), text_scores(_ordered(gold_texts, gold_order), candidate, rule)
+    labels = dict.fromkeys(plain_number(label) for label in gold_order)
+    labels |= dict.fromkeys(str(label) for label in range(1, gold.values["number_of_panels"] + 1))
+    gold_texts, texts = (panel_texts(answer, rule, labels) for answer in (gold.values["text"], text))
+    if not texts:
+        return None, {"text_acc": 0, "wer": 1, "cer": 1}
+    refused = sequence is not None and sequence.state == "refused"
+    order = (None if refused else parse("Q7", answered, rule)) or tuple(texts)
+    # Each label once, and only labels of the comic: a sequence that runs on does not repeat the text.
+    order, gold_order = (
+        tuple(dict.fromkeys(o for o in seq if o in labels)) for seq in (order, map(plain_number, gold_order))
+    )
+    candidate = _ordered(texts, order)
+    return candidate, text_scores(_ordered(gold_texts, gold_order), candidate, rule)
