@@ -7,6 +7,7 @@ import pkgutil
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol, cast
 
 from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Rule, Sampling, Text
@@ -93,7 +94,7 @@ class Benchmark(Protocol):
 
 
 class Illustrated(Protocol):
-    """What the module <benchmark>_pictures of a benchmark with IMAGES defines. Apart: no answer hangs on its code."""
+    """What the module `pictures` of a benchmark with IMAGES defines. Apart: no answer hangs on its code."""
 
     def pictures(self, item_id: str, content: bytes, files: Files) -> list[Picture]:
         """What models see, made of the bytes of an item's published image. Raises NoPicture."""
@@ -118,6 +119,14 @@ class Chains(Protocol):
 
     def chained_requests(self, item: Item, responses: Mapping[str, Mapping[str, Response]]) -> list[Request]:
         """What a model is asked on the ground of its own answers on an item, by condition and task."""
+        ...
+
+
+class Drawn(Protocol):
+    """What the module `demo` of a benchmark defines."""
+
+    def draw(self, folder: Path) -> None:
+        """Write the raw files of its demo items to a folder."""
         ...
 
 
@@ -193,7 +202,34 @@ def load(name: str) -> Benchmark:
 def illustrated(benchmark: Benchmark) -> Illustrated:
     """How the pictures of a benchmark with IMAGES are made."""
     assert benchmark.IMAGES
-    return cast(Illustrated, importlib.import_module(f"punchline.benchmarks.{benchmark.NAME}_pictures"))
+    return cast(Illustrated, _module(benchmark.NAME, "pictures"))
+
+
+def drawn(name: str) -> Drawn | None:
+    """How the demo items of a benchmark are drawn."""
+    return cast(Drawn | None, _module(name, "demo"))
+
+
+def guesses(name: str) -> Guesses | None:
+    """A benchmark's own baselines."""
+    whole = load(name)
+    return cast(Guesses | None, whole if hasattr(whole, "baseline") else _module(name, "baselines"))
+
+
+def training(name: str) -> ModuleType | None:
+    """What a benchmark trains on (Hook of punchline.stages.finetune)."""
+    return _module(name, "training")
+
+
+def _module(name: str, facet: str) -> ModuleType | None:
+    """A benchmark's module of that name, a file beside it where the benchmark is no package; None: there is none."""
+    for module in (f"punchline.benchmarks.{name}.{facet}", f"punchline.benchmarks.{name}_{facet}"):
+        try:
+            return importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+    return None
 
 
 def judged(benchmark: Benchmark) -> Judged:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import cv2
 
@@ -24,7 +24,6 @@ from punchline.comics import ocr
 from punchline.comics.number import OFFSET, Label, erase_labels, read_labels
 from punchline.comics.split import Box, read_image, reading_order, split
 from punchline.core import benchmark as benchmarks
-from punchline.core.benchmark import Guesses
 from punchline.core.engine import check_options
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Image, ModelCard, Request, Response, State, sha256
@@ -230,9 +229,9 @@ class Baseline:
 
     def _elsewhere(self, request: Request) -> tuple[State, str]:
         """What the baseline says of another benchmark's request."""
-        module = cast(Guesses, benchmarks.load(request.benchmark))
+        module = benchmarks.guesses(request.benchmark)
         text = None
-        if request.task in benchmarks.load(request.benchmark).TASKS and hasattr(module, "baseline"):
+        if request.task in benchmarks.load(request.benchmark).TASKS and module is not None:
             text = module.baseline(self.baseline, request, self._draw(request))
         return ("missing", "not attempted") if text is None else ("ok", text)
 

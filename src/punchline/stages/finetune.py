@@ -1,7 +1,7 @@
 """Fine-tuning with LoRA: recipes, splits, examples, a loop that can be stopped at any time, adapters.
 
 A recipe is one file of config/finetune/. Examples are the benchmark's own requests, rendered as the transformers engine
-renders them, followed by the gold answer (punchline.benchmarks.<name>_training); the loss is on the answer's tokens.
+renders them, followed by the gold answer (punchline.benchmarks.<name>.training); the loss is on the answer's tokens.
 State lies in data/adapters/<name>.work/; its last checkpoint stays, so that a job that runs again with nothing changed
 but a source file trains nothing. The same recipe, items and machine give the same bytes on a CPU, stopped and started
 again or not; on a GPU that is not promised.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import importlib
 import importlib.metadata
 import importlib.util
 import io
@@ -101,7 +100,7 @@ class Recipe(Record, frozen=True, kw_only=True):
 
 
 class Hook(Protocol):
-    """What punchline.benchmarks.<name>_training defines; `variants` (see stripcipher_training) where there are some."""
+    """What punchline.benchmarks.<name>.training defines; `variants` (see stripcipher's) where there are some."""
 
     CLUSTER: str
 
@@ -212,13 +211,12 @@ def _check(recipe: Recipe) -> None:
 
 def trainable() -> list[str]:
     """Benchmarks that say what is to be learnt from their gold."""
-    found = (name for name in benchmark_names() if importlib.util.find_spec(f"punchline.benchmarks.{name}_training"))
-    return sorted(found)
+    return sorted(name for name in benchmark_names() if benchmarks.training(name))
 
 
 def hook_of(benchmark: str) -> Hook:
     """What a benchmark trains on."""
-    return cast(Hook, importlib.import_module(f"punchline.benchmarks.{benchmark}_training"))
+    return cast(Hook, benchmarks.training(benchmark))
 
 
 # ------------------------------------------------------------------------------------------------------------- examples
