@@ -9,7 +9,8 @@ import pytest
 
 from punchline.bench.table import Graded, tabulate
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests, judged_text, parse_verdict
+from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests
+from punchline.benchmarks.humorbench.answers import judged_text, parse_verdict
 from punchline.core.benchmark import Verdict
 from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Response, State
 from punchline.core.storage import parse_csv

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.humorbench import judge_request, parse_verdict, requests
+from punchline.benchmarks.humorbench import requests
+from punchline.benchmarks.humorbench.answers import parse_verdict
+from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Item, ModelCard, Usage
 from punchline.engines import replay

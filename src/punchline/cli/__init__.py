@@ -284,7 +284,7 @@ def labelled(
     ] = Path("data/raw/humorbench/comprehensive_annotations.csv"),
 ) -> None:
     """HumorBench: explanations that people labelled, as answers to replay: a judge's verdicts then meet the labels."""
-    from punchline.benchmarks.humorbench_tables import as_released, read_labelled
+    from punchline.benchmarks.humorbench.labels import as_released, read_labelled
 
     for file in (labels, annotations):
         if not file.is_file():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 # Each module has `draw(folder)`, which writes the files that data/manifests/<benchmark>/annotations.csv lists.
 MODULES = {
-    "humorbench": "punchline.benchmarks.humorbench_demo",
+    "humorbench": "punchline.benchmarks.humorbench.demo",
     "hummus": "punchline.benchmarks.hummus.demo",
     "pixelhumor": "punchline.demo.comics",
     "stripcipher": "punchline.benchmarks.stripcipher_demo",
