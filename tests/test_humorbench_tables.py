@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from punchline.bench.released import Answer
 from punchline.bench.table import Graded, as_csv, as_markdown, discrepancies, tabulate
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests
+from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests, replay
 from punchline.benchmarks.humorbench.hard import hardest
 from punchline.benchmarks.humorbench.labels import as_released, read_labelled
 from punchline.core.benchmark import Verdict
 from punchline.core.errors import PunchlineError
 from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Price, Response, Rule, State, Usage
 from punchline.core.storage import csv_text
-from punchline.engines import replay
 
 TABLES = humorbench.TABLES
 Element = tuple[str, str]  # caption, element
@@ -552,8 +552,8 @@ def test_labelled_explanations_can_be_replayed() -> None:
     )
     found = read_labelled(labels.encode(), "l.csv", annotations.encode())
     assert [(one.item_id, one.label) for one in found] == [("1", "PASS"), ("0", "FAIL")]
-    answers = replay.read_humorbench(as_released(found).encode(), "r.csv")
+    answers = replay.read({"r.csv": as_released(found).encode()}, "r.csv")
     assert {row: dict(tasks) for row, tasks in answers.items()} == {
-        "1": {"explain": replay.Answer("why, so")},
-        "0": {"explain": replay.Answer("no")},
+        "1": {"explain": Answer("why, so")},
+        "0": {"explain": Answer("no")},
     }

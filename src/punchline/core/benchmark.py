@@ -221,6 +221,16 @@ def training(name: str) -> ModuleType | None:
     return _module(name, "training")
 
 
+def released_format(name: str) -> ModuleType | None:
+    """How released answers to a benchmark are read (Format of punchline.bench.released)."""
+    return _module(name, "replay") if name in names() else None
+
+
+def released_formats() -> list[str]:
+    """The benchmarks whose released answers can be read."""
+    return [name for name in names() if released_format(name) is not None]
+
+
 def _module(name: str, facet: str) -> ModuleType | None:
     """A benchmark's module of that name, a file beside it where the benchmark is no package; None: there is none."""
     for module in (f"punchline.benchmarks.{name}.{facet}", f"punchline.benchmarks.{name}_{facet}"):
