@@ -16,7 +16,7 @@ from punchline.benchmarks.humorbench.answers import explanation, parse_verdict
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
-from punchline.engines.lexical import content_words, engine, overlap, rating
+from punchline.engines.lexical import content_words, engine, overlap
 
 
 def card(**options: Any) -> ModelCard:
@@ -122,9 +122,9 @@ def test_echo_repeats_what_it_was_told(description: str, caption: str) -> None:
     assert explanation(answer.text or "") == f"{description} {caption}"
 
 
-def asked(text: str) -> Request:
+def asked(text: str, benchmark: str = "b") -> Request:
     return Request(
-        benchmark="b",
+        benchmark=benchmark,
         item_id="i",
         task="t",
         condition="default",
@@ -197,5 +197,6 @@ def test_yesbuts_judge(kind: str, rule: str, candidate: str, expected: float) ->
 
     reference = "A cat reads a newspaper upside down"
     values = {"gen": candidate, "ref": reference, "caption": "a comic"}
-    answer = rating(filled(yesbut.JUDGE_PROMPTS[kind, rule], values))  # type: ignore[index]
+    request = asked(filled(yesbut.JUDGE_PROMPTS[kind, rule], values), "yesbut")  # type: ignore[index]
+    answer = said(card(baseline="overlap", threshold=0.5), request).text
     assert answer is not None and yesbut.read_score(answer, "paper") == expected

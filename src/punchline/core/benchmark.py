@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, cast
@@ -138,6 +139,22 @@ class Guesses(Protocol):
         ...
 
 
+class Wording(Protocol):
+    """What the module `wording` of a benchmark defines, where a baseline can go by the words of its prompts."""
+
+    def echo(self, prompt: str) -> str | None:
+        """An answer that repeats what the prompt tells; None where it tells nothing."""
+        ...
+
+    def compared(self, prompt: str) -> tuple[str, str] | None:
+        """(what is right, what was said) of a judge's prompt; None for another."""
+        ...
+
+    def verdict(self, share: float, threshold: float) -> str:
+        """What a judge says who finds that share of the words of what is right in what was said."""
+        ...
+
+
 def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate: str, reference: str) -> Request:
     """What a scorer is asked: to compare a candidate (as the assistant's words) with a reference (as the user's)."""
     said = (Message(role="assistant", content=(Text(text=candidate),)),)
@@ -219,6 +236,12 @@ def guesses(name: str) -> Guesses | None:
 def training(name: str) -> ModuleType | None:
     """What a benchmark trains on (Hook of punchline.stages.finetune)."""
     return _module(name, "training")
+
+
+@cache
+def wording(name: str) -> Wording | None:
+    """How a benchmark's prompts are worded."""
+    return cast(Wording | None, _module(name, "wording") if name in names() else None)
 
 
 def released_format(name: str) -> ModuleType | None:
