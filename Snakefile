@@ -12,6 +12,7 @@ localrules:
     all,
     fetch,
     prepare,
+    questions,
     responses,
     all_tables,
     draw_demo,
@@ -57,6 +58,13 @@ rule prepare:
     input:
         all_of("items"),
         all_of("gold"),
+
+
+rule questions:
+    input:
+        all_of("items"),
+        all_of("gold"),
+        all_of("ask"),
 
 
 rule responses:

@@ -1,4 +1,5 @@
 # The selection, and what a rule reads: asked of punchline.project.needs, the one place that says what rests on what.
+import functools
 import re
 import sys
 
@@ -17,20 +18,12 @@ from punchline.project.runs import changes_in_place
 from punchline.project.selection import read_card, read_selection, write_chosen
 from punchline.stages.job import environment
 
-AGAIN = (
-    {"all"} if workflow.dag_settings.forceall else set(workflow.dag_settings.forcerun)
-)
 try:
     SELECTION, MIRROR = read_selection(config)
     PROJECT = Project(SELECTION)
-    GRAPH = Graph(PROJECT, AGAIN)
+    GRAPH = Graph(PROJECT)
 except PunchlineError as error:
     raise WorkflowError(str(error)) from None
-
-if not workflow.remote_exec:
-    environment(MIRROR, AGAIN)
-    for line in changes_in_place(SELECTION):
-        print(line, file=sys.stderr)
 
 PATHS = PROJECT.paths
 JSON = canonical(SELECTION).decode()
@@ -43,10 +36,25 @@ wildcard_constraints:
     table="|".join(map(re.escape, GRAPH.tables)),
 
 
+@functools.cache
+def prepare_jobs():
+    """Once, before the first job is looked at: what jobs inherit, and what somebody asks to make again."""
+    if workflow.remote_exec:
+        return
+    asked = workflow.dag_settings.forcerun
+    GRAPH.again = {re.sub("^judge_.*", "judge", name) for name in asked}
+    if workflow.dag_settings.forceall:
+        GRAPH.again = {"all"}
+    environment(MIRROR, GRAPH.again)
+    for line in changes_in_place(SELECTION):
+        print(line, file=sys.stderr)
+
+
 def needs_of(rule, **fixed):
     """Input function of a rule. Jobs whose artefacts are not current are marked as such: no time stamp decides."""
 
     def files(wildcards):
+        prepare_jobs()
         try:
             found = GRAPH.files(rule, {**wildcards, **fixed})
         except PunchlineError as error:

@@ -15,11 +15,13 @@ import yaml
 
 from punchline.benchmarks import (
     hummus,
-    hummus_demo,
-    hummus_tables,
-    hummus_training,
     stripcipher,
 )
+from punchline.benchmarks.hummus import answers as hummus_answers
+from punchline.benchmarks.hummus import demo as hummus_demo
+from punchline.benchmarks.hummus import scope as hummus_scope
+from punchline.benchmarks.hummus import split as hummus_split
+from punchline.benchmarks.hummus import training as hummus_training
 from punchline.benchmarks.stripcipher import demo as stripcipher_demo
 from punchline.benchmarks.stripcipher import holdout
 from punchline.benchmarks.stripcipher import training as stripcipher_training
@@ -207,7 +209,7 @@ def test_what_the_tables_test_on_is_not_trained_on(project: Path, demo: Any, tmp
     assert used
     for item_id in used:
         if recipe.benchmark == "hummus":
-            assert not hummus_tables.held_out(by_id[item_id].cluster)
+            assert not hummus_split.held_out(by_id[item_id].cluster)
         else:
             assert not holdout.held_out(item_id)
     assert {e.request.task for e in examples} <= set(recipe.tasks)
@@ -243,11 +245,13 @@ def check_hummus(items: list[Item], golds: list[Gold]) -> dict[str, int]:
         for request in hummus.requests(item):
             task = request.task
             target = hummus_training.target(request, item, gold)
-            if task == hummus.JOINT or not hummus_tables.in_scope(task, gold, "paper"):
+            if task == hummus.JOINT or not hummus_scope.in_scope(task, gold, "paper"):
                 assert target is None
                 continue
             assert target is not None, (item.item_id, task)
-            found = hummus.read(task, target, item.item_id, [one.lower() for one in gold.values.get("metaphors", ())])
+            found = hummus_answers.read(
+                task, target, item.item_id, [one.lower() for one in gold.values.get("metaphors", ())]
+            )
             assert found is not None, (item.item_id, task, target)
             if task.startswith("classification"):
                 assert found == ("Yes" if gold.values["labels"]["paper"] in hummus.POSITIVE else "No",)

@@ -14,24 +14,31 @@ import numpy as np
 import pytest
 
 from punchline.bench.table import Graded, Tabulated, read_published, tabulate
-from punchline.benchmarks import hummus, hummus_demo, hummus_pictures, hummus_tables
+from punchline.benchmarks import hummus
 from punchline.benchmarks.hummus import (
     CONDITIONS,
+    DATASET,
     DESCRIPTIONS,
     GOLD_FILES,
-    INSTRUCTIONS,
     ITEM_FILES,
-    JOINT_PROMPT,
     METAPHOR_TASKS,
-    OPTIONS,
     PROMPT_TASKS,
     TABLES,
     TASKS,
+    TEST_SET,
+    answers,
+    baselines,
+    data,
     grade_item,
-    involves_is_a,
     judge_requests,
 )
-from punchline.benchmarks.hummus_tables import DATASET, TEST_SET, held_out
+from punchline.benchmarks.hummus import demo as hummus_demo
+from punchline.benchmarks.hummus import pictures as hummus_pictures
+from punchline.benchmarks.hummus import tables as hummus_tables
+from punchline.benchmarks.hummus.ask import JOINT_PROMPT
+from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
+from punchline.benchmarks.hummus.scope import in_scope
+from punchline.benchmarks.hummus.split import held_out
 from punchline.core.benchmark import Verdict
 from punchline.core.errors import PunchlineError
 from punchline.core.records import (
@@ -207,9 +214,9 @@ def test_items_hold_no_label(demo: Files) -> None:
 
 
 def test_addresses(demo: Files) -> None:
-    assert hummus.address(521) == "https://nextml.github.io/caption-contest-data/cartoons/521.jpg"
+    assert data.address(521) == "https://nextml.github.io/caption-contest-data/cartoons/521.jpg"
     assert SITES["nextml.github.io"].resolve is None  # the address is the image's own
-    assert hummus.address(184).endswith("all_contest_images.zip#184.jpeg")
+    assert data.address(184).endswith("all_contest_images.zip#184.jpeg")
     assert "storage.googleapis.com" not in SITES  # recorded as missing
     assert all(url.startswith("https://") for _, _, url in hummus.listing(demo))
 
@@ -384,14 +391,14 @@ def test_others_are_asked_less(demo: Files) -> None:
 def test_random_baseline(demo: Files) -> None:
     draw = random.Random(0)
     for request in hummus.requests(items_of(demo)[ANNOTATED]):
-        said = {hummus.baseline("random", request, draw) for _ in range(50)}
+        said = {baselines.baseline("random", request, draw) for _ in range(50)}
         if request.task == "classification_a_b":
             assert said == {"A", "B"}
         elif request.task.startswith("classification"):
             assert said == {"Yes", "No"}
         else:
             assert said == {None}
-        assert hummus.baseline("prior", request, draw) is None
+        assert baselines.baseline("prior", request, draw) is None
 
 
 # -------------------------------------------------------------------------------------------------------------- grades
@@ -699,9 +706,7 @@ def test_released_counts(real: Files) -> None:
     items, golds = items_of(real), golds_of(real)
     assert len(items) == 1000 and len({item.cluster for item in items.values()}) == 251
     scope = {
-        rule: {
-            task: sum(hummus_tables.in_scope(task, gold, rule) for gold in golds.values()) for task in METAPHOR_TASKS
-        }
+        rule: {task: sum(in_scope(task, gold, rule) for gold in golds.values()) for task in METAPHOR_TASKS}
         for rule in RULES
     }
     assert set(scope["released"].values()) == {557, 556} and scope["released"]["caption_hl"] == 556
@@ -736,7 +741,7 @@ def test_released_gold_comes_back(real: Files) -> None:
 def test_released_metaphors_come_back_in_every_form(real: Files) -> None:
     items = items_of(real)
     for gold in golds_of(real).values():
-        metaphors = [str(one) for one in gold.values.get("metaphors", ())][: hummus.PIECES]
+        metaphors = [str(one) for one in gold.values.get("metaphors", ())][: answers.PIECES]
         fields = items[gold.item_id].fields
         shown = (str(fields["caption"]), str(fields["description"] or ""))
         for text in (
@@ -747,7 +752,7 @@ def test_released_metaphors_come_back_in_every_form(real: Files) -> None:
             "\n".join(f"{one.upper()}." for one in metaphors),
         ):
             if metaphors:
-                found = hummus.named(text, shown)
+                found = answers.named(text, shown)
                 assert found is not None and [one.lower() for one in found] == [one.lower() for one in metaphors]
 
 

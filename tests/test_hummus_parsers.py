@@ -8,29 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.benchmarks import hummus
-from punchline.benchmarks.hummus import (
+from punchline.benchmarks.hummus import TASKS, answers
+from punchline.benchmarks.hummus.answers import (
     EXAMPLES,
-    INSTRUCTIONS,
-    JOINT_PROMPT,
     NEGATIONS,
     NO_DOMAIN,
     NO_PREDICATE,
-    OPTIONS,
-    TASKS,
     a_or_b,
     box_list,
     explanation,
     is_met,
     joint_fields,
     marked_words,
-    metaphors,
     named,
     object_name,
     read,
     repeats_example,
     yes_or_no,
 )
+from punchline.benchmarks.hummus.ask import JOINT_PROMPT
+from punchline.benchmarks.hummus.data import metaphors
+from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
 from punchline.score import highlight
 
 texts = st.one_of(
@@ -602,5 +600,5 @@ def test_is_met(answer: str, expected: str | None) -> None:
 )
 def test_long_answers_take_no_longer_than_they_are(text: str) -> None:
     for task in asked:
-        hummus.read(task, text, "nyc-combi-1")
+        answers.read(task, text, "nyc-combi-1")
     is_met(joint_fields(text).get("is_met", ""))

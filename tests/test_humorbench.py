@@ -10,17 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks import humorbench, humorbench_demo
+from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import (
     ANNOTATIONS,
     CATEGORIES,
-    explanation,
     grade_item,
-    judge_request,
     judge_requests,
-    judged_text,
-    parse_verdict,
 )
+from punchline.benchmarks.humorbench import demo as humorbench_demo
+from punchline.benchmarks.humorbench.answers import explanation, judged_text, parse_verdict
+from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.core.benchmark import Verdict
 from punchline.core.errors import PunchlineError
 from punchline.core.records import RULES, Gold, Grade, Item, Request, Response, Rule, State, Text, Usage

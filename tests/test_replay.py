@@ -12,10 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Image, Message, ModelCard, Request, Sampling, Text
 from punchline.engines import replay
+
+PIXELHUMOR: Any = benchmarks.released_format("pixelhumor")
 
 GOOD = {
     "xkcd_1": {"Q1": "Yes", "Q5": "Pun, Surprise", "Q6": "", "panel_sequence": "2, 1", "text": "1: HI\n2: “no”"},
@@ -139,7 +142,7 @@ def test_bad_files(tmp_path: Path, content: bytes, expected: str) -> None:
 
 
 def test_a_byte_order_mark_is_no_content() -> None:
-    assert replay.read_pixelhumor(b'\xef\xbb\xbf{"a_1": {"Q1": "No"}}', "f") == {"a_1": {"Q1": "No"}}
+    assert PIXELHUMOR.read({"f": b'\xef\xbb\xbf{"a_1": {"Q1": "No"}}'}, "f") == {"a_1": {"Q1": "No"}}
 
 
 def test_file_not_there(tmp_path: Path) -> None:
@@ -177,7 +180,7 @@ def test_nothing_to_select(good: Path) -> None:
 
 def _reads_or_says_why(content: bytes) -> None:
     try:
-        answers = replay.read_pixelhumor(content, "gpt.json")
+        answers = PIXELHUMOR.read({"gpt.json": content}, "gpt.json")
     except PunchlineError as error:
         assert str(error).startswith("gpt.json")
     else:
@@ -208,13 +211,12 @@ def test_any_json(value: Any) -> None:
 @given(
     st.dictionaries(
         st.text(),
-        st.dictionaries(st.sampled_from(sorted(replay.PIXELHUMOR_FIELDS)), st.none() | st.text()),
+        st.dictionaries(st.sampled_from(sorted(PIXELHUMOR.FIELDS)), st.none() | st.text()),
     )
 )
 def test_good_files_are_read_as_they_stand(value: dict[str, dict[str, str | None]]) -> None:
     expected = {
-        comic: {replay.PIXELHUMOR_FIELDS[field]: text for field, text in answers.items()}
-        for comic, answers in value.items()
+        comic: {PIXELHUMOR.FIELDS[field]: text for field, text in answers.items()} for comic, answers in value.items()
     }
     for ascii_only in (True, False):
-        assert replay.read_pixelhumor(json.dumps(value, ensure_ascii=ascii_only).encode(), "f") == expected
+        assert PIXELHUMOR.read({"f": json.dumps(value, ensure_ascii=ascii_only).encode()}, "f") == expected

@@ -12,11 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.humorbench import judge_request, parse_verdict, requests
+from punchline.bench.released import Answer, Answers
+from punchline.benchmarks.humorbench import replay as released
+from punchline.benchmarks.humorbench import requests
+from punchline.benchmarks.humorbench.answers import parse_verdict
+from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Item, ModelCard, Usage
 from punchline.engines import replay
-from punchline.engines.replay import Answer, read_humorbench
 from punchline.project.hops import JUDGE, RELEASED, UNNAMED, by_journal, hops_of
 
 ROW = {"annotation_row": "6", "model": "o1", "explanation": "A pun.", "autograder_judgment": "PASS"}
@@ -31,11 +34,11 @@ def table(*rows: dict[str, str], columns: tuple[str, ...] = ()) -> bytes:
     return made.getvalue().encode()
 
 
-def read(*rows: dict[str, str], select: Any = None) -> replay.Answers:
-    return read_humorbench(table(*rows), "f.csv", select)
+def read(*rows: dict[str, str], select: Any = None) -> Answers:
+    return released.read({"f.csv": table(*rows)}, "f.csv", select)
 
 
-def verdict_in(answers: replay.Answers, row: str = "6") -> Answer:
+def verdict_in(answers: Answers, row: str = "6") -> Answer:
     judge = answers[row]["judge"]
     assert isinstance(judge, Answer)
     return judge
@@ -146,7 +149,7 @@ def test_a_verdict_survives_reasoning_that_quotes_one(reasoning: str) -> None:
 def test_any_bytes(content: bytes) -> None:
     for start in (b"", b"annotation_row,model,explanation,autograder_judgment\n"):
         try:
-            read_humorbench(start + content, "f.csv")
+            released.read({"f.csv": start + content}, "f.csv")
         except PunchlineError as error:
             assert str(error).startswith("f.csv")
 

@@ -29,7 +29,7 @@ from punchline.benchmarks.yesbut import demo as yesbut_demo
 from punchline.benchmarks.yesbut import pictures as yesbut_pictures
 from punchline.benchmarks.yesbut.answers import drawn_option, read_paper
 from punchline.benchmarks.yesbut.options import options
-from punchline.core.benchmark import Verdict
+from punchline.core.benchmark import Verdict, released_format
 from punchline.core.engine import check_files
 from punchline.core.errors import PunchlineError
 from punchline.core.records import (
@@ -644,7 +644,7 @@ def test_replay_of_descriptions_under_their_other_name(tmp_path: Path) -> None:
         {"image_file": "3.jpg", "gen_des": None},
     ]
     files = {"description_prompt2.json": json.dumps(records).encode()}
-    assert replay.read_yesbut(files, "f") == {
+    assert released_format("yesbut").read(files, "f") == {
         "1.jpg": {"description_2": "other"},
         "2.jpg": {"description_2": "own"},
         "3.jpg": {"description_2": None},
@@ -652,7 +652,7 @@ def test_replay_of_descriptions_under_their_other_name(tmp_path: Path) -> None:
     for bad, message in ((3, "field gen_des: an answer must be"), ("\ud800", "field gen_des: half a surrogate")):
         content = json.dumps([{"image_file": "1.jpg", "gen_des": bad}]).encode()
         with pytest.raises(PunchlineError, match=message):
-            replay.read_yesbut({"description_prompt2.json": content}, "f")
+            released_format("yesbut").read({"description_prompt2.json": content}, "f")
 
 
 @pytest.mark.parametrize("name", ["title_prompt1.json", "title_mcq_prompt1.json", "a.json"])

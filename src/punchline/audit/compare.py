@@ -25,14 +25,14 @@ from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Gold, Grade, Item, ModelCard, Rule
 from punchline.core.stats import Array, Estimate
 from punchline.core.storage import read_records, read_table
-from punchline.project.selection import read_card, stems
-from punchline.stages.prepare import read_files
 from punchline.project import paths
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN
 from punchline.project.provenance import Checks
 from punchline.project.runs import made_with
+from punchline.project.selection import read_card, stems
+from punchline.stages.prepare import read_files
 
 RESAMPLES = 9_999  # of the bootstrap and of the permutation test, which is exact where there are no more swaps
 ALPHA = 0.05
@@ -402,7 +402,9 @@ def _rows_of(
 # From the files
 
 
-def compare_models(models: Sequence[str], table: str | None = None, run: str = DEFAULT_RUN) -> tuple[list[Comparison], list[str]]:
+def compare_models(
+    models: Sequence[str], table: str | None = None, run: str = DEFAULT_RUN
+) -> tuple[list[Comparison], list[str]]:
     """Compare two models in the table with this path, else in the main table of every benchmark that has both.
 
     Comparisons, and why others were refused. Raises PunchlineError when there is none at all.
@@ -412,7 +414,9 @@ def compare_models(models: Sequence[str], table: str | None = None, run: str = D
     if a == b:
         raise PunchlineError(f"{a} is one model; name two")
     if table is not None:
-        places = [(of, found) for of in _loaded() for found in of.TABLES.values() if project.paths.table(found.file) == table]
+        places = [
+            (of, found) for of in _loaded() for found in of.TABLES.values() if project.paths.table(found.file) == table
+        ]
         return [_compare_files(of, found, (a, b), project) for of, found in places[:1]], []
     graded = [of for of in _loaded() if all(Path(project.paths.grades(of.NAME, name)).is_file() for name in (a, b))]
     if not graded:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,10 +23,16 @@ from punchline.core import engine as engines
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.storage import csv_text, parse_csv, write_text
-from punchline.project.selection import read_card, read_selection, stems
+from punchline.project.hops import CHAINED
+from punchline.project.needs import Project
+from punchline.project.paths import DEFAULT_RUN, Paths, journal, manifest
+from punchline.project.runs import made_with
+from punchline.project.selection import named_run, read_card, read_selection, stems
 from punchline.stages.cost import PLAN
 from punchline.stages.fetch import ANNOTATION_COLUMNS
 
+LABELLED = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
+STRIPS = Path(manifest("stripcipher", "strips.json"))
 SELECTION = "As snakemake --config: benchmarks=all models=[a,b] judge=c"
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -56,6 +64,9 @@ def _snakemake(*arguments: str, **environment: str) -> int:
     return subprocess.run(command, env=os.environ | environment, check=False).returncode
 
 
+RUN = Annotated[str, typer.Option(help="A named run; else the default one")]
+
+
 @app.command("audit")
 def audit_command(
     table: Annotated[str, typer.Argument(help="results/table8.csv, or just table8")],
@@ -63,11 +74,12 @@ def audit_command(
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: verdict, root, files, cells, findings")] = False,
     expect: Annotated[str | None, typer.Option(help="The root digest that was published or committed")] = None,
+    run: RUN = DEFAULT_RUN,
 ) -> None:
     """Walk a table back to the raw bytes and make it again; status 1 when anything differs."""
     from punchline.audit import audit
 
-    found = audit.audit(table_path(table), expect=expect)
+    found = audit.audit(table_path(table, run), expect=expect)
     cells = []
     if found.lineage is not None:
         chosen = row is not None or column is not None
@@ -78,32 +90,41 @@ def audit_command(
     raise typer.Exit(0 if found.verdict == "equal" else 1)
 
 
-def table_path(name: str) -> str:
-    """The CSV of a table that is named by path or by name."""
-    paths = {t.path: t.name for b in benchmark_names() for t in benchmarks.load(b).TABLES.values()}
-    by_name: dict[str, list[str]] = {}
-    for target, table in paths.items():
-        by_name.setdefault(table, []).append(target)
+def table_path(name: str, run: str = DEFAULT_RUN) -> str:
+    """The CSV of a table that is named by path or by name. Of several tables of one name, the run's own benchmark's."""
+    where, chosen = Paths(run=run), made_with(run).benchmarks
+    paths = {where.table(t.file): (b, t.name) for b in benchmark_names() for t in benchmarks.load(b).TABLES.values()}
     path = Path(name)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         path = path.relative_to(Path.cwd())
     if path.as_posix() in paths:
         return path.as_posix()
-    if len(by_name.get(name, ())) > 1:
-        raise PunchlineError(f"several benchmarks have a {name}", way_out=f"Say which: {', '.join(by_name[name])}")
-    if name in by_name:
-        return by_name[name][0]
-    raise PunchlineError(f"no table {name!r}", way_out=nearest(name, [*paths, *by_name]))
+    of = [target for target, (benchmark, table) in paths.items() if name in (table, f"{benchmark}/{table}")]
+    if len(of) > 1:
+        of = [target for target in of if paths[target][0] in chosen] or of
+    if len(of) > 1:
+        raise PunchlineError(f"several benchmarks have a {name}", way_out=f"Say which: {', '.join(of)}")
+    if of:
+        return of[0]
+    raise PunchlineError(f"no table {name!r}", way_out=nearest(name, [*paths, *(t for _, t in paths.values())]))
 
 
 @app.command("print")
-def print_command(table: Annotated[str, typer.Argument(help="results/table8.csv, or just table8")]) -> None:
+def print_command(
+    table: Annotated[str, typer.Argument(help="results/table8.csv, or just table8")], run: RUN = DEFAULT_RUN
+) -> None:
     """Print a table, and where to look next."""
-    path = table_path(table)
+    from punchline.audit.state import check_shown, table_states
+
+    path = table_path(table, run)
     text = Path(path).with_suffix(".md")
     if not text.is_file():
         raise PunchlineError(f"no {text}", way_out=f"Make it first: snakemake --cores all {path}")
+    check_shown(path)
+    states = {state.path: state for state in table_states(Project(made_with(run)))}
     print(text.read_text(encoding="utf-8"))
+    if path in states and states[path].reason:
+        print(f"STALE: {states[path].reason}; snakemake --cores all {path} makes it again", file=sys.stderr)
     print(f"{path}: the same with every digit; .md, .tex and .lineage.json lie beside it")
     print(f"punchline audit {path}: where each number comes from, made again from the raw bytes")
     print("punchline tables | models | show ID: what else there is; README.md: real data and your own models")
@@ -117,11 +138,12 @@ def compare_command(
         str | None, typer.Option(help="results/table8.csv, or just table8; else each benchmark's main table")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of comparisons")] = False,
+    run: RUN = DEFAULT_RUN,
 ) -> None:
     """Two models on the items that both answered: differences, intervals, tests, effect sizes."""
     from punchline.audit import compare
 
-    made, refused = compare.compare_models((a, b), None if table is None else table_path(table))
+    made, refused = compare.compare_models((a, b), None if table is None else table_path(table, run), run)
     if as_json:
         print(json.dumps([compare.as_json(one) for one in made], indent=1, ensure_ascii=False))
     else:
@@ -135,7 +157,7 @@ def compare_command(
 def restore(
     pull: Annotated[bool, typer.Option(help="Run `dvc pull` first")] = True,
 ) -> None:
-    """`dvc pull`, then make Snakemake believe what is there; refuses when `dvc status` is not clean."""
+    """`dvc pull`, and say whether every table is current; refuses when `dvc status` is not clean."""
     if not Path("dvc.lock").is_file():
         raise PunchlineError(
             "no dvc.lock: nothing was ever recorded",
@@ -157,9 +179,14 @@ def restore(
             f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})",
             way_out="Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring",
         )
-    if _snakemake("--touch", "--quiet", "all") != 0:
-        raise PunchlineError("snakemake --touch failed", way_out="Run `snakemake --touch --cores all` to see why")
-    print("restored: `snakemake -n` has nothing to do")
+    from punchline.audit.state import table_states
+
+    states = table_states(Project(read_selection({})[0]))
+    for state in states:
+        if state.reason:
+            print(f"{state.path}: {state.state}, {state.reason}")
+    there = sum(not state.reason for state in states)
+    print(f"restored: {there} of {len(states)} tables are current; `snakemake -n` says what is left to do")
 
 
 @app.command()
@@ -180,17 +207,28 @@ def fetch(
 def plan(
     selection: Annotated[list[str] | None, typer.Argument(help=SELECTION)] = None,
 ) -> None:
-    """What a run would still ask, before it does: requests, images, tokens, money. Nothing is asked."""
-    chosen = ["--config", *selection] if selection else []
-    status = _snakemake("results/plan.csv", "--forcerun", "plan", "--quiet", "all", *chosen)
-    if status:
-        raise typer.Exit(status)
-    rows = [cells for _, cells in parse_csv(Path("results/plan.csv").read_bytes(), PLAN, file="results/plan.csv")]
-    shown = [column for column in PLAN if any(row[column] for row in rows)]
-    _print([[row[column] for column in shown] for row in rows], shown)
-    asked = sum(int(row["to_ask"]) for row in rows)
-    costs = [float(row["cost_most"]) for row in rows if row["cost_most"]]
-    unpriced = sorted({row["asked"] for row in rows if row["to_ask"] != "0" and not row["cost_most"]})
+    """What a run would still ask, before it does: requests, images, tokens, money. Nothing is asked or changed."""
+    from punchline.stages.plan import plan
+
+    chosen = dict(_override(text) for text in selection or ())
+    if "run" in chosen:
+        chosen = named_run(chosen)[1] | {key: value for key, value in chosen.items() if key != "run"}
+    name = f"plan-{os.getpid()}"  # a run of its own: no run's files are touched
+    given = [f"{key}={json.dumps(value)}" for key, value in {**chosen, "run": name}.items()]
+    try:
+        status = _snakemake("questions", "--quiet", "all", "--config", *given)
+        if status:
+            raise typer.Exit(status)
+        rows = plan(Project(read_selection({**chosen, "run": name})[0]))
+    finally:
+        where = Paths(run=name)
+        for folder in (where.data, where.results, where.logs):
+            shutil.rmtree(folder, ignore_errors=True)
+    shown = [column for column in PLAN if any(row.get(column) not in (None, "") for row in rows)]
+    _print([["" if (cell := row.get(column)) is None else str(cell) for column in shown] for row in rows], shown)
+    asked = sum(int(row["to_ask"] or 0) for row in rows)
+    costs = [float(row["cost_most"] or 0) for row in rows if row.get("cost_most")]
+    unpriced = sorted({str(row["asked"]) for row in rows if row["to_ask"] and not row.get("cost_most")})
     print(f"{asked:,} requests to ask; at most {sum(costs):,.2f} where a price is known", end="")
     print(f" (none for {', '.join(unpriced)})" if unpriced else "")
 
@@ -201,18 +239,14 @@ def retry(
 ) -> None:
     """Ask once more what failed, and make everything that rests on it again."""
     chosen = ["--config", *selection] if selection else []
-    from punchline.project.hops import CHAINED
-    from punchline.stages.tabulate import Chain, hops_for
-
-    run = read_selection(dict(_override(text) for text in selection or ()))[0]
-    cards = [read_card(model) for model in run.models]
-    rules = {
-        f"infer_chained_{hop.who}" if hop.name == CHAINED else f"judge_{hop.who}"
-        for benchmark in run.benchmarks
-        for card in cards
-        for hop in hops_for(Chain(benchmark, run), card)
+    project = Project(read_selection(dict(_override(text) for text in selection or ()))[0])
+    hops = {
+        "infer_chained" if hop == CHAINED else f"judge_{who}"
+        for benchmark in project.selection.benchmarks
+        for model in project.selection.models
+        for hop, who in project.hops(benchmark, model).items()
     }
-    raise typer.Exit(_snakemake("--forcerun", "infer", *sorted(rules), *chosen))
+    raise typer.Exit(_snakemake("--forcerun", "infer", *sorted(hops), *chosen))
 
 
 def _override(text: str) -> tuple[str, Any]:
@@ -265,14 +299,80 @@ def benchmarks_command() -> None:
 
 
 @app.command("tables")
-def tables_command() -> None:
-    """The tables there are, and the targets that make them."""
-    rows = [
-        (table.name, table.path, table.rule, "made" if Path(table.path).is_file() else "", table.title)
-        for name in benchmark_names()
-        for table in benchmarks.load(name).TABLES.values()
-    ]
-    _print(rows, ("table", "target", "rule", "", "title"))
+def tables_command(
+    selection: Annotated[list[str] | None, typer.Argument(help=SELECTION)] = None,
+    run: RUN = DEFAULT_RUN,
+) -> None:
+    """The tables there are, the targets that make them, and whether what lies there is current: current, stale, absent.
+
+    Without a selection, in that which the run was last made with.
+    """
+    from punchline.audit.state import table_states
+
+    chosen = dict(_override(text) for text in selection or ())
+    selected = read_selection({**chosen, "run": run})[0] if chosen else made_with(run)
+    states = {(one.benchmark, one.table): one for one in table_states(Project(selected))}
+    rows = []
+    for name in benchmark_names():
+        for table in benchmarks.load(name).TABLES.values():
+            state = states.get((name, table.name))
+            path = Paths(run=run).table(table.file)
+            known = "" if state is None else state.state + (f": {state.reason}" if state.state == "stale" else "")
+            rows.append((table.name, path, table.rule, known or "not selected", table.title))
+    _print(rows, ("table", "target", "rule", "state", "title"), (None, None, None, 60, None))
+
+
+@app.command("runs")
+def runs_command() -> None:
+    """The runs that were made: their selection, how many tables are current, and when the newest was made."""
+    from punchline.audit.state import table_states
+    from punchline.project.runs import runs, selection_text
+
+    rows = []
+    for name, chosen in runs().items():
+        states = table_states(Project(chosen.selection))
+        there = [Path(state.path) for state in states if Path(state.path).is_file()]
+        newest = max((path.stat().st_mtime for path in there), default=None)
+        when = "" if newest is None else datetime.fromtimestamp(newest, UTC).isoformat(" ", "minutes")[:16]
+        stale = sum(state.state == "stale" for state in states)
+        tables = f"{len(there)} of {len(states)}" + (f", {stale} stale" if stale else "")
+        roots = {state.path: _root(state.path) for state in states if Path(state.path).is_file()}
+        root = next((root for root in roots.values() if root), "")
+        rows.append((name, selection_text(chosen.selection), tables, root[:16], when))
+    _print(rows, ("run", "selection", "tables", "root of the first", "made (UTC)"), (None, 60, None, None, None))
+
+
+def _root(path: str) -> str:
+    from punchline.audit.state import read_lineage
+
+    try:
+        return read_lineage(path).root
+    except PunchlineError:
+        return ""
+
+
+@app.command("diff")
+def diff_command(
+    a: Annotated[str, typer.Argument(metavar="RUN", help="A run; `default` is the default one")],
+    b: Annotated[str, typer.Argument(metavar="RUN", help="Another")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
+) -> None:
+    """Which cells of two runs' tables differ, and why: selection, models, data, code."""
+    from punchline.audit.diff import diff
+
+    found = diff(a, b)
+    if as_json:
+        print(json.dumps([{**one._asdict(), "cells": [c._asdict() for c in one.cells]} for one in found], indent=1))
+        return
+    for one in found:
+        print(f"{one.table}: {len(one.cells):,} cells differ, {one.same:,} are equal")
+        for why in one.why:
+            print(f"  because  {why}")
+        for cell in one.cells[:20]:
+            values = " → ".join("-" if value is None else f"{value:.6g}" for value in (cell.a, cell.b))
+            print(f"  {cell.row} · {cell.column}: {values}")
+        if len(one.cells) > 20:
+            print(f"  … and {len(one.cells) - 20:,} more: --json has all")
 
 
 @app.command()
@@ -281,10 +381,10 @@ def labelled(
     out: Annotated[Path, typer.Argument(help="CSV for a card with engine: replay, format: humorbench")],
     annotations: Annotated[
         Path, typer.Option(help="HumorBench's comprehensive_annotations.csv, once it is fetched")
-    ] = Path("data/raw/humorbench/comprehensive_annotations.csv"),
+    ] = LABELLED,
 ) -> None:
     """HumorBench: explanations that people labelled, as answers to replay: a judge's verdicts then meet the labels."""
-    from punchline.benchmarks.humorbench_tables import as_released, read_labelled
+    from punchline.benchmarks.humorbench.labels import as_released, read_labelled
 
     for file in (labels, annotations):
         if not file.is_file():
@@ -308,7 +408,7 @@ def sheet(
     from punchline.bench.ratings import blinded
     from punchline.people.sheet import explanations
 
-    found = explanations(benchmark, task, models, condition)
+    found = explanations(Paths(), benchmark, task, models, condition)
     texts, key = blinded(found, seed)
     write_text(out / "sheet.csv", texts)
     write_text(out / "key.csv", key)
@@ -354,7 +454,7 @@ def drafts(
     from punchline.people import review
     from punchline.stages.infer import answer, image_files
 
-    prepared = Path("data/items/stripcipher/items.jsonl")
+    prepared = Path(Paths().items("stripcipher"))
     if not prepared.is_file():
         raise PunchlineError("no strip is prepared", file=prepared, way_out="Run the target `prepare` first")
     items = read_records(prepared, Item)
@@ -371,9 +471,9 @@ def drafts(
                 engine,
                 asked,
                 image_files(items),
-                journal=f"data/responses/stripcipher/drafts/{model}.jsonl",
+                journal=journal("stripcipher", f"drafts/{model}"),
                 label=f"drafts of {model}",
-                sampling=card.sampling_for("stripcipher"),
+                key=engines.model_key(engine, card, "stripcipher"),
             )
         pool += review.drafts(asked, said, model)
     write_text(out, review.sheet(pool))
@@ -383,9 +483,7 @@ def drafts(
 @app.command()
 def reviewed(
     sheet: Annotated[Path, typer.Argument(help="The sheet that people have filled in")] = Path("review.csv"),
-    strips: Annotated[Path, typer.Option(help="Where the accepted texts go")] = Path(
-        "data/manifests/stripcipher/strips.json"
-    ),
+    strips: Annotated[Path, typer.Option(help="Where the accepted texts go")] = STRIPS,
 ) -> None:
     """StripCipher: put the texts that people accepted into strips.json, and its digest into the manifest beside it."""
     from punchline.core.records import sha256
@@ -396,24 +494,25 @@ def reviewed(
             raise PunchlineError("no such file", file=file)
     text = accepted(strips.read_bytes(), sheet.read_bytes(), str(sheet))
     write_text(strips, text)
-    manifest = strips.with_name("annotations.csv")
-    if manifest.is_file():
-        lines = [cells for _, cells in parse_csv(manifest.read_bytes(), ANNOTATION_COLUMNS, file=manifest)]
+    listed = strips.with_name("annotations.csv")
+    if listed.is_file():
+        lines = [cells for _, cells in parse_csv(listed.read_bytes(), ANNOTATION_COLUMNS, file=listed)]
         for cells in lines:
             if cells["path"] == strips.name:
                 cells |= {"sha256": sha256(text.encode()), "bytes": str(len(text.encode()))}
-        write_text(manifest, csv_text(ANNOTATION_COLUMNS, lines))
+        write_text(listed, csv_text(ANNOTATION_COLUMNS, lines))
     print(f"{strips}: the texts of {sheet} are in it")
 
 
 @app.command()
 def show(
     record: Annotated[str, typer.Argument(metavar="ID", help="An item id, or the start of a request id")],
+    run: RUN = DEFAULT_RUN,
 ) -> None:
     """One record in full, with what it comes from and what was made of it, as JSON."""
     from punchline.audit.show import find
 
-    print(json.dumps(msgspec.to_builtins(find(record)), indent=1, ensure_ascii=False))
+    print(json.dumps(msgspec.to_builtins(find(record, run)), indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

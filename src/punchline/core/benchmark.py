@@ -7,6 +7,7 @@ import importlib.util
 import pkgutil
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -162,6 +163,22 @@ class NoAnswer(Exception):
     """A picture off which nothing can be read that a baseline goes by; the message is the reason in the response."""
 
 
+class Wording(Protocol):
+    """What the module `wording` of a benchmark defines, where a baseline can go by the words of its prompts."""
+
+    def echo(self, prompt: str) -> str | None:
+        """An answer that repeats what the prompt tells; None where it tells nothing."""
+        ...
+
+    def compared(self, prompt: str) -> tuple[str, str] | None:
+        """(what is right, what was said) of a judge's prompt; None for another."""
+        ...
+
+    def verdict(self, share: float, threshold: float) -> str:
+        """What a judge says who finds that share of the words of what is right in what was said."""
+        ...
+
+
 def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate: str, reference: str) -> Request:
     """What a scorer is asked: to compare a candidate (as the assistant's words) with a reference (as the user's)."""
     said = (Message(role="assistant", content=(Text(text=candidate),)),)
@@ -239,11 +256,12 @@ def load(name: str) -> Benchmark:
 
 
 def _facet(name: str, facet: str) -> Any:
-    """A module of a benchmark that is loaded by name; None where there is none."""
-    package = f"punchline.benchmarks.{name}"
-    is_package = hasattr(importlib.import_module(package), "__path__")
-    module = f"{package}.{facet}" if is_package else f"{package}_{facet}"
-    return importlib.import_module(module) if importlib.util.find_spec(module) else None
+    """A module of a benchmark that is loaded by name; None where there is no such benchmark, or no such module."""
+    module = module_of(name, facet)
+    if name not in names() or importlib.util.find_spec(module) is None:
+        return None
+    LOADED.add(module)
+    return importlib.import_module(module)
 
 
 def illustrated(benchmark: Benchmark) -> Illustrated:
@@ -265,6 +283,22 @@ def guesses(name: str) -> Guesses | Looks | None:
 def training(name: str) -> Any:
     """What a benchmark trains on (Hook of punchline.stages.finetune); None: nothing."""
     return _facet(name, "training")
+
+
+@cache
+def wording(name: str) -> Wording | None:
+    """How a benchmark's prompts are worded; None: no baseline goes by its words."""
+    return cast("Wording | None", _facet(name, "wording"))
+
+
+def released_format(name: str) -> Any:
+    """How released answers to a benchmark are read (Format of punchline.bench.released); None: none were released."""
+    return _facet(name, "replay")
+
+
+def released_formats() -> list[str]:
+    """The benchmarks whose released answers can be read."""
+    return [name for name in names() if released_format(name) is not None]
 
 
 def judged(benchmark: Benchmark) -> Judged:

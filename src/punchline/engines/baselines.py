@@ -23,6 +23,7 @@ from punchline.core.benchmark import Guesses, Looks, NoAnswer, guesses
 from punchline.core.engine import check_options
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Image, ModelCard, Request, Response, State, sha256
+from punchline.project import code
 
 Look = Callable[[Callable[[Path], Any], Path], Any]  # what a benchmark's `look` gives of a file, each at most once
 
@@ -51,7 +52,7 @@ class Baseline:
 
     def identity(self) -> dict[str, Any]:
         """The baseline, its constants, and the libraries that it reads comics with; the seed only where one is used."""
-        identity: dict[str, Any] = {"baseline": self.baseline, "v": 1}
+        identity: dict[str, Any] = {"baseline": self.baseline}
         if self.baseline == "prior":
             return identity | {"answers": self.answers}
         if self.baseline == "random":
@@ -59,6 +60,10 @@ class Baseline:
         if self.baseline == "ocr":
             identity["ocr"] = ocr.derivation()
         return identity | {"opencv": cv2.__version__}
+
+    def code(self, benchmark: str) -> str:
+        """Digest of what computes the answers."""
+        return code.digest("punchline.engines.baselines", benchmarks.module_of(benchmark, "baselines"))
 
     def unavailable(self) -> str | None:
         """Never."""

@@ -1,8 +1,8 @@
 """Baselines for text, without a model: an explainer that repeats what it was told, and a judge that counts words.
 
-They see what a model sees: the request. `echo` is the floor of any benchmark whose judge can be talked round by the
-question itself; `overlap` says how far a judge gets that understands nothing (docs/humorbench.md has its agreement with
-people).
+They see what a model sees: the request, which the module `wording` of its benchmark takes apart. `echo` is the floor of
+any benchmark whose judge can be talked round by the question itself; `overlap` says how far a judge gets that
+understands nothing.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import punchline
+from punchline.core.benchmark import module_of, wording
 from punchline.core.engine import check_options
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import ModelCard, Request, Response, Text
+from punchline.project import code
 
 BASELINES = ("echo", "overlap")
 OPTIONS = ("baseline", "threshold")
@@ -38,35 +40,10 @@ def content_words(text: str) -> set[str]:
     return {word.removesuffix("s") if len(word) > 3 else word for word in words if word not in STOP_WORDS}
 
 
-def overlap(element: str, explanation: str) -> float:
-    """Share of the element's content words that the explanation has; 0 for an element without any."""
-    wanted = content_words(element)
-    return len(wanted & content_words(explanation)) / len(wanted) if wanted else 0.0
-
-
-def _field(prompt: str, name: str, until: str | None) -> str | None:
-    """What a prompt has after the last line that begins with `name:`, up to the line that begins with `until:`."""
-    start = prompt.rfind(f"\n{name}:")
-    if start < 0:
-        return None
-    end = prompt.find(f"\n{until}:", start + 1) if until is not None else len(prompt)
-    return prompt[start + len(name) + 2 : end if end >= 0 else len(prompt)].strip()
-
-
-def rating(prompt: str) -> str | None:
-    """A score of 1 to 5 by the share of the reference's content words; None for a prompt that asks for none.
-
-    It reads YesBut's two prompts: in one the candidate stands before the reference, in the other after it. What a
-    candidate says is never taken for the reference.
-    """
-    _, found, rest = prompt.partition("- Candidate literal description:")
-    candidate, _, reference = rest.rpartition("- Reference literal description:")
-    reference = re.split("\nUsing a scale|\nTask:", reference, maxsplit=1)[0]
-    if not found:
-        _, found, rest = prompt.partition("- The reference contradiction illustration:")
-        reference, _, candidate = rest.partition("- The generated contradiction illustration:")
-        candidate = candidate.rpartition("\nPlease directly")[0]
-    return f"Rating: [[{1 + round(4 * overlap(reference, candidate))}]]" if found else None
+def overlap(reference: str, text: str) -> float:
+    """Share of the reference's content words that the text has; 0 for a reference without any."""
+    wanted = content_words(reference)
+    return len(wanted & content_words(text)) / len(wanted) if wanted else 0.0
 
 
 class Lexical:
@@ -92,7 +69,11 @@ class Lexical:
 
     def identity(self) -> dict[str, Any]:
         """The baseline and its constants."""
-        return {"baseline": self.baseline, "threshold": self.threshold, "v": 2 if self.baseline == "overlap" else 1}
+        return {"baseline": self.baseline, "threshold": self.threshold}
+
+    def code(self, benchmark: str) -> str:
+        """Digest of what computes the answers."""
+        return code.digest("punchline.engines.lexical", module_of(benchmark, "wording"))
 
     def unavailable(self) -> str | None:
         """Never."""
@@ -105,7 +86,7 @@ class Lexical:
         """One response a request; `missing` for a request whose prompt has not what the baseline goes by."""
         for request in requests:
             parts = (part.text for m in request.messages for part in m.content if isinstance(part, Text))
-            text = self._answer("\n".join(parts))
+            text = self._answer(request.benchmark, "\n".join(parts))
             yield Response(
                 request_id=request.request_id,
                 model_key=model_key,
@@ -116,19 +97,14 @@ class Lexical:
                 engine_version=self.version,
             )
 
-    def _answer(self, prompt: str) -> str | None:
-        element = _field(prompt, "Anticipated answer point", None)
+    def _answer(self, benchmark: str, prompt: str) -> str | None:
+        words = wording(benchmark)
+        if words is None:
+            return None
         if self.baseline == "echo":
-            description, caption = _field(prompt, "Cartoon description", "Caption"), _field(prompt, "Caption", None)
-            if description is None or caption is None or element is not None:
-                return None
-            return f"<explanation>{description} {caption}</explanation>"
-        explanation = _field(prompt, "Student's answer", "Anticipated answer point")
-        if explanation is None or element is None:
-            return rating(prompt)
-        share = overlap(element, explanation)
-        verdict = "PASS" if share >= float(self.threshold or 0) else "FAIL"
-        return f"<reasoning>{share:.3f} of the content words</reasoning>\n<judgement>{verdict}</judgement>"
+            return words.echo(prompt)
+        texts = words.compared(prompt)
+        return None if texts is None else words.verdict(overlap(*texts), float(self.threshold or 0))
 
 
 def engine(card: ModelCard, seed: int) -> Lexical:

@@ -1,231 +1,27 @@
 """Released answers from a file. Nothing is asked: a model's published outputs go through the same grading as any other.
 
+A format is named as the benchmark whose requests it answers, and read by that benchmark's module `replay`.
+
 The text of an answer is what the file says; whether it is a refusal is not guessed.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import punchline
+from punchline.bench.released import JUDGE, Answer, Answers, Format, Select
+from punchline.core import benchmark as benchmarks
+from punchline.core.benchmark import module_of
 from punchline.core.engine import check_options
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import ModelCard, Request, Response, Scalar, State, Usage, digest_of, sha256
-from punchline.core.storage import parse_csv
+from punchline.core.records import ModelCard, Request, Response, State, digest_of, sha256
+from punchline.project import code
 
 OPTIONS = ("format", "path", "select")
-
-# Field of the released files: task.
-PIXELHUMOR_FIELDS = {f"Q{n}": f"Q{n}" for n in range(1, 7)} | {"panel_sequence": "Q7", "text": "Q8"}
-
-JUDGE = "judge"  # the task that a released verdict answers
-
-
-class Answer(NamedTuple):
-    """A released answer with what the file says of it."""
-
-    text: str | None  # None where the file has null
-    usage: Usage = Usage()
-    judge: str | None = None  # who gave this verdict
-
-
-Select = Mapping[str, Scalar] | None
-Answers = Mapping[str, Mapping[str, str | Answer | None]]  # item id: {task: answer}
-Reader = Callable[[bytes, str, Select], Answers]  # of a file's content, its name, and `select`
-
-
-def read_pixelhumor(content: bytes, file: str, select: Select = None) -> Answers:
-    """Answers in PixelHumor's released form: {comic_id: {"Q1": "Yes", …, "panel_sequence": "2, 1", "text": "1: …"}}.
-
-    panel_sequence answers Q7, text answers Q8. Raises PunchlineError, naming file and place, for content that is not
-    such JSON (malformed, an id or a field twice, an unknown field, an answer that is no string), and for any `select`.
-    """
-    if select is not None:
-        raise PunchlineError(
-            f"there is nothing to select ({select!r}): the format pixelhumor holds one model's answers",
-            file=file,
-            field="select",
-            way_out="Take `select` out of the model's YAML",
-        )
-    answers: dict[str, dict[str, str | Answer | None]] = {}
-    for comic_id, values in _members(_parse(content, file), file, None):
-        answers[comic_id] = {}
-        for field, value in _members(values, file, comic_id):
-            if field not in PIXELHUMOR_FIELDS:
-                raise PunchlineError(
-                    f"unknown question {field!r}", file=file, record=comic_id, way_out=nearest(field, PIXELHUMOR_FIELDS)
-                )
-            if value is not None and not isinstance(value, str):
-                raise PunchlineError(
-                    f"an answer must be a string or null, not {_kind(value)}",
-                    file=file,
-                    record=comic_id,
-                    field=field,
-                    way_out='Write what the model wrote, in quotation marks: "3", or "Pun, Surprise"',
-                )
-            if value is not None and _broken(value):
-                raise PunchlineError("half a surrogate pair is no character", file=file, record=comic_id, field=field)
-            answers[comic_id][PIXELHUMOR_FIELDS[field]] = value
-    return answers
-
-
-HUMORBENCH_COLUMNS = ("annotation_row", "model", "explanation", "autograder_judgment")
-
-
-def read_humorbench(content: bytes, file: str, select: Select = None) -> Answers:
-    """Explanations of HumorBench, and verdicts on them, from a CSV in the form of its released runs.
-
-    Columns: HUMORBENCH_COLUMNS, and, where they are there, autograder_model, autograder_reasoning,
-    explainer_tokens_in, explainer_tokens_out, autograder_tokens_in, autograder_tokens_out (an empty cell is unknown);
-    others are ignored. `select`: {column: value} that a row must have. Raises PunchlineError, naming file and line, for
-    a row that cannot be read, for an element that is explained twice, and for a `select` that no row fits.
-    """
-    answers: dict[str, dict[str, str | Answer | None]] = {}
-    models: dict[str, str] = {}
-    for line, cells in _selected(content, file, select, HUMORBENCH_COLUMNS):
-        row = cells["annotation_row"].strip()
-        if not re.fullmatch("[0-9]{1,6}", row):
-            raise PunchlineError(
-                f"expected a row number of the annotations, got {row!r}", file=file, line=line, field="annotation_row"
-            )
-        row = str(int(row))
-        if row in answers:
-            other = f": {models[row]!r} and {cells['model']!r}" if models[row] != cells["model"] else ""
-            raise PunchlineError(
-                f"the element is explained twice{other}",
-                file=file,
-                line=line,
-                record=row,
-                way_out="Choose the rows of one run in the model's YAML, as select: {model: o1}",
-            )
-        models[row] = cells["model"]
-        by_task: dict[str, str | Answer | None] = {
-            "explain": Answer(cells["explanation"] or None, _tokens(cells, "explainer", file, line))
-        }
-        verdict = cells["autograder_judgment"].strip()
-        if verdict:
-            reasoning = cells.get("autograder_reasoning", "").strip()
-            by_task[JUDGE] = Answer(  # the verdict first: reasoning may quote a tag
-                f"<judgement>{verdict}</judgement>\n<reasoning>{reasoning}</reasoning>",
-                _tokens(cells, "autograder", file, line),
-                cells.get("autograder_model", "").strip() or "unnamed",
-            )
-        answers[row] = by_task
-    return answers
-
-
-def _selected(content: bytes, file: str, select: Select, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """Rows of a CSV that have the values of `select`. Raises PunchlineError when there is no such column or row."""
-    rows = parse_csv(content, columns, file=file)
-    for column, value in (select or {}).items():
-        there = [cells[column] for _, cells in rows if column in cells]
-        if not there:
-            raise PunchlineError(
-                f"there is no column {column!r} to select by",
-                file=file,
-                field=column,
-                way_out=nearest(column, rows[0][1] if rows else columns),
-            )
-        rows = [(line, cells) for line, cells in rows if cells[column] == str(value)]
-        if not rows:
-            raise PunchlineError(
-                f"no row has {value!r}", file=file, field=column, way_out=nearest(str(value), sorted(set(there)))
-            )
-    return rows
-
-
-def _tokens(cells: Mapping[str, str], who: str, file: str, line: int) -> Usage:
-    """Counted tokens of one call; None for an empty cell. The released files write 191 as 191.0."""
-    counts: list[int | None] = []
-    for direction in ("in", "out"):
-        column = f"{who}_tokens_{direction}"
-        cell = cells.get(column, "").strip()
-        if cell and not re.fullmatch(r"[0-9]{1,9}(\.0*)?", cell):
-            raise PunchlineError(f"expected a number of tokens, got {cell!r}", file=file, line=line, field=column)
-        counts.append(int(cell.split(".")[0]) if cell else None)
-    return Usage(prompt=counts[0], completion=counts[1])
-
-
-YESBUT_FILES = {  # in the folder of a model's answers: task
-    f"{kind}_prompt{k}.json": f"{kind}_{k}"
-    for kind in ("description", "contradiction", "moral_mcq", "title_mcq")
-    for k in (1, 2, 3)
-}
-
-
-def read_yesbut(files: Mapping[str, bytes], folder: str, select: Select = None) -> Answers:
-    """Answers to YesBut: {name of YESBUT_FILES: JSON list of {"image_file": …, "output": text or null}}.
-
-    A description may stand in `gen_des` where there is no `output`, as for the released evaluate_caption. Other
-    fields of a record are ignored, as the released runs copy the whole annotation into it. Raises PunchlineError,
-    naming file and record, for content that is not such JSON, for a comic that a file answers twice, for a record
-    without an output, and for any `select`.
-    """
-    if select is not None:
-        raise PunchlineError(
-            f"there is nothing to select ({select!r}): the format yesbut holds one model's answers",
-            file=folder,
-            field="select",
-            way_out="Take `select` out of the model's YAML",
-        )
-    answers: dict[str, dict[str, str | Answer | None]] = {}
-    for name, content in files.items():
-        file = f"{folder.rstrip('/')}/{name}"
-        expected = 'Expected a list of {"image_file": "00001.jpg", "output": "…"}'
-        records = _parse(content, file, expected)
-        if isinstance(records, _Members) or not isinstance(records, list):
-            raise PunchlineError(f"expected a list, not {_kind(records)}", file=file, way_out=expected)
-        seen: set[str] = set()
-        for number, record in enumerate(records):
-            place = f"number {number}"
-            if not isinstance(record, _Members):
-                raise PunchlineError(
-                    f"expected an object, not {_kind(record)}", file=file, record=place, way_out=expected
-                )
-            fields = dict(record)
-            said = "gen_des" if YESBUT_FILES[name].startswith("description") else "output"
-            said = "output" if "output" in fields or said not in fields else said
-            image_file, output = fields.get("image_file"), fields.get(said)
-            if not isinstance(image_file, str) or not image_file or _broken(image_file):
-                raise PunchlineError("expected a file name", file=file, record=place, field="image_file")
-            for field in ("image_file", said):
-                if sum(field == one for one, _ in record) != 1:
-                    what = "the field is there twice" if field in fields else "the field is missing"
-                    raise PunchlineError(what, file=file, record=image_file, field=field, way_out=expected)
-            if output is not None and not isinstance(output, str):
-                raise PunchlineError(
-                    f"an answer must be a string or null, not {_kind(output)}",
-                    file=file,
-                    record=image_file,
-                    field=said,
-                    way_out='Write what the model wrote, in quotation marks: "B"',
-                )
-            if output is not None and _broken(output):
-                raise PunchlineError("half a surrogate pair is no character", file=file, record=image_file, field=said)
-            if image_file in seen:
-                raise PunchlineError(
-                    "the comic is answered twice", file=file, record=image_file, way_out="Keep one of them"
-                )
-            seen.add(image_file)
-            answers.setdefault(image_file, {})[YESBUT_FILES[name]] = output
-    return answers
-
-
-FolderReader = Callable[[Mapping[str, bytes], str, Select], Answers]  # of {file: content}, its folder, and `select`
-
-READERS: dict[str, Reader] = {  # named as the benchmark whose requests they answer
-    "pixelhumor": read_pixelhumor,
-    "humorbench": read_humorbench,
-}
-FOLDERS: dict[str, tuple[FolderReader, Sequence[str]]] = {  # formats whose `path` is a folder, and files in it
-    "yesbut": (read_yesbut, tuple(YESBUT_FILES)),
-}
-FORMATS = (*READERS, *FOLDERS)
 
 
 class Replay:
@@ -248,19 +44,20 @@ class Replay:
                     "the option is missing" if value is None else f"expected {expected}, got {value!r}",
                     file=file,
                     field=option,
-                    way_out=f"The engine replay needs `format` ({', '.join(sorted(FORMATS))}) and `path`",
+                    way_out=f"The engine replay needs `format` ({', '.join(benchmarks.released_formats())}) and `path`",
                 )
         self.format: str = card.options["format"]
         self.path: str = card.options["path"]
         self.select: Select = card.options.get("select")
-        if self.format not in FORMATS:
-            raise PunchlineError(
-                f"unknown format {self.format!r}", file=file, field="format", way_out=nearest(self.format, FORMATS)
-            )
+        found = benchmarks.released_format(self.format)
+        if found is None:
+            way_out = nearest(self.format, benchmarks.released_formats())
+            raise PunchlineError(f"unknown format {self.format!r}", file=file, field="format", way_out=way_out)
+        self._format = cast(Format, found)
         self.files = [self.path]
         self._file = file
-        if self.format in FOLDERS:
-            self.files = self._in_folder(FOLDERS[self.format][1]) or self.files
+        if self._format.FILES:
+            self.files = self._in_folder(self._format.FILES) or self.files
 
     def _in_folder(self, names: Sequence[str]) -> list[str]:
         """Paths of those of the files that are in the folder, in their order; [] where there is no folder.
@@ -314,16 +111,17 @@ class Replay:
 
     @cached_property
     def _answers(self) -> Answers:
-        if self.format in FOLDERS:
-            return FOLDERS[self.format][0](self._contents, self.path, self.select)
-        (content,) = self._contents.values()
-        return READERS[self.format](content, self.path, self.select)
+        return self._format.read(self._contents, self.path, self.select)
 
     def identity(self) -> dict[str, Any]:
         """Format, selection and the file's digest; its path does not matter."""
         digests = {name: sha256(content) for name, content in self._contents.items()}
-        digest = digest_of(digests) if self.format in FOLDERS else "".join(digests.values())
-        return {"format": self.format, "sha256": digest, "select": self.select, "v": 1}
+        digest = digest_of(digests) if self._format.FILES else "".join(digests.values())
+        return {"format": self.format, "sha256": digest, "select": self.select}
+
+    def code(self, benchmark: str) -> str:
+        """Digest of what reads the answers."""
+        return code.digest("punchline.engines.replay", module_of(self.format, "replay"))
 
     def unavailable(self) -> str | None:
         """Never: `check_files` says which file is not there."""
@@ -378,60 +176,3 @@ class Replay:
 def engine(card: ModelCard, seed: int) -> Replay:
     """The engine of a model card with the options `format`, `path` and `select`; `seed` does not matter."""
     return Replay(card)
-
-
-class _Members(list[tuple[str, Any]]):
-    """The members of a JSON object as they stand, so that a name that occurs twice can be seen."""
-
-
-def _parse(content: bytes, file: str, way_out: str = "Expected one object {comic_id: {question: answer}}") -> Any:
-    try:
-        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_Members)
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise PunchlineError(f"byte {error.start} is not UTF-8", file=file, line=line) from error
-    except json.JSONDecodeError as error:
-        raise PunchlineError(
-            f"malformed JSON at column {error.colno}: {error.msg}",
-            file=file,
-            line=error.lineno,
-            way_out=way_out,
-        ) from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
-        raise PunchlineError(f"JSON that cannot be read: {error}", file=file) from error
-
-
-def _members(value: Any, file: str, record: str | None) -> _Members:
-    """Checked members of an object: names that are text, each once."""
-    if not isinstance(value, _Members):
-        expected = "{comic_id: {question: answer}}" if record is None else '{"Q1": answer, "Q2": answer, …}'
-        raise PunchlineError(
-            f"expected an object, not {_kind(value)}", file=file, record=record, way_out=f"Expected {expected}"
-        )
-    seen = set()
-    for name, _ in value:
-        if _broken(name):
-            raise PunchlineError(f"half a surrogate pair in the name {name!r}", file=file, record=record)
-        if name in seen:
-            what = "comic" if record is None else "question"
-            raise PunchlineError(
-                f"the {what} {name!r} is there twice", file=file, record=record, way_out="Keep one of them"
-            )
-        seen.add(name)
-    return value
-
-
-def _kind(value: Any) -> str:
-    """JSON's word for a value."""
-    if isinstance(value, _Members):
-        return "an object"
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, bool):
-        return "true or false"
-    return {str: "a string", int: "a number", float: "a number"}.get(type(value), "null")
-
-
-def _broken(text: str) -> bool:
-    """Whether text cannot be written as UTF-8 (JSON's \\u escapes may hold half of a surrogate pair)."""
-    return any("\ud800" <= character <= "\udfff" for character in text)

@@ -13,7 +13,9 @@ from punchline.core.storage import read_records, read_table
 from punchline.project.paths import Paths
 
 
-def explanations(where: Paths, benchmark: str, task: str, models: Sequence[str], condition: str = DEFAULT) -> list[Explanation]:
+def explanations(
+    where: Paths, benchmark: str, task: str, models: Sequence[str], condition: str = DEFAULT
+) -> list[Explanation]:
     """All answers of the models to a task in one condition, with the picture that they saw.
 
     Raises PunchlineError for a model that has not answered in the current selection and for a task that was not asked.
@@ -26,8 +28,7 @@ def explanations(where: Paths, benchmark: str, task: str, models: Sequence[str],
     if task not in tasks:
         raise PunchlineError(f"no request has the task {task!r}", file=requests, way_out=nearest(task, tasks))
     pictures = {
-        item.item_id: item.images[0].path if item.images else ""
-        for item in read_records(where.items(benchmark), Item)
+        item.item_id: item.images[0].path if item.images else "" for item in read_records(where.items(benchmark), Item)
     }
     found = []
     for model in models:

@@ -20,11 +20,11 @@ class Files:
 
 
 class Graph:
-    """A project's steps, by rule and wildcards. `again`: rules and files that somebody asks to make again, or `all`."""
+    """A project's steps, by rule and wildcards."""
 
-    def __init__(self, project: Project, again: set[str]) -> None:
+    def __init__(self, project: Project) -> None:
         self.project = project
-        self.again = again
+        self.again: set[str] = set()  # rules and files that somebody asks to make again, or `all`
         self.check = Checks(self.asked_again)
         for card in project.cards.values():
             check_files(card, project.engines[card.name])

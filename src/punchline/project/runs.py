@@ -22,6 +22,13 @@ def _text(value: Any) -> str:
     return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
+def selection_text(selection: Selection) -> str:
+    """A selection in one line."""
+    plain = msgspec.to_builtins(selection) | {"corpus": selection.corpus.name}
+    shown = {key: value for key, value in plain.items() if key not in ("run", "subset_sha256")}
+    return ", ".join(f"{key} {_text(value)}" for key, value in shown.items() if value not in (None, []))
+
+
 def changes_in_place(selection: Selection) -> list[str]:
     """One line that says how the default run is about to be another; none for a named run, or the same."""
     before = read_chosen(selection.run)

@@ -90,7 +90,7 @@ class Encoded:
 def is_held_out(item: Item, recipe: Recipe) -> bool:
     """Whether an item is held out: by its cluster and the recipe's split alone."""
     if recipe.split.held_out == "tables":
-        return benchmarks.training(recipe.benchmark).held_out(item)
+        return bool(benchmarks.training(recipe.benchmark).held_out(item))
     name = f"{recipe.benchmark}|split|{recipe.split.seed}|{item.cluster}"
     return int(sha256(name.encode())[:15], 16) / 16**15 < recipe.split.held_out
 

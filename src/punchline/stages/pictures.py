@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from PIL import Image
-
-from punchline.comics.number import encode, png_size
-from punchline.comics.split import read_image
-from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, Picture, illustrated
+from punchline.comics.number import png_size
+from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, illustrated
 from punchline.core.errors import PunchlineError
 from punchline.core.progress import track
 from punchline.core.records import ImageRef, LedgerEntry, Pictures, sha256
@@ -20,24 +16,6 @@ from punchline.core.storage import write_bytes, write_records
 from punchline.project.needs import Project
 from punchline.stages.job import make
 from punchline.stages.prepare import ledger, reading
-
-SUFFIXES = {"PNG": ".png", "JPEG": ".jpg", "MPO": ".jpg"}  # what models are shown as it is
-
-
-def as_published(content: bytes, name: str = "page") -> Picture:
-    """The published image itself: its own bytes, or a PNG of what is neither PNG nor JPEG (a GIF's first frame).
-
-    Raises PunchlineError for bytes that are no image.
-    """
-    try:
-        with Image.open(io.BytesIO(content)) as image:
-            kind, (width, height) = image.format, image.size
-        if kind in SUFFIXES:
-            return Picture(name, content, SUFFIXES[kind], width, height, {})
-        png = encode(read_image(io.BytesIO(content)))
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, PunchlineError) as error:
-        raise PunchlineError(f"not a readable image: {error}", file=PUBLISHED, way_out="Fetch it again") from error
-    return Picture(name, png, ".png", *png_size(png), {})
 
 
 def make_pictures(

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from punchline.bench.pictures import as_published
 from punchline.benchmarks.pixelhumor import data as pixelhumor
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
 from punchline.benchmarks.stripcipher.strips import Strip, strips_of
@@ -16,7 +17,6 @@ from punchline.comics.split import Box, Pixels, read_image, split
 from punchline.core.benchmark import PUBLISHED, Files, NoPicture, Picture
 from punchline.core.errors import PunchlineError
 from punchline.core.storage import parse_csv
-from punchline.stages.pictures import as_published
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from punchline.bench.pictures import as_published
 from punchline.core.benchmark import Files, Picture
-from punchline.stages.pictures import as_published
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:

@@ -4,82 +4,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from punchline.bench.table import Across, Graded, NamedRow, Row, Table
+from punchline.benchmarks.humorbench import ANNOTATIONS
+from punchline.benchmarks.humorbench.agreement import agreement_rows
+from punchline.benchmarks.humorbench.estimates import (
+    Items,
+    Value,
+    accuracy,
+    by_caption,
+    cost,
+    estimate,
+    judged,
+    output_tokens,
+    standard_error,
+)
+from punchline.benchmarks.humorbench.hard import LEAST_ATTEMPTS, hardest
+from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC
 from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, Grade, Item, ModelCard, Price, sha256
+from punchline.core.records import Grade
 from punchline.core.stats import Array, Estimate, mean, total
-from punchline.core.storage import csv_text, parse_csv
+from punchline.core.storage import parse_csv
 
-Items = Mapping[str, Item]
-
-HARD = 100  # elements, or captions, of the hard subset
-LEAST_ATTEMPTS = 3  # runs that must have been judged for an element to be ranked
 DEFINITIONS = ("elements", "captions")
-ANNOTATIONS = "comprehensive_annotations.csv"
-RUBRIC = "rubric/gpt_4o_rubric.csv"
-LABELS = "human_labels.csv"
 SCORES = "external_scores.csv"
-
-
-Value = Callable[[Array], Array]
-
-
-def _estimate(grades: Sequence[Grade], items: Items, columns: Sequence[Sequence[float]], value: Value) -> Estimate:
-    return Estimate(
-        sums=np.array(columns, dtype=np.float64).T.reshape(len(grades), len(columns)),
-        value=value,
-        clusters=[items[grade.item_id].cluster for grade in grades],
-        grades=[grade.digest for grade in grades],
-    )
-
-
-def judged(grades: Iterable[Grade]) -> list[Grade]:
-    """Grades with a verdict, or with a refusal."""
-    return [grade for grade in grades if grade.scored]
-
-
-def accuracy(grades: Sequence[Grade], items: Items) -> Estimate | None:
-    """Per element: PASS / rows. None where nothing was judged."""
-    scored = judged(grades)
-    if not scored:
-        return None
-    return _estimate(scored, items, [[g.values["passed"] for g in scored], [1.0] * len(scored)], mean)
-
-
-def _standard_error(columns: Array) -> Array:
-    share = mean(columns)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.sqrt(share * (1 - share) / columns[..., 1]), dtype=np.float64)
-
-
-def standard_error(grades: Sequence[Grade], items: Items) -> Estimate | None:
-    """One standard error of the accuracy over elements (figure 3's error bars): sqrt(p (1 - p) / n)."""
-    scored = judged(grades)
-    if not scored:
-        return None
-    columns = [[g.values["passed"] for g in scored], [1.0] * len(scored)]
-    return _estimate(scored, items, columns, _standard_error)
-
-
-def by_caption(grades: Sequence[Grade], items: Items, score: Callable[[Sequence[float]], float]) -> Estimate | None:
-    """Mean over captions of `score` of their elements' passes. A row is a caption: n counts captions."""
-    captions: dict[str, list[Grade]] = {}
-    for grade in judged(grades):
-        captions.setdefault(items[grade.item_id].cluster, []).append(grade)
-    if not captions:
-        return None
-    return Estimate(
-        sums=np.array([[score([g.values["passed"] for g in group]), 1.0] for group in captions.values()]),
-        value=mean,
-        clusters=list(captions),
-        grades=[grade.digest for group in captions.values() for grade in group],
-    )
 
 
 def _all(passed: Sequence[float]) -> float:
@@ -88,42 +39,6 @@ def _all(passed: Sequence[float]) -> float:
 
 def _some(passed: Sequence[float]) -> float:
     return sum(passed) / len(passed)
-
-
-def _price(card: ModelCard | None) -> Price | None:
-    return card.price if card is not None else None
-
-
-def cost(model: Graded, items: Items, *, judge: bool = True) -> Estimate | None:
-    """Tokens x price of the explainer and, with `judge`, of its judge, in the price's currency, over all its answers.
-
-    A refusal that nobody judged cost its explainer's tokens only. None where a price or a count of tokens is not known,
-    or two currencies would be added.
-    """
-    own, judges = _price(model.card), _price(model.judge)
-    answered = [g for g in model.grades if g.scored or g.state == "unparsable"]
-    names = ["tokens_in", "tokens_out", *(("judge_tokens_in", "judge_tokens_out") if judge else ())]
-    if own is None or (judge and (judges is None or judges.currency != own.currency)) or not answered:
-        return None
-    unjudged = {name: 0.0 for name in names if name.startswith("judge_")}
-    counted = [unjudged | g.values if g.state == "refused" and g.judge is None else g.values for g in answered]
-    if any(name not in values for values in counted for name in names):
-        return None
-    prices = [own.input, own.output, *((judges.input, judges.output) if judge and judges is not None else ())]
-    weights = np.array(prices) / 1e6
-
-    def value(columns: Array) -> Array:
-        return np.asarray(columns @ weights, dtype=np.float64)
-
-    return _estimate(answered, items, [[values[name] for values in counted] for name in names], value)
-
-
-def output_tokens(grades: Sequence[Grade], items: Items) -> Estimate | None:
-    """Mean output tokens of an explanation, reasoning included; None where any is not known."""
-    answered = judged(grades)
-    if not answered or any("tokens_out" not in grade.values for grade in answered):
-        return None
-    return _estimate(answered, items, [[g.values["tokens_out"] for g in answered], [1.0] * len(answered)], mean)
 
 
 def _scope(items: Items) -> frozenset[str]:
@@ -166,41 +81,6 @@ def _leaderboard(across: Across) -> list[NamedRow]:
 # ----------------------------------------------------------------------------------------------- hard subset, table 4
 
 
-@dataclass(frozen=True)
-class _Ranked:
-    """An element, or a caption, with the share of verdicts on it that are PASS."""
-
-    name: str
-    share: float
-    attempts: int
-
-
-def hardest(
-    models: Sequence[Graded], items: Items, golds: Mapping[str, Gold], definition: str
-) -> frozenset[str] | None:
-    """Item ids of the hard subset over the runs at hand; None where too little was judged.
-
-    `elements`: the 100 (caption, element) pairs with the lowest pass share among those with at least 3 verdicts, in
-    stable order (the public leaderboard's). `captions`: all elements of the 100 captions with the lowest share of
-    passed verdicts, each with at least 3 (what the paper's table 4 fits).
-    """
-    passes: dict[str, list[float]] = {}
-    member: dict[str, set[str]] = {}
-    for item_id, item in items.items():  # released order
-        pair = item.cluster if definition == "captions" else f"{item.cluster}\0{golds[item_id].values['element']}"
-        passes.setdefault(pair, [])
-        member.setdefault(pair, set()).add(item_id)
-    name_of = {item_id: name for name, ids in member.items() for item_id in ids}
-    for model in models:
-        for grade in judged(model.grades):
-            passes[name_of[grade.item_id]].append(grade.values["passed"])
-    ranked = [_Ranked(name, sum(p) / len(p), len(p)) for name, p in passes.items() if len(p) >= LEAST_ATTEMPTS]
-    if not ranked:
-        return None
-    ranked.sort(key=lambda one: one.share)
-    return frozenset(item_id for one in ranked[:HARD] for item_id in member[one.name])
-
-
 def _hard(across: Across) -> dict[str, frozenset[str]]:
     found = {d: hardest(across.models, across.items, across.golds, d) for d in DEFINITIONS}
     if None in found.values():
@@ -221,7 +101,7 @@ def _all_ranked(across: Across) -> bool:
 
 def _passed(grades: Sequence[Grade], items: Items) -> Estimate | None:
     scored = judged(grades)
-    return _estimate(scored, items, [[g.values["passed"] for g in scored]], total) if scored else None
+    return estimate(scored, items, [[g.values["passed"] for g in scored]], total) if scored else None
 
 
 def _table4(across: Across) -> list[NamedRow]:
@@ -271,144 +151,6 @@ def _table3(across: Across) -> list[NamedRow]:
             both = [(has[name] * (name in hard), float(name in hard), has[name], 1.0) for name in everything]
             columns["difference"] = over(everything, both, _difference)
         rows.append(NamedRow("elements", Row({"category": category}, columns, whole=whole)))
-    return rows
-
-
-# ------------------------------------------------------------------------------------------ judge and people, table 1
-
-
-def _normal(text: str) -> str:
-    return text.replace("\r\n", "\n").strip()
-
-
-class Labelled(NamedTuple):
-    """An explanation that people have labelled."""
-
-    item_id: str
-    explainer: str
-    explanation: str
-    label: str  # PASS or FAIL
-
-
-def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelled]:
-    """Explanations with human labels, from a CSV with the columns explanation and label.
-
-    The element is named by annotation_row or found by caption and element, as in the released rubric; explainer_model
-    (or model) names who explained. Raises PunchlineError for a label that is neither PASS nor FAIL and for an element
-    that `annotations` (comprehensive_annotations.csv) does not have.
-    """
-    row_of: dict[tuple[str, str], str] = {}
-    known = set()
-    for row, (_, cells) in enumerate(parse_csv(annotations, ("caption", "element"), file=ANNOTATIONS)):
-        row_of.setdefault((_normal(cells["caption"]), _normal(cells["element"])), str(row))
-        known.add(str(row))
-    found = []
-    for line, cells in parse_csv(content, ("explanation", "label"), file=file):
-        label = cells["label"].strip().upper()
-        if label not in ("PASS", "FAIL"):
-            raise PunchlineError(f"expected PASS or FAIL, got {cells['label']!r}", file=file, line=line, field="label")
-        item_id = cells.get("annotation_row", "").strip()
-        if item_id and item_id not in known:
-            raise PunchlineError(
-                f"expected a 0-based row of {ANNOTATIONS}, got {item_id!r}",
-                file=file,
-                line=line,
-                field="annotation_row",
-            )
-        if not item_id:
-            item_id = row_of.get((_normal(cells.get("caption", "")), _normal(cells.get("element", ""))), "")
-        if not item_id:
-            raise PunchlineError(
-                "no element of the annotations has this caption and element",
-                file=file,
-                line=line,
-                way_out="Give the column annotation_row: the 0-based row of comprehensive_annotations.csv",
-            )
-        explainer = cells.get("explainer_model") or cells.get("model") or "labelled"
-        found.append(Labelled(item_id, explainer, cells["explanation"], label))
-    return found
-
-
-def as_released(labelled: Iterable[Labelled]) -> str:
-    """Labelled explanations in the form that `replay` reads (format humorbench), without any verdict."""
-    columns = ("annotation_row", "model", "explanation", "autograder_judgment")
-    rows = ({**dict(zip(columns, one[:3], strict=False)), "autograder_judgment": ""} for one in labelled)
-    return csv_text(columns, rows)
-
-
-def _labels(across: Across) -> dict[tuple[str, str], tuple[str, str]]:
-    """{(item id, digest of the explanation): (row name, PASS or FAIL)} of all files of human labels."""
-    return {
-        (one.item_id, sha256(_normal(one.explanation).encode())[:16]): (one.explainer, one.label)
-        for name in (RUBRIC.split("/")[-1], LABELS)
-        if name in across.files
-        for one in read_labelled(across.files[name], name, across.files[ANNOTATIONS])
-    }
-
-
-def _rate(wrong: Callable[[Array], Array], of: Callable[[Array], Array]) -> Value:
-    def value(columns: Array) -> Array:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(wrong(columns) / of(columns), dtype=np.float64)
-
-    return value
-
-
-# Sums: tp, fp, fn, tn of the judge's PASS against people's.
-_AGREEMENT: dict[str, Value] = {
-    "accuracy": _rate(lambda c: c[..., 0] + c[..., 3], lambda c: c.sum(axis=-1)),
-    "fpr": _rate(lambda c: c[..., 1], lambda c: c[..., 1] + c[..., 3]),
-    "fnr": _rate(lambda c: c[..., 2], lambda c: c[..., 0] + c[..., 2]),
-}
-
-
-def _mean_over_rows(value: Value, rows: int) -> Value:
-    """Unweighted mean of `value` over `rows` blocks of four sums."""
-
-    def overall(columns: Array) -> Array:
-        blocks = columns.reshape(*columns.shape[:-1], rows, 4)
-        return np.asarray(value(blocks).mean(axis=-1), dtype=np.float64)
-
-    return overall
-
-
-def _table1(across: Across) -> list[NamedRow]:
-    labels = _labels(across)
-    by_explainer: dict[tuple[str, str], list[tuple[Grade, int]]] = {}
-    for model in across.models:
-        for grade in judged(model.grades):
-            key = grade.item_id, (grade.parsed or ("",))[0]
-            if key in labels and grade.judge is not None:
-                explainer, label = labels[key]
-                passed = grade.values["passed"] == 1.0
-                cell = (0 if label == "PASS" else 1) if passed else (2 if label == "PASS" else 3)
-                by_explainer.setdefault((grade.judge, explainer), []).append((grade, cell))
-    if not by_explainer:
-        across.notes.append(
-            f"No judged explanation has a human label (raw {RUBRIC}, and yours in config/humorbench/{LABELS}: columns "
-            "explanation, label, and annotation_row or caption and element)."
-        )
-    rows = []
-    for judge in sorted({judge for judge, _ in by_explainer}):
-        groups = {name: found for (who, name), found in sorted(by_explainer.items()) if who == judge}
-        blocks = list(groups.items())
-        for index, (explainer, found) in enumerate([*blocks, ("Overall", [])]):
-            overall = explainer == "Overall"
-            members = [(g, c, i) for i, (_, group) in enumerate(blocks) for g, c in group if overall or i == index]
-            sums = np.zeros((len(members), 4 * (len(blocks) if overall else 1)))
-            for at, (_, cell, block) in enumerate(members):
-                sums[at, cell + (4 * block if overall else 0)] = 1.0
-            columns: dict[str, Estimate | None] = {
-                name: Estimate(
-                    sums=sums,
-                    value=_mean_over_rows(value, len(blocks)) if overall else value,
-                    clusters=[across.items[g.item_id].cluster for g, _, _ in members],
-                    grades=[g.digest for g, _, _ in members],
-                )
-                for name, value in _AGREEMENT.items()
-            }
-            del found
-            rows.append(NamedRow(explainer, Row({"judge": judge}, columns)))
     return rows
 
 
@@ -501,7 +243,7 @@ def _figure7(across: Across) -> list[NamedRow]:
             within = [float(grade.values["tokens_out"] <= float(budget)) for grade in grades]
             columns = {
                 "output_tokens": output_tokens(grades, across.items),
-                "within_budget": _estimate(grades, across.items, [within, one], mean) if grades else None,
+                "within_budget": estimate(grades, across.items, [within, one], mean) if grades else None,
             }
             row = Row({"thinking_budget": budget}, columns, _scope(across.items), ("explain",))
             rows.append(NamedRow(model.name, row, model))
@@ -534,9 +276,9 @@ def _paired(variant: Graded, base: Graded, items: Items, ids: frozenset[str]) ->
     passed = [[by_key[key].values["passed"] for key in both] for by_key in (first, second)]
     one = [1.0] * len(both)
     return {
-        "base": _estimate(grades, items, [passed[0], one], mean),
-        "variant": _estimate([second[key] for key in both], items, [passed[1], one], mean),
-        "difference": _estimate(grades, items, [passed[1], one, passed[0], one], _difference),
+        "base": estimate(grades, items, [passed[0], one], mean),
+        "variant": estimate([second[key] for key in both], items, [passed[1], one], mean),
+        "difference": estimate(grades, items, [passed[1], one, passed[0], one], _difference),
     }
 
 
@@ -596,7 +338,7 @@ TABLES = {
             keys=("judge",),
             columns=("accuracy", "fpr", "fnr"),
             tasks=_TASKS,
-            across=_table1,
+            across=agreement_rows,
             files=(ANNOTATIONS, RUBRIC),
             own=(LABELS,),
             notes=(

@@ -2,152 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from punchline.bench.table import Across, Graded, NamedRow, Row, Table
-from punchline.core.records import Gold, Grade, Item, Rule, digest_of, sha256
-from punchline.core.stats import Array, Estimate, mean, total
-
-Items = Mapping[str, Item]
-Golds = Mapping[str, Gold]
-Value = Callable[[Array], Array]
-
-DATASET = "hummus_dataset.json"
-TEST_SET = "test_set.json"
-POSITIVE = ("Yes", "WIDLII")
-FIGURATIVE_METAPHORS = ("personification", "zoomorphism")  # figures that are metaphors themselves (section 5)
-
-GOOD = {  # section 6.1: thresholds of a good answer
-    "naming": (("cosine", 0.6),),
-    "image_bbox": (("iou", 0.5),),
-    "image_label": (("cosine", 0.6),),
-    "explanation": (("rouge1", 0.35), ("rouge2", 0.087)),
-}
-ANNOTATION = {  # what gold must have for the task to be scored
-    "naming": "metaphors",
-    "image_bbox": "boxes",
-    "image_label": "objects",
-    "caption_hl": "highlight",
-    "explanation": "explanation",
-}
-
-
-def in_scope(task: str, gold: Gold, rule: Rule) -> bool:
-    """Whether the task is scored on the item: labelled under the rule; but for classification positive, annotated."""
-    label = gold.values["labels"][rule]
-    if task.startswith("classification"):
-        return label is not None
-    return label in POSITIVE and bool(gold.values.get(ANNOTATION[task]))
-
-
-# ---------------------------------------------------------------------------------------------------------- estimates
-
-
-def _estimate(grades: Sequence[Grade], items: Items, sums: Array, value: Value) -> Estimate:
-    return Estimate(
-        sums=sums,
-        value=value,
-        clusters=[items[grade.item_id].cluster for grade in grades],
-        grades=[grade.digest for grade in grades],
-    )
-
-
-def _f1(columns: Array, right: int) -> Array:
-    """F1 of sums (tp, fp, fn, tn) for the positive class (right = 0) or the negative one (3)."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        twice = 2 * columns[..., right]
-        return np.asarray(twice / (twice + columns[..., 1] + columns[..., 2]), dtype=np.float64)
-
-
-def _averaged(columns: Array) -> Array:
-    """The unweighted mean of both classes' F1."""
-    return (_f1(columns, 0) + _f1(columns, 3)) / 2
-
-
-F1: dict[str, Value] = {"pos": lambda c: _f1(c, 0), "neg": lambda c: _f1(c, 3), "avg": _averaged}
-COUNTS = ("tp", "fp", "fn", "tn")
-
-
-def _over_blocks(value: Value, blocks: int, spread: bool = False) -> Value:
-    """Mean (or population SD) of `value` over `blocks` blocks of four sums."""
-
-    def over(columns: Array) -> Array:
-        values = value(columns.reshape(*columns.shape[:-1], blocks, 4))
-        return np.asarray(values.std(axis=-1) if spread else values.mean(axis=-1), dtype=np.float64)
-
-    return over
-
-
-def _of(grades: Sequence[Grade], task: str, condition: str) -> list[Grade]:
-    return [grade for grade in grades if grade.task == task and grade.condition == condition]
-
-
-def f1(grades: Sequence[Grade], items: Items, task: str, condition: str) -> dict[str, Estimate | None]:
-    """F1 of the positive class, of the negative one and their mean, over the answers that could be read."""
-    scored = [grade for grade in _of(grades, task, condition) if "tp" in grade.values]
-    sums = np.array([[grade.values[name] for name in COUNTS] for grade in scored]).reshape(-1, 4)
-    return {name: _estimate(scored, items, sums, value) if scored else None for name, value in F1.items()}
-
-
-def _deviation(columns: Array) -> Array:
-    """Population SD from sums (x, 1, x squared)."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = columns[..., 2] / columns[..., 1] - (columns[..., 0] / columns[..., 1]) ** 2
-        return np.asarray(np.sqrt(np.maximum(variance, 0)), dtype=np.float64)
-
-
-def score(
-    grades: Sequence[Grade], items: Items, task: str, condition: str, value: str, column: str
-) -> dict[str, Estimate | None]:
-    """{column: mean, column_sd: SD} of a value over the answers that have it."""
-    scored = [grade for grade in _of(grades, task, condition) if value in grade.values]
-    if not scored:
-        return {column: None, f"{column}_sd": None}
-    found = np.array([grade.values[value] for grade in scored])
-    sums = np.stack([found, np.ones_like(found), found**2], axis=1)
-    return {
-        column: _estimate(scored, items, sums[:, :2], mean),
-        f"{column}_sd": _estimate(scored, items, sums, _deviation),
-    }
-
-
-def cosine(grades: Sequence[Grade], items: Items, task: str, condition: str) -> dict[str, Estimate | None]:
-    """Similarity by LaBSE as `task`, by the stand-in as `task`_minilm, each with its SD."""
-    return score(grades, items, task, condition, "cosine", task) | score(
-        grades, items, task, condition, "cosine_minilm", f"{task}_minilm"
-    )
-
-
-def _percent(columns: Array) -> Array:
-    return 100 * mean(columns)
-
-
-def _share(grades: Sequence[Grade], items: Items, hits: Sequence[bool]) -> Estimate | None:
-    if not grades:
-        return None
-    sums = np.array([[float(hit), 1.0] for hit in hits])
-    return _estimate(grades, items, sums, _percent)
-
-
-def success(grades: Sequence[Grade], items: Items, task: str, condition: str) -> dict[str, Estimate | None]:
-    """Percentage of the answers from which something could be read, refusals among the others."""
-    asked = [grade for grade in _of(grades, task, condition) if "success" in grade.values]
-    return {f"{task}_success": _share(asked, items, [grade.values["success"] > 0 for grade in asked])}
-
-
-def good(grades: Sequence[Grade], items: Items, task: str, condition: str, suffix: str = "") -> Estimate | None:
-    """Percentage of scored answers that reach the paper's threshold."""
-    needed = [(name + (suffix if name == "cosine" else ""), least) for name, least in GOOD[task]]
-    scored = [grade for grade in _of(grades, task, condition) if all(name in grade.values for name, _ in needed)]
-    return _share(scored, items, [all(grade.values[name] >= least for name, least in needed) for grade in scored])
-
-
-# --------------------------------------------------------------------------------------------------------------- rows
+from punchline.benchmarks.hummus import DATASET, JOINT_TASKS, PROMPT_TASKS, TEST_SET
+from punchline.benchmarks.hummus.dataset import random_rows, split_rows, statistics_rows
+from punchline.benchmarks.hummus.estimates import (
+    COUNTS,
+    F1,
+    GOOD,
+    Golds,
+    Items,
+    Value,
+    answers_to,
+    cosine,
+    f1,
+    good,
+    over_blocks,
+    score,
+    share,
+    success,
+)
+from punchline.benchmarks.hummus.scope import ANNOTATION, in_scope
+from punchline.benchmarks.hummus.split import held_out
+from punchline.core.records import Grade, Rule
+from punchline.core.stats import Estimate, mean
 
 
 def _rule(grades: Sequence[Grade]) -> Rule:
@@ -175,7 +56,7 @@ def _row(
     attempted = [
         pair
         for pair in pairs
-        if any(grade.state != "missing" and grade.item_id in scope[pair] for grade in _of(grades, *pair))
+        if any(grade.state != "missing" and grade.item_id in scope[pair] for grade in answers_to(grades, *pair))
     ] or pairs[:1]
     return Row(
         keys=dict(keys or {}),
@@ -218,16 +99,19 @@ def _table3(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
     return [_row(grades, golds, items, tasks, columns, "default")]
 
 
-PROMPTS = ("classification_glossed", "classification_no_yes", "classification_a_b")
-
-
 def _table4(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
     readable: dict[str, dict[tuple[str, int], Grade]] = {}  # by task, then item and sample
-    for task in PROMPTS:
-        found = {(grade.item_id, grade.sample): grade for grade in _of(grades, task, "prompts") if "tp" in grade.values}
+    for task in PROMPT_TASKS:
+        found = {
+            (grade.item_id, grade.sample): grade
+            for grade in answers_to(grades, task, "prompts")
+            if "tp" in grade.values
+        }
         if found:
             readable[task] = found
-    asked = [grade for task in PROMPTS for grade in _of(grades, task, "prompts") if "success" in grade.values]
+    asked = [
+        grade for task in PROMPT_TASKS for grade in answers_to(grades, task, "prompts") if "success" in grade.values
+    ]
     columns: dict[str, Estimate | None] = {}
     if readable:
         blocks = len(readable)
@@ -248,7 +132,7 @@ def _table4(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
                     members.append(found[unit].digest)
 
         def over(value: Value, spread: bool) -> Estimate:
-            return Estimate(sums=sums, value=_over_blocks(value, blocks, spread), clusters=clusters, grades=members)
+            return Estimate(sums=sums, value=over_blocks(value, blocks, spread), clusters=clusters, grades=members)
 
         for name, value in (("positive", F1["pos"]), ("negative", F1["neg"]), ("average", F1["avg"])):
             columns |= {name: over(value, spread=False), f"{name}_sd": over(value, spread=True)}
@@ -256,11 +140,8 @@ def _table4(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
         columns["prompts"] = Estimate(
             sums=ones.astype(np.float64), value=mean, clusters=["all"] * len(units), grades=members
         )
-    columns["success"] = _share(asked, items, [grade.values["success"] > 0 for grade in asked])
-    return [_row(grades, golds, items, PROMPTS, columns, "prompts")]
-
-
-JOINT_TASKS = ("classification", "naming", "image_bbox", "caption_hl")
+    columns["success"] = share(asked, items, [grade.values["success"] > 0 for grade in asked])
+    return [_row(grades, golds, items, PROMPT_TASKS, columns, "prompts")]
 
 
 def _table5(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
@@ -310,17 +191,6 @@ def _good_answers(grades: Sequence[Grade], golds: Golds, items: Items) -> list[R
     return [_row(grades, golds, items, tuple(GOOD), columns, "default")]
 
 
-# ------------------------------------------------------------------------------------- fine-tuning: tables 6 and 7
-
-
-def held_out(contest: int | str) -> bool:
-    """Whether a contest's pairs are held out of fine-tuning: about 30 %, by the contest's number alone.
-
-    Not the paper's split: its test set, the pairs that both people annotated, is not released.
-    """
-    return int(sha256(f"hummus|split|{contest}".encode())[:8], 16) / 16**8 < 0.3
-
-
 def _table7(across: Across) -> list[NamedRow]:
     rows = []
     by_name = {model.name: model for model in across.models}
@@ -339,132 +209,6 @@ def _table7(across: Across) -> list[NamedRow]:
             rows.append(NamedRow(one.name, row, one))
     if not tuned:
         across.notes.append("No selected model is fine-tuned: its card names an adapter and its base.")
-    return rows
-
-
-# -------------------------------------------------------------------------------------------------- the data themselves
-
-
-def _loaded(files: Mapping[str, bytes]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """({item id: record} of the dataset, {item id: label} of the test set); both were checked when items were made."""
-    dataset = json.loads(files[DATASET])
-    return dataset, {one["combi_id"]: one["is_met"] for one in json.loads(files[TEST_SET])}
-
-
-def _of_items(
-    dataset: Mapping[str, Mapping[str, Any]],
-    names: Sequence[str],
-    sums: Sequence[Sequence[float]] | Array,
-    value: Value,
-    *,
-    whole: bool = False,
-) -> Estimate:
-    """`whole`: a count of what there is, which has no interval."""
-    return Estimate(
-        sums=np.array(sums, dtype=np.float64).reshape(len(names), -1),
-        value=value,
-        clusters=["all" if whole else str(dataset[name]["contest_number"]) for name in names],
-        grades=[digest_of(dataset[name]) for name in names],
-    )
-
-
-DRAWS = 100  # section 6.1
-
-
-def _random(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
-    """The random baseline of table 2 on test_set.json: in expectation, and as the mean over 100 seeded runs."""
-    dataset, labels = _loaded(files)
-    names = [name for name, label in labels.items() if label != "Discard" and name in dataset]
-    positive = np.array([labels[name] in POSITIVE for name in names])
-    half = np.stack([positive, ~positive, positive, ~positive], axis=1) / 2  # tp, fp, fn, tn
-    drawn = np.random.Generator(np.random.PCG64(0)).integers(2, size=(DRAWS, len(names))).astype(bool)
-    cells = np.stack([drawn & positive, drawn & ~positive, ~drawn & positive, ~drawn & ~positive], axis=-1)
-    runs = cells.transpose(1, 0, 2).reshape(len(names), 4 * DRAWS).astype(np.float64)
-    rows = []
-    for name, sums, blocks in (("random (closed form)", half, 1), (f"random ({DRAWS} draws)", runs, DRAWS)):
-        columns: dict[str, Estimate | None] = {
-            f"classification_{which}": _of_items(
-                dataset, names, sums, _over_blocks(value, blocks) if blocks > 1 else value
-            )
-            for which, value in F1.items()
-        }
-        rows.append((name, Row({}, columns)))
-    return rows
-
-
-def _split(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
-    """Table 6 for the project's own split of the pairs that hummus_dataset.json labels."""
-    dataset, _ = _loaded(files)
-    rows = []
-    for subset, labels in (("all", (*POSITIVE, "No")), ("met", POSITIVE)):
-        names = [name for name, record in dataset.items() if record["met_class"] in labels]
-        held = [held_out(dataset[name]["contest_number"]) for name in names]
-        columns: dict[str, Estimate | None] = {
-            part: _of_items(dataset, names, [[float(one == test)] for one in held], total, whole=True)
-            for part, test in (("train", False), ("test", True))
-        }
-        rows.append(("by contest, not the paper's", Row({"subset": subset}, columns, whole=False)))
-    return rows
-
-
-def _pieces(text: str) -> list[str]:
-    """What ';' (and '/' between blanks) separates, parentheses apart, in lower case."""
-    return [piece.strip().lower() for piece in re.split(r";|\s/\s|[()]", text) if piece.strip()]
-
-
-def _statistics(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
-    """What sections 4 and 5 count, as far as the release has it."""
-    dataset, labels = _loaded(files)
-    everything = list(dataset)
-    rows: list[tuple[str, Row]] = []
-
-    def add(name: str, statistic: str, estimate: Estimate) -> None:
-        rows.append((name, Row({"statistic": statistic}, {"value": estimate})))
-
-    def count(name: str, statistic: str, names: Sequence[str], sums: Sequence[float]) -> None:
-        add(name, statistic, _of_items(dataset, names, [[float(one)] for one in sums], total, whole=True))
-
-    def firsts(keys: Sequence[Sequence[Any]]) -> list[float]:
-        """For each item, how many of its keys no item before it has."""
-        seen: set[Any] = set()
-        made = []
-        for own in keys:
-            made.append(float(len(set(own) - seen)))
-            seen.update(own)
-        return made
-
-    tables = {
-        DATASET: {name: record["met_class"] for name, record in dataset.items()},
-        TEST_SET: {name: label for name, label in labels.items() if name in dataset},
-    }
-    for file, found in tables.items():
-        count(file, "pairs", list(found), [1.0] * len(found))
-        count(file, "contests", list(found), firsts([[dataset[name]["contest_number"]] for name in found]))
-        for statistic, wanted in (
-            ("metaphorical", POSITIVE),
-            ("yes", ("Yes",)),
-            ("widlii", ("WIDLII",)),
-            ("no", ("No",)),
-            ("discard", ("Discard",)),
-        ):
-            count(file, statistic, list(found), [label in wanted for label in found.values()])
-    both = [name for name in everything if name in labels]
-    count(TEST_SET, "labels_that_differ", both, [labels[name] != dataset[name]["met_class"] for name in both])
-    samples = [name for name in everything if dataset[name]["met_class"] in POSITIVE]
-    named = {name: _pieces(str(dataset[name].get("conceptual_metaphor", ""))) for name in samples}
-    figures = {name: _pieces(str(dataset[name].get("figures", ""))) for name in samples}
-    count(DATASET, "conceptual_metaphors", samples, firsts([named[name] for name in samples]))
-
-    def share(statistic: str, hit: Callable[[str], bool]) -> None:
-        sums = [[float(hit(name)), 1.0] for name in samples]
-        add(DATASET, statistic, _of_items(dataset, samples, sums, _percent))
-
-    share("animals_are_humans", lambda name: "animals are humans" in named[name])
-    share("humans_are_animals", lambda name: "humans are animals" in named[name])
-    share("personification", lambda name: "personification" in figures[name])
-    share("other_devices", lambda name: any(one not in FIGURATIVE_METAPHORS for one in figures[name]))
-    for device in ("pun", "exaggeration", "satire", "idiom"):
-        share(device, lambda name, device=device: device in figures[name])  # type: ignore[misc]
     return rows
 
 
@@ -507,7 +251,7 @@ TABLES = {
             ),
             tasks=("classification", "naming", "explanation"),
             rows=_table2,
-            data_rows=_random,
+            data_rows=random_rows,
             files=(DATASET, TEST_SET),
             n_from="classification_avg",
             kind="baseline",
@@ -547,7 +291,7 @@ TABLES = {
             keys=(),
             columns=(*_with_sd("positive", "negative", "average"), "prompts", "success"),
             whole=("prompts",),
-            tasks=PROMPTS,
+            tasks=PROMPT_TASKS,
             conditions=("prompts",),
             rows=_table4,
             n_from="average",
@@ -602,7 +346,7 @@ TABLES = {
             keys=("subset",),
             columns=("train", "test"),
             whole=("train", "test"),
-            data_rows=_split,
+            data_rows=split_rows,
             files=(DATASET, TEST_SET),
             notes=(
                 "The paper tests on the pairs that both people annotated, which is not released: ours is another "
@@ -694,7 +438,7 @@ TABLES = {
             rule="paper",
             keys=("statistic",),
             columns=("value",),
-            data_rows=_statistics,
+            data_rows=statistics_rows,
             files=(DATASET, TEST_SET),
             notes=(
                 "Shares are percentages of the metaphorical pairs of hummus_dataset.json. Agreement needs the second "

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from punchline.benchmarks import hummus, hummus_tables
+from punchline.benchmarks.hummus import JOINT, POSITIVE, split
+from punchline.benchmarks.hummus.answers import named, object_name
+from punchline.benchmarks.hummus.instructions import involves_is_a
+from punchline.benchmarks.hummus.scope import in_scope
 from punchline.core.records import Gold, Item, Request, Rule
 from punchline.score import highlight
 
@@ -23,25 +26,25 @@ _WORDS = (  # as punchline.score.highlight has them; then parts of words: <i>the
 
 def held_out(item: Item) -> bool:
     """Whether tables 6 and 7 test on the item, so that it is never trained on."""
-    return hummus_tables.held_out(item.cluster)
+    return split.held_out(item.cluster)
 
 
 def target(request: Request, item: Item, gold: Gold) -> str | None:
     """The answer to train on; None where the gold has none, or none that can be written in the form asked for."""
     task = request.task
-    if task == hummus.JOINT or not hummus_tables.in_scope(task, gold, RULE):
+    if task == JOINT or not in_scope(task, gold, RULE):
         return None
     if task.startswith("classification"):
-        positive = gold.values["labels"][RULE] in hummus.POSITIVE
+        positive = gold.values["labels"][RULE] in POSITIVE
         if task == "classification_a_b":
-            return "A" if hummus.involves_is_a(item.item_id) == positive else "B"
+            return "A" if involves_is_a(item.item_id) == positive else "B"
         return "Yes" if positive else "No"
     if task == "naming":
         return naming(gold.values["metaphors"])
     if task == "image_bbox":
         return boxes(gold.values["objects"], gold.values["boxes"])
     if task == "image_label":
-        return next((name for name in gold.values["objects"] if hummus.object_name(name)), None)
+        return next((name for name in gold.values["objects"] if object_name(name)), None)
     if task == "caption_hl":
         return marked(str(item.fields["caption"]), gold.values["highlight"])
     return str(gold.values["explanation"]).strip()
@@ -50,7 +53,7 @@ def target(request: Request, item: Item, gold: Gold) -> str | None:
 def naming(metaphors: Sequence[str]) -> str | None:
     """All metaphors, in capitals as the prompt's example is, "; " between them."""
     found = [text.upper() for text in metaphors]
-    return "; ".join(found) if hummus.named("; ".join(found)) == tuple(found) else None
+    return "; ".join(found) if named("; ".join(found)) == tuple(found) else None
 
 
 def boxes(objects: Sequence[str], found: Sequence[Sequence[float]]) -> str | None:

@@ -14,8 +14,7 @@ from typing import Any
 
 import cv2
 
-from punchline.benchmarks.hummus import DESCRIPTIONS
-from punchline.benchmarks.hummus_tables import DATASET, TEST_SET
+from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, TEST_SET
 from punchline.core.storage import csv_text, write_bytes, write_text
 from punchline.demo.comics import picture
 from punchline.demo.scripts import Panel, Script

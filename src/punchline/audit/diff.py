@@ -1,0 +1,100 @@
+"""What differs between two runs' tables, cell by cell, and why: selection, models, data, code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from punchline.audit.state import check_shown
+from punchline.core.errors import PunchlineError
+from punchline.project.lineage import Lineage
+from punchline.project.needs import Project, walk
+from punchline.project.provenance import recorded
+from punchline.project.runs import changes, made_with
+
+SOURCES = ("raw annotation", "image", "subset", "user's file", "published values", "released answers", "manifest")
+
+
+class Cells(NamedTuple):
+    """One cell in two runs; None where a run has no such cell."""
+
+    row: str
+    column: str
+    a: float | None
+    b: float | None
+
+
+class TableDiff(NamedTuple):
+    """One table in two runs."""
+
+    table: str
+    cells: list[Cells]  # that differ
+    same: int  # cells that are equal
+    why: list[str]
+
+
+def diff(a: str, b: str) -> list[TableDiff]:
+    """Tables that both runs have. Raises PunchlineError where there is none."""
+    one, other = Project(made_with(a)), Project(made_with(b))
+    found = []
+    for benchmark in one.selection.benchmarks:
+        if benchmark not in other.selection.benchmarks:
+            continue
+        for name, spec in one.benchmark(benchmark).TABLES.items():
+            files = [project.paths.table(spec.file) for project in (one, other)]
+            if all(Path(file).is_file() for file in files):
+                lineages = [check_shown(file) for file in files]
+                found.append(_table(spec.file, one, other, benchmark, name, *lineages))
+    if not found:
+        raise PunchlineError(
+            f"the runs {a} and {b} have no table in common",
+            way_out="`punchline runs` lists runs; snakemake --config run=NAME makes one",
+        )
+    return found
+
+
+def _table(file: str, one: Project, other: Project, benchmark: str, name: str, a: Lineage, b: Lineage) -> TableDiff:
+    ours, theirs = ({(cell.row, cell.column): cell.value for cell in lineage.cells} for lineage in (a, b))
+    keys = list(dict.fromkeys([*ours, *theirs]))
+    differing = [Cells(*key, ours.get(key), theirs.get(key)) for key in keys if ours.get(key) != theirs.get(key)]
+    why = list(_why(one, other, benchmark, name, a, b)) if differing else []
+    return TableDiff(file.removesuffix(".csv"), differing, len(keys) - len(differing), why)
+
+
+def _why(one: Project, other: Project, benchmark: str, name: str, a: Lineage, b: Lineage) -> Iterator[str]:
+    """Every difference in what the two tables rest on that could make cells differ."""
+    for change in changes(a.selection, b.selection):
+        yield f"selection: {change}"
+    ours, theirs = ({model.card.name: model for model in lineage.models} for lineage in (a, b))
+    for model in sorted(ours.keys() & theirs.keys()):
+        if ours[model].key != theirs[model].key:
+            yield f"model: {model} is asked otherwise (key {ours[model].key[:12]}… → {theirs[model].key[:12]}…)"
+        elif ours[model].hops != theirs[model].hops:
+            yield f"model: {model} is judged otherwise"
+    before, after = ({file.path: file for file in lineage.files if file.role in SOURCES} for lineage in (a, b))
+    for path in sorted(before.keys() | after.keys()):
+        x, y = before.get(path), after.get(path)
+        if x is None or y is None:
+            yield f"data: {path} counts in one of them only"
+        elif (x.content or x.sha256) != (y.content or y.sha256):
+            yield f"data: {path} differs"
+    codes = [_codes(project, benchmark, name) for project in (one, other)]
+    for rule in sorted(codes[0].keys() & codes[1].keys()):
+        if codes[0][rule] != codes[1][rule]:
+            yield f"code: {rule} was made with other code or libraries"
+
+
+def _codes(project: Project, benchmark: str, name: str) -> dict[str, Any]:
+    """{rule: (code, libraries) of what it made} along a table's way."""
+    table = project.table(benchmark, name)
+    steps = {id(table): table}
+    for need, _ in walk(table):
+        if need.step is not None:
+            steps[id(need.step())] = need.step()
+    found: dict[str, set[str]] = {}
+    for step in steps.values():
+        made = recorded(step)
+        if made is not None:
+            found.setdefault(step.rule, set()).add(f"{made.code} {sorted(made.libraries.items())}")
+    return found

@@ -1,0 +1,60 @@
+"""Whether a table may be shown: current in its run's selection, and just what its lineage says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from punchline.core.errors import PunchlineError
+from punchline.core.storage import sha256_file
+from punchline.project.lineage import Lineage, lineage_path
+from punchline.project.needs import Project
+from punchline.project.provenance import Checks
+
+
+class TableState(NamedTuple):
+    """One table of a run."""
+
+    benchmark: str
+    table: str
+    path: str
+    state: str  # current | stale | absent
+    reason: str  # why it is stale
+
+
+def table_states(project: Project) -> list[TableState]:
+    """Every table of the selected benchmarks."""
+    checks, found = Checks(), []
+    for step in project.tables():
+        benchmark, table = step.wildcards
+        reason = checks(step).reason
+        state = "current" if reason is None else "stale" if Path(step.outputs[0]).is_file() else "absent"
+        found.append(TableState(benchmark, table, step.outputs[0], state, reason or ""))
+    return found
+
+
+def read_lineage(table_path: str) -> Lineage:
+    """The lineage beside a table. Raises PunchlineError for one that is not there or damaged."""
+    path = lineage_path(table_path)
+    again = f"Make the table again: snakemake --cores all {table_path}"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Lineage)
+    except FileNotFoundError:
+        raise PunchlineError("no lineage", file=path, way_out=again) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PunchlineError(f"not a lineage any more: {error}", file=path, way_out=again) from error
+
+
+def check_shown(table_path: str) -> Lineage:
+    """Raises PunchlineError where one of a table's files is not what its lineage says."""
+    lineage = read_lineage(table_path)
+    for file in lineage.files:
+        if file.role == "table" and (not Path(file.path).is_file() or sha256_file(file.path) != file.sha256):
+            raise PunchlineError(
+                "the file is not the one that was made: it was changed since, or its lineage was",
+                file=file.path,
+                way_out=f"Make it again: snakemake --cores all {table_path}",
+            )
+    return lineage

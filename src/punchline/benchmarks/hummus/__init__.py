@@ -1,0 +1,46 @@
+"""Hummus: does a model see, name, locate and explain the metaphor in a captioned cartoon's humour?
+
+Tong et al., "Hummus: A Dataset of Humorous Multimodal Metaphor Use" (2025, arXiv:2504.02983v3). Released files:
+github.com/xiaoyuisrain/humorous-multimodal-metaphor-use at 0ea085e12cb83a210465021dd32aff23c7da3014. No scoring code is
+released; the scripts that ask models are, and prompts, their order and the limits of tokens are theirs.
+
+An item is one of 1,000 image-caption pairs, `nyc-combi-N`; a cluster is a contest, whose one image up to several
+captions share. Labels come in two tables that differ on 13 pairs: rule `released` takes test_set.json, which the
+released scripts read and which fits the published random baseline; rule `paper` takes met_class of hummus_dataset.json.
+Yes and WIDLII are positive, Discard leaves. Annotations of both rules are those of hummus_dataset.json.
+
+Classification is asked about every pair with a label, the other five tasks about positives only, as published. An
+answer from which nothing can be read has no score: it leaves the mean (which the paper's 0.45 at a success rate of 5 %
+implies) and counts against the success rate.
+
+Conditions: `default` shows the image; `description` the released description in its place (figure 5; no ImageBbox);
+`prompts` the three other prompts of table 4; `joint` asks four tasks at once (table 5). The paper prints the joint
+prompt as a picture: JOINT_PROMPT is a reconstruction from its section 6.3 and appendix A, so that table 5's published
+values were measured with another prompt.
+"""
+
+from __future__ import annotations
+
+from punchline.core.benchmark import DEFAULT, facets
+
+NAME = "hummus"
+METAPHOR_TASKS = ("naming", "image_bbox", "image_label", "caption_hl", "explanation")  # asked about positives only
+PROMPT_TASKS = ("classification_glossed", "classification_no_yes", "classification_a_b")
+JOINT = "joint"
+JOINT_TASKS = ("classification", "naming", "image_bbox", "caption_hl")  # what one joint answer is graded as
+TASKS = ("classification", *METAPHOR_TASKS, *PROMPT_TASKS, JOINT)
+CONDITIONS = (DEFAULT, "description", "prompts", "joint")
+CHAINED: tuple[str, ...] = ()
+IMAGES = True
+JUDGES = ("cosine",)
+
+DATASET = "hummus_dataset.json"
+TEST_SET = "test_set.json"
+DESCRIPTIONS = "image_descriptions.csv"
+ITEM_FILES = (DATASET, TEST_SET, DESCRIPTIONS)
+GOLD_FILES = (DATASET, TEST_SET)
+
+POSITIVE = ("Yes", "WIDLII")
+LABELS = (*POSITIVE, "No", "Discard")
+
+__getattr__ = facets(__name__)

@@ -1,0 +1,142 @@
+"""What Hummus's tables count in its released files: the random baseline, the split, the statistics."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from punchline.bench.table import Row
+from punchline.benchmarks.hummus import DATASET, POSITIVE, TEST_SET
+from punchline.benchmarks.hummus.estimates import F1, Value, over_blocks, percent
+from punchline.benchmarks.hummus.split import held_out
+from punchline.core.records import digest_of
+from punchline.core.stats import Array, Estimate, total
+
+FIGURATIVE_METAPHORS = ("personification", "zoomorphism")  # figures that are metaphors themselves (section 5)
+
+
+def _loaded(files: Mapping[str, bytes]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """({item id: record} of the dataset, {item id: label} of the test set); both were checked when items were made."""
+    dataset = json.loads(files[DATASET])
+    return dataset, {one["combi_id"]: one["is_met"] for one in json.loads(files[TEST_SET])}
+
+
+def _of_items(
+    dataset: Mapping[str, Mapping[str, Any]],
+    names: Sequence[str],
+    sums: Sequence[Sequence[float]] | Array,
+    value: Value,
+    *,
+    whole: bool = False,
+) -> Estimate:
+    """`whole`: a count of what there is, which has no interval."""
+    return Estimate(
+        sums=np.array(sums, dtype=np.float64).reshape(len(names), -1),
+        value=value,
+        clusters=["all" if whole else str(dataset[name]["contest_number"]) for name in names],
+        grades=[digest_of(dataset[name]) for name in names],
+    )
+
+
+DRAWS = 100  # section 6.1
+
+
+def random_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+    """The random baseline of table 2 on test_set.json: in expectation, and as the mean over 100 seeded runs."""
+    dataset, labels = _loaded(files)
+    names = [name for name, label in labels.items() if label != "Discard" and name in dataset]
+    positive = np.array([labels[name] in POSITIVE for name in names])
+    half = np.stack([positive, ~positive, positive, ~positive], axis=1) / 2  # tp, fp, fn, tn
+    drawn = np.random.Generator(np.random.PCG64(0)).integers(2, size=(DRAWS, len(names))).astype(bool)
+    cells = np.stack([drawn & positive, drawn & ~positive, ~drawn & positive, ~drawn & ~positive], axis=-1)
+    runs = cells.transpose(1, 0, 2).reshape(len(names), 4 * DRAWS).astype(np.float64)
+    rows = []
+    for name, sums, blocks in (("random (closed form)", half, 1), (f"random ({DRAWS} draws)", runs, DRAWS)):
+        columns: dict[str, Estimate | None] = {
+            f"classification_{which}": _of_items(
+                dataset, names, sums, over_blocks(value, blocks) if blocks > 1 else value
+            )
+            for which, value in F1.items()
+        }
+        rows.append((name, Row({}, columns)))
+    return rows
+
+
+def split_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+    """Table 6 for the project's own split of the pairs that hummus_dataset.json labels."""
+    dataset, _ = _loaded(files)
+    rows = []
+    for subset, labels in (("all", (*POSITIVE, "No")), ("met", POSITIVE)):
+        names = [name for name, record in dataset.items() if record["met_class"] in labels]
+        held = [held_out(dataset[name]["contest_number"]) for name in names]
+        columns: dict[str, Estimate | None] = {
+            part: _of_items(dataset, names, [[float(one == test)] for one in held], total, whole=True)
+            for part, test in (("train", False), ("test", True))
+        }
+        rows.append(("by contest, not the paper's", Row({"subset": subset}, columns, whole=False)))
+    return rows
+
+
+def _pieces(text: str) -> list[str]:
+    """What ';' (and '/' between blanks) separates, parentheses apart, in lower case."""
+    return [piece.strip().lower() for piece in re.split(r";|\s/\s|[()]", text) if piece.strip()]
+
+
+def statistics_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+    """What sections 4 and 5 count, as far as the release has it."""
+    dataset, labels = _loaded(files)
+    everything = list(dataset)
+    rows: list[tuple[str, Row]] = []
+
+    def add(name: str, statistic: str, estimate: Estimate) -> None:
+        rows.append((name, Row({"statistic": statistic}, {"value": estimate})))
+
+    def count(name: str, statistic: str, names: Sequence[str], sums: Sequence[float]) -> None:
+        add(name, statistic, _of_items(dataset, names, [[float(one)] for one in sums], total, whole=True))
+
+    def firsts(keys: Sequence[Sequence[Any]]) -> list[float]:
+        """For each item, how many of its keys no item before it has."""
+        seen: set[Any] = set()
+        made = []
+        for own in keys:
+            made.append(float(len(set(own) - seen)))
+            seen.update(own)
+        return made
+
+    tables = {
+        DATASET: {name: record["met_class"] for name, record in dataset.items()},
+        TEST_SET: {name: label for name, label in labels.items() if name in dataset},
+    }
+    for file, found in tables.items():
+        count(file, "pairs", list(found), [1.0] * len(found))
+        count(file, "contests", list(found), firsts([[dataset[name]["contest_number"]] for name in found]))
+        for statistic, wanted in (
+            ("metaphorical", POSITIVE),
+            ("yes", ("Yes",)),
+            ("widlii", ("WIDLII",)),
+            ("no", ("No",)),
+            ("discard", ("Discard",)),
+        ):
+            count(file, statistic, list(found), [label in wanted for label in found.values()])
+    both = [name for name in everything if name in labels]
+    count(TEST_SET, "labels_that_differ", both, [labels[name] != dataset[name]["met_class"] for name in both])
+    samples = [name for name in everything if dataset[name]["met_class"] in POSITIVE]
+    named = {name: _pieces(str(dataset[name].get("conceptual_metaphor", ""))) for name in samples}
+    figures = {name: _pieces(str(dataset[name].get("figures", ""))) for name in samples}
+    count(DATASET, "conceptual_metaphors", samples, firsts([named[name] for name in samples]))
+
+    def share(statistic: str, hit: Callable[[str], bool]) -> None:
+        sums = [[float(hit(name)), 1.0] for name in samples]
+        add(DATASET, statistic, _of_items(dataset, samples, sums, percent))
+
+    share("animals_are_humans", lambda name: "animals are humans" in named[name])
+    share("humans_are_animals", lambda name: "humans are animals" in named[name])
+    share("personification", lambda name: "personification" in figures[name])
+    share("other_devices", lambda name: any(one not in FIGURATIVE_METAPHORS for one in figures[name]))
+    for device in ("pun", "exaggeration", "satire", "idiom"):
+        share(device, lambda name, device=device: device in figures[name])  # type: ignore[misc]
+    return rows

@@ -1,0 +1,33 @@
+"""What a scorer is asked about answers to Hummus: how close the texts named are to those of the annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from punchline.benchmarks.hummus import JOINT, NAME
+from punchline.benchmarks.hummus.answers import graded_tasks, joint_readings, reading, text_pairs
+from punchline.benchmarks.hummus.scope import in_scope
+from punchline.core.benchmark import DEFAULT, comparison
+from punchline.core.records import Gold, Item, Request, Response
+
+
+def judge_requests(
+    item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
+) -> list[Request]:
+    """Every text of the answers to Naming and ImageLabel with every one of gold: once, the same under both rules."""
+    made: dict[str, Request] = {}
+    for task, asked in graded_tasks(condition).items():
+        response = responses.get(asked)
+        if task not in ("naming", "image_label") or response is None or response.state != "ok":
+            continue
+        if not any(in_scope(task, gold, rule) for rule in ("released", "paper")):
+            continue
+        if asked == JOINT:
+            found = joint_readings(response.text or "", gold, item).get(task)
+        else:
+            found = reading(task, response.text or "", gold, item)
+        for pairs in text_pairs(task, found or (), gold):
+            for pair in pairs:
+                request = comparison(NAME, item.item_id, "cosine", condition, *pair)
+                made[request.request_id] = request
+    return list(made.values())

@@ -1,0 +1,32 @@
+"""HumorBench: does a model get the joke? Explanations of captioned cartoons, judged element by element.
+
+Narad et al., "Which LLMs Get the Joke? Probing Non-STEM Reasoning Abilities with HumorBench" (2025). Released files:
+github.com/ReubenNarad/Humor-Bench at cc99276f7cdff9f90d6316a61668e59be6bd1c7a. Text only: a cartoon's description and
+caption in, an explanation out; a judge then says of one annotated element whether the explanation covers it.
+An item is one of the 499 elements (its id is the 0-based row of comprehensive_annotations.csv: `idx` repeats), and each
+element has an explanation of its own, as released.
+"""
+
+from __future__ import annotations
+
+from punchline.core.benchmark import DEFAULT, facets
+
+NAME = "humorbench"
+TASKS = ("explain",)
+JUDGE_TASK = "judge"
+CONDITION = DEFAULT
+IMAGES = False
+CONDITIONS = (CONDITION,)
+CHAINED = ()
+JUDGES = (JUDGE_TASK,)
+
+ANNOTATIONS = "comprehensive_annotations.csv"
+CATEGORIES = {  # key of the gold values: (file, its column)
+    "wordplay": ("categorized_output_wordplay.csv", "wordplay"),
+    "cultural_reference": ("categorized_output_cultural_reference.csv", "cultural reference"),
+    "toxic_or_shocking": ("categorized_output_toxic_or_shocking.csv", "toxic or shocking"),
+}
+ITEM_FILES = (ANNOTATIONS,)
+GOLD_FILES = (ANNOTATIONS, *(name for name, _ in CATEGORIES.values()))
+
+__getattr__ = facets(__name__)

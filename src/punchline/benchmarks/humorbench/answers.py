@@ -1,0 +1,40 @@
+"""What is read out of answers and verdicts of HumorBench."""
+
+from __future__ import annotations
+
+from punchline.core.records import Rule
+from punchline.score.length import last_tokens
+
+LAST_TOKENS: dict[Rule, int] = {"released": 500, "paper": 1000}  # truncate_and_regrade.py; section 3.5
+
+
+def _between(text: str, tag: str, at: int = 0) -> tuple[int, int, str] | None:
+    """(start, end, content) of the first <tag>…</tag> from `at` on; None where there is none."""
+    start = text.find(f"<{tag}>", at)
+    end = text.find(f"</{tag}>", start + len(tag) + 2) if start >= 0 else -1
+    if end < 0:
+        return None
+    return start, end + len(tag) + 3, text[start + len(tag) + 2 : end]
+
+
+def explanation(answer: str) -> str:
+    """What is judged: all but <reasoning>…</reasoning>; of that the first <explanation>…</explanation>, if any."""
+    kept, at = [], 0
+    while (found := _between(answer, "reasoning", at)) is not None:
+        kept.append(answer[at : found[0]])
+        at = found[1]
+    answer = "".join((*kept, answer[at:]))
+    inside = _between(answer, "explanation")
+    return (answer if inside is None else inside[2]).strip()
+
+
+def judged_text(answer: str, rule: Rule) -> str:
+    """The explanation under length control: its last 500 (released) or 1000 (paper) tokens."""
+    return last_tokens(explanation(answer), LAST_TOKENS[rule])
+
+
+def parse_verdict(answer: str) -> str | None:
+    """PASS or FAIL: the first <judgement>…</judgement>, stripped; None for anything else."""
+    found = _between(answer, "judgement")
+    verdict = found[2].strip() if found is not None else ""
+    return verdict if verdict in ("PASS", "FAIL") else None

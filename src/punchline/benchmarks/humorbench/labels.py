@@ -1,0 +1,80 @@
+"""HumorBench's explanations that people have labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from punchline.benchmarks.humorbench import ANNOTATIONS
+from punchline.benchmarks.humorbench.texts import normal
+from punchline.core.errors import PunchlineError
+from punchline.core.records import sha256
+from punchline.core.storage import csv_text, parse_csv
+
+RUBRIC = "rubric/gpt_4o_rubric.csv"
+LABELS = "human_labels.csv"
+
+
+class Labelled(NamedTuple):
+    """An explanation that people have labelled."""
+
+    item_id: str
+    explainer: str
+    explanation: str
+    label: str  # PASS or FAIL
+
+
+def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelled]:
+    """Explanations with human labels, from a CSV with the columns explanation and label.
+
+    The element is named by annotation_row or found by caption and element, as in the released rubric; explainer_model
+    (or model) names who explained. Raises PunchlineError for a label that is neither PASS nor FAIL and for an element
+    that `annotations` (comprehensive_annotations.csv) does not have.
+    """
+    row_of: dict[tuple[str, str], str] = {}
+    known = set()
+    for row, (_, cells) in enumerate(parse_csv(annotations, ("caption", "element"), file=ANNOTATIONS)):
+        row_of.setdefault((normal(cells["caption"]), normal(cells["element"])), str(row))
+        known.add(str(row))
+    found = []
+    for line, cells in parse_csv(content, ("explanation", "label"), file=file):
+        label = cells["label"].strip().upper()
+        if label not in ("PASS", "FAIL"):
+            raise PunchlineError(f"expected PASS or FAIL, got {cells['label']!r}", file=file, line=line, field="label")
+        item_id = cells.get("annotation_row", "").strip()
+        if item_id and item_id not in known:
+            raise PunchlineError(
+                f"expected a 0-based row of {ANNOTATIONS}, got {item_id!r}",
+                file=file,
+                line=line,
+                field="annotation_row",
+            )
+        if not item_id:
+            item_id = row_of.get((normal(cells.get("caption", "")), normal(cells.get("element", ""))), "")
+        if not item_id:
+            raise PunchlineError(
+                "no element of the annotations has this caption and element",
+                file=file,
+                line=line,
+                way_out="Give the column annotation_row: the 0-based row of comprehensive_annotations.csv",
+            )
+        explainer = cells.get("explainer_model") or cells.get("model") or "labelled"
+        found.append(Labelled(item_id, explainer, cells["explanation"], label))
+    return found
+
+
+def as_released(labelled: Iterable[Labelled]) -> str:
+    """Labelled explanations in the form that `replay` reads (format humorbench), without any verdict."""
+    columns = ("annotation_row", "model", "explanation", "autograder_judgment")
+    rows = ({**dict(zip(columns, one[:3], strict=False)), "autograder_judgment": ""} for one in labelled)
+    return csv_text(columns, rows)
+
+
+def human_labels(files: Mapping[str, bytes]) -> dict[tuple[str, str], tuple[str, str]]:
+    """{(item id, digest of the explanation): (row name, PASS or FAIL)} of all files of human labels."""
+    return {
+        (one.item_id, sha256(normal(one.explanation).encode())[:16]): (one.explainer, one.label)
+        for name in (RUBRIC.split("/")[-1], LABELS)
+        if name in files
+        for one in read_labelled(files[name], name, files[ANNOTATIONS])
+    }

@@ -1,0 +1,111 @@
+"""What a run would still ask, before it does: requests, images, tokens, money. Nothing is asked and nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from punchline.core.engine import Engine, looks_at, model_key, parameters
+from punchline.core.journal import Key, parse_journal
+from punchline.core.records import Gold, ImageRef, Item, ModelCard, Request, Response
+from punchline.core.storage import read_records, read_table
+from punchline.project import paths
+from punchline.project.hops import CHAINED, JUDGE, RELEASED, Hop
+from punchline.project.needs import Project
+from punchline.stages.ask import ask_hop
+from punchline.stages.cost import Row, plan_row
+from punchline.stages.infer import has_all_images
+
+ESTIMATED = "estimated from the questions: the answers are not there yet"
+
+
+def answered(journal: str) -> Mapping[Key, Response]:
+    """What a journal holds."""
+    path = Path(journal)
+    return parse_journal(path.read_bytes(), file=path)[0] if path.is_file() else {}
+
+
+def plan(project: Project) -> list[Row]:
+    """One row for each model and hop of each benchmark, from items, gold and requests as they lie there."""
+    rows = []
+    for benchmark in project.selection.benchmarks:
+        items = read_records(project.paths.items(benchmark), Item)
+        golds = read_records(project.paths.gold(benchmark), Gold)
+        requests = read_table(project.paths.requests(benchmark), Request)
+        for model in project.selection.models:
+            rows += _Asking(project, benchmark, model, items, golds).rows(requests)
+    return rows
+
+
+@dataclass
+class _Asking:
+    """What is still to be asked of one model, and of others about its answers."""
+
+    project: Project
+    benchmark: str
+    model: str
+    items: Sequence[Item]
+    golds: Sequence[Gold]
+
+    @property
+    def images(self) -> dict[str, ImageRef]:
+        return {image.sha256: image for item in self.items for image in item.images}
+
+    def rows(self, requests: Sequence[Request]) -> list[Row]:
+        card, engine = self.project.cards[self.model], self.project.engines[self.model]
+        known = answered(paths.journal(self.benchmark, self.model))
+        key = model_key(engine, card, self.benchmark)
+        to_ask = [request for request in requests if self._open(request, known, key, engine)]
+        why = engine.unavailable()
+        note = f"cannot run here: {why}" if why else ""
+        rows = [self._row("answer", card, requests, to_ask, self.images, _most(card, to_ask), note)]
+        asked, said = list(requests), [known.get((request.request_id, key)) for request in requests]
+        for hop in self.project.answerers(self.benchmark, self.model):
+            if hop.who == RELEASED or hop.card is None:
+                continue
+            if to_ask or any(answer is None for answer in said):
+                rows.append(self._estimated(hop, hop.card, to_ask))
+                continue
+            given = [answer for answer in said if answer is not None]
+            of = self.project.benchmark(self.benchmark)
+            conditions = self.project.conditions(self.benchmark)
+            made = ask_hop(of, hop.name, self.items, self.golds, asked, given, conditions)
+            stem = self.model if hop.name == CHAINED else hop.card.name
+            found = answered(paths.hop_journal(self.benchmark, hop.name, stem))
+            still = [r for r in made if (a := found.get((r.request_id, hop.key))) is None or a.state == "failed"]
+            if hop.name == CHAINED:
+                asked, said = [*asked, *made], [*said, *(found.get((r.request_id, hop.key)) for r in made)]
+            shown = self.images if hop.name == CHAINED else {}
+            rows.append(self._row(hop.name, hop.card, made, still, shown, _most(hop.card, still), ""))
+        return rows
+
+    def _open(self, request: Request, known: Mapping[Key, Response], key: str, engine: Engine) -> bool:
+        answer = known.get((request.request_id, key))
+        if answer is not None and answer.state != "failed":
+            return False
+        return has_all_images(request) or not looks_at(engine, request.benchmark)
+
+    def _estimated(self, hop: Hop, card: ModelCard, to_ask: Sequence[Request]) -> Row:
+        """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
+        if hop.name != JUDGE:
+            return self._row(hop.name, card, [], [], {}, {}, "hangs on answers that are not there yet")
+        usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024)
+        return self._row(hop.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
+
+    def _row(
+        self,
+        hop: str,
+        card: ModelCard,
+        requests: Sequence[Request],
+        to_ask: Sequence[Request],
+        images: Mapping[str, ImageRef],
+        most: Mapping[str, int],
+        note: str,
+    ) -> Row:
+        return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note)
+
+
+def _most(card: ModelCard, requests: Sequence[Request]) -> dict[str, int]:
+    """{request id: tokens that its answer may have}."""
+    return {request.request_id: int(parameters(card, request)["max_tokens"] or 0) for request in requests}
