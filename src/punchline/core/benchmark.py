@@ -260,7 +260,6 @@ def _facet(name: str, facet: str) -> Any:
     module = module_of(name, facet)
     if name not in names() or importlib.util.find_spec(module) is None:
         return None
-    LOADED.add(module)
     return importlib.import_module(module)
 
 

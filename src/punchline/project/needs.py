@@ -302,7 +302,7 @@ class Project:
         found = []
         if name := small_models.builder_of(str(card.options.get("id", ""))):
             found.append(Need("model", paths.small_model(name), functools.partial(self.small_model, name)))
-        elif revisions.is_folder(folder := str(card.options.get("id", ""))):  # weights of the user's own
+        elif (folder := str(card.options.get("id", ""))) and Path(folder).is_dir():  # weights of the user's own
             own = sorted(path.as_posix() for path in Path(folder).rglob("*") if path.is_file())
             found += [Need("model", path) for path in own]
         adapter = card.options.get("adapter")

@@ -12,10 +12,6 @@ from typing import Any, TypeVar
 
 import msgspec
 import yaml
-from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from punchline.core import engine as engines
 from punchline.core.benchmark import DEFAULT, load
@@ -157,6 +153,11 @@ def as_record(value: Mapping[str, Any], kind: type[C], where: Callable[[str], st
 
 def _composed(corpus: str | None) -> dict[str, Any]:
     """config/run.yaml with its corpus, or another one, put in by Hydra. Raises PunchlineError."""
+    from hydra import compose, initialize_config_dir  # here: jobs get a selection that is composed
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
     content = read_yaml(RUN)
     keys = {*KEYS, "defaults"} - {"run"}
     for key in content:
