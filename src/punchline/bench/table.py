@@ -40,7 +40,7 @@ class Table:
 
     name: str  # table8
     title: str
-    path: str  # results/table8.csv
+    file: str  # its CSV, below the folder of a run's results: table8.csv
     rule: Rule  # the rule that the published values follow
     keys: tuple[str, ...]  # key columns between `subset` and the metrics
     columns: tuple[str, ...]  # metric columns
@@ -56,11 +56,6 @@ class Table:
     kind: str = "measured"  # of the rows of data_rows: measured | baseline | human
     prices: bool = False  # whether it shows what answers cost
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
-
-    @property
-    def file(self) -> str:
-        """Its CSV, below the folder of a run's results."""
-        return self.path.removeprefix("results/")
 
     @property
     def graded(self) -> bool:
