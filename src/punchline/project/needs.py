@@ -581,6 +581,7 @@ class Project:
     @_once
     def metrics(self) -> Step:
         """The main column of every table that models are compared by."""
+        code = [benchmarks.module_of(name, "tables") for name in self.selection.benchmarks]
         needs = [
             Need("table", step.outputs[0], functools.partial(self.table, *step.wildcards)) for step in self.tables()
         ]
