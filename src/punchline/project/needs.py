@@ -586,7 +586,7 @@ class Project:
             Need("table", step.outputs[0], functools.partial(self.table, *step.wildcards)) for step in self.tables()
         ]
         return Step(
-            "metrics", (), (self.paths.metrics, self.paths.plots), tuple(needs), {}, ("punchline.stages.metrics",)
+            "metrics", (), (self.paths.metrics, self.paths.plots), tuple(needs), {}, ("punchline.stages.metrics", *code)
         )
 
 
