@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import re
 import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
+from typing import Any
 
 SECRET = "[secret]"
 
@@ -32,12 +33,23 @@ def without_secret(text: str) -> str:
 
 def holds_secret(address: str) -> bool:
     """Whether an address holds a user, a password, or a key among its parameters."""
-    if without_secret(address) != address:
-        return True
-    try:
-        return "@" in urlsplit(address).netloc if "://" in address else False
-    except ValueError:
-        return False
+    return without_secret(address) != address
+
+
+def secret_field(value: Any, at: str = "") -> str | None:
+    """Where in plain data the first address with a secret stands, as `extra_body.url`; None where there is none."""
+    if isinstance(value, str):
+        return at if holds_secret(value) else None
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        parts = value.items()
+        if any(isinstance(key, str) and holds_secret(key) for key in value):
+            return at
+    elif isinstance(value, (list, tuple)):
+        parts = ((f"{number}", part) for number, part in enumerate(value))
+    return next(
+        (found for key, part in parts if (found := secret_field(part, f"{at}.{key}".lstrip("."))) is not None), None
+    )
 
 
 def stays_inside(place: str) -> bool:
