@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,6 +23,13 @@ _PARAMETER = re.compile(
 )
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_WILDCARD = re.compile(r"\{\s*\w+\s*(?:,[^{}]*(?:\{[\d,]+\}[^{}]*)*)?\}")  # Snakemake's
+
+PASSWORDS = (
+    "Put them into ~/.netrc (machine, login, password), or into the environment variable PUNCHLINE_MIRROR_AUTH as"
+    " user:password, and give the address without them"
+)
 
 
 def without_secret(text: str) -> str:
@@ -36,20 +44,30 @@ def holds_secret(address: str) -> bool:
     return without_secret(address) != address
 
 
-def secret_field(value: Any, at: str = "") -> str | None:
+def secret_field(value: Any) -> str | None:
     """Where in plain data the first address with a secret stands, as `extra_body.url`; None where there is none."""
+    return _field(value, holds_secret)
+
+
+def wildcard_field(value: Any) -> str | None:
+    """Where in plain data the first text stands that Snakemake would take for a wildcard; None where there is none."""
+    return _field(value, lambda text: _WILDCARD.search(text) is not None)
+
+
+def _field(value: Any, holds: Callable[[str], bool], at: str = "") -> str | None:
     if isinstance(value, str):
-        return at if holds_secret(value) else None
+        return at if holds(value) else None
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, Mapping):
         parts = value.items()
-        if any(isinstance(key, str) and holds_secret(key) for key in value):
+        if any(isinstance(key, str) and holds(key) for key in value):
             return at
     elif isinstance(value, (list, tuple)):
         parts = ((f"{number}", part) for number, part in enumerate(value))
-    return next(
-        (found for key, part in parts if (found := secret_field(part, f"{at}.{key}".lstrip("."))) is not None), None
-    )
+    for key, part in parts:
+        if (found := _field(part, holds, f"{at}.{key}" if at else str(key))) is not None:
+            return found
+    return None
 
 
 def stays_inside(place: str) -> bool:
@@ -73,3 +91,9 @@ def visible(text: str) -> str:
     """Text for a terminal or a page: what steers either (control characters, marks of direction, halves of surrogate
     pairs) is shown as its escape, such as \\x1b and \\u202e; newlines and tabs stay."""
     return _STEERING.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def json_word(value: Any) -> str:
+    """JSON for a word of a command, in which Snakemake sees no wildcard: braces in texts are escaped, as JSON may."""
+    text = json.dumps(value, sort_keys=True)
+    return _QUOTED.sub(lambda found: found[0].replace("{", "\\u007b").replace("}", "\\u007d"), text)

@@ -24,7 +24,7 @@ import tenacity
 from protego import Protego
 
 from punchline.core.errors import PunchlineError
-from punchline.core.outside import holds_secret, without_secret
+from punchline.core.outside import PASSWORDS, holds_secret, without_secret
 from punchline.stages.fetch.net import Backend, Private, is_public, put_under
 
 AGENT = "punchline"  # the name that robots.txt is asked for
@@ -172,8 +172,7 @@ def check_address(address: str) -> None:
     if holds_secret(address):
         raise PunchlineError(
             f"mirror={without_secret(address)}: an address with a user, a password or a key is written to logs",
-            way_out="Put them into ~/.netrc (machine, login, password), or into the environment variable"
-            " PUNCHLINE_MIRROR_AUTH as user:password, and give the address without them",
+            way_out=PASSWORDS,
         )
 
 
