@@ -75,6 +75,7 @@ class Options(Record, frozen=True, kw_only=True):
     breaker: Annotated[int, msgspec.Meta(ge=0)] = 10
     batch: bool = False
     batch_poll: Positive = 30.0
+    batch_wait: Positive = 100_000.0  # a day, which the provider has, and some
 
 
 class OpenAI:
