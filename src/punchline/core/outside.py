@@ -93,6 +93,11 @@ def visible(text: str) -> str:
     return _STEERING.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
 
 
+def json_shown(text: str) -> str:
+    """JSON as `visible` shows a text, by escapes that JSON has."""
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def json_word(value: Any) -> str:
     """JSON for a word of a command, in which Snakemake sees no wildcard: braces in texts are escaped, as JSON may."""
     text = json.dumps(value, sort_keys=True)
