@@ -440,6 +440,15 @@ def test_an_address_with_a_password_is_written_nowhere(project: Project, tmp_pat
     assert SECRET not in texts(tmp_path)
 
 
+def test_a_proxys_password_is_written_nowhere(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"http://user:{SECRET}@127.0.0.1:9")
+    monkeypatch.setenv("https_proxy", f"http://user:{SECRET}@127.0.0.1:9")
+    entry = project.one(project.xkcd(1), hosts={}, pages={"xkcd_1": "http://xkcd.com/1/"})
+    assert entry.reason == "host unreachable" and SECRET not in texts(tmp_path)
+
+
 def test_a_signed_address_that_a_mirror_leads_to_is_written_nowhere(project: Project, tmp_path: Path) -> None:
     project.pin(1, picture(1))
     host = project.server.url.removeprefix("http://")

@@ -254,7 +254,7 @@ def test_a_reply_that_never_ends_has_a_deadline(what: str, here: Path) -> None:
         assert isinstance(said, str) and "batch API gave no answer" in said
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_random_damage(seed: int, here: Path) -> None:
     """One field or one byte of some replies is another: states or one error, and the next run completes it."""
     dice = random.Random(seed)

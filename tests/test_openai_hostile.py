@@ -198,6 +198,26 @@ def test_an_address_with_a_secret_is_refused_when_the_engine_is_made(
     assert SECRET not in str(caught.value)
 
 
+def test_a_proxys_password_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def answer(call: Call) -> None:
+        raise ConnectionResetError
+
+    with scripted(answer) as proxy:
+        address = proxy.url.replace("://", f"://user:{SECRET}@")
+        for end in (address, f"http://user:{SECRET}@127.0.0.1:9"):
+            monkeypatch.setenv("http_proxy", end)
+            of = card("http://models.example", **TIGHT)
+            try:
+                run(tmp_path, of, many(1, end[-4:]))
+            except PunchlineError as error:
+                assert SECRET not in str(error)
+        assert proxy.calls  # it was asked by way of it
+    said = capfd.readouterr()
+    assert SECRET not in said.out + said.err + "".join(f.read_text(errors="replace") for f in tmp_path.iterdir())
+
+
 # Ctrl-C
 
 SCRIPT = (
@@ -259,3 +279,29 @@ def test_at_ctrl_c_nobody_waits_for_a_pause(tmp_path: Path) -> None:
         _, said = process.communicate(timeout=10)
     assert time.monotonic() - began < 3 and "KeyboardInterrupt" in said
     assert journal(tmp_path) == []
+
+
+# The engine vllm asks through this one
+
+
+def test_a_vllm_that_lies_is_bounded_too_and_no_proxy_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(call: Call) -> None:
+        if call.path == "/v1/models":
+            call.json({"data": [{"id": "a/b"}]})
+        elif call.command == "GET":
+            call.send(b"", 404)
+        elif b"long" in call.body:
+            call.chunks(endless())
+        else:
+            call.json(completion("yes") | {"model": "a/b"})
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with scripted(answer) as server:
+        options = {"id": "a/b", "revision": "0" * 40, "base_url": f"{server.url}/v1"}
+        engine = engines.load(ModelCard(name="m", engine="vllm", options=options), 0)
+        got = {r.state: r for r in engine.answer([*many(1, "short"), *many(1, "long")], {}, "key")}
+        engine.close()
+    assert set(got) == {"ok", "failed"} and "larger than 16 MiB" in str(got["failed"].reason)
+    assert got["ok"].engine == "vllm"
