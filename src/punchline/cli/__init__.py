@@ -510,9 +510,9 @@ def show(
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """One record in full, with what it comes from and what was made of it, as JSON."""
-    from punchline.audit.show import find
+    from punchline.audit.show import as_text, find
 
-    print(json.dumps(msgspec.to_builtins(find(record, run)), indent=1, ensure_ascii=False))
+    print(as_text(find(record, run)))
 
 
 if __name__ == "__main__":
