@@ -18,8 +18,8 @@ _EDGE = 100_000  # characters of an answer's beginning and end that are read
 
 _GROUP = re.compile(
     r"(?:(?P<key>bbox_2d|box_2d|<box>|<\|box_start\|>)[\"']?\s{0,3}:?\s{0,3}\[?)?\s{0,3}"
-    r"(?:\[(?P<a>[^\[\](){}]{7,400})\]|\((?P<b>[^\[\](){}]{7,400})\)|\{(?P<c>[^\[\](){}]{7,400})\}"
-    r"|\((?P<d>[^\[\](){}]{3,40})\),\s{0,3}\((?P<e>[^\[\](){}]{3,40})\))"
+    r"(?:\((?P<d>[^\[\](){}]{3,40})\),\s{0,3}\((?P<e>[^\[\](){}]{3,40})\)"
+    r"|\[(?P<a>[^\[\](){}]{7,400})\]|\((?P<b>[^\[\](){}]{7,400})\)|\{(?P<c>[^\[\](){}]{7,400})\})"
 )
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
 _NAMED = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)
@@ -78,7 +78,7 @@ def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Bo
     key = (match["key"] or "").lower()
     if match["d"]:
         return _two_points(match, key, size, corners)
-    four = _four(match["a"] or match["b"] or match["c"])
+    four = _four(match["a"] or match["b"] or match["c"] or "")
     if four is None:
         return None
     numbers, unit = four

@@ -52,7 +52,7 @@ _FILL = (
     r"|also|either|probably|both|of|just|another) ){0,4}"
 )
 _JOIN = (
-    rf"[)\]\"'.]{{0,3}}+(?: \([^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?(?:(?:or|and|nor|and/or|as well as|but also|plus|along with|together with|&) )?{_FILL}"
+    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?(?:(?:or|and|nor|and/or|as well as|but also|plus|along with|together with|&) )?{_FILL}"
     r"[(\"'\[]{0,2}+"
 )
 _GROUP = re.compile(rf"{_M}(?:{_JOIN}{_M}){{0,11}}")
@@ -76,6 +76,8 @@ _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|
 _EXCEPT = re.compile(
     rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
 )
+_REJECTED = re.compile(r"\b(?:incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false)(?: \w+)?\W{0,3}$")
+_ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?")
 _ALL = re.compile(
     r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
 )
@@ -131,7 +133,9 @@ def judgement(text: str) -> Judgement:
             if sign or denying:
                 verdict = Judgement(sign or -1, best)
             sign, best, denying = 0, False, False
-        elif sign:
+        elif kind == "though" and (sign or denying):
+            break
+        elif sign or kind == "though":
             continue
         elif kind == "neg":
             denying = not denying
@@ -157,7 +161,7 @@ class Sentence:
         self.given = given
         self.first = first
         self.judged = judged
-        self.question = text.rstrip(" \"')").endswith("?")
+        self.question = text.rstrip(" \"')").endswith("?") and not words.TAG_QUESTION.search(text)
 
     def groups(self, text: str, start: int = 0, end: int | None = None) -> list[Group]:
         found = []
@@ -190,7 +194,7 @@ class Sentence:
                 if pattern is _EXCEPT:
                     if not _ALL.search(before):
                         continue
-                    bad = judgement(after).sign < 0 or (judgement(before).sign < 0 and not after.strip(" .!"))
+                    bad = judgement(after).sign < 0 or words.EXCLUSION.search(before) or (judgement(before).sign < 0 and not after.strip(" .!"))
                     sign = 1 if _NO_ONE.search(before) or bad else -1
                     tier = 2
                 elif pattern is _THAN:
@@ -201,11 +205,21 @@ class Sentence:
                     continue
                 if pattern is _NOT and match["but"] is None and self.verdict_follows(after):
                     continue
-                for group in self.groups(text, match.start("g"), match.end("g")):
-                    claims += self.claim(group, sign, tier)
                 end = match.end()
+                for group in self.groups(text, match.start("g"), match.end("g")):
+                    kept = self.fronted(group) if pattern is _RATHER and not before.strip() else group
+                    end = kept.end if kept is not group else end
+                    claims += self.claim(kept, sign, tier)
                 self.text = _blank(self.text, match.start(), end)
         return claims
+
+    def fronted(self, group: Group) -> Group:
+        """Of "rather than B, D …" what belongs to the contrast: the last value behind a mere comma is the subject."""
+        last = group.mentions[-1].start - self.at
+        between = re.search(rf"{_M}([^{FIRST}{REST}]*)$", self.text[group.start : last])
+        if len(group.mentions) < 2 or between is None or re.search(r"\b(?:and|n?or)\b", between[1]):
+            return group
+        return Group(group.start, group.start + between.start(1), group.mentions[:-1], "")
 
     @staticmethod
     def verdict_follows(after: str) -> bool:
@@ -226,7 +240,7 @@ class Sentence:
         after = self.text[group.end : ceiling]
         if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
             return ""
-        after = re.sub(r"^[)\]\"'.:,| -]{0,8}+", " ", after)
+        after = re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after)
         if words.SUBJECT.match(after):
             return ""
         return after[: stop.start()] if (stop := words.STOP.search(after)) else after
@@ -235,8 +249,9 @@ class Sentence:
         """(sign, tier) of a group that is not contrasted with any."""
         left, right = self.left(group, floor), self.right(group, ceiling)
         said = judgement(right)
-        denials = len(words.NEGATION.findall(re.sub(r"\bno(?:pe)?\b ?(?=[,:;-]|$)", " ", left)))
-        denied = (denials + len(words.EXCLUSION.findall(left))) % 2 == 1
+        head, _, own = left.rpartition(":")
+        denials = words.NEGATION.findall(re.sub(r"\bno(?:pe)?\b ?(?=[,:;-]|$)", " ", own)) + words.EXCLUSION.findall(own)
+        denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
         lead = not self.text[: group.start].strip(" (\"'[") or _LEAD.match(self.text[: group.end]) is not None
         if words.CONDITION.search(self.text, 0, group.start) and re.match(r" ?(?:would|might|could|may)\b", right):
             return 0, -1
@@ -272,6 +287,8 @@ class Sentence:
             floor = groups[number - 1].end if number else 0
             ceiling = groups[number + 1].start if number + 1 < len(groups) else len(self.text)
             sign, tier = self.weigh(group, floor, ceiling, alone and len(groups) == 1)
+            if number and sign == 1 and tier == 1 and claims[-1].sign < 0 and _ALSO.fullmatch(self.text, floor, group.start):
+                sign = -1  # "not about phones (A) or effort (D)"
             weighed = self.claim(group, sign, tier)
             gap = self.text[floor : group.start] if number else ""
             if min(sign, claims[-1].sign if claims else -1) >= 0 and tier >= 0 and re.search(r"\bor\b(?! rather)(?!.*[;])", gap):

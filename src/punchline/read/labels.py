@@ -229,6 +229,7 @@ def _presence(low: str) -> tuple[int, int, int] | None:
         said.add(2)
         span = span if span[1] else (_IDLE.search(masked) or match).span()
     if absent:
+        masked = re.sub(r"^(.{%d}) ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b" % absent.end(), r"\1", masked, flags=re.DOTALL)
         explicit = re.search(r"\bpresent\b|\bor\b", masked)
         return None if explicit or 1 in said else (0, *absent.span())
     if len(said) != 1 or not (present or 1 in said or re.search(r"\b(?:effects?|they|it)\b", masked)):

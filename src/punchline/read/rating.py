@@ -19,7 +19,7 @@ _SAID = re.compile(
     re.ASCII,
 )
 _ALONE = re.compile(rf"\W*(?:{_N}|({'|'.join(_WORDS)}))(?: ?(?:/|out of) ?\d{{1,2}}| stars?| points?)?\W*", re.ASCII)
-_SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.;:\n]{0,20}$")
+_SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
 _EDGE = 20_000
 
 

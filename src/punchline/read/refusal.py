@@ -24,7 +24,7 @@ _REFUSAL = re.compile(
     rf"|\b(?:please|could you|can you|you could) (?:\w+ )?(?:provide|upload|attach|share|re-?upload|resend|send)\b"
     rf"|\bno (?:\w+ )?{_PICTURE}\b(?! (?:style|humou?r|modality|pun))|\bi (?:must |have to |would )?(?:decline|refuse|prefer not)\b"
     rf"|\b(?:it is|it's) (?:not possible|impossible) (?:for me )?to (?:determine|answer|say|tell|identify)"
-    rf"|\bcannot be (?:determined|identified|answered|seen|named|read)\b|\b(?:not|n't) enough (?:information|context)\b|\binsufficient (?:information|context)\b"
+    rf"|\b(?:cannot|can't) be (?:determined|identified|answered|seen|named|read)\b|\b(?:not|n't) enough (?:information|context)\b|\binsufficient (?:information|context)\b"
 )
 _BEGINNING = 1_500  # characters in which a refusal is looked for
 

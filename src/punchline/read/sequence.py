@@ -46,7 +46,7 @@ _CUE = re.compile(
     r"|(?:order|sequence|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)|should be (?:read|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
 )
 _GIVEN = re.compile(
-    r"\b(?:not|isn't|wasn't|never|rather than|instead of|given|shown|presented|provided|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example"
+    r"\b(?:not|isn't|wasn't|cannot|can't|couldn't|won't|never|rather than|instead of|given|shown|presented|provided|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example"
     r"|thought|might|could|initial|initially|tempting|unlike|displayed|listed)\b[^.;\n]{0,40}$"
 )
 _GIVEN_AFTER = re.compile(

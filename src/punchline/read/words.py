@@ -11,7 +11,7 @@ FREE = re.compile(
     r"|\b(?:without (?:a |any )?|no |beyond (?:any |a )?|there is no |there's no |not? )(?:doubt|question|hesitation)\b"
     r"|\bif not\b|\bwhy not\b|\bno matter\b|\bno wonder\b|\bno problem\b|\bnot (?:sure|certain|positive),? (?:but|though)\b"
     r"|\b(?:cannot|can't|couldn't|could not) (?:help|agree more)\b|\bno(?:ne)? (?:better|closer|stronger)\b"
-    r"|\bno (?:further|additional) \w+\b|\bno explanation\b|\bno more\b"
+    r"|\bno (?:contest|ifs|competition|problem)\b|\bhands down\b|\bno (?:further|additional) \w+\b|\bno explanation\b|\bno more\b"
 )
 NEGATION = re.compile(
     r"\b(?:not|never|neither|nor|cannot|hardly|scarcely|nothing|nobody|none|anything but|far from|without|lacks?|lacking"
@@ -20,13 +20,13 @@ NEGATION = re.compile(
 EXCLUSION = re.compile(
     r"\b(?:rul(?:e[sd]?|ing)(?: \w+)? out|eliminat\w+|exclud\w+|discard\w*|reject\w*|dismiss\w*|discount\w*|avoid\w*"
     r"|(?:cross|strik|stuck|toss|throw)\w* (?:out|off)|set aside|(?:get|got) rid of|wrong (?:is|are|ones? (?:is|are))"
-    r"|incorrect (?:is|are)|disagree with|against|drop(?:ped|ping)?)\b|✗"
+    r"|incorrect (?:is|are)|disagree with|against|drop(?:ped|ping)?|(?:mistake|wrong|error|unwise|incorrect|misguided|hard|difficult) to (?:choose|pick|select|say|go|opt|justify|defend|argue|call|answer))\b|✗"
 )
 BAD = (
     r"off[- ]topic|(?:only |just )?half[- ](?:right|true|correct|way)|wrong\w*|incorrect\w*|false|untrue|inaccurate\w*|irrelevant|unlikely|implausible|unrelated|unsuitable"
     r"|inappropriate|misleading|mis(?:s|ses|sing|matche?s?|represents?|reads?|interprets?|states?|characteri[sz]es?)|fails?"
     r"|failing|falls? (?:short|flat)|contradicts?|contrary|ignor(?:es?|ing)|overlooks?|neglects?|omits?|weak(?:er|est)?|less|worse"
-    r"|worst|poor(?:ly)?|too (?=\w)|overly|only partially|partially|mistaken|invalid|secondary|incidental|minor|nonsens\w+"
+    r"|worst|poor(?:ly)?|too(?= \w)|merely|nothing more than|just an?(?= )|overly|only partially|partially|mistaken|invalid|secondary|incidental|minor|nonsens\w+"
     r"|superficial(?:ly)?|tangential(?:ly)?|distractors?|(?:a )?stretch|generic|vague|unnecessary|decorative|negligible"
     r"|red herring|ruled out|eliminated|excluded|rejected|discarded|dismissed|out of the question|(?:is|are) out\b"
     r"|crossed (?:off|out)|off the (?:mark|table)|(?:is|are|seems?|feels?) off|beside the point|opposite|impossible|inadequate"
@@ -34,7 +34,7 @@ BAD = (
     r"|exaggerates|overstates|overreach\w*|overgenerali[sz]\w+|distracts?|strays?|sidesteps|flawed|n/?a\b|✗"
 )
 BEST = (
-    r"best|better|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)|right|correct\w*|closest|clearest|strongest|winn(?:er|ing)|wins?|the answer|my (?:answer|choice|pick|vote)"
+    r"best|better|nearer|nearest|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)|right|correct\w*|closest|clearest|strongest|winn(?:er|ing)|wins?|the answer|my (?:answer|choice|pick|vote)"
     r"|ideal|perfect(?:ly)?|the one|stands? out|superior|prefer\w*|remain(?:s|ing)?|(?:is )?left\b|only (?:one|option|choice|title|statement)"
     r"|dominant|dominates?|primary|primarily|mainly|main|key|crucial|more important|most|matters more|carr(?:y|ies)"
     r"|outweighs?|beats?|trumps?|overshadows?|edges out|hits the nail|nails?|spot[- ]on|exactly|precisely|it is\b|bingo|takes it"
@@ -49,7 +49,7 @@ GOOD = (
 )
 _NO = r"no(?= ?[,.:;!)-]| ?$)"  # as a verdict
 JUDGED = re.compile(
-    rf"(?P<but>\b(?:but|however|yet|although|though|while|whereas)\b)|(?P<neg>{NEGATION.pattern})"
+    rf"(?P<but>\b(?:but|however|yet)\b)|(?P<though>\b(?:(?:even )?though|although|while|whereas|despite)\b)|(?P<neg>{NEGATION.pattern})"
     rf"|(?P<bad>(?:\b(?:{BAD})(?!\w)|✗|\b{_NO}))|(?P<best>\b(?:{BEST})(?!\w))|(?P<good>\b(?:{GOOD})(?!\w)|✓)"
 )
 COMMITMENT = re.compile(
@@ -115,9 +115,10 @@ STOP = re.compile(
     r"[;]|\b(?:because|since|so|therefore|thus|hence|whereas|while|due to|given|when|where|if|making|leaving|meaning)\b"
     r"|, (?=(?:the|an?|i|we|they|he|she|you|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b"
 )
+TAG_QUESTION = re.compile(r", (?:shall we|right|no|yes|ok(?:ay)?|is it not|(?:is|does|do|wo|ca)n't (?:it|you|we)(?: think)?|correct|agreed)\?[\"') ]*$")
 FILLERS = re.compile(
     r"\b(?:so|thus|hence|therefore|then|ok|okay|well|the|my|your|final|correct|best|right|answer|option|choice|letter|title|statement"
     r"|panel|number|is|it's|it|be|would|will|must|i|say|think|guess|believe|i'd|i'll|i'm|definitely|clearly|certainly|probably|likely|surely"
     r"|obviously|of course|just|only|simply|please|sure|here|output|response|selected|selection|pick|choose|select|go|with|for|id|a|that|that's|in|to|and"
-    r"|overall|conclusion|verdict|me|perhaps|maybe|undoubtedly|absolutely|human|assistant|user|s)\b|[\W_✓]"
+    r"|overall|conclusion|verdict|me|perhaps|maybe|undoubtedly|absolutely|human|assistant|user|s)\b|[^\w✗]|_"
 )

@@ -14,7 +14,7 @@ from punchline.read.settle import settle
 _WORD = re.compile(
     r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?:in the |is )affirmative)"
     r"|(?P<no>nope|nah|(?:in the |is )negative|no(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n"
-    r"|(?:or|and|nor|but|is|was|would|because|since|as|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to)\b))))"
+    r"|(?:or|and|nor|but|is|was|would|because|since|as|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to|from)\b))))"
     r"(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"\W*(?P<yes>true)\W*|\W*(?P<no>false)\W*")
@@ -29,10 +29,10 @@ _DENIAL = re.compile(
     rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike|fails? to|lack of|absent|deny|denies)\b"
 )
 _CLAUSE = re.compile(
-    r"[,;:()]| - |\b(?:but|so|because|since|while|whereas|although|though|therefore|thus|hence|which|however|yet)\b"
+    r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which|however|yet)\b"
 )
 _CONCLUSION = re.compile(r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short)|to conclude|consequently|accordingly)\b")
-_QUESTION = re.compile(r"\b(?:whether|the question|asks?|asked|determine|would (?:be|require|need|involve|mean))\b")
+_QUESTION = re.compile(r"\b(?:whether|the question|asks?|asked|determine|maps? one|figure of speech|refers to|defined|definition|would (?:be|require|need|involve|mean))\b")
 
 
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
