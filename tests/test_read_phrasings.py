@@ -26,6 +26,9 @@ class Phrasing(NamedTuple):
     says: Any
     answer: str
 
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.answer!r} says {self.says!r}"
+
     def read(self, answer: str) -> Read[Any]:
         return READERS[self.document["reader"]](answer, self.document)
 

@@ -14,7 +14,7 @@ Box = tuple[float, float, float, float]  # top, left, height, width: shares of t
 SIDES = ("top", "left", "height", "width")
 SMALLEST = 1e-6  # side of a box: less is no area
 MOST = 50  # different boxes of one answer: more are no answer to what was asked
-_EDGE = 100_000  # characters of an answer's beginning and end that are read
+_EDGE = 30_000  # characters of an answer's beginning and end that are read
 
 _GROUP = re.compile(
     r"(?:(?P<key>bbox_2d|box_2d|<box>|<\|box_start\|>)[\"']?\s{0,3}:?\s{0,3}\[?)?\s{0,3}"

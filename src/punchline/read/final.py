@@ -18,7 +18,8 @@ class Zone(NamedTuple):
     rank: int
 
 
-LONGEST = 2_000  # characters of a zone
+LONGEST = 1_000  # characters of a zone
+MOST = 12  # zones of one kind, the last ones
 EDGE = 20_000  # characters at the beginning and at the end of an answer in which zones are looked for
 
 _BOXED = re.compile(r"\\(?:f?boxed|fbox|framebox)\s{0,3}\{")
@@ -44,16 +45,16 @@ _CUE = re.compile(
 )
 _FINAL = re.compile(r"\bfinal\b")
 _COURTESY = re.compile(
-    r"(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies)\b.{0,80}|(?:please )?let me know\b.{0,120}"
-    r"|(?:feel free|don't hesitate|happy to)\b.{0,120}|thank(?:s| you)\b.{0,60}|is there anything\b.{0,80}"
-    r"|if you (?:have|need|would like|want)\b.{0,120}",
+    r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate"
+    r"|i(?:'m| am) happy to|thank(?:s| you)\b|is there anything (?:else|more)\b|if you (?:have|need|would like|want)\b|would you like (?:me )?to\b|happy to (?:explain|elaborate))[^.!?\n]{0,140}[.!?]{0,3}\s{0,20}$",
+    re.IGNORECASE,
 )
 
 
 def _boxes(text: str, at: int) -> list[Zone]:
     """The contents of boxes, braces in braces included; one never closed ends with its line."""
     zones = []
-    for match in list(_BOXED.finditer(text))[-20:]:
+    for match in list(_BOXED.finditer(text))[-MOST:]:
         depth, place = 1, match.end()
         limit = min(len(text), place + LONGEST)
         while place < limit and depth:
@@ -68,7 +69,7 @@ def _boxes(text: str, at: int) -> list[Zone]:
 
 def _tags(text: str, at: int) -> list[Zone]:
     zones, low = [], dress.lower(text)
-    for match in list(_TAG.finditer(text))[-20:]:
+    for match in list(_TAG.finditer(text))[-MOST:]:
         name = next(filter(None, match.groups()))
         closing = f"</{match[1]}>" if match[1] else f"<|end_of_{name}|>" if match[2] else f"[/{name}]"
         end = low.find(closing.lower(), match.end(), match.end() + LONGEST)
@@ -79,10 +80,10 @@ def _tags(text: str, at: int) -> list[Zone]:
 def _members(text: str, at: int, keys: tuple[str, ...]) -> list[Zone]:
     """Values of a JSON object's members that are named like an answer, or as in `keys`."""
     zones = []
-    found = list(_KEY.finditer(text))[-20:]
+    found = list(_KEY.finditer(text))[-MOST:]
     if keys:
         named = "|".join(re.escape(key) for key in keys)
-        found += list(re.finditer(rf"[\"']({named})[\"']\s{{0,9}}:\s{{0,9}}", text, re.IGNORECASE))[-20:]
+        found += list(re.finditer(rf"[\"']({named})[\"']\s{{0,9}}:\s{{0,9}}", text, re.IGNORECASE))[-MOST:]
     for match in found:
         value = _VALUE.match(text, match.end())
         if value is not None and value[0].strip():
@@ -93,7 +94,7 @@ def _members(text: str, at: int, keys: tuple[str, ...]) -> list[Zone]:
 def _lines(text: dress.Plain) -> list[Zone]:
     """What stands behind "Answer:" to the end of its line, or in the next line where that is empty."""
     zones = []
-    for match in list(_CUE.finditer(text.low))[-40:]:
+    for match in list(_CUE.finditer(text.low))[-MOST:]:
         if not match["mark"] and match.end() >= len(text.low):
             continue
         end = text.low.find("\n", match.end())
@@ -104,16 +105,14 @@ def _lines(text: dress.Plain) -> list[Zone]:
     return zones
 
 
-def last_line(text: dress.Plain) -> tuple[int, int]:
-    """The last line that is no courtesy, as a span of the plain text."""
-    end = len(text.low)
-    while end > 0:
-        start = text.low.rfind("\n", 0, end) + 1
-        line = text.low[start:end].strip()
-        if line and not _COURTESY.fullmatch(line.rstrip(" .!?")[:300]):
-            return start, end
-        end = start - 1
-    return 0, 0
+def without_courtesy(answer: str) -> str:
+    """An answer without the polite sentences at its end, of which there may be two."""
+    for _ in range(2):
+        match = _COURTESY.search(answer, max(0, len(answer) - 300))
+        if match is None or not answer[: match.start()].strip():
+            break
+        answer = answer[: match.start()]
+    return answer
 
 
 def zones(answer: str, text: dress.Plain, keys: tuple[str, ...] = ()) -> list[Zone]:

@@ -45,6 +45,8 @@ class Group(NamedTuple):
     joined: str  # what joins them
 
 
+LONGEST = 1_500  # characters of a sentence; a longer one is read in pieces
+NEAR = 300  # characters around a value that bear on it
 FIRST, REST = "\ufffc", "\ufffb"  # stand for a mention: dress.plain leaves neither in a text
 _M = f"{FIRST}{REST}*+"
 _FILL = (
@@ -114,7 +116,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
         start = match.end()
     if text[start:].strip():
         spans.append((start, len(text)))
-    return spans
+    return [(at, min(at + LONGEST, end)) for start, end in spans for at in range(start, end, LONGEST)]
 
 
 class Judgement(NamedTuple):
@@ -189,7 +191,7 @@ class Sentence:
         for pattern in (_EXCEPT, _NOT, _RATHER, _THAN):
             text = self.text
             for match in list(pattern.finditer(text)):
-                before, after = text[: match.start()], text[match.end() :]
+                before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
                 sign, tier = -1, 1
                 if pattern is _EXCEPT:
                     if not _ALL.search(before):
@@ -207,7 +209,7 @@ class Sentence:
                     continue
                 end = match.end()
                 for group in self.groups(text, match.start("g"), match.end("g")):
-                    kept = self.fronted(group) if pattern is _RATHER and not before.strip() else group
+                    kept = self.fronted(group) if pattern is _RATHER and not before.strip(" (\"'") else group
                     end = kept.end if kept is not group else end
                     claims += self.claim(kept, sign, tier)
                 self.text = _blank(self.text, match.start(), end)
@@ -227,7 +229,7 @@ class Sentence:
 
     def left(self, group: Group, floor: int) -> str:
         """What stands before a group in its clause; of a clause that begins with it, the one before as far as a colon."""
-        before = self.text[floor : group.start]
+        before = self.text[max(floor, group.start - NEAR) : group.start]
         clauses = list(_BOUNDARY.finditer(before))
         for cut in reversed(clauses):
             clause = before[cut.start() :]
@@ -237,7 +239,7 @@ class Sentence:
 
     def right(self, group: Group, ceiling: int) -> str:
         """What is said of a group behind it."""
-        after = self.text[group.end : ceiling]
+        after = self.text[group.end : min(ceiling, group.end + NEAR)]
         if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
             return ""
         after = re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after)
@@ -252,8 +254,8 @@ class Sentence:
         head, _, own = left.rpartition(":")
         denials = words.NEGATION.findall(re.sub(r"\bno(?:pe)?\b ?(?=[,:;-]|$)", " ", own)) + words.EXCLUSION.findall(own)
         denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
-        lead = not self.text[: group.start].strip(" (\"'[") or _LEAD.match(self.text[: group.end]) is not None
-        if words.CONDITION.search(self.text, 0, group.start) and re.match(r" ?(?:would|might|could|may)\b", right):
+        lead = not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40 or _LEAD.match(self.text[: group.end][:80]) is not None and group.end < 80
+        if words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start) and re.match(r" ?(?:would|might|could|may)\b", right):
             return 0, -1
         if words.LURE.search(right) and not said.best:
             return (-1, 1) if said.sign < 0 else (0, -2)
@@ -301,7 +303,7 @@ class Sentence:
         parts: list[Group] = []
         for group in groups:
             several = len(group.mentions) > 1 and not re.search(r"\b(?:n?or|both|either)\b", group.joined)
-            if several and _SINGULAR.match(self.text, group.end) and judgement(self.text[group.end :]).sign:
+            if several and _SINGULAR.match(self.text, group.end) and judgement(self.text[group.end : group.end + NEAR]).sign:
                 last = group.mentions[-1]
                 cut = last.start - self.at
                 first = re.sub(r"[^\ufffc\ufffb]+$", "", self.text[group.start : cut])

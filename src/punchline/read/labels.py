@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -110,7 +111,7 @@ _DENIED_AFTER = re.compile(
 
 def _denied(text: str, mention: Mention, following: str) -> bool:
     """Whether a label of a sentence is denied: before it in its clause, through "and", "or" and commas; or behind it."""
-    before = text[: mention.start]
+    before = text[max(0, mention.start - grammar.NEAR) : mention.start]
     cut = max((match.start() for match in re.finditer(r"[;:()]|\b(?:but|so|because|while|whereas|although|though|however|yet|instead)\b", before)), default=0)
     clause = words.FREE.sub(" ", before[cut:])
     clause = re.sub(r"\b(?:rather than|instead of|as opposed to|not|without|over)\b([^,]{0,60}), (?!(?:or|nor|and)\b)", " ", clause)
@@ -125,9 +126,11 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
     heads: list[Mention] = []
     other: list[Mention] = []
     every = frozenset(name for name, _ in forms)
+    starts = [one.start for one in found]
     for start, end in grammar.sentences(low):
         sentence = low[start:end]
-        mentions = [one._replace(start=one.start - start, end=one.end - start) for one in found if start <= one.start < end]
+        own = found[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
+        mentions = [one._replace(start=one.start - start, end=min(one.end, end) - start) for one in own]
         if not mentions or sentence.rstrip(" \"')").endswith("?"):
             continue
         rest = list(sentence)
@@ -220,8 +223,9 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     present = _PRESENT.search(masked)
     said: set[int] = set()
     span = (0, 0)
-    for match in _CONTRIBUTE.finditer(masked):
-        cut = max((stop.end() for stop in re.finditer(r"[.;!?]|\bbut\b", masked[: match.start()])), default=0)
+    for match in list(_CONTRIBUTE.finditer(masked))[:40]:
+        near = max(0, match.start() - grammar.NEAR)
+        cut = near + max((stop.end() for stop in re.finditer(r"[.;!?]|\bbut\b", masked[near : match.start()])), default=0)
         clause = masked[cut : match.end()]
         said.add(2 if len(words.NEGATION.findall(clause)) % 2 else 1)
         span = match.span()

@@ -14,7 +14,7 @@ _OF_SENTENCE = 4  # of a name that a sentence gives
 KEYS = ("object", "name", "word", "item", "element")
 
 _MARK = re.compile(
-    r"^\W*(?:(?:the |my )?(?:final |correct |single[- ]word )?(?:label|object|answer|item|element|word|name|response)(?: name)?\s?(?:is\s?)?:|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}", re.IGNORECASE
+    r"^\W{0,8}(?:(?:the |my )?(?:final |correct |single[- ]word )?(?:label|object|answer|item|element|word|name|response)(?: name)?\s?(?:is\s?)?:|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}", re.IGNORECASE
 )
 _NO_NAME = re.compile(
     r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?|(?:i|sorry|answer (?:the|with|in)|there is|there are)\b.*", re.IGNORECASE

@@ -22,7 +22,7 @@ _NO_TEXT = re.compile(
     r"(?: is)?(?: present| visible)?|none|n/a|empty|blank|silent|wordless|textless|without text)\s?[\])}*_\"'.]{0,5}",
     re.IGNORECASE,
 )
-_MOST = 400_000  # characters that are read
+_MOST = 100_000  # characters that are read
 
 
 def _unquoted(value: str) -> str:

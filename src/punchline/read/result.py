@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
-from punchline.read import thoughts
+from punchline.read import final, thoughts
 
 V = TypeVar("V")
 P = ParamSpec("P")
@@ -21,12 +21,12 @@ class Read(NamedTuple, Generic[V]):
 
 
 def reader(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
-    """A reader that takes thoughts off first, and whose span is one of the whole answer all the same."""
+    """A reader that takes thoughts and courtesies off first, and whose span is one of the whole answer all the same."""
 
     @wraps(read)
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         own = thoughts.off(answer)
-        found = read(own.text, *args, **kwargs) if own.text else Read[V](None)
+        found = read(final.without_courtesy(own.text), *args, **kwargs) if own.text else Read[V](None)
         if found.value is None:
             return Read(None)
         return Read(found.value, found.start + own.offset, found.end + own.offset)

@@ -11,7 +11,6 @@ from punchline.read.number import CARDINALS, ORDINALS
 from punchline.read.result import Read, reader
 
 KEYS = ("order", "sequence", "correct_order", "reading_order", "panel_order", "frame_order", "panels", "frames", "correct_sequence")
-HEAD, TAIL = 6_000, 10_000
 
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
 _PLACES = {word: number for word, number in ORDINALS.items()} | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
@@ -26,7 +25,7 @@ _LINKS = frozenset(
     "number no the lastly last first after that".split()
 )
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
-_COMMENT = re.compile(r"\((?=[^()]{0,300}[a-z]{3})[^()]{1,300}\)")
+_COMMENT = re.compile(r"\([^()\d]{4,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
 _RANK = re.compile(
     rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"? ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b|goes\b|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b){{1,2}} ?"
@@ -273,7 +272,7 @@ def sequence(answer: str, labels: Iterable[str]) -> Read[tuple[str, ...]]:
     another, for two orders, for the order given.
     """
     known = frozenset(_label(label) for label in labels)
-    text = dress.plain(answer, head=HEAD, tail=TAIL)
+    text = dress.plain(answer)
     zones = final.zones(answer, text, KEYS)
     if not known:
         return Read(None)

@@ -40,15 +40,16 @@ def _agreed(pool: Iterable[Claim]) -> Verdict | None:
 def weigh(found: Sequence[Claim], given: frozenset[str]) -> Verdict:
     """The verdict of claims: the highest tier that affirms anything; else what is left of the values denied; else the
     only value that is mentioned at all."""
-    live: list[Claim] = []
     denied: dict[str, Claim] = {}
-    for claim in found:
-        if claim.sign < 0:
-            denied[claim.value] = claim
-            live = [one for one in live if one.value != claim.value or one.tier > 2]
-        elif claim.sign > 0:
+    live: list[Claim] = []
+    for claim in reversed(found):  # of one value what is said last counts, and what is marked
+        if claim.sign < 0 and not any(one.value == claim.value for one in live[-1:]):
+            denied.setdefault(claim.value, claim)
+        elif claim.sign > 0 and (claim.tier > 2 or claim.value not in denied):
             live.append(claim)
-            denied.pop(claim.value, None)
+    live.reverse()
+    affirmed = {claim.value: claim.start for claim in live}
+    denied = {value: claim for value, claim in denied.items() if claim.start > affirmed.get(value, -1)}
     for tiers in ((4,), (2, 3)):
         verdict = _agreed(claim for claim in live if claim.tier in tiers)
         if verdict is not None:
@@ -68,13 +69,11 @@ def weigh(found: Sequence[Claim], given: frozenset[str]) -> Verdict:
 
 def corrected(low: str, found: Sequence[Claim], given: frozenset[str]) -> list[Claim]:
     """The claims after an answer's last correction of itself, if any is affirmed there."""
-    live = list(found)
-    for match in words.CORRECTION.finditer(low):
-        after = [claim for claim in live if claim.start >= match.start()]
-        before = [claim for claim in live if claim.start < match.start()]
-        if before and any(claim.sign > 0 and claim.tier >= 1 for claim in after):
-            live = [*(claim for claim in before if claim.sign < 0), *after]
-    return live
+    affirmed = max((claim.start for claim in found if claim.sign > 0 and claim.tier >= 1), default=-1)
+    turns = [match.start() for match in words.CORRECTION.finditer(low) if found and found[0].start < match.start() <= affirmed]
+    if not turns:
+        return list(found)
+    return [claim for claim in found if claim.start >= turns[-1] or claim.sign < 0]
 
 
 def decide(text: dress.Plain, lex: Lexer, given: frozenset[str], marked: bool = False, judged: bool = True) -> Verdict:

@@ -9,6 +9,7 @@ from punchline.read import thoughts
 from punchline.read.result import Read, reader
 
 _MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
+_MOST = 40_000  # characters in which marks are looked for
 _OTHER_TAG = re.compile(r"</?[a-zA-Z]{1,10}>")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _PLACEHOLDER = re.compile(r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*", re.IGNORECASE)
@@ -16,6 +17,8 @@ _PLACEHOLDER = re.compile(r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*|\W
 
 def inside(text: str, tag: str, at: int = 0) -> tuple[int, int] | None:
     """The span of the content of the first <tag>…</tag> from `at` on."""
+    if tag.lower() not in text.lower():
+        return None
     opening = re.compile(rf"<\s{{0,3}}{re.escape(tag)}\s{{0,3}}>", re.IGNORECASE).search(text, at)
     if opening is None:
         return None
@@ -32,7 +35,7 @@ def marked_words(answer: str) -> Read[tuple[str, ...]]:
     """Words between <i> and </i> (or <em>), lower-cased, in order. What is opened and never closed is not marked."""
     found: list[str] = []
     depth, start, spans = 0, 0, list[tuple[int, int]]()
-    for tag in _MARK.finditer(answer):
+    for tag in _MARK.finditer(answer[:_MOST]):
         if not tag[1]:
             depth, start = depth + 1, start if depth else tag.end()
         elif depth:
@@ -55,10 +58,8 @@ def explanation(answer: str, tag: str = "explanation", notes: Sequence[str] = ("
 
     def kept(start: int, end: int) -> Read[str]:
         """What is left of a span, stripped; its span."""
-        while start < end and (text[start].isspace() or any(one <= start < other for one, other in cut)):
-            start += 1
-        while start < end and (text[end - 1].isspace() or any(one < end <= other for one, other in cut)):
-            end -= 1
+        content = text[start:end]  # with blanks in place of notes
+        start, end = end - len(content.lstrip()), start + len(content.rstrip())
         pieces, at = [], start
         for one, other in cut:
             if start <= one and other <= end:
@@ -76,6 +77,8 @@ def explanation(answer: str, tag: str = "explanation", notes: Sequence[str] = ("
         at = span[1]
     if at:
         return Read(None)
+    if tag.lower() not in text.lower():
+        return None
     opening = re.compile(rf"<{re.escape(tag)}>", re.IGNORECASE).search(text)
     return kept(opening.end() if opening else 0, len(text)) if not _PLACEHOLDER.fullmatch(text[:200]) else Read(None)
 

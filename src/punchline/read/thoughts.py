@@ -14,6 +14,7 @@ _CHANNEL = re.compile(r"<\|channel\|>\s{0,9}(\w{1,20})[^<]{0,99}<\|message\|>")
 _MESSAGE_ENDS = re.compile(r"<\|(?:end|return|start|call)\|>")
 # The same with the special tokens lost on the way.
 _BARE_CHANNEL = re.compile(r"\s{0,20}analysis(?=\W|[A-Z])")
+_AROUND = re.compile(r"[\s\u200b-\u200f\u2060\ufeff]*+")  # white space and what is as invisible
 _BARE_FINAL = "assistantfinal"
 
 
@@ -38,7 +39,7 @@ def _pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
 
 def _harmony(answer: str) -> Answer | None:
     """The final channel of an answer in harmony's format; None for another format."""
-    channels = list(_CHANNEL.finditer(answer))
+    channels = list(_CHANNEL.finditer(answer)) if "<|channel|>" in answer else []
     if channels:
         final = [match for match in channels if match[1].lower() == "final"]
         if not final:
@@ -66,7 +67,8 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     spans: list[tuple[int, int]] = []
     opened: int | None = None
     kept = 0  # where the answer can begin at the earliest
-    for match in _pattern(tags).finditer(text):
+    low = text.lower()
+    for match in _pattern(tags).finditer(text) if any(tag in low for tag in tags) else ():
         closing = "/" in (match["a"], match["b"], match["c"]) or (match["d"] or "").lower() == "end"
         if not closing:
             opened = match.start() if opened is None else opened
@@ -82,5 +84,6 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
         pieces += [text[at:start], " " * (end - start)]
         at = end
     whole = "".join((*pieces, text[at:]))
-    left = whole.lstrip()
-    return Answer(left.rstrip(), offset + kept + len(whole) - len(left), harmony.closed if harmony else True)
+    begin = _AROUND.match(whole)
+    start = begin.end() if begin else 0
+    return Answer(whole[start:].rstrip(), offset + kept + start, harmony.closed if harmony else True)
