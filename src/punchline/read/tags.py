@@ -15,10 +15,13 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _PLACEHOLDER = re.compile(r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*", re.IGNORECASE)
 
 
+def named(text: str, tag: str) -> bool:
+    """Whether a tag's name is there at all: searching for the tag is slow in texts full of brackets."""
+    return any(form in text for form in (tag.lower(), tag.upper(), tag.capitalize()))
+
+
 def inside(text: str, tag: str, at: int = 0) -> tuple[int, int] | None:
     """The span of the content of the first <tag>…</tag> from `at` on."""
-    if tag.lower() not in text.lower():
-        return None
     opening = re.compile(rf"<\s{{0,3}}{re.escape(tag)}\s{{0,3}}>", re.IGNORECASE).search(text, at)
     if opening is None:
         return None
@@ -70,15 +73,13 @@ def explanation(answer: str, tag: str = "explanation", notes: Sequence[str] = ("
 
     shown = {" ".join(one.lower().split()) for one in placeholders}
     at = 0
-    while (span := inside(text, tag, at)) is not None:
+    while named(text, tag) and (span := inside(text, tag, at)) is not None:
         content = text[span[0] : span[1]]
         if not _PLACEHOLDER.fullmatch(content[:200]) and " ".join(content.lower().split()) not in shown:
             return kept(*span)
         at = span[1]
     if at:
         return Read(None)
-    if tag.lower() not in text.lower():
-        return None
     opening = re.compile(rf"<{re.escape(tag)}>", re.IGNORECASE).search(text)
     return kept(opening.end() if opening else 0, len(text)) if not _PLACEHOLDER.fullmatch(text[:200]) else Read(None)
 
@@ -87,7 +88,7 @@ def _without(text: str, notes: Sequence[str]) -> tuple[str, list[tuple[int, int]
     """A text with blanks for the notes in it, tags included, and their spans."""
     cut: list[tuple[int, int]] = []
     for note in notes:
-        at = 0
+        at = 0 if named(text, note) else len(text)
         while (span := inside(text, note, at)) is not None:
             start, at = text.rfind("<", 0, span[0]), text.find(">", span[1]) + 1
             cut.append((start, at))

@@ -27,14 +27,15 @@ class Answer(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+def _pattern(tags: tuple[str, ...], closing: bool) -> re.Pattern[str]:
+    """Tags around thoughts: closing ones, or all."""
     names = "|".join(re.escape(tag) for tag in sorted(tags, key=len, reverse=True))
+    slash, edge = ("/", "end") if closing else ("/?", "(?:begin|end)")
     return re.compile(
-        rf"<(?P<a>/?)(?:seed:)?(?:{names})(?:\s[^<>]{{0,99}})?>"
-        rf"|◁(?P<b>/?)(?:{names})▷|\[(?P<c>/?)(?:{names})\]|<\|(?P<d>begin|end)_of_(?:{names})\|>",
+        rf"<{slash}(?:seed:)?(?:{names})(?:\s[^<>]{{0,99}})?>|◁{slash}(?:{names})▷|\[{slash}(?:{names})\]"
+        rf"|<\|{edge}_of_(?:{names})\|>",
         re.IGNORECASE,
     )
-
 
 
 def _harmony(answer: str) -> Answer | None:
@@ -65,20 +66,18 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     harmony = _harmony(answer)
     text, offset = (harmony.text, harmony.offset) if harmony else (answer, 0)
     spans: list[tuple[int, int]] = []
-    opened: int | None = None
-    kept = 0  # where the answer can begin at the earliest
-    low = text.lower()
-    for match in _pattern(tags).finditer(text) if any(tag in low for tag in tags) else ():
-        closing = "/" in (match["a"], match["b"], match["c"]) or (match["d"] or "").lower() == "end"
-        if not closing:
-            opened = match.start() if opened is None else opened
-        elif opened is None:
-            kept, spans = match.end(), []
-        else:
-            spans.append((opened, match.end()))
-            opened = None
-    if opened is not None:
-        return Answer("", len(answer), False)
+    kept = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
+    tag, closing = _pattern(tags, False), _pattern(tags, True)
+    named = any(form in text for name in tags for form in (name, name.upper(), name.capitalize()))
+    while named and (match := tag.search(text, at)) is not None:
+        if closing.fullmatch(match[0]):
+            kept, spans, at = match.end(), [], match.end()
+            continue
+        end = closing.search(text, match.end())
+        if end is None:
+            return Answer("", len(answer), False)
+        spans.append((match.start(), end.end()))
+        at = end.end()
     pieces, at = [], kept
     for start, end in spans:
         pieces += [text[at:start], " " * (end - start)]

@@ -24,13 +24,13 @@ def verdict(answer: str) -> Read[str]:
     itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the prompt."""
     own = thoughts.off(answer, tuple(tag for tag in thoughts.TAGS if tag != "reasoning"))
     for tag in _TAGS:
-        span = tags.inside(own.text, tag)
+        span = tags.inside(own.text, tag) if tags.named(own.text, tag) else None
         if span is not None:
             clean = _CLEAN.fullmatch(own.text[span[0] : min(span[1], span[0] + 200)])
             if clean is None:
                 return Read(None)
             return Read(clean[1].upper(), own.offset + span[0] + clean.start(1), own.offset + span[0] + clean.end(1))
-    notes = tags.inside(own.text, "reasoning")
+    notes = tags.inside(own.text, "reasoning") if tags.named(own.text, "reasoning") else None
     at = own.text.find(">", notes[1]) + 1 if notes else 0
     said = settle(own.text[at:], _mentions, ("PASS", "FAIL"), ("judgement", "judgment"))
     if said.value is None:
