@@ -15,7 +15,20 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from punchline.read import boxes, choice, labels, names, number, panel_texts, rating, refusal, sequence, tags, verdict, yes_no
+from punchline.read import (
+    boxes,
+    choice,
+    labels,
+    names,
+    number,
+    panel_texts,
+    rating,
+    refusal,
+    sequence,
+    tags,
+    verdict,
+    yes_no,
+)
 from punchline.read.result import Read
 
 PIECES = """A|B|C|D|E|a|b|(C)|**B**|answer|Answer:|Final answer:|\\boxed{|}|{|<answer>|</answer>|"answer": |option|is|are|not|n't|n’t
@@ -24,8 +37,15 @@ because|if|unless|maybe|perhaps|Text|Visual|text|visual|Pun|Sarcasm|Dark|Surpris
 12|999|0|first|third|last|->|→|[|]|[[|]]|3.5|0.1|0.25|100|%|px|bbox_2d|box_2d|<box>|top:|left:|<i>|</i>|<think>|</think>|◁think▷|◁/think▷|[THINK]
 [/THINK]|<|channel|>|<explanation>|</explanation>|<judgement>|</judgement>|PASS|FAIL|<reasoning>|</reasoning>|metaphor|literal|understand|sorry|I can't|image
 provided|.|,|:|;|!|?|…|-|—|\n|\n\n|\n- |\n1. |\n2. |\n| |||\t|  |'|"|“|”|*|_|`|```|~~|#|>|✅|❌|\u200f|\u0000|\ud800|É|٣|А|Ａ|２|İ|dogs read more|A mug, eventually
-than|over|except|everything|none of the above|all of them|torn between|rule out|rating of|score|out of 5|scale|example|already in the correct order""".replace("\n", "|").split("|")
-PIECES = [piece.encode().decode("unicode_escape").encode("latin-1", "ignore").decode("utf-8", "ignore") if piece.startswith("\\u") or piece == "\\n" else piece.replace("\\n", "\n").replace("\\t", "\t") for piece in PIECES] + ["\ud800", "\x00", "\u200f", "|", "<|channel|>", "<|message|>", "\n"]
+than|over|except|everything|none of the above|all of them|torn between|rule out|rating of|score|out of 5|scale|example|already in the correct order""".replace(
+    "\n", "|"
+).split("|")
+PIECES = [
+    piece.encode().decode("unicode_escape").encode("latin-1", "ignore").decode("utf-8", "ignore")
+    if piece.startswith("\\u") or piece == "\\n"
+    else piece.replace("\\n", "\n").replace("\\t", "\t")
+    for piece in PIECES
+] + ["\ud800", "\x00", "\u200f", "|", "<|channel|>", "<|message|>", "\n"]
 OPTIONS = {"A": "A mug, eventually", "B": "dogs read more", "C": "Not this one", "D": "C"}
 STYLES = ("Comparison", "Personification", "Exaggeration", "Pun", "Sarcasm", "Silliness", "Surprise", "Dark")
 MODALITIES = {"Text": ("words",), "Visual": ("visuals",), "Both": ()}
@@ -34,25 +54,48 @@ PANELS = ("1", "2", "3")
 
 
 def _shares(value: tuple[tuple[float, float, float, float], ...]) -> bool:
-    return all(0 <= top < 1 and 0 <= left < 1 and height > 0 and width > 0 and top + height <= 1 + 1e-9 and left + width <= 1 + 1e-9 for top, left, height, width in value)
+    return all(
+        0 <= top < 1
+        and 0 <= left < 1
+        and height > 0
+        and width > 0
+        and top + height <= 1 + 1e-9
+        and left + width <= 1 + 1e-9
+        for top, left, height, width in value
+    )
 
 
 # Name: how it is called, and what a value must be: one of what is there, or said in the answer.
 READERS: dict[str, tuple[Callable[[str], Read[Any]], Callable[[Any, str], bool]]] = {
     "choice": (lambda answer: choice.choice(answer, "ABCD", OPTIONS), lambda value, answer: value in "ABCD"),
     "choice of three": (lambda answer: choice.choice(answer, "ABC"), lambda value, answer: value in "ABC"),
-    "yes_no": (lambda answer: yes_no.yes_no(answer, ("metaphor",), against=("literal",)), lambda value, answer: value in ("Yes", "No")),
-    "label": (lambda answer: labels.label(answer, MODALITIES, ("Text", "Visual", "Both"), none=True), lambda value, answer: value in (*MODALITIES, "NA")),
-    "several": (lambda answer: labels.several(answer, STYLES), lambda value, answer: set(value) <= {*STYLES, "NA"} and len(set(value)) == len(value)),
+    "yes_no": (
+        lambda answer: yes_no.yes_no(answer, ("metaphor",), against=("literal",)),
+        lambda value, answer: value in ("Yes", "No"),
+    ),
+    "label": (
+        lambda answer: labels.label(answer, MODALITIES, ("Text", "Visual", "Both"), none=True),
+        lambda value, answer: value in (*MODALITIES, "NA"),
+    ),
+    "several": (
+        lambda answer: labels.several(answer, STYLES),
+        lambda value, answer: set(value) <= {*STYLES, "NA"} and len(set(value)) == len(value),
+    ),
     "presence": (lambda answer: labels.presence(answer, EFFECTS), lambda value, answer: value in EFFECTS),
     "number": (lambda answer: number.number(answer, PANELS), lambda value, answer: value in (*PANELS, "NA")),
     "sequence": (lambda answer: sequence.sequence(answer, PANELS), lambda value, answer: sorted(value) == list(PANELS)),
-    "object_name": (names.object_name, lambda value, answer: bool(value.strip()) and len(value.split()) <= names.MOST_WORDS),
+    "object_name": (
+        names.object_name,
+        lambda value, answer: bool(value.strip()) and len(value.split()) <= names.MOST_WORDS,
+    ),
     "boxes": (boxes.boxes, lambda value, answer: _shares(value)),
     "boxes in pixels": (lambda answer: boxes.boxes(answer, (640, 480), "pixels"), lambda value, answer: _shares(value)),
     "marked_words": (tags.marked_words, lambda value, answer: all(value)),
     "explanation": (tags.explanation, lambda value, answer: all(word in answer for word in value.split())),
-    "panel_texts": (lambda answer: panel_texts.panel_texts(answer, PANELS), lambda value, answer: set(value) <= set(PANELS)),
+    "panel_texts": (
+        lambda answer: panel_texts.panel_texts(answer, PANELS),
+        lambda value, answer: set(value) <= set(PANELS),
+    ),
     "rating": (rating.rating, lambda value, answer: 1 <= value <= 5),
     "verdict": (verdict.verdict, lambda value, answer: value in ("PASS", "FAIL")),
     "refusal": (refusal.refusal, lambda value, answer: value is True),

@@ -14,7 +14,20 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.read import boxes, choice, labels, names, number, panel_texts, rating, refusal, sequence, tags, verdict, yes_no
+from punchline.read import (
+    boxes,
+    choice,
+    labels,
+    names,
+    number,
+    panel_texts,
+    rating,
+    refusal,
+    sequence,
+    tags,
+    verdict,
+    yes_no,
+)
 from punchline.read.result import Read
 
 FOLDER = Path(__file__).parent / "phrasings"
@@ -132,10 +145,19 @@ def test_thoughts_before_it_change_nothing(phrasing: Phrasing, thought: str) -> 
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(PHRASINGS), st.sampled_from((" ", "\n", "\n\n", "\t", "   \n", "\u00a0", "\u200b", "\ufeff")), st.sampled_from(("", " ", "\n\n", "  \n ", "\u200e")))
+@given(
+    st.sampled_from(PHRASINGS),
+    st.sampled_from((" ", "\n", "\n\n", "\t", "   \n", "\u00a0", "\u200b", "\ufeff")),
+    st.sampled_from(("", " ", "\n\n", "  \n ", "\u200e")),
+)
 def test_white_space_around_it_changes_nothing(phrasing: Phrasing, before: str, after: str) -> None:
     answer = before + phrasing.answer + after
-    assert plain(phrasing.read(answer).value) == phrasing.says or "\u200b" in before + after or "\ufeff" in before or "\u200e" in after
+    assert (
+        plain(phrasing.read(answer).value) == phrasing.says
+        or "\u200b" in before + after
+        or "\ufeff" in before
+        or "\u200e" in after
+    )
     if phrasing.document["reader"] not in WRITTEN:
         assert plain(phrasing.read(answer).value) == phrasing.says
 
@@ -149,7 +171,20 @@ def test_longer_blanks_between_words_change_nothing(phrasing: Phrasing, draw: ra
     assert plain(phrasing.read(answer).value) == phrasing.says
 
 
-DRESS = ("**{}**", "*{}*", '"{}"', "“{}”", "```\n{}\n```", "> {}", "### {}", "- {}", "({})", "<b>{}</b>", "__{}__", "`{}`")
+DRESS = (
+    "**{}**",
+    "*{}*",
+    '"{}"',
+    "“{}”",
+    "```\n{}\n```",
+    "> {}",
+    "### {}",
+    "- {}",
+    "({})",
+    "<b>{}</b>",
+    "__{}__",
+    "`{}`",
+)
 
 
 @settings(max_examples=500, deadline=None)
@@ -164,7 +199,12 @@ def test_dress_around_one_plain_line_changes_nothing(phrasing: Phrasing, dress: 
     assert plain(phrasing.read(dress.format(answer)).value) == phrasing.says
 
 
-CLOSERS = ("I hope this helps!", "Let me know if you need anything else.", "Thank you for the interesting comic!", "Feel free to ask for more details.")
+CLOSERS = (
+    "I hope this helps!",
+    "Let me know if you need anything else.",
+    "Thank you for the interesting comic!",
+    "Feel free to ask for more details.",
+)
 
 
 @settings(max_examples=400, deadline=None)
@@ -180,7 +220,11 @@ def test_a_courteous_last_sentence_changes_nothing(phrasing: Phrasing, closer: s
 @given(st.sampled_from(PHRASINGS), st.booleans())
 def test_case_is_dress_where_no_letter_is_an_option(phrasing: Phrasing, upper: bool) -> None:
     """In capitals an article is an A, and a small a an article: options and names keep their case."""
-    if phrasing.document["reader"] not in ("label", "several", "number", "sequence") or _thought_of(phrasing.answer) or "\\" in phrasing.answer:
+    if (
+        phrasing.document["reader"] not in ("label", "several", "number", "sequence")
+        or _thought_of(phrasing.answer)
+        or "\\" in phrasing.answer
+    ):
         return
     answer = phrasing.answer.upper() if upper else phrasing.answer.lower()
     assert plain(phrasing.read(answer).value) == phrasing.says

@@ -22,6 +22,11 @@ _GROUP = re.compile(
     r"|\[(?P<a>[^\[\](){}]{7,400})\]|\((?P<b>[^\[\](){}]{7,400})\)|\{(?P<c>[^\[\](){}]{7,400})\})"
 )
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
+_LOOSE = re.compile(  # sides by name, without brackets
+    r"(?:\b(?:top|left|height|width)\b[\"'*]{0,3}\s{0,3}[:=]\s{0,3}[*\"]{0,2}[0-9.]{1,12}\s?%?[,;\s*]{0,6}(?:and\s)?){4}",
+    re.ASCII | re.IGNORECASE,
+)
+_PART = re.compile(r"(top|left|height|width)\W{1,8}?([0-9.]{1,12})(\s?%)?", re.ASCII | re.IGNORECASE)
 _NAMED = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)
 
 
@@ -61,7 +66,7 @@ def _from_corners(numbers: list[float], key: str, corners: str, size: tuple[int,
     """A box of two corners: thousandths, or pixels of an image of `size` (width, height)."""
     first = numbers if key != "box_2d" else [numbers[1], numbers[0], numbers[3], numbers[2]]
     x1, y1, x2, y2 = first
-    if corners == "pixels" and key != "box_2d" or max(numbers) > 1000:
+    if (corners == "pixels" and key != "box_2d") or max(numbers) > 1000:
         if size is None or min(size) <= 0:
             return None
         wide, high = size
@@ -85,7 +90,11 @@ def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Bo
     if key:
         return _from_corners(numbers, key, corners, size) if not unit and min(numbers) >= 0 else None
     if unit == "%":
-        return _clipped((numbers[0] / 100, numbers[1] / 100, numbers[2] / 100, numbers[3] / 100)) if max(numbers) <= 100 else None
+        return (
+            _clipped((numbers[0] / 100, numbers[1] / 100, numbers[2] / 100, numbers[3] / 100))
+            if max(numbers) <= 100
+            else None
+        )
     if not unit and all(0 <= number <= 1 for number in numbers):
         return _clipped((numbers[0], numbers[1], numbers[2], numbers[3]))
     if size is None or min(size) <= 0 or min(numbers) < 0 or (max(numbers) <= 1 and unit != "px"):
@@ -118,13 +127,22 @@ def boxes(
     height) is known, pixels. `bbox_2d` and `<box>` hold two corners [x1, y1, x2, y2], `box_2d` [y1, x1, y2, x2], of
     thousandths; `corners`: what a model writes instead. What other numbers mean is not guessed.
     """
-    pieces = [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
+    pieces = (
+        [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
+    )
     found: dict[Box, tuple[int, int]] = {}
     for at, piece in pieces:
         for match in _GROUP.finditer(dress.same_length(piece)):
             if len(found) > MOST or not match[0].isascii() or not piece[match.start() : match.end()].isascii():
                 continue
             box = _box(match, size, corners)
+            if box is not None:
+                found.setdefault(box, (at + match.start(), at + match.end()))
+    for at, piece in pieces if not found else ():
+        for match in list(_LOOSE.finditer(piece))[: MOST + 1]:
+            parts = ", ".join(f"{name}: {share}{'%' * bool(unit)}" for name, share, unit in _PART.findall(match[0]))
+            written = _GROUP.fullmatch(f"[{parts}]")
+            box = _box(written, size, corners) if written else None
             if box is not None:
                 found.setdefault(box, (at + match.start(), at + match.end()))
     if not 0 < len(found) <= MOST:

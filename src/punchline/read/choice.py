@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from punchline.read import dress
-from punchline.read.grammar import Mention
+from punchline.read.clauses import Mention
 from punchline.read.result import Read, reader
 from punchline.read.settle import settle
 
@@ -15,19 +15,25 @@ KEYS = ("option_id", "option", "choice", "letter")
 
 # Words before which an A is no article, and letters after which are names of something else.
 _VERBAL = (
-    r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will|won't|seems|because|since|as|for|over"
-    r"|rather|instead|not|or|and|but|nor|than|over|also|alone|only|from|above|either|best (?:captures|fits|represents|matches|reflects|expresses|sums)|by far|here|too|out|then|if|vs|versus|in my"
+    r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
+    r"|won't|seems|because|since|as|for|over"
+    r"|rather|instead|not|or|and|but|nor|than|over|also|alone|only|from|above|either|best (?:captures|fits"
+    r"|represents|matches|reflects|expresses|sums)|by far|here|too|out|then|if|vs|versus|in my"
 )
 _ARTICLE = re.compile(
-    rf"[ \t](?!(?:{_VERBAL})\b|(?:\w{{2,20}}ly )?(?!(?:series|lens|gas|species|bus|news|yes|his|its|process|princess|canvas|christmas|chaos|always)\b)[a-z]{{2,20}}(?<![usi])s\b)[\"'(]{{0,2}}[a-z]"
+    rf"[ \t](?!(?:{_VERBAL})\b|(?:\w{{2,20}}ly )?(?!(?:series|lens|gas|species|bus|news|yes|his|its|process"
+    rf"|princess|canvas|christmas|chaos|always)\b)[a-z]{{2,20}}(?<![usi])s\b)[\"'(]{{0,2}}[a-z]"
 )
 _NAMED = re.compile(  # "Plan B", "vitamin A"; not "option B"
-    r"\b(?:plan|vitamin|type|grade|exhibit|hepatitis|point|side|team|part|section|act|class|group|category|person|character|figure|frame|scene"
-    r"|man|woman|boy|girl|mr|mrs|dr|size|block|room|level|phase|appendix|series|model|big|the letter on|from|case|zone|platform|gate|line|row|column"
+    r"\b(?:plan|vitamin|type|grade|exhibit|hepatitis|point|side|team|part|section|act|class|group|category|person"
+    r"|character|figure|frame|scene"
+    r"|man|woman|boy|girl|mr|mrs|dr|size|block|room|level|phase|appendix|series|model|big|the letter on|from|case"
+    r"|zone|platform|gate|line|row|column"
     r"|panel|image|picture|box|label|labelled|labeled|marked) [\"'(]{0,2}$"
 )
 _CHOSEN = re.compile(
-    r"\b(?:option|choice|answer(?: is| would be| must be)?|letter|select(?:ed)?|choose|pick|go with|opt for|chosen|not|or|and|nor|than|(?:it|that|this)(?:'s| is)|so|therefore|hence|thus"
+    r"\b(?:option|choice|answer(?: is| would be| must be)?|letter|select(?:ed)?|choose|pick|go with|opt for|chosen"
+    r"|not|or|and|nor|than|(?:it|that|this)(?:'s| is)|so|therefore|hence|thus"
     r"|say)[:,]? ?[(\"']{0,2}$|[(\"':]$|(?:->|=>|→|=|:) ?$"
 )
 _STANDING = re.compile(r"(?<![\w'’.@&])(?<![\w'’]{2}[-/])[A-Za-z](?![\w@&])(?!['’]\w|[-/][A-Za-z]{2}|\.[A-Za-z])")
@@ -54,7 +60,9 @@ def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
         return (at_start and closed and (marked or not after.startswith(","))) or (called and closed)
     if at_start and (closed or marked):
         return True
-    return bool(_CHOSEN.search(before.lower())) and (closed or re.match(r" (?:or|and|is|because|as|since)\b", after) is not None)
+    return bool(_CHOSEN.search(before.lower())) and (
+        closed or re.match(r" (?:or|and|is|because|as|since)\b", after) is not None
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -94,7 +102,7 @@ _BETWEEN = re.compile(r"[)\]\"']{0,2}[.:,]?[)\]\"']{0,2}\s?(?:-|=|is)?\s?[(\"'\[
 
 
 def _merged(letters: list[Mention], texts: list[Mention], low: str) -> list[Mention]:
-    """Letters and texts in order; a letter and its own text are one mention, with another's one that contradicts itself."""
+    """Letters and texts in order; a letter and its text are one mention, with another's one without a value."""
     merged: list[Mention] = []
     for mention in sorted([*letters, *texts]):
         last = merged[-1] if merged else None
@@ -134,7 +142,7 @@ def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | Non
     """The letter of the option that an answer commits itself to, of `letters` (capitals).
 
     `options`: {letter: text}; an option spelt out counts as its letter. By elimination, what is left of all letters
-    counts. Nothing for a hedge, a refusal, none of them, two commitments, a letter that is not there, the list repeated.
+    counts. Nothing for a hedge, a refusal, none of them, two commitments, a letter that is not there, a repeated list.
     """
     given = tuple(letters)
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}

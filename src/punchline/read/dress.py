@@ -13,8 +13,10 @@ HEAD, TAIL = 4_000, 6_000  # characters of an answer that are read: who answers 
 _OPEN, _CLOSE = r"[*_`\"'“”‘’«»‹›「」『』\[({【$]", r"[*_`\"'“”‘’«»‹›「」『』\])}】$]"
 _DRESS = re.compile(
     r"(?P<struck>~~[^~\n]{1,200}+~~|<(?:s|del|strike)>[^<>\n]{1,200}+</(?:s|del|strike)>)"
-    r"|(?P<latex>\\(?:f?boxed|fbox|text(?:bf|it|rm|sf)?|math(?:bf|rm|it|sf)|operatorname|boldsymbol|[bi]f|rm)\s?(?=\{|\s))"
-    rf"|(?<![\w'’])(?:{_OPEN}|\\[(\[]){{1,4}}+ ?(?P<letter>[A-Za-z])(?P<mark>[.:)]?) ?(?:{_CLOSE}|\\[)\]]){{1,4}}+(?!\w)"
+    r"|(?P<latex>\\(?:f?boxed|fbox|text(?:bf|it|rm|sf)?|math(?:bf|rm|it|sf)|operatorname|boldsymbol|[bi]f"
+    r"|rm)\s?(?=\{|\s))"
+    rf"|(?<![\w'’])(?:{_OPEN}|\\[(\[]){{1,4}}+ ?(?P<letter>[A-Za-z])(?P<mark>[.:)]?) ?(?:{_CLOSE}"
+    rf"|\\[)\]]){{1,4}}+(?!\w)"
     r"|(?P<line></?(?:p|br|div|li|ul|ol|tr|td|th|table|h[1-6]|pre)\b[^<>]{0,99}>)"
     r"|(?P<gone></?(?:b|i|u|strong|em|span|center|code|mark|sup|sub|font|s)\b[^<>]{0,99}>"
     r"|<\|[^<>|\n]{1,40}\|>|<end_of_turn>|\[/?INST\])"
@@ -27,7 +29,9 @@ _DRESS = re.compile(
     r"|(?P<newline>[^\S\n]*+\n\s*+)"
     r"|(?P<blank>[^\S\n]+)"
 )
-_SAME = str.maketrans(dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’´", "'") | dict.fromkeys("‐‑–—−―", "-") | {"…": "."})
+_SAME = str.maketrans(
+    dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’´", "'") | dict.fromkeys("‐‑–—−―", "-") | {"…": "."}
+)
 _VERDICTS = {"✅": " ✓ ", "✔": " ✓ ", "☑": " ✓ ", "❌": " ✗ ", "✘": " ✗ ", "✖": " ✗ ", "❎": " ✗ "}
 _VERDICT = re.compile("|".join(_VERDICTS))
 

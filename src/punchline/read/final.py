@@ -39,14 +39,17 @@ _VALUE = re.compile(
 )
 _CUE = re.compile(
     r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] ))(?:(?:so|thus|therefore|hence|and|here is|here's),? )?"
-    r"(?:(?:the|my|your|most|final|correct|best|right|chosen|selected|overall|short|direct|model|suggested|predicted) ){0,4}"
+    r"(?:(?:the|my|your|most|final|correct|best|right|chosen|selected|overall|short|direct|model|suggested"
+    r"|predicted) ){0,4}"
     r"(?:answer|choice|option|selection|verdict|conclusion|response|decision|pick|prediction)"
     r"(?: (?:id|letter|is|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
 )
 _FINAL = re.compile(r"\bfinal\b")
 _COURTESY = re.compile(
-    r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate"
-    r"|i(?:'m| am) happy to|thank(?:s| you)\b|is there anything (?:else|more)\b|if you (?:have|need|would like|want)\b|would you like (?:me )?to\b|happy to (?:explain|elaborate))[^.!?\n]{0,140}[.!?]{0,3}\s{0,20}$",
+    r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies"
+    r"|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate"
+    r"|i(?:'m| am) happy to|thank(?:s| you)\b|is there anything (?:else|more)\b|if you (?:have|need|would like|want)\b"
+    r"|would you like (?:me )?to\b|happy to (?:explain|elaborate))[^.!?\n]{0,140}[.!?]{0,3}\s{0,20}$",
     re.IGNORECASE,
 )
 

@@ -11,15 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from punchline.read import words
-
-
-class Mention(NamedTuple):
-    """A value that a plain text mentions; value "" for one that contradicts itself. `text`: spelt out, no mere letter."""
-
-    start: int
-    end: int
-    value: str
-    text: bool = False
+from punchline.read.clauses import FIRST, LEAD, MENTION, NEAR, REST, Mention, judgement, masked, sentences
 
 
 class Claim(NamedTuple):
@@ -45,33 +37,32 @@ class Group(NamedTuple):
     joined: str  # what joins them
 
 
-LONGEST = 1_500  # characters of a sentence; a longer one is read in pieces
-NEAR = 300  # characters around a value that bear on it
-FIRST, REST = "\ufffc", "\ufffb"  # stand for a mention: dress.plain leaves neither in a text
-_M = f"{FIRST}{REST}*+"
 _FILL = (
-    r"(?:(?:the|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe|perhaps|possibly|even"
+    r"(?:(?:the|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe"
+    r"|perhaps|possibly|even"
     r"|also|either|probably|both|of|just|another) ){0,4}"
 )
 _JOIN = (
-    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?(?:(?:or|and|nor|and/or|as well as|but also|plus|along with|together with|&) )?{_FILL}"
+    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?"
+    rf"| )?(?:(?:or|and|nor|and/or|as well as|but also|plus|along with|together with|through|to|&) )?{_FILL}"
     r"[(\"'\[]{0,2}+"
 )
-_GROUP = re.compile(rf"{_M}(?:{_JOIN}{_M}){{0,11}}")
-_G = rf"[(\"'\[]?{_M}(?:{_JOIN}{_M}){{0,7}}[)\"'\]]?"
-_SENTENCE = re.compile(r"[.!?]+[\"')\]]{0,3}(?=\s|$)|\n")
-_ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|vs|mr|mrs|ms|dr|etc|st|no|cf)|(?:^|\n)\W{0,3}\d{1,3})$")
-_LEAD = re.compile(rf"\W{{0,4}}(?:(?:option|choice|answer|title|statement|panel) )?[(\"'\[]?{_M}[)\"'\]]?\W{{0,3}}$")
+_GROUP = re.compile(rf"{MENTION}(?:{_JOIN}{MENTION}){{0,11}}")
+_G = rf"[(\"'\[]?{MENTION}(?:{_JOIN}{MENTION}){{0,7}}[)\"'\]]?"
 _BOUNDARY = re.compile(
-    r"[,;:()]| -+ |\b(?:but|so|because|since|while|whereas|although|though|therefore|thus|hence|which|however|yet|leaving)\b"
+    r"[,;:()]| -+ |\b(?:but|so|because|since|while|whereas|although|though|therefore|thus|hence|which|however|yet"
+    r"|leaving)\b"
 )
 _NOT = re.compile(
-    rf"(?:\b(?:and|but|or) )?(?:\b(?:certainly|definitely|clearly|probably|obviously|really) )?(?:\bnot\b|n't(?: be)?\b)"
-    rf"(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually|exactly|so much|as|for)){{0,2}}"
+    rf"(?:\b(?:and|but|or) )?(?:\b(?:certainly|definitely|clearly|probably|obviously|really) )?(?:\bnot\b"
+    rf"|n't(?: be)?\b)"
+    rf"(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually|exactly|so much"
+    rf"|as|for)){{0,2}}"
     rf" {_FILL}(?P<g>{_G})(?P<but>,? but(?: rather| instead)?\b)?"
 )
 _RATHER = re.compile(
-    rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to|with)|over|beats?|outweighs?"
+    rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to"
+    rf"|with)|over|beats?|outweighs?"
     rf"|trumps?|overshadows?|outranks?|preferable to|superior to|ahead of|more so than|and never)|>) {_FILL}(?P<g>{_G})"
 )
 _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
@@ -81,72 +72,15 @@ _EXCEPT = re.compile(
 _REJECTED = re.compile(r"\b(?:incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false)(?: \w+)?\W{0,3}$")
 _ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?")
 _ALL = re.compile(
-    r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
+    r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest"
+    r"|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
 )
 _NO_ONE = re.compile(r"\b(?:none|nothing|no|nobody)\b")
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _SINGULAR = re.compile(
-    r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would|[a-z]{2,20}(?<!s)s)\b"
+    r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
+    r"|[a-z]{2,20}(?<!s)s)\b"
 )
-
-
-def masked(low: str, mentions: Sequence[Mention]) -> str:
-    """A text with each mention as one FIRST and as many REST as it is long, but for the first."""
-    pieces, at = [], 0
-    for mention in mentions:
-        pieces += [low[at : mention.start], FIRST, REST * (mention.end - mention.start - 1)]
-        at = mention.end
-    return "".join((*pieces, low[at:]))
-
-
-def sentences(text: str) -> list[tuple[int, int]]:
-    """Spans of the sentences of a masked text. "A." before more on its line is the lead of its sentence."""
-    spans, start = [], 0
-    for match in _SENTENCE.finditer(text):
-        mark = match[0]
-        if mark[0] != "\n":
-            before = text[max(start, match.start() - 80) : match.end()]
-            follows = text[match.end() : match.end() + 1]
-            if mark[0] == "." and _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()]):
-                continue
-            if follows not in ("", "\n") and match.end() - start < 80 and _LEAD.match(before) and mark[0] == ".":
-                continue
-        if text[start : match.end()].strip():
-            spans.append((start, match.end()))
-        start = match.end()
-    if text[start:].strip():
-        spans.append((start, len(text)))
-    return [(at, min(at + LONGEST, end)) for start, end in spans for at in range(start, end, LONGEST)]
-
-
-class Judgement(NamedTuple):
-    sign: int
-    best: bool = False
-    hedged: bool = False
-
-
-def judgement(text: str) -> Judgement:
-    """What a predicate says of its subject: of clauses joined by "but" the last that judges counts."""
-    verdict = Judgement(0)
-    sign, best, denying = 0, False, False
-    for match in words.JUDGED.finditer(text):
-        kind = match.lastgroup
-        if kind == "but":
-            if sign or denying:
-                verdict = Judgement(sign or -1, best)
-            sign, best, denying = 0, False, False
-        elif kind == "though" and (sign or denying):
-            break
-        elif sign or kind == "though":
-            continue
-        elif kind == "neg":
-            denying = not denying
-        else:
-            good = kind != "bad"
-            sign, best = (1 if good != denying else -1), kind == "best" and not denying
-    if sign or denying:
-        verdict = Judgement(sign or -1, best)
-    return verdict._replace(hedged=words.HEDGED.search(text) is not None)
 
 
 def _blank(text: str, start: int, end: int) -> str:
@@ -156,7 +90,9 @@ def _blank(text: str, start: int, end: int) -> str:
 class Sentence:
     """One sentence of a masked text; its claims."""
 
-    def __init__(self, text: str, start: int, mentions: dict[int, Mention], given: frozenset[str], first: bool, judged: bool) -> None:
+    def __init__(
+        self, text: str, start: int, mentions: dict[int, Mention], given: frozenset[str], first: bool, judged: bool
+    ) -> None:
         self.text = words.FREE.sub(lambda match: " " * len(match[0]), text)
         self.at = start
         self.mentions = mentions
@@ -170,7 +106,7 @@ class Sentence:
         for match in _GROUP.finditer(text, start, len(text) if end is None else end):
             places = [m.start() for m in re.finditer(FIRST, match[0])]
             mentions = tuple(self.mentions[self.at + match.start() + place] for place in places)
-            found.append(Group(match.start(), match.end(), mentions, re.sub(_M, " ", match[0])))
+            found.append(Group(match.start(), match.end(), mentions, re.sub(MENTION, " ", match[0])))
         return found
 
     def claim(self, group: Group, sign: int, tier: int) -> list[Claim]:
@@ -191,12 +127,19 @@ class Sentence:
         for pattern in (_EXCEPT, _NOT, _RATHER, _THAN):
             text = self.text
             for match in list(pattern.finditer(text)):
-                before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
+                before, after = (
+                    text[max(0, match.start() - NEAR) : match.start()],
+                    text[match.end() : match.end() + NEAR],
+                )
                 sign, tier = -1, 1
                 if pattern is _EXCEPT:
                     if not _ALL.search(before):
                         continue
-                    bad = judgement(after).sign < 0 or words.EXCLUSION.search(before) or (judgement(before).sign < 0 and not after.strip(" .!"))
+                    bad = (
+                        judgement(after).sign < 0
+                        or words.EXCLUSION.search(before)
+                        or (judgement(before).sign < 0 and not after.strip(" .!"))
+                    )
                     sign = 1 if _NO_ONE.search(before) or bad else -1
                     tier = 2
                 elif pattern is _THAN:
@@ -218,7 +161,7 @@ class Sentence:
     def fronted(self, group: Group) -> Group:
         """Of "rather than B, D …" what belongs to the contrast: the last value behind a mere comma is the subject."""
         last = group.mentions[-1].start - self.at
-        between = re.search(rf"{_M}([^{FIRST}{REST}]*)$", self.text[group.start : last])
+        between = re.search(rf"{MENTION}([^{FIRST}{REST}]*)$", self.text[group.start : last])
         if len(group.mentions) < 2 or between is None or re.search(r"\b(?:and|n?or)\b", between[1]):
             return group
         return Group(group.start, group.start + between.start(1), group.mentions[:-1], "")
@@ -228,7 +171,7 @@ class Sentence:
         return re.match(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b", after) is not None
 
     def left(self, group: Group, floor: int) -> str:
-        """What stands before a group in its clause; of a clause that begins with it, the one before as far as a colon."""
+        """What stands before a group in its clause; of one that begins with it, the one before too."""
         before = self.text[max(floor, group.start - NEAR) : group.start]
         clauses = list(_BOUNDARY.finditer(before))
         for cut in reversed(clauses):
@@ -252,14 +195,25 @@ class Sentence:
         left, right = self.left(group, floor), self.right(group, ceiling)
         said = judgement(right)
         head, _, own = left.rpartition(":")
-        denials = words.NEGATION.findall(re.sub(r"\bno(?:pe)?\b ?(?=[,:;-]|$)", " ", own)) + words.EXCLUSION.findall(own)
+        denials = words.NEGATION.findall(re.sub(r"\bno(?:pe)?\b ?(?=[,:;-]|$)", " ", own)) + words.EXCLUSION.findall(
+            own
+        )
         denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
-        lead = not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40 or _LEAD.match(self.text[: group.end][:80]) is not None and group.end < 80
-        if words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start) and re.match(r" ?(?:would|might|could|may)\b", right):
+        lead = (not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40) or (
+            LEAD.match(self.text[: group.end][:80]) is not None and group.end < 80
+        )
+        if words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start) and re.match(
+            r" ?(?:would|might|could|may)\b", right
+        ):
             return 0, -1
         if words.LURE.search(right) and not said.best:
             return (-1, 1) if said.sign < 0 else (0, -2)
-        if self.question or words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right):
+        if (
+            self.question
+            or words.UNSURE.search(left)
+            or words.CONDITION.search(left)
+            or words.HYPOTHETICAL.search(right)
+        ):
             return 0, -1
         past = words.PAST.search(left)
         if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (said.sign < 0 and not denied):
@@ -283,17 +237,27 @@ class Sentence:
     def claims(self) -> list[Claim]:
         claims = self.contrasts()
         groups = self.split(self.groups(self.text))
-        rest = re.sub(_M, " ", self.text)
+        rest = re.sub(MENTION, " ", self.text)
         alone = not words.FILLERS.sub("", rest)
         for number, group in enumerate(groups):
             floor = groups[number - 1].end if number else 0
             ceiling = groups[number + 1].start if number + 1 < len(groups) else len(self.text)
             sign, tier = self.weigh(group, floor, ceiling, alone and len(groups) == 1)
-            if number and sign == 1 and tier == 1 and claims[-1].sign < 0 and _ALSO.fullmatch(self.text, floor, group.start):
+            if (
+                number
+                and sign == 1
+                and tier == 1
+                and claims[-1].sign < 0
+                and _ALSO.fullmatch(self.text, floor, group.start)
+            ):
                 sign = -1  # "not about phones (A) or effort (D)"
             weighed = self.claim(group, sign, tier)
             gap = self.text[floor : group.start] if number else ""
-            if min(sign, claims[-1].sign if claims else -1) >= 0 and tier >= 0 and re.search(r"\bor\b(?! rather)(?!.*[;])", gap):
+            if (
+                min(sign, claims[-1].sign if claims else -1) >= 0
+                and tier >= 0
+                and re.search(r"\bor\b(?! rather)(?!.*[;])", gap)
+            ):
                 weighed.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))  # "it is A or it is B"
             claims += weighed
         return claims
@@ -303,7 +267,11 @@ class Sentence:
         parts: list[Group] = []
         for group in groups:
             several = len(group.mentions) > 1 and not re.search(r"\b(?:n?or|both|either)\b", group.joined)
-            if several and _SINGULAR.match(self.text, group.end) and judgement(self.text[group.end : group.end + NEAR]).sign:
+            if (
+                several
+                and _SINGULAR.match(self.text, group.end)
+                and judgement(self.text[group.end : group.end + NEAR]).sign
+            ):
                 last = group.mentions[-1]
                 cut = last.start - self.at
                 first = re.sub(r"[^\ufffc\ufffb]+$", "", self.text[group.start : cut])
@@ -327,7 +295,12 @@ def claims(low: str, mentions: Sequence[Mention], given: frozenset[str], judged:
             found += _said_without(sentence, start, found, spans[number - 1][0] if number else 0)
             continue
         of_sentence = Sentence(sentence, start, places, given, first=number == 0, judged=judged).claims()
-        if number == len(spans) - 1 and len(of_sentence) == 1 and of_sentence[0].tier == 3 and not _lists(found, of_sentence):
+        if (
+            number == len(spans) - 1
+            and len(of_sentence) == 1
+            and of_sentence[0].tier == 3
+            and not _lists(found, of_sentence)
+        ):
             of_sentence = [of_sentence[0]._replace(tier=4 if number else 3)]
         found += of_sentence
     return _without_first_of_list(text, spans, sorted(found))
@@ -336,12 +309,16 @@ def claims(low: str, mentions: Sequence[Mention], given: frozenset[str], judged:
 def _lists(found: list[Claim], last: list[Claim]) -> bool:
     """Whether a last line goes on with a list: "B\nC"."""
     values = [claim.value for claim in (*found, *last)]
-    return len(found) == 1 and found[0].tier >= 3 or (len(values) > 1 and values == sorted(set(values)))
+    return (len(found) == 1 and found[0].tier >= 3) or (len(values) > 1 and values == sorted(set(values)))
 
 
 def _without_first_of_list(text: str, spans: list[tuple[int, int]], found: list[Claim]) -> list[Claim]:
     """An answer that begins with an option is one of it, unless others head lines or sentences in the same way."""
-    heads = {start + head[0].index(FIRST) for start, end in spans if (head := re.match(rf"\W*(?:option )?[(\"'\[]?{_M}(?=[)\]\"']{{0,3}} ?[.):,-])", text[start:end]))}
+    heads = {
+        start + head[0].index(FIRST)
+        for start, end in spans
+        if (head := re.match(rf"\W*(?:option )?[(\"'\[]?{MENTION}(?=[)\]\"']{{0,3}} ?[.):,-])", text[start:end]))
+    }
     leading = {claim.value for claim in found if claim.start in heads and claim.sign > 0}
     if len(leading) < 2 or found[0].tier != 2 or found[0].start not in heads:
         return found
@@ -356,10 +333,14 @@ def _said_without(sentence: str, start: int, found: list[Claim], before: int) ->
     last = [claim for claim in found if claim.start >= before]
     text = sentence.lstrip(" \"'(-")
     anaphor = words.ANAPHOR.match(text)
-    verdict = re.match(rf"(?:{words._NO}|yes|wrong|incorrect|correct|false|true|not|doesn't|does not|too|✓|✗)(?!\w)", text)
+    verdict = re.match(
+        rf"(?:{words._NO}|yes|wrong|incorrect|correct|false|true|not|doesn't|does not|too|✓|✗)(?!\w)", text
+    )
     if not (anaphor or verdict) or len(last) != 1 or len({claim.value for claim in found}) < 2:
         return []
     said = judgement(text[anaphor.end() if anaphor else 0 :])
     if not said.sign or not last[0].value or last[0].tier >= 2:
         return []
-    return [last[0]._replace(sign=said.sign, tier=2 if said.best and not said.hedged else 1, start=start, end=start + 1)]
+    return [
+        last[0]._replace(sign=said.sign, tier=2 if said.best and not said.hedged else 1, start=start, end=start + 1)
+    ]

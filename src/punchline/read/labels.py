@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from punchline.read import choice, dress, final, grammar, words
-from punchline.read.grammar import Mention
+from punchline.read import choice, clauses, dress, final, words
+from punchline.read.clauses import Mention
 from punchline.read.refusal import refuses
 from punchline.read.result import Read, reader
 from punchline.read.settle import settle
@@ -17,7 +17,18 @@ NOT_APPLICABLE = "NA"
 _NONE = re.compile(r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none)\W*")
 
 Forms = Mapping[str, Sequence[str]]
-KEYS = ("modality", "labels", "styles", "style", "humor_styles", "humor_style", "answers", "categories", "sound_effects", "sound_effect")
+KEYS = (
+    "modality",
+    "labels",
+    "styles",
+    "style",
+    "humor_styles",
+    "humor_style",
+    "answers",
+    "categories",
+    "sound_effects",
+    "sound_effect",
+)
 
 
 @lru_cache(maxsize=256)
@@ -42,17 +53,22 @@ def _frozen(labels: Forms | Iterable[str]) -> tuple[tuple[str, tuple[str, ...]],
 def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
     names = [label for label, _ in forms]
     return [
-        Mention(match.start(), match.end(), names[int((match.lastgroup or "l0")[1:])]) for match in _pattern(forms).finditer(low)
+        Mention(match.start(), match.end(), names[int((match.lastgroup or "l0")[1:])])
+        for match in _pattern(forms).finditer(low)
     ]
 
 
 _AND = re.compile(
-    r"[\"')]{0,2}(?: ?(?:,|&|\+|/) ?(?:and )?| (?:and|as well as|plus|along with|together with|combined with|in tandem with|working with) )"
+    r"[\"')]{0,2}(?: ?(?:,|&|\+|/) ?(?:and )?| (?:and|as well as|plus|along with|together with|combined with"
+    r"|in tandem with|working with) )"
     r"(?:the |its |their |both )?[\"'(]{0,2}"
 )
-_AND_VISIBLY = re.compile(r"\b(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)\b|[&+]")
+_AND_VISIBLY = re.compile(
+    r"\b(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)\b|[&+]"
+)
 _BOTH_WORD = re.compile(
-    r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were|contribute|play|matter|of these|of them|the|equally"
+    r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were"
+    r"|contribute|play|matter|of these|of them|the|equally"
     r"|together|work|need|carry|make|because|since|as|in|to|here|from|modes?|channels?|words|image|for|seem)))"
 )
 
@@ -67,11 +83,23 @@ def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) 
         between = low[last.end : mention.start] if last else ""
         if last and {last.value, mention.value} == pair and _AND.fullmatch(between):
             listed = re.match(r"[\"')]{0,2},? ?(?:or |and )?[\"'(]{0,2}both", low[mention.end : mention.end + 16])
-            apart = _AND_VISIBLY.search(between) is None and re.match(r"[\"')]{0,2}$|[\"')]{0,2}[.\n]", low[mention.end :]) is None
-            if not listed and not apart and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", low[max(0, last.start - 20) : last.start]):
+            apart = (
+                _AND_VISIBLY.search(between) is None
+                and re.match(r"[\"')]{0,2}$|[\"')]{0,2}[.\n]", low[mention.end :]) is None
+            )
+            if (
+                not listed
+                and not apart
+                and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", low[max(0, last.start - 20) : last.start])
+            ):
                 merged[-1] = Mention(last.start, mention.end, both)
                 continue
-        if last and last.value == both and mention.value in pair and (re.fullmatch(r" (?:of )?(?:the )?", between) or _AND.fullmatch(between)):
+        if (
+            last
+            and last.value == both
+            and mention.value in pair
+            and (re.fullmatch(r" (?:of )?(?:the )?", between) or _AND.fullmatch(between))
+        ):
             merged[-1] = Mention(last.start, mention.end, both)
             continue
         if last and last.value == both == mention.value and mention.start - last.end < 8:
@@ -82,9 +110,11 @@ def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) 
 
 
 @reader
-def label(answer: str, labels: Forms | Iterable[str], both: tuple[str, str, str] | None = None, none: bool = False) -> Read[str]:
+def label(
+    answer: str, labels: Forms | Iterable[str], both: tuple[str, str, str] | None = None, none: bool = False
+) -> Read[str]:
     """The one label that an answer commits itself to. `labels`: {label: further forms of it}, or labels alone; a form
-    that ends in * is a word's beginning. `both`: (X, Y, label that stands for X and Y). `none`: an answer that says "not
+    ending in * is a word's beginning. `both`: (X, Y, label that stands for X and Y). `none`: an answer that says "not
     applicable" is "NA". Nothing for a hedge, a refusal, several.
     """
     forms = _frozen(labels)
@@ -101,21 +131,51 @@ def label(answer: str, labels: Forms | Iterable[str], both: tuple[str, str, str]
 # --------------------------------------------------------------------------------------------------- several of them
 
 _HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
-_LIST_REST = re.compile(r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|as well as|also|both|answer|answers|selected)\b|[\W\d_]")
-_CHOSEN = re.compile(r"\b(?:styles?|categor\w+|labels?|best|describe[sd]?|select\w*|choose|answer|classif\w+|fits?|is|are|mainly|primarily|uses?|relies|combin\w+|mix)\b")
+_LIST_REST = re.compile(
+    r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|as well as|also|both|answer|answers|selected)\b|[\W\d_]"
+)
+_CHOSEN = re.compile(
+    r"\b(?:styles?|categor\w+|labels?|best|describe[sd]?|select\w*|choose|answer|classif\w+|fits?|is|are|mainly"
+    r"|primarily|uses?|relies|combin\w+|mix)\b"
+)
 _DENIED_AFTER = re.compile(
-    rf"[)\"']{{0,2}} ?(?:\(?-?:? ?(?:no(?![\w ])|not\b|absent|✗|doesn't|does not|isn't|n/a|false)|(?:is|are|does|do|was|seems?|would|elements? (?:is|are))(?: \w+ly)? ?"
-    rf"(?:n't|not|absent|missing|weak\w*|less|secondary|ruled out|wrong|incorrect)\b|(?:can|could|may) be (?:ruled out|excluded|dismissed))"
+    r"[)\"']{0,2} ?(?:\(?-?:? ?(?:no(?![\w ])|not(?= ?(?:[.,;:)\n]|$|really|present|at all|applicable|here"
+    r"|quite|much|relevant))|absent|✗|doesn't|does not|isn't|n/a|false)|(?:is|are|does|do|was|seems?|would"
+    r"|elements? (?:is|are))(?: \w+ly)? ?"
+    r"(?:n't|not|absent|missing|weak\w*|less|secondary|ruled out|wrong|incorrect)\b|(?:can|could"
+    r"|may) be (?:ruled out|excluded|dismissed))"
+)
+
+
+_SEEMING = re.compile(
+    r"\b(?:looks? like|seems? (?:like|to be)|thought|tempting|might (?:say|think|seem|appear)|could (?:say|argue"
+    r"|think)|appears? to be)\b"
 )
 
 
 def _denied(text: str, mention: Mention, following: str) -> bool:
-    """Whether a label of a sentence is denied: before it in its clause, through "and", "or" and commas; or behind it."""
-    before = text[max(0, mention.start - grammar.NEAR) : mention.start]
-    cut = max((match.start() for match in re.finditer(r"[;:()]|\b(?:but|so|because|while|whereas|although|though|however|yet|instead)\b", before)), default=0)
+    """Whether a label of a sentence is denied: before it in its clause, through "and", "or", commas; or behind it."""
+    before = text[max(0, mention.start - clauses.NEAR) : mention.start]
+    cut = max(
+        (
+            match.start()
+            for match in re.finditer(
+                r"[;:()]|\b(?:but|so|because|while|whereas|although|though|however|yet|instead)\b", before
+            )
+        ),
+        default=0,
+    )
     clause = words.FREE.sub(" ", before[cut:])
-    clause = re.sub(r"\b(?:rather than|instead of|as opposed to|not|without|over)\b([^,]{0,60}), (?!(?:or|nor|and)\b)", " ", clause)
-    denials = words.NEGATION.findall(clause) + words.EXCLUSION.findall(clause) + re.findall(r"\brather than\b|\binstead of\b", clause)
+    clause = re.sub(
+        r"\b(?:rather than|instead of|as opposed to|not|without|over)\b([^,]{0,60}), (?!(?:or|nor|and)\b)", " ", clause
+    )
+    denials = (
+        words.NEGATION.findall(clause)
+        + words.EXCLUSION.findall(clause)
+        + re.findall(r"\brather than\b|\binstead of\b", clause)
+    )
+    if _SEEMING.search(clause.rpartition(",")[2]):
+        return True
     return len(denials) % 2 == 1 or _DENIED_AFTER.match(following) is not None
 
 
@@ -127,7 +187,7 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
     other: list[Mention] = []
     every = frozenset(name for name, _ in forms)
     starts = [one.start for one in found]
-    for start, end in grammar.sentences(low):
+    for start, end in clauses.sentences(low):
         sentence = low[start:end]
         own = found[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
         mentions = [one._replace(start=one.start - start, end=min(one.end, end) - start) for one in own]
@@ -144,7 +204,9 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
         ]
         if not _LIST_REST.sub("", "".join(rest)):
             listed += kept
-        elif _HEAD.match(sentence[: mentions[0].start]) and re.match(r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)", sentence[mentions[0].end :]):
+        elif _HEAD.match(sentence[: mentions[0].start]) and re.match(
+            r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)", sentence[mentions[0].end :]
+        ):
             heads += kept[:1] if kept and kept[0].start == mentions[0].start + start else []
         elif not words.CONDITION.search(sentence) and not words.UNSURE.search(sentence):
             other += kept
@@ -194,23 +256,32 @@ def _together(found: list[Mention], text: dress.Plain, offset: int) -> Read[tupl
     return Read(tuple(dict.fromkeys(one.value for one in found)), offset + start, offset + end)
 
 
-# ------------------------------------------------------------------------------------- there or not, contributing or not
+# ------------------------------------------------------------------------------------ there or not, contributing or not
 
 _ABSENT = re.compile(
-    r"\babsent\b|\babsence of\b|\bno (?:\w+[- ]){0,3}?(?:sound[- ]?effects?|onomatopoei\w+|sfx)\b|\bno such (?:sound )?effects?\b|\bnone (?:of|are|is|in|present|found)\b"
-    r"|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include|have|feature|use|show|present|display|seem to (?:have|contain|include))\b)"
-    r"|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible|included)|\b(?:lacks?|without|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)"
+    r"\babsent\b|\babsence of\b|\bno (?:\w+[- ]){0,3}?(?:sound[- ]?effects?|onomatopoei\w+|sfx)\b"
+    r"|\bno such (?:sound )?effects?\b|\bnone (?:of|are|is|in|present|found)\b"
+    r"|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include|have|feature|use|show|present"
+    r"|display|seem to (?:have|contain|include))\b)"
+    r"|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible"
+    r"|included)|\b(?:lacks?|without|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)"
     r"|\bnot (?:present|there)\b|\bcontains? no\b"
 )
 _PRESENT = re.compile(
-    r"\bpresent\b|\bpresence\b|\bthere(?:'s| is| are| were)(?! no\b| not\b|n't)|\b(?:contains?|includes?|features?|uses?|has|appears?|shows?)\b(?! no)|\bsound[- ]?effects?(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b|\bnot absent\b|\b(?:can be seen|visible|used)\b"
+    r"\bpresent\b|\bpresence\b|\bthere(?:'s| is| are| were)(?! no\b| not\b|n't)|\b(?:contains?|includes?|features?"
+    r"|uses?|has|appears?|shows?)\b(?! no)|\bsound[- ]?effects?(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b"
+    r"|\bnot absent\b|\b(?:can be seen|visible|used)\b"
 )
 _CONTRIBUTE = re.compile(
-    r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy)\b|\benhanc\w+|\bamplif\w+|\bessential\b|\bheighten\w*|\breinforc\w+|\bpart of (?:the|what)"
-    r"|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:play|has|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|impact|part)\b"
+    r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy)\b|\benhanc\w+|\bamplif\w+|\bessential\b"
+    r"|\bheighten\w*|\breinforc\w+|\bpart of (?:the|what)"
+    r"|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key"
+    r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:play|has"
+    r"|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|impact|part)\b"
 )
 _IDLE = re.compile(
-    r"\b(?:decorative|incidental|irrelevant|unrelated|merely|purely|only (?:set|atmospher|background|decor|ambien|there|for)\w*|background noise|just (?:background|atmosphere|ambien\w+|there|decorat\w+))\b"
+    r"\b(?:decorative|incidental|irrelevant|unrelated|merely|purely|only (?:set|atmospher|background|decor|ambien"
+    r"|there|for)\w*|background noise|just (?:background|atmosphere|ambien\w+|there|decorat\w+))\b"
 )
 
 
@@ -224,8 +295,10 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     said: set[int] = set()
     span = (0, 0)
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
-        near = max(0, match.start() - grammar.NEAR)
-        cut = near + max((stop.end() for stop in re.finditer(r"[.;!?]|\bbut\b", masked[near : match.start()])), default=0)
+        near = max(0, match.start() - clauses.NEAR)
+        cut = near + max(
+            (stop.end() for stop in re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])), default=0
+        )
         clause = masked[cut : match.end()]
         said.add(2 if len(words.NEGATION.findall(clause)) % 2 else 1)
         span = match.span()
@@ -233,7 +306,8 @@ def _presence(low: str) -> tuple[int, int, int] | None:
         said.add(2)
         span = span if span[1] else (_IDLE.search(masked) or match).span()
     if absent:
-        masked = re.sub(r"^(.{%d}) ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b" % absent.end(), r"\1", masked, flags=re.DOTALL)
+        after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
+        masked = masked[absent.end() + after.end() :] if after else masked
         explicit = re.search(r"\bpresent\b|\bor\b", masked)
         return None if explicit or 1 in said else (0, *absent.span())
     if len(said) != 1 or not (present or 1 in said or re.search(r"\b(?:effects?|they|it)\b", masked)):

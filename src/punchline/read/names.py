@@ -14,20 +14,36 @@ _OF_SENTENCE = 4  # of a name that a sentence gives
 KEYS = ("object", "name", "word", "item", "element")
 
 _MARK = re.compile(
-    r"^\W{0,8}(?:(?:the |my )?(?:final |correct |single[- ]word )?(?:label|object|answer|item|element|word|name|response)(?: name)?\s?(?:is\s?)?:|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}", re.IGNORECASE
+    r"^\W{0,8}(?:(?:the |my )?(?:final |correct |single[- ]word )?(?:label|object|answer|item|element|word|name"
+    r"|response)(?: name)?\s?(?:is\s?)?:|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}",
+    re.IGNORECASE,
 )
 _NO_NAME = re.compile(
-    r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?|(?:i|sorry|answer (?:the|with|in)|there is|there are)\b.*", re.IGNORECASE
+    r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?"
+    r"|(?:i|sorry|answer (?:the|with|in)|there|(?:it|that|this)(?:'s|’s| is| isn't| would| must| was| could))\b.*",
+    re.IGNORECASE,
 )
 _ABOUT = r"(?:object|item|element|thing|label|answer|word|part|figure|image element)"
 _SENTENCE = re.compile(
-    rf"\b{_ABOUT}(?: [^.:;\n]{{1,120}}?)?(?:,? (?:is|would be|must be|seems to be|has to be)(?: likely| probably| clearly)?|:) (?:the |an? )?[\"'(]{{0,2}}"
-    rf"(?P<name>(?!(?:not|no|the|an?|that|to|in|on|unclear|related|used|shown|what|it|one|n't|never)\b)[\w'-]+(?: (?!(?:which|that|who|because|since|as|and|in|on|at|with|is|are|of|representing|symboli[sz]ing|used|here|being|for|,)\b)[\w'-]+){{0,{_OF_SENTENCE - 1}}})"
-    rf"|(?:^|(?<=\n)|(?<=[.!?] ))[\"'(]{{0,2}}(?:the |an? )?(?P<subject>[\w'-]+(?: (?!(?:is|are|of)\b)[\w'-]+){{0,2}})[\"')]{{0,2}} (?:is|would be) (?:the )?(?:main |key |metaphorical |related )?{_ABOUT}\b"
-    rf"|\b(?:i would say|i'd say|i choose|i would choose|it is|it's|that would be|it would be|it must be|therefore,?|so,?|definitely|metaphor (?:is )?(?:involves|relates to|related to|centers on|centres on)) (?:the |an? )?[\"'(]{{0,2}}"
-    rf"(?P<said>(?!(?:not|no|the|an?|that|to|in|on|unclear|possible|impossible|hard|difficult|what|one|which|it|this|there|clear|likely|probably|all|about|because|just|like)\b)[\w'-]+(?: (?!(?:which|that|who|because|since|as|and|in|on|at|with|is|are|of|representing|for)\b)[\w'-]+){{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$| (?:in|on|which|that|because|since|as|at|with)\b))"
+    rf"\b{_ABOUT}(?: [^.:;\n]{{1,120}}?)?(?:,? (?:is|would be|must be|seems to be|has to be)(?: likely| probably"
+    rf"| clearly)?|:) (?:the |an? )?[\"'(]{{0,2}}"
+    rf"(?P<name>(?!(?:not|no|the|an?|that|to|in|on|unclear|related|used|shown|what|it|one|n't"
+    rf"|never)\b)[\w'-]+(?: (?!(?:which|that|who|because|since|as|and|in|on|at|with|is|are|of|representing"
+    rf"|symboli[sz]ing|used|here|being|for|,)\b)[\w'-]+){{0,{_OF_SENTENCE - 1}}})"
+    rf"|(?:^|(?<=\n)|(?<=[.!?] ))[\"'(]{{0,2}}(?:the |an? )?(?P<subject>[\w'-]+(?: (?!(?:is|are"
+    rf"|of)\b)[\w'-]+){{0,2}})[\"')]{{0,2}} (?:is|would be) (?:the )?(?:main |key |metaphorical |related )?{_ABOUT}\b"
+    rf"|\b(?:i would say|i'd say|i choose|i would choose|it is|it's|that would be|it would be|it must be"
+    rf"|therefore,?|so,?|definitely|metaphor (?:is )?(?:involves|relates to|related to|centers on"
+    rf"|centres on)) (?:the |an? )?[\"'(]{{0,2}}"
+    rf"(?P<said>(?!(?:not|no|the|an?|that|to|in|on|unclear|possible|impossible|hard|difficult|what|one|which|it"
+    rf"|this|there|clear|likely|probably|all|about|because|just|like)\b)[\w'-]+(?: (?!(?:which|that|who|because"
+    rf"|since|as|and|in|on|at|with|is|are|of|representing|for)\b)[\w'-]+){{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$"
+    rf"| (?:in|on|which|that|because|since|as|at|with)\b))"
 )
-_VERB = re.compile(r"\b(?:is|are|was|were|has|have|would|relates|represents|shows|depicts|because|involves|can|cannot|can't)\b", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|would|relates|represents|shows|depicts|because|involves|can|cannot|can't)\b",
+    re.IGNORECASE,
+)
 
 
 def _name(line: str, shown: frozenset[str]) -> str | None:

@@ -6,35 +6,63 @@ import re
 from collections.abc import Iterable
 
 from punchline.read import dress
-from punchline.read.grammar import Mention
+from punchline.read.clauses import Mention
 from punchline.read.result import Read, reader
 from punchline.read.settle import settle
 
 NOT_APPLICABLE = "NA"
 KEYS = ("panel", "panel_number", "panel_id", "number", "frame")
 
-CARDINALS = {w: n for n, w in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)}
+CARDINALS = {
+    w: n
+    for n, w in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1
+    )
+}
 ORDINALS = {
-    w: n for n, w in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1)
+    w: n
+    for n, w in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+        ],
+        1,
+    )
 }
 PICTURE = r"(?:panel|frame|picture|image|box|cell|strip|scene)"
 _CARDINAL, _ORDINAL = "|".join(CARDINALS), "|".join(ORDINALS)
 _NAMED = re.compile(
-    rf"\b{PICTURE}s?(?: (?:number|no\.?|label(?:l?ed)?|marked|with (?:the )?(?:number|label)))? ?[#\"'(]{{0,2}}(?:(\d{{1,4}})|({_CARDINAL}))(?![\w%]|\.\d)"
+    rf"\b{PICTURE}s?(?: (?:number|no\.?|label(?:l?ed)?|marked|with (?:the )?(?:number"
+    rf"|label)))? ?[#\"'(]{{0,2}}(?:(\d{{1,4}})|({_CARDINAL}))(?![\w%]|\.\d)"
     rf"|\b(?:({_ORDINAL})|(\d{{1,2}})(?:st|nd|rd|th))(?: (?:and (?:final|last)|labelled|numbered))? {PICTURE}\b"
 )
 _BARE = re.compile(
-    rf"(?<![\w.,/%$#-])(?<!\d[-/:] )#?(\d{{1,4}})(?![\w%/])(?!\.\d|,\d{{3}}|:\d|-\w|['’]s\b)"
-    rf"(?! ?(?:out )?of\b.{{0,9}}\d.{{0,9}}\?)"
+    r"(?<![\w.,/%$#-])(?<!\d[-/:] )#?(\d{1,4})(?![\w%/])(?!\.\d|,\d{3}|:\d|-\w|['’]s\b)"
+    r"(?! ?(?:out )?of\b.{0,9}\d.{0,9}\?)"
 )
 _BEFORE = re.compile(
-    r"(?:^|\n|[(:#\"'>=]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with|for|it's|so|therefore|thus|hence|no)"
+    r"(?:^|\n|[(:#\"'>=]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
+    r"|for|it's|so|therefore|thus|hence|no|through|to)"
     r"|[,/&+]|nor|->|→)[ \"'(]{0,3}$"
 )
 _AFTER = re.compile(
-    r"[)\]\"']{0,3} ?(?:[.,;:!?)/&+-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not|contributes?|would|rather|instead|over|for|has|delivers?)\b)"
+    r"[)\]\"']{0,3} ?(?:[.,;:!?)/&+-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not|contributes?"
+    r"|would|rather|instead|over|for|has|delivers?)\b)"
 )
-_TOTAL = re.compile(r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$|\d ?[-–] ?$")
+_TOTAL = re.compile(
+    r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
+    r"|\d ?[-–] ?$"
+)
 _WORD = re.compile(rf"\W*({_CARDINAL})\W*")
 _NONE = re.compile(r"\W*(?:n/?a|not applicable|none)\W*", re.IGNORECASE)
 
@@ -60,7 +88,12 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
         if place < len(ends) and ends[place][0] <= match.start():
             continue
         before = low[max(0, match.start() - 30) : match.start()]
-        if match[0].isascii() and not _TOTAL.search(before) and _BEFORE.search(before) and _AFTER.match(low, match.end()):
+        if (
+            match[0].isascii()
+            and not _TOTAL.search(before)
+            and _BEFORE.search(before)
+            and _AFTER.match(low, match.end())
+        ):
             found.append(Mention(match.start(), match.end(), str(int(match[1]))))
     return sorted(found)
 

@@ -11,10 +11,13 @@ _N = r"(\d{1,9}(?:\.\d{0,20})?)"
 _DOUBLE = re.compile(rf"\[\[\s?{_N}\s?\]\]", re.ASCII)
 _SINGLE = re.compile(rf"\[{_N}\]", re.ASCII)
 _MANY = re.compile(rf"{_N}\d*", re.ASCII)
-_WORDS = "zero one two three four five six seven eight nine ten".split()
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _SAID = re.compile(
-    rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: (?:is|would be|of|it|this|that|as|at|the \w+|here|a|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?(?:a |an )?\(?(?:{_N}|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
-    rf"|\b(?:give|giving|assign|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an|rating|score|of)){{0,5}} \(?(?:{_N}|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
+    rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: (?:is|would be|of|it|this|that|as|at|the \w+|here|a"
+    rf"|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?(?:a |an )?\(?(?:{_N}"
+    rf"|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
+    rf"|\b(?:give|giving|assign|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an"
+    rf"|rating|score|of)){{0,5}} \(?(?:{_N}|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
     rf"|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
     re.ASCII,
 )
@@ -30,9 +33,11 @@ def _number(match: re.Match[str]) -> float:
 
 @reader
 def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
-    """The score that an answer gives, from `least` to `most`: the first `[[n]]`, else the first `[n]`, else the one that
-    its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
-    pieces = [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
+    """The score that an answer gives, from `least` to `most`: the first `[[n]]`, else the first `[n]`, else the one
+    that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
+    pieces = (
+        [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
+    )
     for pattern in (_DOUBLE, _SINGLE):
         for at, piece in pieces:
             match = pattern.search(piece)
@@ -42,7 +47,11 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     if "[[" in answer:  # a format that holds something else
         return Read(None)
     text = dress.plain(answer)
-    found = [match for match in [*_SAID.finditer(text.low)][-50:] if not _SCALE.search(text.low[max(0, match.start() - 40) : match.start()])]
+    found = [
+        match
+        for match in [*_SAID.finditer(text.low)][-50:]
+        if not _SCALE.search(text.low[max(0, match.start() - 40) : match.start()])
+    ]
     for correction in words.CORRECTION.finditer(text.low):
         found = [match for match in found if match.start() >= correction.start()] or found
     if not found:

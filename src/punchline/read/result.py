@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from punchline.read import final, thoughts
 
@@ -31,4 +31,4 @@ def reader(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate
             return Read(None)
         return Read(found.value, found.start + own.offset, found.end + own.offset)
 
-    return of_answer
+    return cast(Callable[Concatenate[str, P], Read[V]], of_answer)

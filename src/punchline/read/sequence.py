@@ -10,10 +10,20 @@ from punchline.read import dress, final, words
 from punchline.read.number import CARDINALS, ORDINALS
 from punchline.read.result import Read, reader
 
-KEYS = ("order", "sequence", "correct_order", "reading_order", "panel_order", "frame_order", "panels", "frames", "correct_sequence")
+KEYS = (
+    "order",
+    "sequence",
+    "correct_order",
+    "reading_order",
+    "panel_order",
+    "frame_order",
+    "panels",
+    "frames",
+    "correct_sequence",
+)
 
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
-_PLACES = {word: number for word, number in ORDINALS.items()} | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
+_PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
 _ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
 _NEXT = ("next", "then", "finally", "last", "lastly", "followed by", "after that", "afterwards", "and finally", "final")
 _NEXTS = "|".join(sorted(_NEXT, key=len, reverse=True))
@@ -21,38 +31,80 @@ _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
 _LINKS = frozenset(
-    "frame frames panel panels image images picture pictures comic strip strips scene scenes label labels then and next finally followed by to "
-    "number no the lastly last first after that".split()
+    [
+        "frame",
+        "frames",
+        "panel",
+        "panels",
+        "image",
+        "images",
+        "picture",
+        "pictures",
+        "comic",
+        "strip",
+        "strips",
+        "scene",
+        "scenes",
+        "label",
+        "labels",
+        "then",
+        "and",
+        "next",
+        "finally",
+        "followed",
+        "by",
+        "to",
+        "number",
+        "no",
+        "the",
+        "lastly",
+        "last",
+        "first",
+        "after",
+        "that",
+    ]
 )
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
 _COMMENT = re.compile(r"\([^()\d]{4,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
 _RANK = re.compile(
-    rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"? ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b|goes\b|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b){{1,2}} ?"
-    rf"\"?(?:in |at |as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?|#) ?#?)?(?P<place>\d{{1,2}}(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:\w+ )?(?:{_NOUN})\b)"
+    rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"? ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b|goes\b"
+    rf"|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b){{1,2}} ?"
+    rf"\"?(?:in |at |as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?"
+    rf"|#) ?#?)?(?P<place>\d{{1,2}}(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:\w+ )?(?:{_NOUN})\b)"
 )
 _ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
-    rf"(?:^|(?<=\n)|(?<=[ ,;(]))(?:the |and )?(?:(?P<unit>step|position|place|slot|order|rank|number|no\.|#|{_NOUN} in position) ?#?)?"
-    rf"(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place|slot|in order))?(?P<mark>[.):=]|\||,| -| ->|→| is| comes| should be| would be| goes){{1,2}} ?"
-    rf"[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?P<label>{_NUMBER})\b(?![.:)]\d|[.)] ?(?:{_NOUN})|\.\d)"
+    rf"(?:^|(?<=\n)|(?<=[ ,;(]))(?:the |and )?(?:(?P<unit>step|position|place|slot|order|rank|number|no\.|#"
+    rf"|{_NOUN} in position) ?#?)?"
+    rf"(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place|slot"
+    rf"|in order))?(?P<mark>[.):=]|\||,| -| ->|→| is| comes| should be| would be| goes){{1,2}} ?"
+    rf"[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?P<label>{_NUMBER})\b(?![.:)]\d"
+    rf"|[.)] ?(?:{_NOUN})|\.\d)"
 )
 _MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b(?!%)")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
-_TOLD = re.compile(r"\b(?:then|next|after|followed|finally|first|lastly|begins?|starts?|ends?|moves?|leads?|concludes?|ending)\b")
+_TOLD = re.compile(
+    r"\b(?:then|next|after|followed|finally|first|lastly|begins?|starts?|ends?|moves?|leads?|concludes?|ending)\b"
+)
 _NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
 _CUE = re.compile(
-    r"\b(?:answer|correct(?:ed)? (?:order|sequence|arrangement)|(?:right|proper|chronological|logical|reading|final|new|actual|reordered|rearranged|true) (?:order|sequence|arrangement)"
-    r"|(?:order|sequence|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)|should be (?:read|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
+    r"\b(?:answer|correct(?:ed)? (?:order|sequence|arrangement)|(?:right|proper|chronological|logical|reading"
+    r"|final|new|actual|reordered|rearranged|true) (?:order|sequence|arrangement)"
+    r"|(?:order|sequence|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)"
+    r"|should be (?:read|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
 )
 _GIVEN = re.compile(
-    r"\b(?:not|isn't|wasn't|cannot|can't|couldn't|won't|never|rather than|instead of|given|shown|presented|provided|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example"
+    r"\b(?:not|isn't|wasn't|cannot|can't|couldn't|won't|never|rather than|instead of|given|shown|presented"
+    r"|provided|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example"
     r"|thought|might|could|initial|initially|tempting|unlike|displayed|listed)\b[^.;\n]{0,40}$"
 )
 _GIVEN_AFTER = re.compile(
-    r"[)\]\"']{0,3}(?: (?:is|was|does|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b"
+    r"[)\]\"']{0,3}(?: (?:is|was|does|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not"
+    r"|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b"
 )
 _ALREADY = re.compile(
-    r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order|sequence)|\b(?:order|sequence) (?:as )?(?:shown|given|presented|provided) is (?:already )?(?:correct|right)"
+    r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order"
+    r"|sequence)|\b(?:order|sequence) (?:as )?(?:shown|given|presented|provided) is (?:already )?(?:correct|right)"
 )
 
 
@@ -80,7 +132,11 @@ def _place(word: str, before: int, size: int) -> int:
 def _ordered(pairs: Sequence[tuple[int, str]], labels: frozenset[str]) -> tuple[str, ...] | None:
     """The order of (place, label); None where places or labels are not all there, each once."""
     size = len(labels)
-    if len(pairs) != size or {label for _, label in pairs} != labels or {place for place, _ in pairs} != set(range(1, size + 1)):
+    if (
+        len(pairs) != size
+        or {label for _, label in pairs} != labels
+        or {place for place, _ in pairs} != set(range(1, size + 1))
+    ):
         return None
     return tuple(label for _, label in sorted(pairs))
 
@@ -98,7 +154,9 @@ def _windows(items: Sequence[tuple[int, int, int, str]], labels: frozenset[str])
 
 
 def _ranks(low: str, labels: frozenset[str]) -> list[Found]:
-    items = [(m.start(), m.end(), _place(m["place"], 0, len(labels)), _number(m[1])) for m in list(_RANK.finditer(low))[:200]]
+    items = [
+        (m.start(), m.end(), _place(m["place"], 0, len(labels)), _number(m[1])) for m in list(_RANK.finditer(low))[:200]
+    ]
     return _windows(items, labels)
 
 
@@ -107,7 +165,7 @@ def _numbered(low: str, labels: frozenset[str]) -> list[Found]:
     items: list[tuple[int, int, int, str]] = []
     for match in list(_ITEM.finditer(low))[:200]:
         bare = match["place"].isdigit() and not match["noun"] and not match["unit"]
-        if bare and (match["mark"] not in (".", ")") or (low[match.end() - len(match["label"]) - 1] not in " [(\"")):
+        if bare and (match["mark"] not in (".", ")") or (low[match.end() - len(match["label"]) - 1] not in ' [("')):
             continue
         if match["own"] and not match["noun"] and match["place"].isdigit():
             continue
@@ -135,8 +193,22 @@ def _of_rows(rows: list[tuple[int, int, list[str]]], labels: frozenset[str]) -> 
     if len(rows) < len(labels):
         return []
     head, body = rows[0][2], rows[1:] if len(rows) > len(labels) else rows
-    place_at = next((n for n, cell in enumerate(head) if re.search(r"\b(?:position|order|place|rank|step|sequence|slot|#|new|correct)", cell)), None)
-    label_at = next((n for n, cell in enumerate(head) if n != place_at and re.search(rf"\b(?:{_NOUN}|original|shown|number)\b", cell)), None)
+    place_at = next(
+        (
+            n
+            for n, cell in enumerate(head)
+            if re.search(r"\b(?:position|order|place|rank|step|sequence|slot|#|new|correct)", cell)
+        ),
+        None,
+    )
+    label_at = next(
+        (
+            n
+            for n, cell in enumerate(head)
+            if n != place_at and re.search(rf"\b(?:{_NOUN}|original|shown|number)\b", cell)
+        ),
+        None,
+    )
     if label_at is None or len(body) != len(labels):
         return []
     pairs = []
@@ -183,7 +255,10 @@ def _chain(low: str, labels: frozenset[str]) -> list[Found]:
     for line in low.split("\n"):
         pieces = re.split(r"->|→|⇒|➔|➡|=>", line)
         if len(pieces) == len(labels):
-            firsts = [_MENTION.search(piece[-200:] if n == 0 else piece[:80]) or _BARE_MENTION.search(piece[:80]) for n, piece in enumerate(pieces)]
+            firsts = [
+                _MENTION.search(piece[-200:] if n == 0 else piece[:80]) or _BARE_MENTION.search(piece[:80])
+                for n, piece in enumerate(pieces)
+            ]
             order = tuple(_number(first[1]) for first in firsts if first)
             if len(order) == len(labels) and frozenset(order) == labels:
                 found.append(Found(at, at + len(line), order))
@@ -212,7 +287,9 @@ def _told(low: str, labels: frozenset[str]) -> list[Found]:
 def _orders(low: str, labels: frozenset[str]) -> list[Found]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     if len(labels) == 1:
-        return [Found(m.start(), m.end(), (_number(m[1]),)) for m in _BARE_MENTION.finditer(low) if _number(m[1]) in labels][:1]
+        return [
+            Found(m.start(), m.end(), (_number(m[1]),)) for m in _BARE_MENTION.finditer(low) if _number(m[1]) in labels
+        ][:1]
     for way in (_ranks, _table, _numbered):
         found = way(low, labels)
         if found:
@@ -231,11 +308,21 @@ def _orders(low: str, labels: frozenset[str]) -> list[Found]:
 
 
 def _denied(low: str, found: Found) -> bool:
-    before = re.sub(r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b", " ", low[max(0, found.start - 70) : found.start])
+    before = re.sub(
+        r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b", " ", low[max(0, found.start - 70) : found.start]
+    )
     if re.search(r"\b(?:example|e\.g|such as|for instance)\b[^\n]*$", before):
         return True
-    cut = max(before.rfind(" but "), before.rfind("; "), before.rfind(": ") if not re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:]{0,20}: ?$", before) else -1)
-    sure = re.search(r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$", before) and not re.search(r"\bnot?\b|n't", before)
+    cut = max(
+        before.rfind(" but "),
+        before.rfind("; "),
+        before.rfind(": ")
+        if not re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:]{0,20}: ?$", before)
+        else -1,
+    )
+    sure = re.search(
+        r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$", before
+    ) and not re.search(r"\bnot?\b|n't", before)
     given = not sure and _GIVEN.search(before[cut + 1 :] if cut >= 0 else before) is not None
     return given or _GIVEN_AFTER.match(low, found.end) is not None
 
@@ -249,7 +336,9 @@ def _settled(text: dress.Plain, labels: frozenset[str]) -> Found | None:
         found = after or found
     if len({one.order for one in found}) == 1:
         return found[-1]
-    cued = [one for one in found if re.search(_CUE.pattern + r"[^.\n]{0,60}$", low[max(0, one.start - 120) : one.start])]
+    cued = [
+        one for one in found if re.search(_CUE.pattern + r"[^.\n]{0,60}$", low[max(0, one.start - 120) : one.start])
+    ]
     if not cued and found:
         cue = max((match.end() for match in _CUE.finditer(low)), default=None)
         cued = [one for one in found if cue is not None and one.start >= cue][:1]
@@ -267,9 +356,9 @@ def sequence(answer: str, labels: Iterable[str]) -> Read[tuple[str, ...]]:
     """The order of all `labels` ("1" … "n", each once) that an answer commits itself to: labels in the order in which
     they are to be read.
 
-    "2, 3, 1", "[2, 3, 1]", "231", "Frame 2 -> Frame 3 -> Frame 1", "1. Frame 2", "First: frame 2", a table, a story that
-    names each frame once; and places: "Frame 1: 3", "frame 2 is first". Nothing for an order that lacks a label or has
-    another, for two orders, for the order given.
+    "2, 3, 1", "[2, 3, 1]", "231", "Frame 2 -> Frame 3 -> Frame 1", "1. Frame 2", "First: frame 2", a table, a story
+    that names each frame once; and places: "Frame 1: 3", "frame 2 is first". Nothing for an order that lacks a label or
+    has another, for two orders, for the order given.
     """
     known = frozenset(_label(label) for label in labels)
     text = dress.plain(answer)
@@ -297,5 +386,12 @@ def _label(label: str) -> str:
 
 def _list_end(answer: str, zone: final.Zone) -> int:
     """The end of a marked answer that goes on as a list, or begins below its cue."""
-    lines = re.compile(r"[^\n]{0,400}(?:\n[ \t]{0,8}(?:[-*•|]|\**\d{1,2}[.):]|(?i:first|second|third|fourth|next|then|finally))[^\n]{0,400}){0,20}").match(answer, zone.end)
-    return lines.end() if lines and answer[zone.start - 1 : zone.start] not in ("{", ">", "[") and "\n" in lines[0] else zone.end
+    lines = re.compile(
+        r"[^\n]{0,400}(?:\n[ \t]{0,8}(?:[-*•|]|\**\d{1,2}[.):]|(?i:first|second|third|fourth|next|then"
+        r"|finally))[^\n]{0,400}){0,20}"
+    ).match(answer, zone.end)
+    return (
+        lines.end()
+        if lines and answer[zone.start - 1 : zone.start] not in ("{", ">", "[") and "\n" in lines[0]
+        else zone.end
+    )

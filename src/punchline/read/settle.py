@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from punchline.read import dress, final, words
-from punchline.read.grammar import Claim, Mention, claims
+from punchline.read.clauses import Mention
+from punchline.read.grammar import Claim, claims
 from punchline.read.refusal import refuses
 from punchline.read.result import Read
 
@@ -70,7 +71,11 @@ def weigh(found: Sequence[Claim], given: frozenset[str]) -> Verdict:
 def corrected(low: str, found: Sequence[Claim], given: frozenset[str]) -> list[Claim]:
     """The claims after an answer's last correction of itself, if any is affirmed there."""
     affirmed = max((claim.start for claim in found if claim.sign > 0 and claim.tier >= 1), default=-1)
-    turns = [match.start() for match in words.CORRECTION.finditer(low) if found and found[0].start < match.start() <= affirmed]
+    turns = [
+        match.start()
+        for match in words.CORRECTION.finditer(low)
+        if found and found[0].start < match.start() <= affirmed
+    ]
     if not turns:
         return list(found)
     return [claim for claim in found if claim.start >= turns[-1] or claim.sign < 0]

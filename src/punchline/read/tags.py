@@ -12,7 +12,11 @@ _MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
 _MOST = 40_000  # characters in which marks are looked for
 _OTHER_TAG = re.compile(r"</?[a-zA-Z]{1,10}>")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-_PLACEHOLDER = re.compile(r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*"
+    r"|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*",
+    re.IGNORECASE,
+)
 
 
 def named(text: str, tag: str) -> bool:
@@ -50,7 +54,9 @@ def marked_words(answer: str) -> Read[tuple[str, ...]]:
     return Read(tuple(found), spans[0][0], spans[-1][1]) if found else Read(None)
 
 
-def explanation(answer: str, tag: str = "explanation", notes: Sequence[str] = ("reasoning",), placeholders: Sequence[str] = ()) -> Read[str]:
+def explanation(
+    answer: str, tag: str = "explanation", notes: Sequence[str] = ("reasoning",), placeholders: Sequence[str] = ()
+) -> Read[str]:
     """What explains: the first <tag>…</tag> that is no placeholder of the prompt, else all but thoughts and `notes`.
 
     `notes`: tags of the prompt's own format whose content is not judged. Where a tag is opened and the answer ends

@@ -78,11 +78,11 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
             return Answer("", len(answer), False)
         spans.append((match.start(), end.end()))
         at = end.end()
-    pieces, at = [], kept
-    for start, end in spans:
-        pieces += [text[at:start], " " * (end - start)]
-        at = end
+    pieces, at = list[str](), kept
+    for start, stop in spans:
+        pieces += [text[at:start], " " * (stop - start)]
+        at = stop
     whole = "".join((*pieces, text[at:]))
-    begin = _AROUND.match(whole)
-    start = begin.end() if begin else 0
-    return Answer(whole[start:].rstrip(), offset + kept + start, harmony.closed if harmony else True)
+    around = _AROUND.match(whole)
+    begin = around.end() if around else 0
+    return Answer(whole[begin:].rstrip(), offset + kept + begin, harmony.closed if harmony else True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from punchline.read import dress, tags, thoughts
-from punchline.read.grammar import Mention
+from punchline.read.clauses import Mention
 from punchline.read.result import Read
 from punchline.read.settle import settle
 
@@ -15,7 +15,11 @@ _CLEAN = re.compile(r"\W*(PASS|FAIL)(?:ED)?\W*", re.IGNORECASE | re.ASCII)
 
 
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
-    found = [Mention(match.start(), match.end(), match[1].upper()) for match in _WORD.finditer(text.text) if match[0].isascii()]
+    found = [
+        Mention(match.start(), match.end(), match[1].upper())
+        for match in _WORD.finditer(text.text)
+        if match[0].isascii()
+    ]
     return found if marked else [one for one in found if text.text[one.start : one.start + 4].isupper()]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 
-from punchline.read import choice, dress, grammar, words
-from punchline.read.grammar import Mention
+from punchline.read import choice, clauses, dress, words
+from punchline.read.clauses import Mention
 from punchline.read.refusal import refuses
 from punchline.read.result import Read, reader
 from punchline.read.settle import settle
@@ -14,31 +15,40 @@ from punchline.read.settle import settle
 _WORD = re.compile(
     r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?:in the |is )affirmative)"
     r"|(?P<no>nope|nah|(?:in the |is )negative|no(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n"
-    r"|(?:or|and|nor|but|is|was|would|because|since|as|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to|from)\b))))"
+    r"|(?:or|and|nor|but|is|was|would|because|since|as|this|there|it|i|the|that|in|here|given|for|than|rather"
+    r"|instead|not|seems|to|from)\b))))"
     r"(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"\W*(?P<yes>true)\W*|\W*(?P<no>false)\W*")
 _SHORT = re.compile(
     r"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:"
-    r"(?P<yes>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are|am|can|has)(?: indeed)?"
+    r"(?P<yes>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are"
+    r"|am|can|has)(?: indeed)?"
     r"|absolutely|definitely|certainly|of course|indeed|sure|totally|correct|affirmative|without (?:a )?doubt)"
-    r"|(?P<no>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is|are|am|can|has)(?: ?n't| ?not)"
-    r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|not (?:really|at all|in the slightest)|negative|incorrect))\W*"
+    r"|(?P<no>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is|are|am|can"
+    r"|has)(?: ?n't| ?not)"
+    r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|not (?:really|at all|in the slightest)"
+    r"|negative|incorrect))\W*"
 )
 _DENIAL = re.compile(
-    rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike|fails? to|lack of|absent|deny|denies)\b"
+    rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
+    rf"|fails? to|lack of|absent|deny|denies)\b"
 )
 _CLAUSE = re.compile(
-    r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which|however|yet)\b"
+    r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which"
+    r"|however|yet)\b"
 )
-_CONCLUSION = re.compile(r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short)|to conclude|consequently|accordingly)\b")
-_QUESTION = re.compile(r"\b(?:whether|the question|asks?|asked|determine|maps? one|figure of speech|refers to|defined|definition|would (?:be|require|need|involve|mean))\b")
+_CONCLUSION = re.compile(
+    r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short)|to conclude|consequently|accordingly)\b"
+)
+_QUESTION = re.compile(
+    r"\b(?:whether(?! or not\b)|the question|asks?|asked|determine|maps? one|figure of speech|refers to|defined"
+    r"|definition|would (?:be|require|need|involve|mean))\b"
+)
 
 
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
-    found = [
-        Mention(match.start(), match.end(), "Yes" if match["yes"] else "No") for match in _WORD.finditer(text.low)
-    ]
+    found = [Mention(match.start(), match.end(), "Yes" if match["yes"] else "No") for match in _WORD.finditer(text.low)]
     truth = _TRUTH.fullmatch(text.low) if marked and not found else None
     if truth:
         kind = "yes" if truth["yes"] else "no"
@@ -55,14 +65,14 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
     stated: list[tuple[str, int, int]] = []
     concluded: list[tuple[str, int, int]] = []
     about, opposite = _stem_pattern(stems), _stem_pattern(against) if against else None
-    for start, end in grammar.sentences(low):
+    for start, end in clauses.sentences(low):
         sentence = words.FREE.sub(lambda match: " " * len(match[0]), low[start:end])
         if sentence.rstrip(" \"')").endswith("?") or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
             continue
         if words.UNSURE.search(sentence):
             return None, 0, 0
         cuts = [0, *(match.start() for match in _CLAUSE.finditer(sentence)), len(sentence)]
-        for left, right in zip(cuts, cuts[1:], strict=False):
+        for left, right in itertools.pairwise(cuts):
             clause = sentence[left:right]
             turned = opposite is not None and opposite.search(clause) is not None
             if about.search(clause) or turned:
