@@ -1,4 +1,4 @@
-"""Readers under fuzz: how many answers they read, whether any raises or reads what is not there, the slowest in ms.
+"""Readers under fuzz: how many answers they read, whether any raises or reads what is not there, the slowest in ms (CPU).
 
     python benchmarks/read_fuzz.py [number of answers, default 1000000] [seed]
 
@@ -31,21 +31,27 @@ from punchline.read import (
 )
 from punchline.read.result import Read
 
-PIECES = """A|B|C|D|E|a|b|(C)|**B**|answer|Answer:|Final answer:|\\boxed{|}|{|<answer>|</answer>|"answer": |option|is|are|not|n't|n’t
-but|rather than|instead of|or|and|nor|neither|either|both|Both|wrong|correct|best|the|The|I|think|thought|Wait,|no|No|yes|Yes|so|therefore
-because|if|unless|maybe|perhaps|Text|Visual|text|visual|Pun|Sarcasm|Dark|Surprise|Absent|Present|contribute|do not|panel|Panel|frame|Frame|1|2|3|4
-12|999|0|first|third|last|->|→|[|]|[[|]]|3.5|0.1|0.25|100|%|px|bbox_2d|box_2d|<box>|top:|left:|<i>|</i>|<think>|</think>|◁think▷|◁/think▷|[THINK]
-[/THINK]|<|channel|>|<explanation>|</explanation>|<judgement>|</judgement>|PASS|FAIL|<reasoning>|</reasoning>|metaphor|literal|understand|sorry|I can't|image
-provided|.|,|:|;|!|?|…|-|—|\n|\n\n|\n- |\n1. |\n2. |\n| |||\t|  |'|"|“|”|*|_|`|```|~~|#|>|✅|❌|\u200f|\u0000|\ud800|É|٣|А|Ａ|２|İ|dogs read more|A mug, eventually
-than|over|except|everything|none of the above|all of them|torn between|rule out|rating of|score|out of 5|scale|example|already in the correct order""".replace(
-    "\n", "|"
-).split("|")
-PIECES = [
-    piece.encode().decode("unicode_escape").encode("latin-1", "ignore").decode("utf-8", "ignore")
-    if piece.startswith("\\u") or piece == "\\n"
-    else piece.replace("\\n", "\n").replace("\\t", "\t")
-    for piece in PIECES
-] + ["\ud800", "\x00", "\u200f", "|", "<|channel|>", "<|message|>", "\n"]
+PIECES = """A|B|C|D|E|a|b|(C)|**B**|answer|Answer:|Final answer:|}|{|<answer>|</answer>|"answer": |option|is|are|not|n't
+n’t|but|rather than|instead of|or|and|nor|neither|either|both|Both|wrong|correct|best|the|The|I|think|thought
+Wait,|no|No|yes|Yes|so|therefore|because|if|unless|maybe|perhaps|Text|Visual|text|visual|Pun|Sarcasm|Dark
+Surprise|Absent|Present|contribute|do not|panel|Panel|frame|Frame|1|2|3|4|12|999|0|first|third|last|->|→|[|]
+[[|]]|3.5|0.1|0.25|100|%|px|bbox_2d|box_2d|<box>|top:|left:|<i>|</i>|<think>|</think>|◁think▷|◁/think▷|[THINK]
+[/THINK]|<explanation>|</explanation>|<judgement>|</judgement>|PASS|FAIL|<reasoning>|</reasoning>|metaphor
+literal|understand|sorry|I can't|image|provided|.|,|:|;|!|?|…|-|—|'|"|“|”|*|_|`|```|~~|#|>|✅|❌|É|٣|А|Ａ|２|İ
+dogs read more|A mug, eventually|than|over|except|everything|none of the above|all of them|torn between
+rule out|rating of|score|out of 5|scale|example|already in the correct order""".replace("\n", "|").split("|")
+PIECES += ["\\boxed{", "\n", "\n\n", "\n- ", "\n1. ", "\n2. ", "\t", "  ", "|", "<|channel|>", "<|message|>"]
+PIECES += [
+    "\ud800",
+    "\x00",
+    "\u200f",
+    "[0.1, 0.2, 0.3, 0.4]",
+    "1. Frame 2\n",
+    "Frame 1: 2, ",
+    "2, 3, 1",
+    "[[4]]",
+    "1: HELLO\n",
+]
 OPTIONS = {"A": "A mug, eventually", "B": "dogs read more", "C": "Not this one", "D": "C"}
 STYLES = ("Comparison", "Personification", "Exaggeration", "Pun", "Sarcasm", "Silliness", "Surprise", "Dark")
 MODALITIES = {"Text": ("words",), "Visual": ("visuals",), "Both": ()}
@@ -91,7 +97,7 @@ READERS: dict[str, tuple[Callable[[str], Read[Any]], Callable[[Any, str], bool]]
     "boxes": (boxes.boxes, lambda value, answer: _shares(value)),
     "boxes in pixels": (lambda answer: boxes.boxes(answer, (640, 480), "pixels"), lambda value, answer: _shares(value)),
     "marked_words": (tags.marked_words, lambda value, answer: all(value)),
-    "explanation": (tags.explanation, lambda value, answer: all(word in answer for word in value.split())),
+    "explanation": (tags.explanation, lambda value, answer: set(value) <= set(answer) and len(value) <= len(answer)),
     "panel_texts": (
         lambda answer: panel_texts.panel_texts(answer, PANELS),
         lambda value, answer: set(value) <= set(PANELS),
@@ -116,12 +122,12 @@ def answer_of(draw: random.Random) -> str:
 def fault(name: str, answer: str) -> tuple[str, bool, float]:
     """(what is wrong or "", whether anything was read, ms) of one reader on one answer."""
     read, there = READERS[name]
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         found = read(answer)
     except Exception as error:  # the fault that is looked for
         return f"raises {type(error).__name__}", False, 0.0
-    took = (time.perf_counter() - start) * 1000
+    took = (time.process_time() - start) * 1000
     if found.value is None:
         return ("" if (found.start, found.end) == (0, 0) else "a span of nothing"), False, took
     if not there(found.value, answer):

@@ -6,10 +6,10 @@ import random
 import time
 
 import pytest
+from benchmarks.read_fuzz import PIECES, READERS, answer_of, fault
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.read_fuzz import PIECES, READERS, answer_of, fault
 from punchline.read import thoughts
 
 texts = st.one_of(
@@ -35,8 +35,38 @@ def test_many_fuzzed_answers(name: str) -> None:
         assert not fault(name, answer)[0], answer[:300]
 
 
-LONG = (" ", "\n", "\t", "(", "[", "<", "*", "\"", "-", ".", "A ", "A. ", "not A ", "1, 2, ", "yes or no ", "<think>", "</think>", "wait, A. ", "\\boxed{A} ",
-        "Answer: B\n", "panel 1 ", "Pun, ", "Present, contribute ", "metaphor is ", "[[1", "[0.1, ", "<i>", "1. frame 1\n", "|1|2|\n", "rather than B ", "é", "\ud800")  # fmt: skip
+LONG = (
+    *(
+        " ",
+        "\n",
+        "\t",
+        "(",
+        "[",
+        "<",
+        "*",
+        '"',
+        "-",
+        ".",
+        "A ",
+        "A. ",
+        "not A ",
+        "1, 2, ",
+        "yes or no ",
+        "<think>",
+        "é",
+    ),
+    *(
+        "</think>",
+        "wait, A. ",
+        "\\boxed{A} ",
+        "Answer: B\n",
+        "panel 1 ",
+        "Pun, ",
+        "Present, contribute ",
+        "metaphor is ",
+    ),
+    *("[[1", "[0.1, ", "<i>", "1. frame 1\n", "|1|2|\n", "rather than B ", "\ud800"),
+)
 
 
 @pytest.mark.timeout(300)  # quadratic would be hours

@@ -91,7 +91,7 @@ def plain(text: str, *, head: int = HEAD, tail: int = TAIL) -> Plain:
     Of a text longer than head + tail only its beginning and its end are read, as two pieces with a line's end between.
     """
     if len(text) > head + tail:
-        pieces = [(0, text[:head]), (len(text) - tail, text[-tail:])]
+        pieces = [(0, text[:head]), (len(text) - tail, text[len(text) - tail :])]
     else:
         pieces = [(0, text)]
     chars: list[str] = []

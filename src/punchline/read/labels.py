@@ -132,7 +132,8 @@ def label(
 
 _HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
 _LIST_REST = re.compile(
-    r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|as well as|also|both|answer|answers|selected)\b|[\W\d_]"
+    r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers"
+    r"|selected)\b|[\W\d_]"
 )
 _CHOSEN = re.compile(
     r"\b(?:styles?|categor\w+|labels?|best|describe[sd]?|select\w*|choose|answer|classif\w+|fits?|is|are|mainly"
@@ -202,7 +203,7 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
             for one in mentions
             if not menu and not _denied(sentence, one, sentence[one.end :])
         ]
-        if not _LIST_REST.sub("", "".join(rest)):
+        if not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", "".join(rest))):
             listed += kept
         elif _HEAD.match(sentence[: mentions[0].start]) and re.match(
             r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)", sentence[mentions[0].end :]

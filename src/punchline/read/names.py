@@ -51,7 +51,10 @@ def _name(line: str, shown: frozenset[str]) -> str | None:
     name = line
     for _ in range(2):
         name = _MARK.sub("", name, count=1)
+    aside = re.match(r"([\w' -]{2,40}?)(?:: | [-–—] |, (?=because|since|as|which)| \()", name)
+    name = aside[1] if aside and len(aside[1].split()) <= _OF_SENTENCE else name
     name = " ".join(re.sub(r"[\"“”]", "", name).split()).strip(" .,;:!?'()[]*_`")
+    name = re.sub(r"^(?:an?|the) (?=\w)", "", name, flags=re.IGNORECASE)
     words = name.split()
     if not re.search(r"\w", name) or len(words) > MOST_WORDS or _NO_NAME.fullmatch(name):
         return None

@@ -59,6 +59,7 @@ _AFTER = re.compile(
     r"[)\]\"']{0,3} ?(?:[.,;:!?)/&+-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not|contributes?"
     r"|would|rather|instead|over|for|has|delivers?)\b)"
 )
+_LISTED = re.compile(r"\d\)? ?(?:through|to|and|or|&|,) ?$")
 _TOTAL = re.compile(
     r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
     r"|\d ?[-–] ?$"
@@ -92,7 +93,7 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
             match[0].isascii()
             and not _TOTAL.search(before)
             and _BEFORE.search(before)
-            and _AFTER.match(low, match.end())
+            and (_AFTER.match(low, match.end()) or _LISTED.search(before))
         ):
             found.append(Mention(match.start(), match.end(), str(int(match[1]))))
     return sorted(found)

@@ -13,6 +13,7 @@ _SINGLE = re.compile(rf"\[{_N}\]", re.ASCII)
 _MANY = re.compile(rf"{_N}\d*", re.ASCII)
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _SAID = re.compile(
+    rf"\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
     rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: (?:is|would be|of|it|this|that|as|at|the \w+|here|a"
     rf"|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?(?:a |an )?\(?(?:{_N}"
     rf"|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"

@@ -90,10 +90,13 @@ COMMITMENT = re.compile(
     r"|submit|respond(?:ing)? with|response|lock(?:ing)? in|mark|come[s]? from|(?:driven|carried|delivered"
     r"|created) by|(?:relies|rely|depends?|hinges|rests) (?:on|upon)"
     r"|ended? (?:up )?(?:on|with)|took|taking|indicat(?:es?|ing)|suggest(?:s|ing)?|falls? (?:on|under)|lies? (?:in"
-    r"|with)|namely|is)\b|=>|->|→|✓"
+    r"|with)|namely|(?:com|keep)\w* (?:\w+ )?back to|drawn to|convinced (?:by|of))\b|=>|->|→|✓"
+    r"|\b(?:is|are|be)(?: (?:the|an?|actually|option|letter|clearly|still|really|probably|just|simply|indeed|panel"
+    r"|title|answer))*[ (\"']*$"
 )
 PAST = re.compile(
-    r"\b(?:thought|considered|inclined|want(?:ed)? to (?:say|choose|pick|answer)|(?:many|most|others|people"
+    r"\b(?:thought|(?:a|some|the) (?:case|argument|merit|appeal) (?:for|in|of|can be)|considered|inclined"
+    r"|want(?:ed)? to (?:say|choose|pick|answer)|(?:many|most|others|people"
     r"|readers|you|one|some|they|anyone) (?:\w+ )?(?:would|might|may|could|will|can)|tempt(?:ed|ing|s)|instinct"
     r"|initial(?:ly)?|at first|first (?:glance|guess|impression|choice|pick|read\w*)"
     r"|(?:might|may|could|can) (?:\w+ )?(?:think|argue|say|seem|appear|assume|expect|suppose|point|guess"
