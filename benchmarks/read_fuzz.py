@@ -1,4 +1,4 @@
-"""Readers under fuzz: how many answers they read, whether any raises or reads what is not there, the slowest in ms (CPU).
+"""Readers under fuzz: how many answers they read, whether any raises or reads what is not there, the slowest in CPU ms.
 
     python benchmarks/read_fuzz.py [number of answers, default 1000000] [seed]
 

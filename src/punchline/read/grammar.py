@@ -69,6 +69,7 @@ _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|
 _EXCEPT = re.compile(
     rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
 )
+_CONCEDED = re.compile(r"\b(?:while|(?:even )?though|although|granted)\b")
 _REJECTED = re.compile(r"\b(?:incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false)(?: \w+)?\W{0,3}$")
 _ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?")
 _ALL = re.compile(
@@ -217,6 +218,8 @@ class Sentence:
             return 0, -1
         past = words.PAST.search(left)
         if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (said.sign < 0 and not denied):
+            return 0, -2
+        if said.sign > 0 and not said.best and _CONCEDED.search(left):
             return 0, -2
         if said.sign and not alone:
             if denied:

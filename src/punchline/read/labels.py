@@ -170,6 +170,7 @@ def _denied(text: str, mention: Mention, following: str) -> bool:
     clause = re.sub(
         r"\b(?:rather than|instead of|as opposed to|not|without|over)\b([^,]{0,60}), (?!(?:or|nor|and)\b)", " ", clause
     )
+    clause = re.sub(r"\bnor\b", " ", clause) if "neither" in clause else clause
     denials = (
         words.NEGATION.findall(clause)
         + words.EXCLUSION.findall(clause)
@@ -280,6 +281,7 @@ _CONTRIBUTE = re.compile(
     r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:play|has"
     r"|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|impact|part)\b"
 )
+_NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|nil|zero|✗)")
 _IDLE = re.compile(
     r"\b(?:decorative|incidental|irrelevant|unrelated|merely|purely|only (?:set|atmospher|background|decor|ambien"
     r"|there|for)\w*|background noise|just (?:background|atmosphere|ambien\w+|there|decorat\w+))\b"
@@ -301,7 +303,8 @@ def _presence(low: str) -> tuple[int, int, int] | None:
             (stop.end() for stop in re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])), default=0
         )
         clause = masked[cut : match.end()]
-        said.add(2 if len(words.NEGATION.findall(clause)) % 2 else 1)
+        denied = len(words.NEGATION.findall(clause)) % 2 == 1
+        said.add(2 if denied or _NIL.match(masked, match.end()) else 1)
         span = match.span()
     if _IDLE.search(masked) and 1 not in said:
         said.add(2)

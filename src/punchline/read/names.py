@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from punchline.read import dress, final
+from punchline.read import dress, final, words
 from punchline.read.refusal import refuses
 from punchline.read.result import Read, reader
 
@@ -55,12 +55,12 @@ def _name(line: str, shown: frozenset[str]) -> str | None:
     name = aside[1] if aside and len(aside[1].split()) <= _OF_SENTENCE else name
     name = " ".join(re.sub(r"[\"“”]", "", name).split()).strip(" .,;:!?'()[]*_`")
     name = re.sub(r"^(?:an?|the) (?=\w)", "", name, flags=re.IGNORECASE)
-    words = name.split()
-    if not re.search(r"\w", name) or len(words) > MOST_WORDS or _NO_NAME.fullmatch(name):
+    parts = name.split()
+    if not re.search(r"\w", name) or len(parts) > MOST_WORDS or _NO_NAME.fullmatch(name):
         return None
-    if len(words) > 2 and _VERB.search(name):
+    if len(parts) > 2 and _VERB.search(name):
         return None
-    return None if len(words) > 1 and any(name.lower() in text for text in shown) else name
+    return None if len(parts) > 1 and any(name.lower() in text for text in shown) else name
 
 
 @reader
@@ -93,7 +93,7 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
                 return Read(name, *text.span(at + place, at + place + len(name)))
             break
         at += len(line) + 1
-    sentence = _SENTENCE.search(text.low)
+    sentence = None if words.UNSURE.search(text.low) else _SENTENCE.search(text.low)
     return _of_sentence(sentence, text, 0) if sentence else Read(None)
 
 

@@ -78,8 +78,8 @@ _ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
     rf"|{_NOUN} in position) ?#?)?"
     rf"(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place|slot"
     rf"|in order))?(?P<mark>[.):=]|\||,| -| ->|→| is| comes| should be| would be| goes){{1,2}} ?"
-    rf"[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?P<label>{_NUMBER})\b(?![.:)]\d"
-    rf"|[.)] ?(?:{_NOUN})|\.\d)"
+    rf"[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?:(?P<label>{_NUMBER})\b(?![.:)]\d"
+    rf"|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?(?P<nth>{_ORDINAL}) {_NOUN}\b)"
 )
 _MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b(?!%)")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
@@ -101,6 +101,7 @@ _GIVEN = re.compile(
 _GIVEN_AFTER = re.compile(
     r"[)\]\"']{0,3}(?: (?:is|was|does|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not"
     r"|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b"
+    r"|,? (?:all |each |together )?(?:show|depict|feature|contain|tell|portray|illustrate|describe|form)s?\b"
 )
 _ALREADY = re.compile(
     r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order"
@@ -165,12 +166,14 @@ def _numbered(low: str, labels: frozenset[str]) -> list[Found]:
     items: list[tuple[int, int, int, str]] = []
     for match in list(_ITEM.finditer(low))[:200]:
         bare = match["place"].isdigit() and not match["noun"] and not match["unit"]
-        if bare and (match["mark"] not in (".", ")") or (low[match.end() - len(match["label"]) - 1] not in ' [("')):
+        label = match["label"] or ""
+        if bare and label and (match["mark"] not in (".", ")") or (low[match.end() - len(label) - 1] not in ' [("')):
             continue
         if match["own"] and not match["noun"] and match["place"].isdigit():
             continue
         before = items[-1][2] if items else 0
-        items.append((match.start(), match.end(), _place(match["place"], before, len(labels)), _number(match["label"])))
+        name = _number(label) if label else str(_PLACES.get(match["nth"], 0))
+        items.append((match.start(), match.end(), _place(match["place"], before, len(labels)), name))
     return _windows(items, labels)
 
 
@@ -279,7 +282,8 @@ def _told(low: str, labels: frozenset[str]) -> list[Found]:
         order = tuple(_number(match[1]) for match in bare)
         if len(order) == len(labels) and frozenset(order) == labels:
             between = paragraph[max(0, bare[0].start() - 60) : bare[-1].end()]
-            if len(_TOLD.findall(between)) >= 1 and not _NOT_TOLD.search(between):
+            told = _TOLD.search(between) is not None or between.count(";") >= len(labels) - 1
+            if told and not _NOT_TOLD.search(between):
                 found.append(Found(offset + bare[0].start(), offset + bare[-1].end(), order))
     return found
 

@@ -9,6 +9,7 @@ FREE = re.compile(
     r"\bnot (?:only|just|merely|solely|simply|exclusively|purely|entirely sure\b,?|(?:a )?bad|to mention|surprisingly"
     r"|(?:100 ?%|completely|fully|totally|absolutely|very|too) (?:sure|certain),?|sure,? but|certain,? but)(?!\w)"
     r"|\b(?:without (?:a |any )?|no |beyond (?:any |a )?|there is no |there's no |not? )(?:doubt|question|hesitation)\b"
+    r"|\bif (?:pressed|forced|pushed|asked|anything|i (?:had|have|must|really))\b"
     r"|\bif not\b|\bwhy not\b|\bno matter\b|\bno wonder\b|\bno problem\b|\bnot (?:sure|certain|positive),? (?:but"
     r"|though)\b"
     r"|\b(?:cannot|can't|couldn't|could not) (?:help|agree more)\b|\bno(?:ne)? (?:better|closer|stronger)\b"
