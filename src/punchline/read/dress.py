@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-HEAD, TAIL = 4_000, 6_000  # characters of an answer that are read: who answers does so first or last
+HEAD, TAIL = 3_000, 5_000  # characters of an answer that are read: who answers does so first or last
 
 # One letter that stands in brackets, quotation marks or emphasis of its own becomes "(X)".
 _OPEN, _CLOSE = r"[*_`\"'“”‘’«»‹›「」『』\[({【$]", r"[*_`\"'“”‘’«»‹›「」『』\])}】$]"

@@ -19,7 +19,7 @@ class Zone(NamedTuple):
 
 
 LONGEST = 1_000  # characters of a zone
-MOST = 12  # zones of one kind, the last ones
+MOST = 8  # zones of one kind, the last ones
 EDGE = 20_000  # characters at the beginning and at the end of an answer in which zones are looked for
 
 _BOXED = re.compile(r"\\(?:f?boxed|fbox|framebox)\s{0,3}\{")

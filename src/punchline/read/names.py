@@ -100,4 +100,5 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
 def _of_sentence(match: re.Match[str], text: dress.Plain, at: int) -> Read[str]:
     kind = next(name for name in ("name", "subject", "said") if match[name])
     start, end = text.span(*match.span(kind))
-    return Read(text.text[slice(*match.span(kind))].strip(" '\""), at + start, at + end)
+    name = text.text[slice(*match.span(kind))].strip(" '\"")
+    return Read(name, at + start, at + end) if re.search(r"\w", name) else Read(None)

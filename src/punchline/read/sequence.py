@@ -31,38 +31,11 @@ _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
 _LINKS = frozenset(
-    [
-        "frame",
-        "frames",
-        "panel",
-        "panels",
-        "image",
-        "images",
-        "picture",
-        "pictures",
-        "comic",
-        "strip",
-        "strips",
-        "scene",
-        "scenes",
-        "label",
-        "labels",
-        "then",
-        "and",
-        "next",
-        "finally",
-        "followed",
-        "by",
-        "to",
-        "number",
-        "no",
-        "the",
-        "lastly",
-        "last",
-        "first",
-        "after",
-        "that",
-    ]
+    re.findall(
+        r"\w+",
+        "frame frames panel panels image images picture pictures comic strip strips scene scenes label labels "
+        "then and next finally followed by to number no the lastly last first after that ",
+    )
 )
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
 _COMMENT = re.compile(r"\([^()\d]{4,300}\)")
