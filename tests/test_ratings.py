@@ -226,5 +226,5 @@ def test_explanations_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         explanations(Paths(), "pixelhumor", "Q6", ["n"])
     with pytest.raises(PunchlineError, match="no request has the task 'Q66'"):
         explanations(Paths(), "pixelhumor", "Q66", ["m"])
-    with pytest.raises(PunchlineError, match="data/runs/other/requests/pixelhumor.parquet: nothing has been asked yet"):
+    with pytest.raises(PunchlineError, match=r"data/runs/other/requests/pixelhumor\.parquet: nothing has been asked"):
         explanations(Paths(run="other"), "pixelhumor", "Q6", ["m"])
