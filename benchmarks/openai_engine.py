@@ -63,7 +63,7 @@ def ask(how: str, url: str, concurrency: int, asked: list[Request], folder: Path
     if how == "engine":
         return sum(r.state == "ok" for r in engine(url, concurrency).answer(asked, {}, "key"))
     files = {"journal": folder / "m.jsonl", "snapshot": folder / "m.parquet"}
-    return infer(engine(url, concurrency), asked, {}, **files, label="benchmark")["ok"]
+    return infer(engine(url, concurrency), asked, {}, **files, label="benchmark", key="benchmark")["ok"]
 
 
 async def gather(url: str, concurrency: int, asked: list[Request]) -> int:

@@ -104,7 +104,7 @@ def pipeline(engine: Any, requests: list[Any], files: dict[str, Path], name: str
     from punchline.stages.infer import infer
 
     start = time.perf_counter()
-    infer(engine, requests, files, journal=f"{name}.jsonl", snapshot=f"{name}.parquet", label=name)
+    infer(engine, requests, files, journal=f"{name}.jsonl", snapshot=f"{name}.parquet", label=name, key=name)
     seconds = time.perf_counter() - start
     answers = read_table(f"{name}.parquet", Response)
     assert all(answer.state == "ok" for answer in answers), answers

@@ -16,19 +16,21 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.selected import selection_json
 
 from punchline.bench.table import read_published
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import demo
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, Grade, Item, Request, Response
+from punchline.core.records import Gold, Grade, Item, ModelCard, Request, Response
 from punchline.core.storage import parse_csv, read_columns, read_table, write_table
+from punchline.project.needs import digests_in
 from punchline.project.selection import read_card, read_selection
 from punchline.stages.grade import grade
 from punchline.stages.infer import infer
 from punchline.stages.prepare import select
-from punchline.stages.tabulate import digests_in, versions_in
+from punchline.stages.tabulate import versions_in
 
 
 @pytest.fixture
@@ -326,7 +328,9 @@ def test_hostile_answers_are_stored_and_graded(tmp_path: Path, text: str) -> Non
     requests = pixelhumor.requests(ITEM)
     journal, snapshot = tmp_path / "m.jsonl", tmp_path / "m.parquet"
     for _ in range(2):
-        states = infer(Saying(text), requests, {}, journal=journal, snapshot=snapshot, label="t")
+        engine = Saying(text)
+        key = engines.model_key(engine, ModelCard(name="m", engine="saying"), "pixelhumor")
+        states = infer(engine, requests, {}, journal=journal, snapshot=snapshot, label="t", key=key)
         assert states == {"ok": 8}
     assert journal.read_bytes().count(b"\n") == 8
     answers = read_table(snapshot, Response)
@@ -344,6 +348,10 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("drawn") / "raw"
     demo.draw(folder)
     return folder
+
+
+RAW = "data/raw/demo/pixelhumor"
+ITEMS = "data/items/pixelhumor"
 
 
 def script(root: Path, cwd: Path, name: str, *arguments: str, largest: int | None = None) -> tuple[int, str]:
@@ -367,58 +375,63 @@ def script(root: Path, cwd: Path, name: str, *arguments: str, largest: int | Non
 
 
 @pytest.fixture
-def raw(drawn: Path, tmp_path: Path) -> Path:
+def raw(drawn: Path, project: Path) -> Path:
     """A copy of the demo's annotations, with all comics selected, to spoil."""
-    folder = tmp_path / "raw"
-    folder.mkdir()
+    folder = project / RAW
+    folder.mkdir(parents=True)
     for path in drawn.glob("*.csv"):
         shutil.copy(path, folder)
     chosen = [cells["comic_id"] for _, cells in parse_csv((folder / "comic_url.csv").read_bytes(), [], file="")]
-    (folder / "selected.csv").write_text("item_id,source,url\n" + "".join(f"{i},demo,u\n" for i in chosen))
+    (project / ITEMS).mkdir(parents=True)
+    (project / ITEMS / "selected.csv").write_text("item_id,source,url\n" + "".join(f"{i},demo,u\n" for i in chosen))
     return folder
 
 
-def gold(root: Path, raw: Path, **options: Any) -> tuple[int, str]:
-    files = [f"raw/{name}" for name in pixelhumor.GOLD_FILES]
-    places = ["--selected", "raw/selected.csv", "--out", "gold.jsonl", "--oddities", "odd.log"]
-    return script(root, raw.parent, "gold", "--benchmark", "pixelhumor", "--files", *files, *places, **options)
+def gold(root: Path, project: Path, **options: Any) -> tuple[int, str]:
+    selection = selection_json(project, models=["random"])
+    return script(root, project, "gold", "--selection", selection, "--benchmark", "pixelhumor", **options)
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
-        ("subjective_label.csv", "['", "[x'", r"raw/subjective_label.csv, line 2, record \w+, field Q1: .* literal"),
+        ("subjective_label.csv", "['", "[x'", rf"{RAW}/subjective_label.csv, line 2, record \w+, field Q1: .* literal"),
         ("objective_label.csv", "panel_sequence", "panel_sequenec", "field panel_sequence: missing column"),
         ("harm_annotation.csv", "non-harm", "harmless", r"field potentially_harmful: 'harmless' cannot be read"),
-        ("harm_annotation.csv", None, "", "raw/harm_annotation.csv: empty file"),
+        ("harm_annotation.csv", None, "", f"{RAW}/harm_annotation.csv: empty file"),
     ],
 )
 def test_broken_annotations_end_in_one_message(
-    root: Path, raw: Path, name: str, old: str | None, new: str, message: str
+    root: Path, project: Path, raw: Path, name: str, old: str | None, new: str, message: str
 ) -> None:
-    (raw.parent / "gold.jsonl").write_text("old")
+    kept = project / ITEMS / "gold.jsonl"
+    kept.write_text("old")
     text = (raw / name).read_text()
     (raw / name).write_text(new if old is None else text.replace(old, new, 1))
-    status, said = gold(root, raw)
+    status, said = gold(root, project)
     assert status == 1
     assert re.search(message, said), said
-    assert (raw.parent / "gold.jsonl").read_text() == "old"
+    assert kept.read_text() == "old"
+    assert not kept.with_name("gold.jsonl.made.json").exists()
 
 
-def test_oddities_are_counted_and_listed(root: Path, raw: Path) -> None:
+def test_oddities_are_counted_and_listed(root: Path, project: Path, raw: Path) -> None:
     text = (raw / "objective_label.csv").read_text()
     (raw / "objective_label.csv").write_text(text.replace('"1, 2"', '"1, 1"', 1))
-    status, said = gold(root, raw)
+    status, said = gold(root, project)
     assert status == 0, said
-    assert "oddities in the files are taken as they stand: odd.log" in said
-    assert "1, 1 is no permutation of 1 to 2" in (raw.parent / "odd.log").read_text()
+    odd = "logs/prepare/oddities_pixelhumor.log"
+    assert f"oddities in the files are taken as they stand: {odd}" in said
+    assert "1, 1 is no permutation of 1 to 2" in (project / odd).read_text()
 
 
-def test_a_full_disk_leaves_nothing_half_written(root: Path, raw: Path) -> None:
-    status, said = gold(root, raw, largest=4096)
+def test_a_full_disk_leaves_nothing_half_written(root: Path, project: Path, raw: Path) -> None:
+    status, said = gold(root, project, largest=4096)
     assert status == 1
-    assert "error: gold.jsonl: File too large" in said
-    assert sorted(path.name for path in raw.parent.iterdir()) == ["odd.log", "raw"]
+    assert f"error: {ITEMS}/gold.jsonl: File too large" in said
+    assert sorted(path.name for path in (project / ITEMS).iterdir()) == ["selected.csv"]
+    assert {path.name for path in project.iterdir()} - {".punchline"} == {"config", "data", "logs"}
+    assert not list(project.rglob("*.part"))
 
 
 JOURNAL = """

@@ -105,7 +105,11 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
 
 
 def test_identity_holds_a_seed_only_where_one_is_used() -> None:
-    keys = {(name, seed): engines.model_key(load(name, seed)) for name in baselines.LOOKING for seed in (0, 1)}
+    keys = {
+        (name, seed): engines.model_key(load(name, seed), ModelCard(name=name, engine="baselines"), "pixelhumor")
+        for name in baselines.LOOKING
+        for seed in (0, 1)
+    }
     assert {name for name in baselines.LOOKING if keys[name, 0] != keys[name, 1]} == {"random"}
     assert len({keys[name, 0] for name in baselines.LOOKING}) == len(baselines.LOOKING)
     assert load("ocr").identity()["ocr"]["rapidocr"]
@@ -114,7 +118,7 @@ def test_identity_holds_a_seed_only_where_one_is_used() -> None:
 def test_identity_of_prior_is_its_answers() -> None:
     def prior(answers: dict[str, str], seed: int) -> str:
         card = ModelCard(name="p", engine="baselines", options={"baseline": "prior", "answers": answers})
-        return engines.model_key(engines.load(card, seed))
+        return engines.model_key(engines.load(card, seed), card, "pixelhumor")
 
     assert prior({"Q1": "Yes"}, 0) == prior({"Q1": "Yes"}, 1) != prior({"Q1": "No"}, 0)
 

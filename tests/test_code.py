@@ -1,37 +1,250 @@
-"""Which files a script depends on."""
+"""The code that a result rests on: which modules, and what of them counts."""
 
 from __future__ import annotations
 
+import ast
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from punchline.project.code import code_of
+from punchline.core import benchmark as benchmarks
+from punchline.project import code, digests
+from punchline.project.code import closure, plain
+
+# A module of what counts: every line of it is changed by one of the cases below.
+MODULE = '''\
+"""What it does."""
+
+from __future__ import annotations
+
+import functools
+from punchline.core import words  # of a joke
+
+LIMIT = 3
 
 
-@pytest.fixture(autouse=True)
-def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
+class Joke:
+    """A joke."""
+
+    teller: str = "nobody"
+
+    def funny(self, times: int = 1) -> bool:
+        """Whether it is."""
+        return words.count(self.teller) * times > LIMIT
 
 
-def test_a_script_depends_on_itself_and_what_it_imports() -> None:
-    files = code_of("scripts/ask.py")
-    assert files[0] == "scripts/ask.py"
-    assert {"src/punchline/core/records.py", "src/punchline/core/storage.py", "src/punchline/core/errors.py"} <= set(
-        files
+async def tell(joke: Joke) -> str:
+    """Tell it."""
+    return f"{joke.teller}: {LIMIT!r}"
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package `punchline` of its own, to change."""
+    folder = tmp_path / "src" / "punchline"
+    files = {
+        "__init__.py": "",
+        "core/__init__.py": "",
+        "core/words.py": "def count(text):\n    return len(text.split())\n",
+        "core/progress.py": "BAR = '#'\n",
+        "project/__init__.py": "",
+        "project/paths.py": "from punchline.core import unseen\nRAW = 'data/raw'\n",
+        "core/unseen.py": "",
+        "stages/__init__.py": "",
+        "stages/tell.py": MODULE,
+        "stages/late.py": "from punchline.project import paths\nfrom punchline.core.progress import BAR\n"
+        "def tell():\n    import punchline.stages.tell\n    import numpy, json\n",
+        "stages/loop.py": "from punchline.stages import pool\n",
+        "stages/pool.py": "from punchline.stages import loop\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(code, "PACKAGE", folder)
+    forget()
+    yield folder
+    monkeypatch.undo()
+    forget()
+
+
+def forget() -> None:
+    """As another process would find it."""
+    for kept in (code.digest, code._file, code._read):
+        kept.cache_clear()
+
+
+def digest(*modules: str) -> str:
+    forget()
+    return code.digest(*modules)
+
+
+# ------------------------------------------------------------------------------------------------------ what counts
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  # of a joke", ""),
+        ("# of a joke", "# of any joke"),
+        ('"""What it does."""', '"""What it does not."""'),
+        ('"""What it does."""\n', ""),
+        ('"""A joke."""', '"""An old joke."""'),
+        ('    """Whether it is."""\n', "    # whether it is\n"),
+        ('    """Whether it is."""\n', '    """Whether it is.\n\n    At all.\n    """\n'),
+        ('    """Tell it."""\n', ""),
+        ("\n\n\nclass", "\n\nclass"),
+        ("LIMIT = 3", "LIMIT = (3)"),
+        ("LIMIT = 3", "LIMIT = 0x3"),
+        ("(self.teller) * times > LIMIT", "(\n            self.teller\n        ) * times > LIMIT"),
+        ('= "nobody"', "= 'nobody'"),
+        ("\n", "\r\n"),
+    ],
+)
+def test_what_does_not_run_changes_nothing(package: Path, old: str, new: str) -> None:
+    before = digest("punchline.stages.tell")
+    assert old in MODULE
+    (package / "stages/tell.py").write_bytes(MODULE.replace(old, new).encode())
+    assert digest("punchline.stages.tell") == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("LIMIT = 3", "LIMIT = 4"),
+        ("LIMIT = 3", "LIMIT = 3.0"),
+        ("LIMIT = 3", "LIMIT = '3'"),
+        ("LIMIT = 3", "LIMIT = True"),
+        ("LIMIT = 3", "LIMITS = 3"),
+        ('"nobody"', '"somebody"'),
+        ('"nobody"', 'b"nobody"'),
+        ("times: int = 1", "times: int = 2"),
+        ("times: int = 1", "times: float = 1"),
+        ("times: int = 1", "*, times: int = 1"),
+        ("> LIMIT", ">= LIMIT"),
+        ("* times", "+ times"),
+        ("import functools\n", ""),
+        ("import functools\n", "import functools as tools\n"),
+        ("import words", "import progress as words"),
+        ("async def", "def"),
+        ("    def funny", "    @functools.cache\n    def funny"),
+        ("{LIMIT!r}", "{LIMIT!s}"),
+        ("{LIMIT!r}", "{LIMIT!r:>3}"),
+        ('        """Whether it is."""\n', '        """Whether it is."""\n        """Twice."""\n'),
+    ],
+)
+def test_what_runs_counts(package: Path, old: str, new: str) -> None:
+    before = digest("punchline.stages.tell")
+    assert old in MODULE
+    (package / "stages/tell.py").write_text(MODULE.replace(old, new))
+    assert digest("punchline.stages.tell") != before
+
+
+def test_what_is_imported_counts(package: Path) -> None:
+    words = package / "core/words.py"
+    before = digest("punchline.stages.tell")
+    words.write_text("# Words.\n" + words.read_text())
+    assert digest("punchline.stages.tell") == before
+    words.write_text(words.read_text().replace("split()", "split(' ')"))
+    assert digest("punchline.stages.tell") != before
+    between = digest("punchline.stages.tell")
+    (package / "core/__init__.py").write_text("X = 1\n")  # importing a module runs its packages
+    assert digest("punchline.stages.tell") != between
+
+
+def test_a_change_is_seen_within_its_time_stamps_resolution_and_across_processes(package: Path) -> None:
+    before = digest("punchline.stages.tell")
+    for n in range(5):  # the same size, one right after the other
+        (package / "stages/tell.py").write_text(MODULE.replace("LIMIT = 3", f"LIMIT = {4 + n}"))
+        after = digest("punchline.stages.tell")
+        assert after != before
+        before = after
+    digests._cache(Path.cwd()).save()
+    digests._cache.cache_clear()
+    assert digest("punchline.stages.tell") == before
+
+
+def test_the_order_in_which_modules_are_named_does_not_count(package: Path) -> None:
+    assert digest("punchline.stages.tell", "punchline.stages.loop") == digest(
+        "punchline.stages.loop", "punchline.stages.tell"
     )
-    assert "src/punchline/audit/audit.py" not in files
-    assert files == list(dict.fromkeys(files))
+    assert digest("punchline.stages.tell") != digest("punchline.stages.tell", "punchline.stages.loop")
 
 
-def test_what_is_imported_by_name_is_added_with_its_own_imports() -> None:
-    files = set(code_of("scripts/ask.py", "punchline.benchmarks.pixelhumor"))
-    assert {"src/punchline/benchmarks/pixelhumor/__init__.py", "src/punchline/metrics/text.py"} <= files
+@pytest.mark.parametrize("text", ["x = 1\n", "x = 1  # 1\n", '"""a"""\nx = 1', "x = (1)"])
+def test_plain_is_plain_data(text: str) -> None:
+    assert plain(ast.parse(text)) == ["Module", {"body": plain(ast.parse("x = 1").body)}]
 
 
-def test_asking_does_not_depend_on_fetching_or_drawing() -> None:
-    files = set(code_of("scripts/ask.py", "punchline.benchmarks.pixelhumor"))
-    assert (
-        not {"src/punchline/stages/fetch/__init__.py", "src/punchline/comics/number.py", "src/punchline/demo/comics.py"}
-        & files
-    )
+def test_a_text_that_is_no_docstring_counts() -> None:
+    one, other = (plain(ast.parse(textwrap.dedent(f"x = 1\n{text}\n"))) for text in ('"""a"""', '"""b"""'))
+    assert one != other
+
+
+# ---------------------------------------------------------------------------------------------------- which modules
+
+
+def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:
+    assert set(closure("punchline.stages.late")) == {
+        "punchline",
+        "punchline.core",
+        "punchline.core.words",
+        "punchline.stages",
+        "punchline.stages.late",
+        "punchline.stages.tell",
+    }
+    assert set(closure("punchline.stages.loop")) == {
+        "punchline",
+        "punchline.stages",
+        "punchline.stages.loop",
+        "punchline.stages.pool",
+    }
+    assert closure("numpy", "punchline.stages.none") == {}
+
+
+def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
+    before = digest("punchline.stages.late")
+    (package / "project/paths.py").write_text("RAW = 'elsewhere'\n")
+    (package / "core/progress.py").write_text("BAR = '='\n")
+    assert digest("punchline.stages.late") == before
+
+
+STAGES = ["ask", "grade", "infer", "pictures", "prepare", "tabulate", "fetch", "cost", "metrics"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_stage_rests_on_punchline_project(stage: str) -> None:
+    found = closure(f"punchline.stages.{stage}")
+    assert f"punchline.stages.{stage}" in found and "punchline.core.records" in found
+    assert [name for name in found if name.startswith("punchline.project")] == []
+
+
+def test_what_a_stage_depends_on() -> None:
+    found = closure("punchline.stages.ask")
+    assert {"punchline.core.records", "punchline.core.storage", "punchline.core.errors"} <= set(found)
+    assert "punchline.audit.audit" not in found
+    assert all(path.is_file() and path.name.endswith(".py") for path in found.values())
+
+
+def test_a_benchmarks_module_is_added_with_its_own_imports() -> None:
+    found = set(closure("punchline.stages.ask", benchmarks.module_of("pixelhumor", "ask")))
+    assert {"punchline.benchmarks.pixelhumor", "punchline.benchmarks.pixelhumor.ask"} <= found
+    graded = set(closure("punchline.stages.grade", benchmarks.module_of("pixelhumor", "grade")))
+    assert {"punchline.score.text", "punchline.benchmarks.pixelhumor.answers"} <= graded
+
+
+def test_asking_does_not_depend_on_fetching_or_drawing_or_grading() -> None:
+    found = set(closure("punchline.stages.ask", benchmarks.module_of("pixelhumor", "ask")))
+    others = ("stages.fetch", "comics.number", "demo.comics", "benchmarks.pixelhumor.grade", "score", "stages.grade")
+    assert {name for name in found if name.startswith(tuple(f"punchline.{other}" for other in others))} == set()
+
+
+@pytest.mark.parametrize("benchmark", benchmarks.names())
+def test_no_benchmark_hangs_on_another(benchmark: str) -> None:
+    for facet in ("data", "ask", "grade", "tables"):
+        found = closure(benchmarks.module_of(benchmark, facet))
+        others = {name.split(".")[2] for name in found if name.startswith("punchline.benchmarks.")}
+        assert others == {benchmark}, facet

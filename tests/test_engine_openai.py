@@ -106,9 +106,9 @@ def many(count: int, name: str) -> list[Request]:
 
 
 def run(folder: Path, of: ModelCard, asked: list[Request], images: dict[str, Path] | None = None) -> dict[str, int]:
-    return dict(
-        infer(load(of, 0), asked, images or {}, journal=folder / "m.jsonl", snapshot=folder / "m.parquet", label="m")
-    )
+    engine = load(of, 0)
+    files = {"journal": folder / "m.jsonl", "snapshot": folder / "m.parquet"}
+    return dict(infer(engine, asked, images or {}, **files, label="m", key=model_key(engine, of, "b")))
 
 
 def journal(folder: Path) -> list[Response]:
@@ -664,7 +664,7 @@ def test_mistakes_in_a_card(options: dict[str, Any], said: str) -> None:
 
 def test_what_changes_an_answer_changes_the_key_and_nothing_else_does() -> None:
     def key(**options: Any) -> str:
-        return model_key(load(card(None, **options), 0))
+        return model_key(load(card(None, **options), 0), card(None, **options), "b")
 
     same = ({"concurrency": 3}, {"timeouts": {"read": 9}}, {"requests_per_minute": 5}, {"batch": True}, {"attempts": 2})
     others = ({"revision": "2"}, {"reasoning_effort": "low"}, {"search": True}, {"extra_body": {"a": 1}}, {"id": "n"})

@@ -31,9 +31,11 @@ from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Image, ImageRef, Item, ModelCard, Response, sha256
 from punchline.core.storage import write_bytes
-from punchline.project import adapters
+from punchline.project import adapters, paths
 from punchline.project.adapters import WHOLE, Base, Part, Trained
-from punchline.project.selection import read_card, stems
+from punchline.project.needs import Project
+from punchline.project.provenance import Checks, record
+from punchline.project.selection import read_card, read_selection, stems
 from punchline.score import boxes, highlight
 from punchline.stages import finetune
 from punchline.stages.finetune import examples_of, is_held_out, rate, read_recipe
@@ -470,19 +472,61 @@ def test_the_engine_says_what_trains_an_adapter(project: Path, monkeypatch: pyte
     assert "not trained" not in str(engine.unavailable())
 
 
+def why(**overrides: Any) -> str | None:
+    """Why the adapter tiny-hummus is to be trained (again) in a selection; None: it is current."""
+    selection = {"models": ["random"], "benchmarks": ["hummus"], **overrides}
+    step = Project(read_selection(selection)[0]).finetune("tiny-hummus")
+    return Checks(below=False)(step).reason
+
+
 def test_an_adapter_out_of_date(project: Path) -> None:
     recipe = read_recipe("tiny-hummus")
     base = read_card(recipe.base)
-    assert not finetune.is_trained(recipe, base, "demo")
+    weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
+    model = Path(paths.small_model("tiny-qwen2-vl"))
+    write_bytes(model, b"{}")
+    assert why() == "it is not there"
+    write_bytes(weights, b"weights")
     made = Base(card=recipe.base, id=base.options["id"], revision="r")
-    write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=made))
-    assert finetune.is_trained(recipe, base, "demo")
-    assert not finetune.is_trained(recipe, base, "full")
-    assert not finetune.is_trained(recipe, read_card("qwen2-vl-7b-transformers"), "demo")
-    change("tiny-hummus", seed=1)
-    assert not finetune.is_trained(read_recipe("tiny-hummus"), base, "demo")
+    files = {adapters.WEIGHTS: sha256(b"weights")}
+    write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=made, files=files))
+    assert why() == "there is no record of how it was made"
+    step = Project(read_selection({"models": ["random"], "benchmarks": ["hummus"]})[0]).finetune("tiny-hummus")
+    record(step, step.inputs())
+    assert why() is None
+    # Of which items it was trained is in its manifest: another selection of the same corpus trains nothing anew.
+    for selected in (
+        {"limit": 3},
+        {"models": ["ocr"]},
+        {"benchmarks": "all"},
+        {"seed": 1},
+        {"run": "other", "limit": 1},
+    ):
+        assert why(**selected) is None, selected
+    assert why(corpus="full") == "corpus: demo → full"
+    assert why(corpus="open") == "corpus: demo → open"
+
+    def changed(**changes: Any) -> str:
+        recipes = project / "config/finetune/tiny-hummus.yaml"
+        content = recipes.read_bytes()
+        change("tiny-hummus", **changes)
+        said = why()
+        recipes.write_bytes(content)
+        assert said is not None and why() is None
+        return said
+
+    assert changed(base="qwen2-vl-7b-transformers")
+    assert changed(seed=1).startswith("recipe: ")
+    for file in (model, weights, adapters.manifest_of("tiny-hummus")):
+        content = file.read_bytes()
+        file.write_bytes(content + b" ")
+        assert file.as_posix() in str(why())
+        file.unlink()
+        assert file.as_posix() in str(why())
+        write_bytes(file, content)
+        assert why() is None
     adapters.manifest_of("tiny-hummus").write_bytes(b"{")
-    assert not finetune.is_trained(recipe, base, "demo")
+    assert why() is not None
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"name": 1}'])

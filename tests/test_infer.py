@@ -8,8 +8,21 @@ from typing import Any
 
 import pytest
 
+from punchline.core.engine import model_key
 from punchline.core.errors import PunchlineError
-from punchline.core.records import Image, ImageRef, Item, Message, Request, Response, Sampling, State, Text, sha256
+from punchline.core.records import (
+    Image,
+    ImageRef,
+    Item,
+    Message,
+    ModelCard,
+    Request,
+    Response,
+    Sampling,
+    State,
+    Text,
+    sha256,
+)
 from punchline.core.storage import read_table
 from punchline.stages.infer import image_files, infer
 
@@ -60,7 +73,9 @@ def requests(count: int, image: str | None = "d" * 64) -> list[Request]:
 
 
 def run(folder: Path, engine: Counting, asked: list[Request]) -> dict[str, int]:
-    return dict(infer(engine, asked, {}, journal=folder / "m.jsonl", snapshot=folder / "m.parquet", label="test"))
+    key = model_key(engine, ModelCard(name="m", engine="counting"), "b")
+    files = {"journal": folder / "m.jsonl", "snapshot": folder / "m.parquet"}
+    return dict(infer(engine, asked, {}, **files, label="test", key=key))
 
 
 def test_a_second_run_asks_nothing_and_new_items_only(tmp_path: Path) -> None:

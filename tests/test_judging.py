@@ -11,7 +11,8 @@ from punchline.core.benchmark import Benchmark, comparison
 from punchline.core.engine import Engine
 from punchline.core.errors import PunchlineError
 from punchline.core.records import ModelCard, Text
-from punchline.project.hops import hops_of, journal_path, requests_path, scorers_of, snapshot_path
+from punchline.project.hops import hops_of, scorers_of
+from punchline.project.paths import Paths, hop_journal
 from punchline.project.selection import read_card
 
 ENGINE = cast(Engine, SimpleNamespace())
@@ -55,9 +56,9 @@ def test_scorers() -> None:
 
 
 def test_paths_and_comparisons() -> None:
-    assert requests_path("b", "judge", "m") == "data/requests/b/judge/m.parquet"
-    assert snapshot_path("b", "chained", "m") == "data/responses/b/chained/m.parquet"
-    assert journal_path("b", "cosine", "labse") == "data/responses/b/cosine/labse.jsonl"
+    assert Paths().hop_requests("b", "judge", "m") == "data/requests/b/judge/m.parquet"
+    assert Paths().hop_snapshot("b", "chained", "m") == "data/responses/b/chained/m.parquet"
+    assert hop_journal("b", "cosine", "labse") == "data/responses/b/cosine/labse.jsonl"
     asked = comparison("b", "1", "cosine", "default", "a candidate", "a reference")
     said = [(message.role, cast(Text, message.content[0]).text) for message in asked.messages]
     assert (asked.task, said) == ("cosine", [("assistant", "a candidate"), ("user", "a reference")])

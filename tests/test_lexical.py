@@ -171,8 +171,12 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
 
 def test_the_threshold_is_part_of_the_key_and_the_seed_is_not() -> None:
     one, other = card(baseline="overlap", threshold=0.3), card(baseline="overlap", threshold=0.4)
-    assert engines.model_key(engine(one, 0)) == engines.model_key(engine(one, 7))
-    assert engines.model_key(engine(one, 0)) != engines.model_key(engine(other, 0))
+
+    def key(of: ModelCard, seed: int) -> str:
+        return engines.model_key(engine(of, seed), of, "humorbench")
+
+    assert key(one, 0) == key(one, 7)
+    assert key(one, 0) != key(other, 0)
 
 
 def test_it_needs_nothing(root: Path) -> None:

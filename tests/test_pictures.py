@@ -9,11 +9,17 @@ from typing import Any, cast
 
 import pytest
 from PIL import Image
+from tests.selected import selection_in
 
+from punchline.bench.pictures import as_published
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import PUBLISHED, Benchmark, NoPicture, Picture
 from punchline.core.errors import PunchlineError
-from punchline.core.records import LedgerEntry, sha256
+from punchline.core.records import LedgerEntry, Pictures, sha256
+from punchline.core.storage import read_records, write_records, write_text
+from punchline.project.needs import Project
+from punchline.project.provenance import recorded
+from punchline.project.selection import Selection
 from punchline.stages import pictures
 
 
@@ -29,7 +35,7 @@ def encoded(kind: str, size: tuple[int, int] = (7, 5)) -> bytes:
 )
 def test_as_published(kind: str, suffix: str, same: bool) -> None:
     content = encoded(kind)
-    made = pictures.as_published(content)
+    made = as_published(content)
     assert (made.name, made.suffix, made.width, made.height) == ("page", suffix, 7, 5)
     assert (made.content == content) is same
     with Image.open(io.BytesIO(made.content)) as image:
@@ -39,7 +45,7 @@ def test_as_published(kind: str, suffix: str, same: bool) -> None:
 @pytest.mark.parametrize("content", [b"", b"<html>", encoded("GIF")[:20]])
 def test_bytes_that_are_no_image(content: bytes) -> None:
     with pytest.raises(PunchlineError, match=f"{PUBLISHED}: not a readable image"):
-        pictures.as_published(content)
+        as_published(content)
 
 
 @pytest.fixture
@@ -64,20 +70,63 @@ def entry(tmp_path: Path, item_id: str) -> LedgerEntry:
     return LedgerEntry(item_id=item_id, source="s", state="ok", path=str(path), **about)
 
 
-def test_pictures_lie_below_their_item_and_others_go(tmp_path: Path, strip: Benchmark) -> None:
-    folder = tmp_path / "images"
+def test_pictures_lie_below_their_item(tmp_path: Path, strip: Benchmark) -> None:
+    entries = [entry(tmp_path, "a"), entry(tmp_path, "torn")]
+    (made, contents), (torn, nothing) = pictures.make_all(strip, entries, {}, "images", pinned=True)
+    assert [image.name for image in made.images] == ["whole", "frame1"]
+    assert [image.path for image in made.images] == ["images/a/whole.png", "images/a/frame1.png"]
+    assert [image.sha256 for image in made.images] == [sha256(content) for content in contents.values()]
+    assert list(contents) == [image.path for image in made.images]
+    assert (torn.images, torn.reason, nothing) == ((), "2 frames found, 3 stated", {})
+
+
+class OfStrip(Project):
+    """The project with that benchmark."""
+
+    def benchmark(self, name: str) -> Benchmark:
+        return cast(Benchmark, SimpleNamespace(NAME=name, ITEM_FILES=(), IMAGES=True))
+
+
+def test_pictures_are_written_and_those_of_other_selections_stay(
+    root: Path, tmp_path: Path, strip: Benchmark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    selection = selection_in(root)
+    monkeypatch.chdir(tmp_path)
+    folder = Path("data/images/demo/strip")
     (folder / "old").mkdir(parents=True)
     (folder / "old" / "frame1.png").write_bytes(b"x")
-    (folder / "index.jsonl").write_bytes(b"kept")
-    made = pictures.write_pictures(strip, [entry(tmp_path, "a"), entry(tmp_path, "torn")], {}, str(folder), pinned=True)
-    assert [image.name for image in made[0].images] == ["whole", "frame1"]
-    assert [Path(image.path).relative_to(folder).as_posix() for image in made[0].images] == [
-        "a/whole.png",
-        "a/frame1.png",
+
+    def made() -> list[Pictures]:
+        project = OfStrip(selection)
+        pictures.write_pictures(project, "strip")
+        return read_records(project.paths.index("strip"), Pictures)
+
+    paths = OfStrip(selection).paths
+    write_text(paths.selected("strip"), "item_id,source,url\na,s,\ntorn,s,\n")
+    write_records(paths.ledger("strip"), [entry(tmp_path, "a"), entry(tmp_path, "torn"), entry(tmp_path, "unselected")])
+    a, torn = made()
+    assert [image.path for image in a.images] == ["data/images/demo/strip/a/whole.png", f"{folder}/a/frame1.png"]
+    assert all(sha256(Path(image.path).read_bytes()) == image.sha256 for image in a.images)
+    assert (torn.images, torn.reason) == ((), "2 frames found, 3 stated")
+    assert sorted(path.name for path in folder.iterdir()) == ["a", "old"]
+    assert sorted(path.name for path in Path("data/items/strip").iterdir()) == [
+        "ledger.jsonl",
+        "pictures.jsonl",
+        "pictures.jsonl.made.json",
+        "selected.csv",
     ]
-    assert all(Path(image.path).is_file() for image in made[0].images)
-    assert (made[1].images, made[1].reason) == ((), "2 frames found, 3 stated")
-    assert sorted(path.name for path in folder.iterdir()) == ["a", "index.jsonl"]
+    assert set(recorded_outputs(selection)) == {paths.index("strip"), *(image.path for image in a.images)}
+    capsys.readouterr()
+    assert made() == [a, torn] and "kept" in capsys.readouterr().err
+    Path(a.images[1].path).unlink()  # one that is gone is made again
+    assert made() == [a, torn] and "kept" not in capsys.readouterr().err
+    assert Path(a.images[1].path).is_file()
+
+
+def recorded_outputs(selection: Selection) -> dict[str, str]:
+    record = recorded(OfStrip(selection).pictures("strip"))
+    assert record is not None
+    return record.outputs
 
 
 def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark) -> None:
@@ -86,7 +135,7 @@ def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark) -> Non
     changed = entry(tmp_path, "a")
     Path(str(changed.path)).write_bytes(encoded("PNG", (9, 9)))
     with pytest.raises(PunchlineError, match="bytes have changed since they were fetched"):
-        pictures.write_pictures(strip, [changed], {}, str(tmp_path / "images"), pinned=True)
+        list(pictures.make_all(strip, [changed], {}, str(tmp_path / "images"), pinned=True))
     Path(str(changed.path)).unlink()
     with pytest.raises(PunchlineError, match="draw_demo_strip"):
         pictures.make_pictures(strip, changed, {}, "images")

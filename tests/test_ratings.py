@@ -21,6 +21,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.records import ImageRef, Item, Request, Response
 from punchline.core.storage import parse_csv, write_records, write_table
 from punchline.people.sheet import explanations
+from punchline.project.paths import Paths
 from punchline.score import ratings as metric
 
 PANELS = b"comic_id,panel_sequence,text,number_of_panels\n" + b"".join(
@@ -207,7 +208,7 @@ def test_a_ratings_digest_names_all_of_it() -> None:
 def test_explanations_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PunchlineError, match="nothing has been asked yet"):
-        explanations("pixelhumor", "Q6", ["m"])
+        explanations(Paths(), "pixelhumor", "Q6", ["m"])
     image = ImageRef(path="images/x_1.png", sha256="0" * 64, width=1, height=1)
     items = [Item(benchmark="pixelhumor", item_id="x_1", source="x", cluster="x_1", images=(image,))]
     asked = [request for request in pixelhumor.requests(items[0]) if request.task in ("Q5", "Q6")]
@@ -220,8 +221,10 @@ def test_explanations_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     write_records("data/items/pixelhumor/items.jsonl", items)
     write_table("data/requests/pixelhumor.parquet", asked, Request)
     write_table("data/responses/pixelhumor/m.parquet", said, Response)
-    assert explanations("pixelhumor", "Q6", ["m"]) == [Explanation("x_1", "m", "images/x_1.png", "to Q6")]
+    assert explanations(Paths(), "pixelhumor", "Q6", ["m"]) == [Explanation("x_1", "m", "images/x_1.png", "to Q6")]
     with pytest.raises(PunchlineError, match=r"the model has no answers.*Valid: m"):
-        explanations("pixelhumor", "Q6", ["n"])
+        explanations(Paths(), "pixelhumor", "Q6", ["n"])
     with pytest.raises(PunchlineError, match="no request has the task 'Q66'"):
-        explanations("pixelhumor", "Q66", ["m"])
+        explanations(Paths(), "pixelhumor", "Q66", ["m"])
+    with pytest.raises(PunchlineError, match=r"data/runs/other/requests/pixelhumor\.parquet: nothing has been asked"):
+        explanations(Paths(run="other"), "pixelhumor", "Q6", ["m"])

@@ -93,9 +93,13 @@ def test_identity_is_the_content_not_the_path(good: Path, tmp_path: Path) -> Non
     assert identity["sha256"] == hashlib.sha256(good.read_bytes()).hexdigest()
     moved = tmp_path / "moved.json"
     moved.write_bytes(good.read_bytes())
-    assert engines.model_key(engines.load(card(moved), seed=7)) == engines.model_key(engines.load(card(good), seed=0))
+
+    def key(path: Path, seed: int) -> str:
+        return engines.model_key(engines.load(card(path), seed), card(path), "pixelhumor")
+
+    assert key(moved, 7) == key(good, 0)
     moved.write_bytes(good.read_bytes() + b"\n")
-    assert engines.model_key(engines.load(card(moved), seed=0)) != engines.model_key(engines.load(card(good), seed=0))
+    assert key(moved, 0) != key(good, 0)
 
 
 def test_path_is_relative_to_the_working_directory(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,20 @@
+"""What a rule hands to its script: `--selection JSON`, made as the Snakefile makes it."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from punchline.core.records import canonical
+from punchline.project.selection import Selection, read_selection
+
+
+def selection_in(folder: Path, **overrides: object) -> Selection:
+    """The selection of a folder that has config/."""
+    with contextlib.chdir(folder):
+        return read_selection(overrides)[0]
+
+
+def selection_json(folder: Path, **overrides: object) -> str:
+    """The same as a script takes it."""
+    return canonical(selection_in(folder, **overrides)).decode()
