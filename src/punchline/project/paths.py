@@ -12,6 +12,7 @@ from pathlib import Path
 
 DEFAULT_RUN = "default"  # of config/run.yaml
 
+DATA = "data/"
 MANIFESTS = "data/manifests"
 REPLAY = "data/replay"  # released answers
 SUBSETS = "config/subsets"

@@ -24,13 +24,14 @@ from punchline.core.records import Record, Request, Response
 from punchline.core.storage import write_bytes
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat, pace
+from punchline.project.paths import BATCHES
 
 if TYPE_CHECKING:
     import openai
 
     from punchline.engines.openai import OpenAI
 
-FOLDER = Path("data/responses/batches")  # relative to the project root, which is the working directory
+FOLDER = Path(BATCHES)  # relative to the project root, which is the working directory
 MOST_REQUESTS = 50_000  # OpenAI's limits for one batch: requests, and bytes of its file (200 MB, less some room)
 MOST_BYTES = 180_000_000
 ENDPOINT = "/v1/chat/completions"
