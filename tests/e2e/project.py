@@ -79,7 +79,7 @@ class Project:
         return set(re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", said, re.MULTILINE))
 
     def wanted(self, *targets: str, config: str = "") -> set[str]:
-        """Jobs that `snakemake -n` wants: `grade hummus random`, `table hummus/table2`; targets without a job left out."""
+        """Jobs that `snakemake -n` wants, as `grade hummus random`, `table hummus/table2`; mere targets left out."""
         said = self.snakemake("-n", *targets, config=config)
         jobs = set()
         for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE)[1:]:
