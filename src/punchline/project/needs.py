@@ -421,11 +421,12 @@ class Project:
         engine = self.engines[model] if itself else self.judging[who]
         files, parameters = self._answering(card, engine, benchmark)
         requests = self._hop(benchmark, hop, model)[0]
+        pictured = [self._items(benchmark)._replace(decides=False)] if hop == CHAINED else []
         return Step(
             "infer_chained" if hop == CHAINED else "judge",
             (benchmark, hop, model),
             (self.paths.hop_snapshot(benchmark, hop, model),),
-            (requests, *files),
+            (requests, *pictured, *files),
             {"who": who, **parameters},
             ("punchline.stages.infer",),
         )
