@@ -480,6 +480,33 @@ def test_a_lost_file_of_which_less_than_its_bytes_counts_is_looked_at_again() ->
     assert stale({"one": chain()["one"], "last": last}) == []
 
 
+def test_what_an_artefact_names_decides_although_it_reads_less() -> None:
+    """A lineage names the source; the source changes, and what is made of it does not."""
+
+    def steps() -> dict[str, Step]:
+        found = chain()
+        three = found["three"]
+        names = [need for step in (found["one"], found["two"]) for need in step.needs]
+        found["three"] = Step("three", (), (THREE,), three.needs, three.parameters, three.code, names=lambda: names)
+        return found
+
+    for step in steps().values():
+        make(step)
+    assert set(recorded(steps()["three"]).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
+    content = Path(ONE).read_bytes()
+    Path(SOURCE).write_text("ABC")
+    assert stale(steps()) == ["one", "two", "three"]
+    step = steps()["one"]
+    inputs = step.inputs()
+    Path(ONE).write_bytes(content)
+    record(step, inputs)
+    assert stale(steps()) == ["three"] and why(steps()["three"]) == f"{SOURCE} changed"
+    make(steps()["three"])
+    assert stale(steps()) == []
+    Path(ONE).unlink()  # what will come out the same is no change here either
+    assert stale(steps()) == ["one"]
+
+
 def test_a_circle_ends() -> None:
     steps: dict[str, Step] = {}
     steps["a"] = Step("a", (), ("a",), (Need("b", "b", lambda: steps["b"]),), {}, ())
