@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -85,6 +86,15 @@ class Project:
     def dvc(self, *arguments: str) -> str:
         done = self.run(sys.executable, "-m", "dvc", *arguments)
         return done.stdout + done.stderr
+
+    def rewrite_raw(self, file: str, content: bytes) -> None:
+        """Change a published file and what the record beside it says of it, so that it counts as published so."""
+        path = self.path / file
+        path.write_bytes(content)
+        record = path.with_name("annotations.made.json")
+        made = json.loads(record.read_bytes())
+        made["outputs"][file] = hashlib.sha256(content).hexdigest()
+        record.write_text(json.dumps(made))
 
     def audit(self, table: str) -> dict[str, Any]:
         """The audit's JSON, whatever its verdict."""
