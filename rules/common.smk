@@ -4,6 +4,7 @@ import re
 import sys
 
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import RerunTrigger
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import canonical
@@ -46,6 +47,9 @@ def prepare_jobs():
     if workflow.dag_settings.forceall:
         GRAPH.again = {"all"}
     environment(MIRROR, GRAPH.again)
+    # Of Snakemake's own reasons to run a job, a missing file stays. The others judge by times and by what this folder
+    # happens to remember; inputs of a job that is current are ancient, so that the one that must be left here never fires.
+    workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
     for line in changes_in_place(SELECTION):
         print(line, file=sys.stderr)
 
@@ -59,8 +63,9 @@ def needs_of(rule, **fixed):
             found = GRAPH.files(rule, {**wildcards, **fixed})
         except PunchlineError as error:
             raise WorkflowError(str(error)) from None
-        if not workflow.remote_exec:
+        if found.stale and not workflow.remote_exec:
             workflow.dag.forcefiles.update(found.stale)
+            return found.inputs
         return [ancient(path) for path in found.inputs]
 
     return files

@@ -40,6 +40,7 @@ rule metrics:
         needs("metrics"),
     output:
         update(PATHS.metrics),
+        update(PATHS.plots),
     log:
         f"{PATHS.logs}/tabulate/metrics.log",
     conda:

@@ -243,7 +243,7 @@ def rows(grades: Sequence[Grade], golds: Any, items: Any) -> list[Row]:
 TABLE = Table(
     name="t1",
     title="A table",
-    path="results/t1.csv",
+    file="t1.csv",
     rule="paper",
     keys=("subset",),
     columns=("acc", "length", "never"),
@@ -370,7 +370,7 @@ class Module:
     """In place of a benchmark's module."""
 
     NAME = "b"
-    TABLES = {"t0": replace(TABLE, name="t0", path="results/t0.csv", rows=None), "t1": TABLE}  # noqa: RUF012
+    TABLES = {"t0": replace(TABLE, name="t0", file="t0.csv", rows=None), "t1": TABLE}  # noqa: RUF012
 
 
 @pytest.fixture

@@ -393,7 +393,7 @@ def test_tables_are_declared_fully() -> None:
     assert list(TABLES) == ["table10", "table11", "table12", "agreement", "figure2", "consolidation"]
     for name, table in TABLES.items():
         assert table.name == name
-        assert table.path == f"results/pixelhumor/{name}.csv"
+        assert table.file == f"pixelhumor/{name}.csv"
         assert table.rows is None
         assert table.tasks == ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from punchline.core.errors import PunchlineError
-from punchline.core.journal import Journal, parse_journal
+from punchline.core.journal import LINE_BYTES, Journal, parse_journal
 from punchline.core.records import Response
 
 
@@ -107,3 +108,54 @@ def test_kill_9_loses_no_answer_that_append_returned_for(tmp_path: Path, after_s
     with Journal(path) as journal:
         assert len(journal.places) >= last + 1
         assert (f"{last:064d}", "k") in journal.places
+
+
+def test_an_answer_longer_than_a_line_may_be_is_a_counted_failure(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    with Journal(path) as journal:
+        journal.append(response(1))
+        journal.append(response(2, "\x01" * (LINE_BYTES // 6)))  # six bytes each
+        journal.append(response(3))
+        assert [journal.state((f"{n:064d}", "k")) for n in (1, 2, 3)] == ["ok", "failed", "ok"]
+        kept = journal.read((f"{2:064d}", "k"))
+    assert kept.text is None and kept.reason is not None and "longer than" in kept.reason
+    assert path.stat().st_size < 3000
+    with Journal(path) as journal:
+        assert len(journal.places) == 3
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_a_line_without_end_is_named_and_not_read(tmp_path: Path, end: bytes) -> None:
+    path = tmp_path / "m.jsonl"
+    with Journal(path) as journal:
+        journal.append(response(1))
+    with path.open("ab") as file:
+        file.write(b"x")
+        file.truncate(10**9)  # a hole: it takes no room on the disk
+        file.seek(0, os.SEEK_END)
+        file.write(end)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(PunchlineError, match=r"m\.jsonl, line 2: .*longer than"):
+        Journal(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
+
+
+@pytest.mark.parametrize(("disk", "least", "most"), [(0.0, 60, 140), (0.004, 18, 28), (0.05, 6, 15)])
+def test_commits_come_as_often_as_the_disk_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: float, least: int, most: int
+) -> None:
+    """Each 10 ms where it is quick, each 50 ms where it is not; here within a second."""
+    times: list[float] = []
+
+    def fsync(file: int) -> None:
+        times.append(clock[0])
+        clock[0] += disk
+
+    clock = [100.0]
+    monkeypatch.setattr("punchline.core.journal.os.fsync", fsync)
+    monkeypatch.setattr("punchline.core.journal.time.monotonic", lambda: clock[0])
+    with Journal(tmp_path / "m.jsonl") as journal:
+        while clock[0] < 101.0:
+            clock[0] += 0.001
+            journal.append(response(1))
+        assert least <= len(times) <= most

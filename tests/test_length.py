@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 from importlib import metadata
 
@@ -116,5 +118,116 @@ def test_the_fallback_keeps_that_many_tokens_of_any_text(fallback: None) -> None
             assert kept == text
         else:
             assert len(length._PIECE.findall(kept)) == limit
+
+    check()
+
+
+# Time
+
+PIECES = [
+    "a",
+    "word",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u00a0",
+    "\u3000",
+    "0",
+    "1234",
+    "½",
+    ".",
+    "...",
+    "$",
+    "<think>",
+    "é",
+]
+PIECES += [
+    "日本",
+    "ー",
+    "・",
+    "゙",
+    "\u0301",
+    "🦤",
+    "\x00",
+    "\u200b",
+    "_",
+    "Ġ",
+    "<｜User｜>",
+    "▁",
+    "\x1c",
+    "\x85",
+    "\u2028",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join), st.integers(1, 12))
+@settings(deadline=None, max_examples=1500)
+def test_the_last_tokens_are_those_of_the_whole_text(text: str, limit: int) -> None:
+    """Against the package's own coder, on any text."""
+    tokens = ds_token.encode(text)
+    expected = ds_token.decode(tokens[-limit:]) if len(tokens) > limit else text
+    assert last_tokens(text, limit) == expected
+
+
+@given(st.text(alphabet="abcdeE .\n", max_size=3000) | st.text(alphabet="ab ", max_size=3000), st.integers(1, 50))
+@settings(deadline=None, max_examples=150)
+def test_long_words_have_the_tokens_that_they_have(text: str, limit: int) -> None:
+    text = text.replace(" ", "") if limit % 2 else text
+    tokens = ds_token.encode(text)
+    assert last_tokens(text, limit) == (ds_token.decode(tokens[-limit:]) if len(tokens) > limit else text)
+
+
+def test_a_merge_comes_after_what_it_merges() -> None:
+    """What the queue of merges for long words rests on: no merge makes room for an earlier one."""
+    ranks = ds_token._tokenizer.bpe.bpe_ranks
+    made = {first + second: rank for (first, second), rank in ranks.items()}
+    assert len(made) == len(ranks)
+    assert all(made.get(part, -1) < rank for pair, rank in ranks.items() for part in pair)
+
+
+LONG = 1_000_000
+SLOW = {
+    "blanks": " " * LONG,
+    "newlines": "\n" * LONG,
+    "blanks and newlines": " \n" * (LONG // 2),
+    "blanks, newlines and tabs": "\n \t" * (LONG // 3),
+    "a word between": "word" + " \n" * (LONG // 2) + "end",
+    "lines": "line\n \n" * (LONG // 7),
+    "one word": "abcdefghijklmnop" * (LONG // 16),
+    "one letter": "a" * LONG,
+    "marks": ".,;:" * (LONG // 4),
+    "Chinese": "日本語漢字" * (LONG // 5),
+    "digits": "0123456789" * (LONG // 10),
+    "nothing": "\x00" * LONG,
+    "words": "word " * (LONG // 5),
+}
+
+
+@pytest.mark.parametrize("kind", SLOW)
+@pytest.mark.parametrize("size", [32_000, LONG])
+def test_no_text_takes_long(kind: str, size: int) -> None:
+    last_tokens("word " * 600, 500)  # the vocabulary is read once
+    began = time.process_time()
+    last_tokens(SLOW[kind][:size], 500)
+    assert time.process_time() - began < (1.5 if size < LONG else 8.0)
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_no_text_takes_the_fallback_long(fallback: None, kind: str) -> None:
+    began = time.process_time()
+    last_tokens(SLOW[kind], 500)
+    assert time.process_time() - began < 3.0
+
+
+def test_the_fallback_finds_the_tokens_it_found(fallback: None) -> None:
+    pieces = re.compile(r"\s*(?:\w+|[^\w\s])")
+
+    @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join), st.integers(1, 12))
+    @settings(deadline=None, max_examples=500)
+    def check(text: str, limit: int) -> None:
+        starts = [piece.start() for piece in pieces.finditer(text)]
+        assert last_tokens(text, limit) == (text[starts[-limit] :].lstrip() if len(starts) > limit else text)
 
     check()

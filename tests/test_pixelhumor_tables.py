@@ -256,7 +256,7 @@ def test_table_8_follows_the_released_code_and_the_others_the_paper() -> None:
         **dict.fromkeys(("table2", "table3", "table4", "table13", "table14", "table15"), "paper"),
         "table8": "released",
     }
-    assert TABLES["table8"].path == "results/table8.csv"
+    assert TABLES["table8"].file == "table8.csv"
     assert set(GRADED) == {task for table in TABLES.values() for task in table.tasks}
 
 

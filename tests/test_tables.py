@@ -56,7 +56,7 @@ def rows(grades, golds, items):  # type: ignore[no-untyped-def]
 TABLE = Table(
     name="t1",
     title="A table",
-    path="results/t1.csv",
+    file="t1.csv",
     rule="released",
     keys=("subset",),
     columns=("acc", "other"),

@@ -79,6 +79,33 @@ class Project:
             return set()
         return set(re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", said, re.MULTILINE))
 
+    def wanted(self, *targets: str, config: str = "") -> set[str]:
+        """Jobs that `snakemake -n` wants, as `grade hummus random`, `table hummus/table2`; mere targets left out."""
+        said = self.snakemake("-n", *targets, config=config)
+        jobs = set()
+        for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE)[1:]:
+            rule = job.split(":", 1)[0]
+            found = re.search(r"^    wildcards: (.*)$", job, re.MULTILINE)
+            wildcards = [part.split("=", 1)[1] for part in found.group(1).split(", ")] if found else []
+            rule = "judge" if rule.startswith("judge_") else rule
+            jobs.add(" ".join([rule, *wildcards]))
+        return jobs - {"all", "fetch", "prepare", "questions", "responses", "all_tables"}
+
+    def made(self, *targets: str, config: str = "") -> set[str]:
+        """Run, and say which artefacts were made: those whose record is new. What was kept is none of them."""
+        records = {path: path.stat().st_mtime_ns for path in self.path.rglob("*.made.json")}
+        self.snakemake(*targets, config=config)
+        new = [path for path in self.path.rglob("*.made.json") if records.get(path) != path.stat().st_mtime_ns]
+        steps = [json.loads(path.read_bytes()) for path in new]
+        return {self._named(step) for step in steps}
+
+    def _named(self, made: dict[str, Any]) -> str:
+        rule, *words = str(made["step"]).split(" ")
+        if rule == "table":
+            csv = next(path for path in made["outputs"] if path.endswith(".csv"))
+            words = [csv.removeprefix("results/").removesuffix(".csv")]
+        return " ".join([rule, *words])
+
     def punchline(self, *arguments: str, fails: bool = False) -> str:
         done = self.run(sys.executable, "-m", "punchline.cli", *arguments, fails=fails)
         return done.stdout + done.stderr

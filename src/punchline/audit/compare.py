@@ -261,7 +261,7 @@ def compare(
     _check_graded_table(table)
     a, b = (_by_answer(model, table) for model in models)
     if absent := [name for name, found in zip(names, (a, b), strict=True) if not found]:
-        raise PunchlineError(f"no grades of {' and '.join(absent)} for {table.name}", file=table.path, way_out=GRADE)
+        raise PunchlineError(f"no grades of {' and '.join(absent)} for {table.name}", file=table.file, way_out=GRADE)
     _check_alike(a, b, names, table)
     both = sorted(key for key in a.keys() & b.keys() if a[key].scored and b[key].scored)
     shared = _shared(a, b, both)
@@ -270,7 +270,7 @@ def compare(
         each = ", ".join(f"{name} {count:,}" for name, count in zip(names, counts, strict=True))
         what = f"no answer that is scored for both models (scored: {each})"
         raise PunchlineError(
-            what, file=table.path, way_out="Run both on the same selection, or choose a table: --table"
+            what, file=table.file, way_out="Run both on the same selection, or choose a table: --table"
         )
     notes: list[str] = []
     restricted, uneven = _common([a[key] for key in both], [b[key] for key in both])
@@ -301,7 +301,7 @@ def compare(
     if not found:
         raise PunchlineError(
             f"{table.name} has no column that is defined for both models",
-            file=table.path,
+            file=table.file,
             way_out="Choose another: --table",
         )
     made = paired_differences([(one, other) for _, _, one, other in found], seed)
@@ -324,7 +324,7 @@ Answer = tuple[str, str, int, str]  # task, condition, sample, item id
 def _check_graded_table(table: Table) -> None:
     """Raises PunchlineError for a table that is made of no model's answers."""
     if not table.graded:
-        raise PunchlineError(f"{table.name} is made of the released data, of no model's answers", file=table.path)
+        raise PunchlineError(f"{table.name} is made of the released data, of no model's answers", file=table.file)
 
 
 def _by_answer(model: Graded, table: Table) -> dict[Answer, Grade]:
@@ -344,7 +344,7 @@ def _check_alike(a: Mapping[Answer, Grade], b: Mapping[Answer, Grade], names: tu
             if one != other and a[key].scored and b[key].scored:
                 raise PunchlineError(
                     f"{names[0]} and {names[1]} were scored {what}: {one or 'nobody'} and {other or 'nobody'}",
-                    file=table.path,
+                    file=table.file,
                     record=key[3],
                     field=of,
                     way_out="Make both models' grades in one run: the same judge=, scorers= and data",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.outside import json_shown
 from punchline.core.records import Gold, Grade, Item, Pictures, Record, Request, Response
 from punchline.core.storage import read_records, read_table
 from punchline.project.needs import Project
@@ -16,6 +20,11 @@ from punchline.project.runs import made_with
 
 def _with_digest(record: Record) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__struct_fields__} | {"digest": record.digest}
+
+
+def as_text(found: dict[str, Any]) -> str:
+    """What `find` gives, as JSON for a terminal: what would steer it (ESC, U+009B, U+202E) is escaped, nothing lost."""
+    return json_shown(json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False))
 
 
 def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from tabulate import tabulate as tabulate_text
 
 from punchline.core.errors import PunchlineError
+from punchline.core.outside import visible
 from punchline.core.records import RULES, STATES, Cell, Gold, Grade, Item, ModelCard, Rule, Scalar, State, digest_of_all
 from punchline.core.stats import Estimate, interval
 from punchline.core.storage import csv_text, parse_csv
@@ -40,7 +41,7 @@ class Table:
 
     name: str  # table8
     title: str
-    path: str  # results/table8.csv
+    file: str  # its CSV, below the folder of a run's results: table8.csv
     rule: Rule  # the rule that the published values follow
     keys: tuple[str, ...]  # key columns between `subset` and the metrics
     columns: tuple[str, ...]  # metric columns
@@ -56,11 +57,6 @@ class Table:
     kind: str = "measured"  # of the rows of data_rows: measured | baseline | human
     prices: bool = False  # whether it shows what answers cost
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
-
-    @property
-    def file(self) -> str:
-        """Its CSV, below the folder of a run's results."""
-        return self.path.removeprefix("results/")
 
     @property
     def graded(self) -> bool:
@@ -88,6 +84,17 @@ class Across:
 
 
 PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
+
+_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_BREAK = re.compile("[ \t]*[\n\r\x0b\x0c\x85\u2028\u2029]\\s*")
+_BAR = re.compile(r"(\\*)\|")
+# A word in angle brackets, as <benchmark>, is no tag unless HTML has it.
+_HTML = (
+    "script|style|iframe|frame|frameset|noframes|noscript|noembed|plaintext|xmp|listing|textarea|title|template|select|"
+    "option|svg|math|object|embed|applet|head|body|html|base|form|table|video|audio|canvas|dialog|marquee|img|a|button"
+)
+_TAG = re.compile(rf"<(?!(?!(?:{_HTML})>)[a-z]+>)(?=[A-Za-z/!?])", re.IGNORECASE)
 
 STATE_COLUMNS = tuple(f"n_{state}" for state in STATES if state != "ok")
 
@@ -301,8 +308,28 @@ def published_rows(
 
 
 def as_csv(made: Tabulated) -> str:
-    """The tidy table: values in full precision, empty cells where there is none."""
-    return csv_text(made.columns, made.rows)
+    """The tidy table: values in full precision, empty cells where there is none.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it, as spreadsheets have it.
+    """
+    return csv_text(made.columns, [{key: _cell(value) for key, value in row.items()} for row in made.rows])
+
+
+def _cell(value: str | int | float | None) -> str | int | float | None:
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def _line(text: str) -> str:
+    """Text on one line, where what steers a page or a terminal is shown."""
+    return visible(_BREAK.sub(" ", text))
+
+
+def _in_markdown(text: str) -> str:
+    """Text within a line of Markdown: neither a column nor a tag begins in it."""
+    return _TAG.sub("&lt;", _BAR.sub(r"\1\1\\|", _line(text)))
 
 
 def _for_people(made: Tabulated, table: Table) -> tuple[list[str], list[list[str]]]:
@@ -319,7 +346,7 @@ def _for_people(made: Tabulated, table: Table) -> tuple[list[str], list[list[str
             if isinstance(low, float) and isinstance(high, float):
                 shown_value += f" [{low:,.0f}, {high:,.0f}]" if whole else f" [{low:.3f}, {high:.3f}]"
             return shown_value
-        return "" if value is None else str(value)
+        return "" if value is None else _line(str(value))
 
     return shown, [[text(row, column) for column in shown] for row in made.rows]
 
@@ -327,8 +354,9 @@ def _for_people(made: Tabulated, table: Table) -> tuple[list[str], list[list[str
 def as_markdown(made: Tabulated, table: Table) -> str:
     """The table for reading, with its notes."""
     headers, cells = _for_people(made, table)
+    cells = [[_in_markdown(cell) for cell in row] for row in cells]
     body = tabulate_text(cells, headers, tablefmt="github", disable_numparse=True)
-    notes = "".join(f"\n- {note}" for note in made.notes)
+    notes = "".join(f"\n- {_in_markdown(note)}" for note in made.notes)
     return f"# {table.title}\n\n{body}\n{notes}\n"
 
 
@@ -336,7 +364,7 @@ def as_latex(made: Tabulated, table: Table) -> str:
     """The table for a paper: booktabs."""
     headers, cells = _for_people(made, table)
     body = tabulate_text(cells, headers, tablefmt="latex_booktabs", disable_numparse=True)
-    notes = "".join(f"% {note}\n" for note in made.notes)
+    notes = "".join(f"% {_line(note)}\n" for note in made.notes)
     return f"% {table.title}\n{notes}{body}\n"
 
 

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 import yaml
 from tabulate import tabulate
@@ -69,7 +68,7 @@ RUN = Annotated[str, typer.Option(help="A named run; else the default one")]
 
 @app.command("audit")
 def audit_command(
-    table: Annotated[str, typer.Argument(help="results/table8.csv, or just table8")],
+    table: Annotated[str, typer.Argument(help="A path, results/table8.csv, or just table8")],
     row: Annotated[str | None, typer.Option(help="Only this row: a model, or a whole row name")] = None,
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: verdict, root, files, cells, findings")] = False,
@@ -111,7 +110,7 @@ def table_path(name: str, run: str = DEFAULT_RUN) -> str:
 
 @app.command("print")
 def print_command(
-    table: Annotated[str, typer.Argument(help="results/table8.csv, or just table8")], run: RUN = DEFAULT_RUN
+    table: Annotated[str, typer.Argument(help="A path, results/table8.csv, or just table8")], run: RUN = DEFAULT_RUN
 ) -> None:
     """Print a table, and where to look next."""
     from punchline.audit.state import check_shown, table_states
@@ -135,7 +134,7 @@ def compare_command(
     a: Annotated[str, typer.Argument(metavar="MODEL", help="A model that has grades")],
     b: Annotated[str, typer.Argument(metavar="MODEL", help="Another")],
     table: Annotated[
-        str | None, typer.Option(help="results/table8.csv, or just table8; else each benchmark's main table")
+        str | None, typer.Option(help="A path, results/table8.csv, or just table8; else each benchmark's main table")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of comparisons")] = False,
     run: RUN = DEFAULT_RUN,
@@ -510,9 +509,9 @@ def show(
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """One record in full, with what it comes from and what was made of it, as JSON."""
-    from punchline.audit.show import find
+    from punchline.audit.show import as_text, find
 
-    print(json.dumps(msgspec.to_builtins(find(record, run)), indent=1, ensure_ascii=False))
+    print(as_text(find(record, run)))
 
 
 if __name__ == "__main__":

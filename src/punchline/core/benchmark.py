@@ -55,6 +55,7 @@ class Benchmark(Protocol):
     JUDGES: tuple[str, ...]  # who sees answers before they are graded: "judge", and any of SCORERS
     ITEM_FILES: tuple[str, ...]  # raw files that items are made of
     GOLD_FILES: tuple[str, ...]  # raw files that gold is made of
+    LIBRARIES: dict[str, tuple[str, ...]]  # packages whose version results hang on, by stage: pictures, judge, grade
     TABLES: dict[str, Any]  # Table of punchline.bench.table, by name
 
     def listing(self, files: Files) -> list[tuple[str, str, str]]:
@@ -247,7 +248,7 @@ def module_of(name: str, facet: str) -> str:
 
 def libraries(benchmark: Benchmark, stage: str) -> tuple[str, ...]:
     """Packages whose version the result of a stage hangs on, as the benchmark's LIBRARIES says."""
-    return tuple(getattr(benchmark, "LIBRARIES", {}).get(stage, ()))
+    return benchmark.LIBRARIES.get(stage, ())
 
 
 def load(name: str) -> Benchmark:

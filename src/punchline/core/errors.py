@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ParamSpec
 
+from punchline.core.outside import without_secret
+
 P = ParamSpec("P")
 SHOWN = 120  # valid names in a message
 
@@ -16,7 +18,8 @@ SHOWN = 120  # valid names in a message
 class PunchlineError(Exception):
     """Bad input or a failed precondition.
 
-    The message reads `<file>[, line N][, record R][, field F]: <what is wrong>. <the way out>`.
+    The message reads `<file>[, line N][, record R][, field F]: <what is wrong>. <the way out>`; no password or key of
+    an address is in it.
     """
 
     def __init__(
@@ -37,12 +40,12 @@ class PunchlineError(Exception):
         if field is not None:
             where.append(f"field {field}")
         text = f"{', '.join(where)}: {what}" if where else what
-        super().__init__(f"{text.rstrip('.')}. {way_out}" if way_out else text)
+        super().__init__(without_secret(f"{text.rstrip('.')}. {way_out}" if way_out else text))
 
 
 def one_line(error: Exception) -> str:
     """What an exception says, in one line of at most 300 characters; its type where it says nothing."""
-    return " ".join(str(error).split())[:300] or type(error).__name__
+    return " ".join(without_secret(str(error)).split())[:300] or type(error).__name__
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
@@ -66,7 +69,11 @@ def entry_point(main: Callable[P, None]) -> Callable[P, None]:
         except PunchlineError as error:
             sys.exit(f"error: {error}")
         except OSError as error:  # a full disk, a read-only folder: the system's own words name the file
-            sys.exit(f"error: {error.filename or ''}: {error.strerror or error}".replace("error: : ", "error: "))
+            sys.exit(
+                without_secret(
+                    f"error: {error.filename or ''}: {error.strerror or error}".replace("error: : ", "error: ")
+                )
+            )
         except MemoryError:
             sys.exit("error: out of memory. Choose fewer items (limit=, subset=) or a machine with more")
         except KeyboardInterrupt:  # Ctrl-C; what was journalled is kept

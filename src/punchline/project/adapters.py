@@ -16,8 +16,9 @@ import msgspec
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Record, digest_of
 from punchline.core.storage import sha256_file
+from punchline.project.paths import ADAPTERS
 
-FOLDER = "data/adapters"  # relative to the project root
+FOLDER = ADAPTERS
 MANIFEST = "punchline.json"
 HELD_OUT = "heldout.csv"
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # the names that peft reads

@@ -409,6 +409,7 @@ class Project:
             (self._items(benchmark), self._gold(benchmark), *own),
             {"conditions": self.conditions(benchmark)},
             ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask" if hop == CHAINED else "judge")),
+            benchmarks.libraries(self.benchmark(benchmark), "ask" if hop == CHAINED else "judge"),
         )
 
     @_once
@@ -582,10 +583,13 @@ class Project:
     @_once
     def metrics(self) -> Step:
         """The main column of every table that models are compared by."""
+        code = [benchmarks.module_of(name, "tables") for name in self.selection.benchmarks]
         needs = [
             Need("table", step.outputs[0], functools.partial(self.table, *step.wildcards)) for step in self.tables()
         ]
-        return Step("metrics", (), (self.paths.metrics,), tuple(needs), {}, ("punchline.stages.metrics",))
+        return Step(
+            "metrics", (), (self.paths.metrics, self.paths.plots), tuple(needs), {}, ("punchline.stages.metrics", *code)
+        )
 
 
 def walk(step: Step) -> Iterator[tuple[Need, Step]]:

@@ -12,8 +12,11 @@ from pathlib import Path
 
 DEFAULT_RUN = "default"  # of config/run.yaml
 
+DATA = "data/"
 MANIFESTS = "data/manifests"
-MODELS_LOCK = f"{MANIFESTS}/models.lock.csv"
+REPLAY = "data/replay"  # released answers
+SUBSETS = "config/subsets"
+MODELS_LOCK = "data/locks/models.lock.csv"
 RAW = "data/raw"
 IMAGES = "data/images"
 JOURNALS = "data/responses"
@@ -166,6 +169,11 @@ class Paths:
     def metrics(self) -> str:
         """Main values of every table, for `dvc metrics`."""
         return f"{self.results}/metrics.json"
+
+    @property
+    def plots(self) -> str:
+        """The same, a line a value, for `dvc plots`."""
+        return f"{self.results}/metrics.csv"
 
     @property
     def selection(self) -> str:

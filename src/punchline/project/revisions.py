@@ -1,6 +1,6 @@
 """Which bytes a model id stands for: a commit of a hub repository, or the digest of a folder's files.
 
-Hub models without `revision` in their card are resolved once and locked in data/manifests/models.lock.csv, which later
+Hub models without `revision` in their card are resolved once and locked in data/locks/models.lock.csv, which later
 runs follow. That file is the user's to commit.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import digest_of
-from punchline.project.paths import MODELS_LOCK
+from punchline.project.paths import DATA, MODELS_LOCK
 from punchline.project.small_models import FOLDER, MANIFEST, builder_of, files_of
 
 LOCK = Path(MODELS_LOCK)
@@ -30,7 +30,7 @@ COMMIT = "[0-9a-f]{40}"
 
 def is_folder(model_id: str) -> bool:
     """Whether an id names a folder rather than a hub repository: it is one, or is written as a path."""
-    return Path(model_id).is_dir() or model_id.startswith(("/", "./", "../", "~", "data/")) or model_id.count("/") > 1
+    return Path(model_id).is_dir() or model_id.startswith(("/", "./", "../", "~", DATA)) or model_id.count("/") > 1
 
 
 def check(model_id: str, revision: object, file: str) -> None:

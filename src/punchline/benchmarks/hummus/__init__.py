@@ -43,4 +43,6 @@ GOLD_FILES = (DATASET, TEST_SET)
 POSITIVE = ("Yes", "WIDLII")
 LABELS = (*POSITIVE, "No", "Discard")
 
+LIBRARIES = {"grade": ("rouge-score",), "pictures": ("pillow",)}  # whose version the results of a stage hang on
+
 __getattr__ = facets(__name__)

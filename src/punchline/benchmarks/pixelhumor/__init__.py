@@ -31,4 +31,9 @@ STYLES = ("Comparison", "Personification", "Exaggeration", "Pun", "Sarcasm", "Si
 SOUND_EFFECTS = ("Absent", "Present, contribute", "Present, do not contribute")
 MODALITIES = ("Text", "Visual", "Both")
 
+LIBRARIES = {
+    "pictures": ("opencv-python-headless",),
+    "grade": ("jiwer",),
+}  # whose version the results of a stage hang on
+
 __getattr__ = facets(__name__)

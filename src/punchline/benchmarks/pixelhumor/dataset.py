@@ -354,7 +354,7 @@ def _table(
     return Table(
         name=name,
         title=title,
-        path=f"results/pixelhumor/{name}.csv",
+        file=f"pixelhumor/{name}.csv",
         rule="paper",
         keys=keys,
         columns=columns,

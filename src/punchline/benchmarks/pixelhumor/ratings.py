@@ -78,7 +78,7 @@ def _table(name: str, title: str, columns: tuple[str, ...], data_rows: object, *
     return Table(
         name=name,
         title=title,
-        path=f"results/pixelhumor/{name}.csv",
+        file=f"pixelhumor/{name}.csv",
         rule="paper",
         columns=columns,
         data_rows=data_rows,  # type: ignore[arg-type]

@@ -233,7 +233,7 @@ TABLES = {
         Table(
             name="table2",
             title="Humor identification",
-            path="results/pixelhumor/table2.csv",
+            file="pixelhumor/table2.csv",
             rule="paper",
             keys=("subtask",),
             columns=(*_PRECISION_RECALL_F1, "accuracy"),
@@ -244,7 +244,7 @@ TABLES = {
         Table(
             name="table3",
             title="Humor classification, with the recall of each style",
-            path="results/pixelhumor/table3.csv",
+            file="pixelhumor/table3.csv",
             rule="paper",
             keys=(),
             columns=(*_PRECISION_RECALL_F1, *(f"recall_{style}" for style in _STYLE_KEYS)),
@@ -258,7 +258,7 @@ TABLES = {
         Table(
             name="table4",
             title="Number of humor styles predicted for a comic",
-            path="results/pixelhumor/table4.csv",
+            file="pixelhumor/table4.csv",
             rule="paper",
             keys=(),
             columns=_STYLE_COUNTS,
@@ -272,7 +272,7 @@ TABLES = {
         Table(
             name="table8",
             title="Sequence recognition",
-            path="results/table8.csv",
+            file="table8.csv",
             rule="released",
             keys=("subset",),
             columns=("panel_acc", "text_acc", "wer", "cer"),
@@ -286,7 +286,7 @@ TABLES = {
         Table(
             name="table13",
             title="Confusion matrix of humor classification by style",
-            path="results/pixelhumor/table13.csv",
+            file="pixelhumor/table13.csv",
             rule="paper",
             keys=("style",),
             columns=("tp", "fp", "tn", "fn"),
@@ -298,7 +298,7 @@ TABLES = {
         Table(
             name="table14",
             title="F1 of each task over the comics of one humor style",
-            path="results/pixelhumor/table14.csv",
+            file="pixelhumor/table14.csv",
             rule="paper",
             keys=("style",),
             columns=tuple(_BY_TASK),
@@ -309,7 +309,7 @@ TABLES = {
         Table(
             name="table15",
             title="F1 of each task over the comics with one number of panels",
-            path="results/pixelhumor/table15.csv",
+            file="pixelhumor/table15.csv",
             rule="paper",
             keys=("panels",),
             columns=tuple(_BY_TASK),

@@ -29,4 +29,6 @@ GOLD_FILES = (STRIPS,)
 FEWEST, MOST = 3, 8  # frames of a strip, section 3
 LETTERS = "ABCD"
 
+LIBRARIES = {"pictures": ("opencv-python-headless",)}  # whose version the results of a stage hang on
+
 __getattr__ = facets(__name__)

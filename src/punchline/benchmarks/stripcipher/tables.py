@@ -313,7 +313,7 @@ def _table(name: str, title: str, keys: tuple[str, ...], columns: tuple[str, ...
     return Table(
         name=name,
         title=f"StripCipher {title}",
-        path=f"results/stripcipher/{name}.csv",
+        file=f"stripcipher/{name}.csv",
         rule="paper",
         keys=keys,
         columns=columns,

@@ -32,4 +32,6 @@ ANNOTATIONS = "Yesbut_data.json"
 ITEM_FILES = (ANNOTATIONS, *LENT.values())
 GOLD_FILES = (ANNOTATIONS,)
 
+LIBRARIES = {"grade": ("rouge-score",), "pictures": ("pillow",)}  # whose version the results of a stage hang on
+
 __getattr__ = facets(__name__)

@@ -300,7 +300,7 @@ TABLES: dict[str, Table] = {
         Table(
             name="table1",
             title="YesBut, table 1: components of the data, and their mean lengths",
-            path="results/yesbut/table1.csv",
+            file="yesbut/table1.csv",
             rule="released",
             keys=(),
             columns=("number", "length"),
@@ -315,7 +315,7 @@ TABLES: dict[str, Table] = {
         Table(
             name="table2",
             title="YesBut, table 2: literal description, contradiction, philosophy and title",
-            path="results/yesbut/table2.csv",
+            file="yesbut/table2.csv",
             rule="released",
             keys=("condition", "prompts"),
             columns=(*_PUBLISHED, *_COUNTS, *(f"{column}_sd" for column in _PUBLISHED), *_STAND_IN),
@@ -337,7 +337,7 @@ TABLES: dict[str, Table] = {
         Table(
             name="table3",
             title="YesBut, table 3: with the model's own description beside the image",
-            path="results/yesbut/table3.csv",
+            file="yesbut/table3.csv",
             rule="released",
             keys=("condition", "prompts"),
             columns=CHOICE_COLUMNS,
@@ -350,7 +350,7 @@ TABLES: dict[str, Table] = {
         Table(
             name="figure4",
             title="YesBut, figure 4: text only, with descriptions of three makers",
-            path="results/yesbut/figure4.csv",
+            file="yesbut/figure4.csv",
             rule="released",
             keys=("condition", "prompts"),
             columns=CHOICE_COLUMNS,
@@ -363,7 +363,7 @@ TABLES: dict[str, Table] = {
         Table(
             name="figure5",
             title="YesBut, figure 5: with the annotated description beside the image",
-            path="results/yesbut/figure5.csv",
+            file="yesbut/figure5.csv",
             rule="released",
             keys=("condition", "prompts"),
             columns=CHOICE_COLUMNS,
@@ -376,7 +376,7 @@ TABLES: dict[str, Table] = {
         Table(
             name="figure3",
             title="YesBut, figure 3: descriptions and contradictions, rated by people",
-            path="results/yesbut/figure3.csv",
+            file="yesbut/figure3.csv",
             rule="paper",
             keys=("task", "aspect"),
             columns=("mean", "std", "k_alpha", "k_alpha_ordinal"),
@@ -395,7 +395,7 @@ TABLES: dict[str, Table] = {
         Table(
             name="figure8",
             title="YesBut, figure 8: topics of the comics, share in per cent",
-            path="results/yesbut/figure8.csv",
+            file="yesbut/figure8.csv",
             rule="released",
             keys=(),
             columns=("share",),

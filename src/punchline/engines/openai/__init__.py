@@ -5,14 +5,12 @@ Answers are yielded as they arrive. Calls in flight are bounded, so memory does 
 
 from __future__ import annotations
 
-import asyncio
 import importlib.metadata
 import importlib.util
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
@@ -21,6 +19,7 @@ import msgspec
 import punchline
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
+from punchline.core.outside import secret_field
 from punchline.core.records import Image, ModelCard, Record, Request, Response, Scalar, State, Usage
 from punchline.engines.openai import chat, pace
 
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 PACKAGES = ("openai", "aiohttp")
-TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other faults
-LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
+REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 FIXED = ("model", "messages", "stream", "n")  # what an answer is read by; extra_body may not change it
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -77,12 +75,14 @@ class Options(Record, frozen=True, kw_only=True):
     breaker: Annotated[int, msgspec.Meta(ge=0)] = 10
     batch: bool = False
     batch_poll: Positive = 30.0
+    batch_wait: Positive = 100_000.0  # a day, which the provider has, and some
 
 
 class OpenAI:
     """The engine. `name` and `version` may be set by an engine that asks its own server through this one."""
 
     name = "openai"
+    through_proxy = True  # that the environment names
 
     def __init__(self, card: ModelCard) -> None:
         self.card = card
@@ -164,8 +164,10 @@ class OpenAI:
 
             yield from batch.answer(self, ask, images, model_key)
             return
+        from punchline.engines.openai.calls import Calls
+
         calls = Calls(self, ask, images, model_key)
-        yield from pace.iterate(calls.run, bound=2 * self.options.concurrency + 16)
+        yield from pace.iterate(calls.run, bound=2 * self.options.concurrency + 16, finish=calls.finish)
 
     def _cannot_read(self, request: Request) -> str | None:
         count = sum(isinstance(part, Image) for message in request.messages for part in message.content)
@@ -188,15 +190,18 @@ class OpenAI:
         messages = chat.messages(request, images)
         return {"model": self.options.id, "messages": messages, **self.parameters(request)}
 
-    def client(self) -> openai.AsyncOpenAI:
-        """A client for the event loop that runs. Its own retries are off: they know nothing of budgets."""
+    def client(self, most: int = REPLY_BYTES) -> openai.AsyncOpenAI:
+        """A client for the event loop that runs; `most`: bytes of a reply that it reads. Its own retries are off: they
+        know nothing of budgets."""
         import httpx2
         import openai
+
+        from punchline.engines.openai import wire
 
         timeouts = self.options.timeouts
         limits = httpx2.Limits(max_connections=self.options.concurrency + 8)
         timeout = openai.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
-        http = openai.DefaultAioHttpClient(timeout=timeout, limits=limits)  # half the processor time of the default one
+        http = wire.Bounded(most, timeout=timeout, limits=limits, trust_env=self.through_proxy)
         return openai.AsyncOpenAI(
             api_key=self.key or "none", base_url=self.base_url, max_retries=0, timeout=timeout, http_client=http
         )
@@ -289,155 +294,20 @@ class OpenAI:
         raise PunchlineError(what, file=self.file, field=field, way_out=way)
 
 
-class Calls:
-    """One run of calls: as many workers as calls may be in flight, each with one request at a time."""
-
-    def __init__(self, engine: OpenAI, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> None:
-        self.engine, self.images, self.model_key = engine, images, model_key
-        self.todo = iter(requests)
-        self.workers = min(engine.options.concurrency, len(requests))
-        self.answers = 0  # calls that a server answered, whatever it said
-        self.failures = 0  # requests given up in a row
-        self.first: str | None = None  # error of that row
-
-    async def run(self, put: pace.Put[Response]) -> None:
-        """Ask all; the first PunchlineError ends it, and with it every call in flight."""
-        options = self.engine.options
-        self.pace = pace.Pace(options.concurrency, options.requests_per_minute, options.tokens_per_minute)
-        client = self.engine.client()
-
-        async def worker() -> None:
-            for request in self.todo:
-                await put(await self.ask(client, request))
-
-        workers = [asyncio.create_task(worker()) for _ in range(self.workers)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for task in workers:
-                task.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-            await client.close()
-
-    async def ask(self, client: openai.AsyncOpenAI, request: Request) -> Response:
-        """Ask until there is an answer, or no hope of one."""
-        engine, options = self.engine, self.engine.options
-        body, sent = engine.body(request, self.images), engine.parameters(request)
-        tokens = chat.estimated_tokens(request, sent.get(options.max_tokens_field))
-        tries: dict[str, int] = {"again": 0, "limited": 0, "time-out": 0, "unreachable": 0}
-        most = {"again": options.attempts, "limited": LIMITED_TRIES * options.attempts}
-        most |= {"time-out": min(TIMEOUT_TRIES, options.attempts), "unreachable": options.attempts}
-        before = self.answers
-        while True:
-            reserved = await self.pace.acquire(tokens)
-            began = monotonic()
-            try:
-                outcome = await self._call(client, body)
-            finally:
-                self.pace.release()
-            latency = round(monotonic() - began, 4)
-            if isinstance(outcome, _Answer):
-                self.answers += 1
-                self.failures, self.first = 0, None
-                used = outcome.reply.usage
-                total = None if used.prompt is None else used.prompt + (used.completion or 0)
-                self.pace.answered(tokens, reserved, total)
-                about = {"latency_s": latency, "provider_id": outcome.id}
-                return engine.answered(request, self.model_key, outcome.reply, sent, **about)
-            words, wait = outcome.words, outcome.wait
-            kind = outcome.kind
-            if isinstance(outcome, _Refused):
-                kind, parameter = chat.judge(outcome.refusal, sent)
-                if kind == "stop":
-                    engine.stop(outcome.refusal, parameter)
-            self.first = self.first or words
-            if kind == "limited" or (isinstance(outcome, _Refused) and outcome.refusal.status in (503, 529)):
-                self.pace.limited(began)
-            if wait is not None and kind in tries:
-                if wait > options.retry_after_most:
-                    self._end(f"the server asks to wait {wait:,.0f} s: {words}", "Run again then")
-                self.pace.pause(wait)
-            if kind in tries:
-                tries[kind] += 1
-                if tries[kind] < most[kind]:
-                    if wait is None or wait < options.backoff.first:
-                        spent = sum(tries.values())
-                        await asyncio.sleep(pace.backoff(spent, options.backoff.first, options.backoff.most))
-                    continue
-                if kind == "unreachable" and before == self.answers:
-                    self._end(f"the server cannot be reached: {words}", "Check `base_url`, and that the server runs")
-                words += f" ({sum(tries.values())} tries)"
-            if kind == "refused":
-                self.failures, self.first = 0, None
-                return engine.response(request, self.model_key, "refused", reason=words, effective=chat.flat(sent))
-            if kind != "too long":  # one request's own fault
-                self._given_up()
-            return engine.response(request, self.model_key, "failed", reason=words, effective=chat.flat(sent))
-
-    async def _call(self, client: openai.AsyncOpenAI, body: Mapping[str, Any]) -> _Answer | _Refused | _Fault:
-        """One try. Exceptions of the client hold the server's words, key and all: none gets out of here."""
-        import aiohttp
-        import httpx2
-        import openai
-
-        total = self.engine.options.timeouts.total
-        try:
-            async with asyncio.timeout(total):
-                raw = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
-            reply = chat.read_reply(raw.content)
-            return _Answer(reply, raw.headers.get("x-request-id") or reply.id)
-        except chat.Unusable as error:
-            return _Fault("again", self._clean(f"HTTP 200: {error}"))
-        except openai.APIStatusError as error:
-            refusal = chat.read_refusal(error.status_code, error.response.content)
-            wait = chat.retry_after(error.response.headers)
-            return _Refused("again", self._clean(str(refusal)), wait, refusal)
-        except TimeoutError:
-            return _Fault("time-out", f"time-out: no whole answer in {total:g} s")
-        except (openai.APIConnectionError, aiohttp.ClientError) as error:
-            chain: list[BaseException] = [error]  # the layers between call a broken connection a time-out
-            while (cause := chain[-1].__cause__) is not None:
-                chain.append(cause)
-            if any(isinstance(cause, aiohttp.SocketTimeoutError) for cause in chain):
-                return _Fault("time-out", f"time-out: silent for {self.engine.options.timeouts.read:g} s")
-            never = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-            kind = "unreachable" if any(isinstance(cause, never) for cause in chain) else "again"
-            cause = next((cause for cause in chain if isinstance(cause, aiohttp.ClientError)), chain[-1])
-            return _Fault(kind, self._clean(f"{type(cause).__name__}: {cause}"))
-
-    def _clean(self, words: str) -> str:
-        return chat.one_line(words, self.engine.key)
-
-    def _given_up(self) -> None:
-        self.failures += 1
-        if self.engine.options.breaker and self.failures >= self.engine.options.breaker:
-            self._end(
-                f"{self.failures} requests in a row failed; the first error: {self.first}",
-                "Run again once that is mended: what was answered is kept. `breaker: 0` goes on whatever fails",
-            )
-
-    def _end(self, what: str, way_out: str) -> NoReturn:
-        raise PunchlineError(f"{self.engine.options.id}: {what}", file=self.engine.file, way_out=way_out)
-
-
-class _Answer(msgspec.Struct):
-    reply: chat.Reply
-    id: str | None
-
-
-class _Fault(msgspec.Struct):
-    kind: str  # again, time-out, unreachable
-    words: str
-    wait: float | None = None  # seconds that the server asked for
-
-
-class _Refused(_Fault):
-    refusal: chat.Refusal = chat.Refusal(status=0, message="")
-
-
 def engine(card: ModelCard, seed: int) -> OpenAI:
     """The engine of a model card. `seed` does not matter: one is sent where the card's sampling parameters have it."""
     return OpenAI(card)
+
+
+def check_addresses(card: ModelCard) -> None:
+    """Raises PunchlineError for an option that holds an address with a user, a password or a key in it."""
+    if (field := secret_field(card.options)) is not None:
+        raise PunchlineError(
+            "an address with a user, a password or a key would be written to journals and logs",
+            file=card.file,
+            field=field,
+            way_out="A key belongs into the environment variable that `api_key_env` names; give the address without it",
+        )
 
 
 def _installed() -> str:
@@ -450,6 +320,7 @@ def _installed() -> str:
 def _options(card: ModelCard, file: str) -> Options:
     """Checked options. No value is repeated in an error: one may be a key that was put in the wrong place."""
     engines.check_options(card, Options.__struct_fields__)
+    check_addresses(card)
     try:
         options = msgspec.convert(card.options, Options)
     except msgspec.ValidationError as error:
@@ -463,8 +334,12 @@ def _options(card: ModelCard, file: str) -> Options:
             way_out="Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only",
         )
     if options.base_url is not None:
-        url = urlsplit(options.base_url)
-        if url.scheme not in ("http", "https") or not url.hostname:
+        try:
+            url = urlsplit(options.base_url)
+            usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+        except ValueError:  # a port or an IPv6 address that is none
+            usable = False
+        if not usable:
             raise PunchlineError("expected http://… or https://…", file=file, field="base_url")
         if url.username or url.password or url.query or url.fragment:
             raise PunchlineError(

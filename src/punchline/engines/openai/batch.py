@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -20,18 +22,26 @@ from punchline.core.errors import PunchlineError
 from punchline.core.progress import say
 from punchline.core.records import Record, Request, Response
 from punchline.core.storage import write_bytes
+from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat, pace
+from punchline.project.paths import BATCHES
 
 if TYPE_CHECKING:
     import openai
 
     from punchline.engines.openai import OpenAI
 
-FOLDER = Path("data/responses/batches")  # relative to the project root, which is the working directory
+FOLDER = Path(BATCHES)  # relative to the project root, which is the working directory
 MOST_REQUESTS = 50_000  # OpenAI's limits for one batch: requests, and bytes of its file (200 MB, less some room)
 MOST_BYTES = 180_000_000
 ENDPOINT = "/v1/chat/completions"
+MOST_PAGES = 100  # of a hundred batches each, that are looked through for one of ours
+FILE_BYTES = 2**30  # of a file of answers
+FILE_S = 3600.0  # to bring one
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")  # of a batch or a file: it becomes part of an address
 ENDED = ("completed", "failed", "expired", "cancelled")
+
+TWICE = "twice"  # in place of a line
 
 T = TypeVar("T")
 
@@ -75,7 +85,7 @@ def _read(path: Path) -> State:
         return msgspec.json.decode(path.read_bytes(), type=State)
     except FileNotFoundError:
         return State()
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise PunchlineError(
             f"not a list of batches: {error}",
             file=path,
@@ -87,6 +97,39 @@ def _write(path: Path, batch: Batch, *, keep: bool) -> None:
     """Put a batch into the state file, or take it out."""
     others = [other for other in _read(path).batches if other.mark != batch.mark]
     write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    """A reply of the API. Raises Unusable for one that is no JSON object."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise chat.Unusable("the body is not JSON") from error
+    if not isinstance(body, dict):
+        raise chat.Unusable("the body is no object")
+    return body
+
+
+async def _get(client: openai.AsyncOpenAI, path: str) -> dict[str, Any]:
+    import httpx2
+
+    return _parsed((await client.get(path, cast_to=httpx2.Response)).content)
+
+
+def _name(body: Mapping[str, Any]) -> str:
+    """The id of a batch or a file. Raises Unusable for none."""
+    name = body.get("id")
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise chat.Unusable("the reply has no id")
+    return name
+
+
+def _errors(batch: Mapping[str, Any]) -> str:
+    """What a batch died of, as its provider says."""
+    errors = batch.get("errors")
+    data = errors.get("data") if isinstance(errors, dict) else None
+    said = [error.get("message") for error in data if isinstance(error, dict)] if isinstance(data, list) else []
+    return "; ".join(str(words)[: chat.WORDS_MOST] for words in said[:20] if words)
 
 
 class _Run:
@@ -115,25 +158,36 @@ class _Run:
         """The batch with its id: as the provider lists it, else created from `content`."""
 
         async def find(client: openai.AsyncOpenAI) -> str | None:
-            async for found in client.batches.list(limit=100):
-                if (found.metadata or {}).get("punchline") == batch.mark:
-                    return found.id
+            after = ""
+            for _ in range(MOST_PAGES):
+                page = await _get(client, f"/batches?limit=100{after}")
+                data = page.get("data")
+                listed = [found for found in data if isinstance(found, dict)] if isinstance(data, list) else []
+                for found in listed:
+                    about = found.get("metadata")
+                    if isinstance(about, dict) and about.get("punchline") == batch.mark:
+                        return _name(found)
+                if page.get("has_more") is not True or not listed:
+                    return None
+                before, after = after, f"&after={_name(listed[-1])}"
+                if before == after:
+                    return None
             return None
 
         async def upload(client: openai.AsyncOpenAI) -> str:
             assert content is not None
-            return (await client.files.create(file=("punchline.jsonl", io.BytesIO(content)), purpose="batch")).id
+            file = ("punchline.jsonl", io.BytesIO(content))
+            raw = await client.files.with_raw_response.create(file=file, purpose="batch")
+            return _name(_parsed(raw.content))
 
         async def create(client: openai.AsyncOpenAI) -> str:
+            import httpx2
+
             if name := await find(client):  # a try whose reply was lost may have made it
                 return name
-            made = await client.batches.create(
-                input_file_id=file,
-                endpoint="/v1/chat/completions",
-                completion_window="24h",
-                metadata={"punchline": batch.mark},
-            )
-            return made.id
+            about = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": "24h"}
+            about |= {"metadata": {"punchline": batch.mark}}  # type: ignore[dict-item]
+            return _name(_parsed((await client.post("/batches", body=about, cast_to=httpx2.Response)).content))
 
         if content is None:
             name = self._call(find)
@@ -157,23 +211,24 @@ class _Run:
             assert len(taken) == len(requests)  # they fitted into one batch before
             yield from self.hand_out(again, taken)
             return
-        ended = self._wait(batch.id)
-        if ended.status == "failed" or (ended.status == "cancelled" and not ended.output_file_id):
+        ended = self._wait(batch)
+        status = ended["status"]
+        if status == "failed" or (status == "cancelled" and not ended.get("output_file_id")):
             _write(self.state, batch, keep=False)
-            errors = ended.errors.data if ended.errors and ended.errors.data else []
-            words = chat.one_line("; ".join(str(e.message) for e in errors) or ended.status, self.engine.key)
+            words = chat.one_line(_errors(ended) or status, self.engine.key)
             raise PunchlineError(
-                f"the provider ended batch {batch.id} ({ended.status}): {words}",
+                f"the provider ended batch {batch.id} ({status}): {words}",
                 file=self.engine.file,
                 field="batch",
                 way_out="Mend what it says, or write `batch: false`; then run again",
             )
-        lines = {**self._lines(ended.error_file_id), **self._lines(ended.output_file_id)}
+        wanted = {request.request_id for request in requests}
+        lines = self._lines(ended.get("error_file_id"), wanted) | self._lines(ended.get("output_file_id"), wanted)
         responses = [self._response(request, lines.get(request.request_id)) for request in requests]
         left = tuple(sorted(set(batch.requests) - {request.request_id for request in requests}))
         batch = msgspec.structs.replace(batch, requests=left)
         failed = [response.reason for response in responses if response.state == "failed"]
-        if len(failed) == len(responses) and ended.status == "completed":
+        if len(failed) == len(responses) and status == "completed":
             _write(self.state, batch, keep=bool(left))
             raise PunchlineError(
                 f"every request of batch {batch.id} failed; the first error: {failed[0]}", file=self.engine.file
@@ -183,12 +238,15 @@ class _Run:
 
     def _response(self, request: Request, line: Any) -> Response:
         engine, key = self.engine, self.model_key
+        if line is TWICE:
+            line = {"error": {"message": "the batch has two different answers to it"}}
         sent = engine.parameters(request)
         effective = {**chat.flat(sent), "batch": True}
         got = line.get("response") if isinstance(line, dict) else None
         if not isinstance(got, dict):
             error = line.get("error") if isinstance(line, dict) else None
             words = str(error.get("message")) if isinstance(error, dict) else "no answer in the batch"
+            words = words[: chat.WORDS_MOST]
             return engine.response(request, key, "failed", reason=words, effective=effective)
         content, status = json.dumps(got.get("body")).encode(), got.get("status_code")
         if status != 200:
@@ -205,57 +263,89 @@ class _Run:
         about = {"provider_id": name if isinstance(name, str) else reply.id}
         return engine.answered(request, key, reply, {**sent, "batch": True}, **about)
 
-    def _lines(self, file: str | None) -> dict[str, Any]:
-        """{custom_id: line} of one of a batch's files."""
-        if file is None:
+    def _lines(self, file: Any, wanted: Collection[str]) -> dict[str, Any]:
+        """{custom_id: line} of one of a batch's files; TWICE where there are two that differ."""
+        if not isinstance(file, str) or not NAME.fullmatch(file):
             return {}
 
         async def content(client: openai.AsyncOpenAI) -> bytes:
-            return bytes((await client.files.content(file)).content)
+            import httpx2
 
-        found = {}
-        for line in self._call(content).splitlines():
+            return bytes((await client.get(f"/files/{file}/content", cast_to=httpx2.Response)).content)
+
+        found: dict[str, Any] = {}
+        for line in io.BytesIO(self._call(content, most=FILE_BYTES, seconds=FILE_S)):
             try:
-                made = json.loads(line)
-            except ValueError:  # its request gets "no answer in the batch"
+                made = json.loads(line) if len(line) <= openai_engine.REPLY_BYTES else None
+            except (ValueError, RecursionError):  # its request gets "no answer in the batch"
                 continue
-            if isinstance(made, dict) and isinstance(made.get("custom_id"), str):
-                found[made["custom_id"]] = made
+            name = made.get("custom_id") if isinstance(made, dict) else None
+            if isinstance(name, str) and name in wanted:
+                found[name] = made if found.get(name, made) == made else TWICE
         return found
 
-    def _wait(self, name: str) -> Any:
-        """The batch, once it has ended."""
-        status = None
+    def _wait(self, batch: Batch) -> dict[str, Any]:
+        """The batch as the provider has it, once it has ended. Raises PunchlineError for one that does not."""
+        status, until = None, monotonic() + self.engine.options.batch_wait
 
         async def look(client: openai.AsyncOpenAI) -> Any:
-            return await client.batches.retrieve(name)
+            try:
+                return await _get(client, f"/batches/{batch.id}")
+            except openai.NotFoundError:
+                return None
 
         async def looks(client: openai.AsyncOpenAI, put: pace.Put[Any]) -> None:
             while True:
-                batch = await self._tried(client, look)
-                await put(batch)
-                if batch.status in ENDED:
+                found = await self._tried(client, look)
+                await put(found)
+                if found is None or found.get("status") in ENDED or monotonic() > until:
                     return
                 await asyncio.sleep(self.engine.options.batch_poll)
 
-        for batch in self._with_client(looks):
-            if batch.status != status:
-                status = batch.status
-                say(f"{self.engine.card.name}: batch {name} is {chat.one_line(str(status), self.engine.key)}")
-        return batch
+        import openai
 
-    def _call(self, call: Callable[[openai.AsyncOpenAI], Awaitable[T]]) -> T:
+        for found in self._with_client(looks):
+            if found is None:
+                _write(self.state, batch, keep=False)
+                raise PunchlineError(
+                    f"the provider does not know batch {batch.id} any more",
+                    file=self.engine.file,
+                    field="batch",
+                    way_out="Run again: its requests are then asked, and paid, anew",
+                )
+            if found.get("status") != status:
+                status = found.get("status")
+                say(f"{self.engine.card.name}: batch {batch.id} is {chat.one_line(str(status), self.engine.key)}")
+        if not isinstance(status, str) or status not in ENDED:
+            raise PunchlineError(
+                f"batch {batch.id} has not ended after {self.engine.options.batch_wait:,.0f} s"
+                f" ({chat.one_line(str(status), self.engine.key)})",
+                file=self.engine.file,
+                field="batch_wait",
+                way_out="Run again to go on waiting: it is kept, and not paid twice",
+            )
+        return dict(found)
+
+    def _call(
+        self,
+        call: Callable[[openai.AsyncOpenAI], Awaitable[T]],
+        *,
+        most: int | None = None,
+        seconds: float | None = None,
+    ) -> T:
         """What one call of the API gives, tried again as often as `attempts` says."""
 
         async def work(client: openai.AsyncOpenAI, put: pace.Put[T]) -> None:
-            await put(await self._tried(client, call))
+            await put(await self._tried(client, call, seconds))
 
-        (made,) = self._with_client(work)
+        (made,) = self._with_client(work, most)
         return made
 
-    def _with_client(self, work: Callable[[openai.AsyncOpenAI, pace.Put[T]], Awaitable[None]]) -> Iterator[T]:
+    def _with_client(
+        self, work: Callable[[openai.AsyncOpenAI, pace.Put[T]], Awaitable[None]], most: int | None = None
+    ) -> Iterator[T]:
         async def run(put: pace.Put[T]) -> None:
-            client = self.engine.client()
+            client = self.engine.client() if most is None else self.engine.client(most)
             try:
                 await work(client, put)
             finally:
@@ -263,20 +353,38 @@ class _Run:
 
         yield from pace.iterate(run, bound=16)
 
-    async def _tried(self, client: openai.AsyncOpenAI, call: Callable[[openai.AsyncOpenAI], Awaitable[T]]) -> T:
+    async def _tried(
+        self,
+        client: openai.AsyncOpenAI,
+        call: Callable[[openai.AsyncOpenAI], Awaitable[T]],
+        seconds: float | None = None,
+    ) -> T:
         import aiohttp
+        import httpx2
         import openai
 
+        from punchline.engines.openai import wire
+
         options = self.engine.options
+        total = options.timeouts.total
+        total = max(total, seconds) if seconds is not None and total == openai_engine.Timeouts().total else total
         for tries in range(1, options.attempts + 1):
             refusal, wait = None, None
             try:
-                return await call(client)
+                async with asyncio.timeout(total):
+                    return await call(client)
+            except wire.Unwanted as error:
+                words = str(error)
+                break
+            except chat.Unusable as error:
+                words = str(error)
+            except TimeoutError:
+                words = f"time-out: no whole answer in {total:g} s"
             except openai.APIStatusError as error:
                 refusal = chat.read_refusal(error.status_code, error.response.content)
                 wait = chat.retry_after(error.response.headers)
                 words = str(refusal)
-            except (openai.APIConnectionError, aiohttp.ClientError) as error:
+            except (openai.APIConnectionError, aiohttp.ClientError, httpx2.DecodingError) as error:
                 words = f"{type(error).__name__}: {error.__cause__ or error}"
             if refusal is not None:
                 verdict, parameter = chat.judge(refusal, ())

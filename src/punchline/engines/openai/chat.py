@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from punchline.core.errors import PunchlineError
+from punchline.core.outside import without_secret
 from punchline.core.records import Image, Request, Scalar, State, Text, Usage
 
 MEDIA_TYPES = {
@@ -25,6 +26,8 @@ MEDIA_TYPES = {
 }
 TOKENS_AN_IMAGE = 1000  # a guess for the token budget, put right by what the server counts
 SHORTEST_KEY = 8  # characters
+TOKENS_MOST = 10**9  # of one call; a count beyond it is none
+WORDS_MOST = 4000  # characters of a server's words that are looked at
 REASON_LENGTH = 300  # characters of a server's words that are passed on
 
 _TOO_LONG = re.compile(
@@ -175,7 +178,9 @@ def _text(value: Any) -> str | None:
 def _usage(value: Any) -> Usage:
     def count(mapping: Any, name: str) -> int | None:
         number = mapping.get(name) if isinstance(mapping, dict) else None
-        return number if isinstance(number, int) and not isinstance(number, bool) else None
+        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= TOKENS_MOST:
+            return None
+        return number
 
     details = value if isinstance(value, dict) else {}
     return Usage(
@@ -191,16 +196,16 @@ def read_refusal(status: int, content: bytes) -> Refusal:
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
-        return Refusal(status=status, message=content[:2000].decode(errors="replace"))
+        return Refusal(status=status, message=content[:WORDS_MOST].decode(errors="replace"))
     if isinstance(body, list) and body:
         body = body[0]
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
-        return Refusal(status=status, message=error if isinstance(error, str) else "")
+        return Refusal(status=status, message=error[:WORDS_MOST] if isinstance(error, str) else "")
     message = error.get("message", error.get("detail", ""))
     return Refusal(
         status=status,
-        message=message if isinstance(message, str) else json.dumps(message),
+        message=(message if isinstance(message, str) else json.dumps(message))[:WORDS_MOST],
         param=_text(error.get("param")),
         code=_text(error.get("code")) or _text(error.get("type")) or _text(error.get("status")),
     )
@@ -298,6 +303,6 @@ def redacted(text: str, key: str | None, least: int = SHORTEST_KEY) -> str:
 
 def one_line(text: str, key: str | None) -> str:
     """A server's words on one short line, without the key."""
-    words = " ".join(redacted(text, key).split())
+    words = " ".join(without_secret(redacted(text[:WORDS_MOST], key)).split())
     words = "".join(c for c in words if c.isprintable())
     return words if len(words) <= REASON_LENGTH else words[: REASON_LENGTH - 1] + "…"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import queue
 import random
+import signal
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -99,10 +100,14 @@ def backoff(tries: int, first: float, most: float) -> float:
     return float(min(most, first * 2 ** min(tries - 1, 30)) * random.uniform(0.5, 1.0))
 
 
-def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]], bound: int) -> Iterator[T]:
+def iterate(
+    work: Callable[[Put[T]], Coroutine[Any, Any, None]], bound: int, finish: Callable[[], None] | None = None
+) -> Iterator[T]:
     """What `work` puts, as it comes, from an event loop in a thread of its own; at most about `bound` lie waiting.
 
-    However the iteration ends (the end, an error, Ctrl-C, close), the work is cancelled and has ended by then.
+    However the iteration ends (the end, an error, Ctrl-C, close), the work is cancelled and has ended by then. With
+    `finish`, called in the loop, the first Ctrl-C asks the work to come to its end; what it still puts is yielded
+    before KeyboardInterrupt is raised. The second one ends it at once.
     """
     outbox: queue.SimpleQueue[T | _End] = queue.SimpleQueue()
     begun = threading.Event()
@@ -132,17 +137,53 @@ def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]], bound: int) -> 
 
     thread = threading.Thread(target=run, name="punchline-calls", daemon=True)
     thread.start()
+
+    def ask_to_finish() -> bool:
+        with suppress(RuntimeError, IndexError):  # the loop has ended by itself, or not begun
+            running[0][0].call_soon_threadsafe(finish)  # type: ignore[arg-type]
+            return True
+        return False
+
     try:
-        while not isinstance(item := outbox.get(), _End):
-            yield item
+        with _first_interrupt(ask_to_finish if finish is not None else None) as interrupted:
+            while not isinstance(item := outbox.get(), _End):
+                yield item
         if item.error is not None:
             raise item.error
+        if interrupted.is_set():
+            raise KeyboardInterrupt
     finally:
         begun.wait()
         with suppress(RuntimeError, IndexError):  # the loop has ended by itself
             loop, task = running[0]
             loop.call_soon_threadsafe(task.cancel)
         thread.join()
+
+
+@contextmanager
+def _first_interrupt(act: Callable[[], bool] | None) -> Iterator[threading.Event]:
+    """Have the first Ctrl-C set the event and `act`; the next one, or one that `act` has no use for, is as ever.
+
+    Only in the main thread, which alone gets signals, and where nobody else handles them.
+    """
+    interrupted = threading.Event()
+    ours = act is not None and threading.current_thread() is threading.main_thread()
+    if act is None or not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield interrupted
+        return
+
+    def handle(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if not act():
+            raise KeyboardInterrupt
+        interrupted.set()
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield interrupted
+    finally:
+        if signal.getsignal(signal.SIGINT) is handle and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _End:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import httpx
 import msgspec
@@ -21,12 +21,9 @@ from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.progress import say
 from punchline.core.records import Image, ModelCard, Request, Response, Scalar
-from punchline.engines.openai import OpenAI
+from punchline.engines.openai import OpenAI, check_addresses
 from punchline.engines.vllm import server as vllm_server
 from punchline.project.revisions import check, is_folder, pinned
-
-if TYPE_CHECKING:
-    import openai
 
 LOGS = "logs/vllm"  # relative to the project root: <model>.log, <model>.stats.jsonl
 STARTS = 2  # a server that dies is started anew once
@@ -92,6 +89,7 @@ class Client(OpenAI):
     """Asks one server on behalf of the engine vllm."""
 
     name = "vllm"
+    through_proxy = False  # to the server itself, whatever proxy the environment names
 
     def __init__(self, card: ModelCard, seed: int) -> None:
         super().__init__(card)
@@ -101,19 +99,6 @@ class Client(OpenAI):
         """As openai's, with the run's seed, counted up by sample, where neither card nor request names one."""
         seed = {} if "seed" in engines.parameters(self.card, request) else {"seed": self.seed + request.sample}
         return super().parameters(request) | seed
-
-    def client(self) -> openai.AsyncOpenAI:
-        """A client that goes to the server itself, whatever proxy the environment names."""
-        import httpx2
-        import openai
-
-        timeouts = self.options.timeouts
-        timeout = openai.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
-        limits = httpx2.Limits(max_connections=self.options.concurrency + 8)
-        http = openai.DefaultAioHttpClient(timeout=timeout, limits=limits, trust_env=False)
-        return openai.AsyncOpenAI(
-            api_key="none", base_url=self.base_url, max_retries=0, timeout=timeout, http_client=http
-        )
 
 
 class Vllm:
@@ -434,6 +419,7 @@ def _options(card: ModelCard) -> Options:
     """Checked options and sampling parameters of a card. Raises PunchlineError."""
     file = card.file
     engines.check_options(card, Options.__struct_fields__)
+    check_addresses(card)
     try:
         options = msgspec.convert(card.options, Options)
     except msgspec.ValidationError as error:

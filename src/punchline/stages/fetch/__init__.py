@@ -24,10 +24,11 @@ import msgspec
 from PIL import Image
 
 from punchline.core.errors import PunchlineError
+from punchline.core.outside import read_regular, stays_inside
 from punchline.core.records import LedgerEntry, Record, canonical, sha256
 from punchline.core.storage import csv_text, parse_csv, sha256_file, write_bytes, write_text
 from punchline.stages.fetch.resolvers import SITES, NoImage
-from punchline.stages.fetch.web import Manners, Missing, Stopped, Web, valid_reason
+from punchline.stages.fetch.web import Manners, Missing, Stopped, Web, check_address, mirror_auth, valid_reason
 
 ANNOTATION_COLUMNS = ("path", "url", "sha256", "bytes", "licence", "mirror")
 PIN_COLUMNS = (
@@ -101,9 +102,9 @@ def read_manifest(path: Path, kind: type[Annotation] | type[Pin] | type[Lock]) -
         if not re.fullmatch("[0-9a-f]{64}", record.sha256):
             raise PunchlineError("not 64 hexadecimal digits", file=path, line=line, field="sha256")
         for field in ("path", "mirror"):
-            place = getattr(record, field, None)
-            if place is not None and not _stays_inside(place):
-                raise PunchlineError(f"{place!r} leaves its folder", file=path, line=line, field=field)
+            _check_place(getattr(record, field, None), file=path, line=line, field=field)
+        if isinstance(record, Annotation) and "://" not in record.url:  # a file of the project
+            _check_place(record.url, file=path, line=line, field="url")
         records.append(record)
     return records
 
@@ -141,9 +142,10 @@ def _read(path: Path) -> bytes:
         raise PunchlineError("no such file", file=path) from error
 
 
-def _stays_inside(place: str) -> bool:
-    parts = PurePosixPath(place).parts
-    return bool(parts) and not place.startswith("/") and ".." not in parts and "\\" not in place and "\0" not in place
+def _check_place(place: str | None, **where: Any) -> None:
+    """Raises PunchlineError for a path out of a file that leaves the folder it is relative to."""
+    if place is not None and not stays_inside(place):
+        raise PunchlineError(f"{place!r} leaves its folder", **where)
 
 
 # Mirrors
@@ -154,6 +156,7 @@ def _check_mirror(mirror: str | None) -> str | None:
     if not mirror:
         return None
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", mirror):
+        check_address(mirror)
         if not mirror.startswith(("http://", "https://")):
             raise PunchlineError(f"mirror={mirror}: not an http(s) address", way_out="Give a folder or an http(s) URL")
     elif not Path(mirror).is_dir():
@@ -167,15 +170,13 @@ def _from_mirror(web: Web, mirror: str, place: str, digest: Iterable[str], limit
     """(bytes with one of the digests, "") or (None, why not)."""
     if mirror.startswith(("http://", "https://")):
         try:
-            content = web.get(f"{mirror.rstrip('/')}/{place}", limit=limit, own=True).content
+            url = f"{mirror.rstrip('/')}/{place}"
+            content = web.get(url, limit=limit, own=True, auth=mirror_auth(mirror)).content
         except Missing as missing:
-            return None, f"mirror: {missing}"
+            return None, f"mirror: {missing.reason}, {place}"  # not where it is, nor where it led
     else:
-        file = Path(mirror, place)
         try:
-            if file.stat().st_size > limit:
-                return None, f"mirror: {place} is larger than {limit} bytes"
-            content = file.read_bytes()
+            content = read_regular(Path(mirror, place), limit)
         except (FileNotFoundError, NotADirectoryError):
             return None, f"mirror: no {place}"
         except OSError as error:
@@ -224,7 +225,7 @@ def fetch_annotations(
                     tried.append(why)
                     report(f"{entry.path}: {why}")
             if content is None and "://" not in entry.url:  # a file of the project
-                content = (root or Path()).joinpath(entry.url).read_bytes()
+                content = _of_project((root or Path()) / entry.url)
                 if sha256(content) != entry.sha256:
                     tried.append(f"{entry.url}: sha256 is {sha256(content)}")
                     content = None
@@ -248,6 +249,13 @@ def fetch_annotations(
     finally:
         web.close()
     return written
+
+
+def _of_project(file: Path) -> bytes:
+    try:
+        return read_regular(file, ANNOTATION_BYTES)
+    except OSError as error:
+        raise PunchlineError(f"cannot be read: {error.strerror}", file=file) from error
 
 
 # Images
@@ -295,6 +303,7 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
             entry = decoder.decode(line)
             if entry.reason is not None and not valid_reason(entry.reason):
                 raise msgspec.ValidationError(f"reason {entry.reason!r} is not in the vocabulary")
+            _check_place(entry.path, file=path, line=number, record=entry.item_id, field="path")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise PunchlineError(
                 f"not a ledger entry: {error}",
@@ -378,7 +387,7 @@ def fetch_images(
                     known |= _work_through(list(queues.values()), fetch, web.stop, journal, progress)
             finally:
                 web.close()
-            _set_placeholders_aside(known, pages, pins, locked, base)
+            _set_placeholders_aside(known, pages, pins, locked, out, base)
         if lock:
             fresh = {
                 key: _lock_line(entry, lock)
@@ -551,7 +560,7 @@ def _fetch_one(
         item_id=comic_id,
         source=source,
         state="ok",
-        path=os.path.relpath(target.resolve(), base),
+        path=_relative(target, base),
         sha256=digest,
         bytes=len(content),
         width=decoded.width,
@@ -561,6 +570,16 @@ def _fetch_one(
         note="; ".join(notes) or None,
         fetched_at=now,
     )
+
+
+def _relative(target: Path, base: Path) -> str:
+    """A file's path as the ledger has it, relative to the project; its folder may be a link to elsewhere."""
+    place = os.path.relpath(target.absolute(), base)
+    if not stays_inside(place):  # the project itself was reached by a link
+        place = os.path.relpath(target.resolve(), base)
+    if not stays_inside(place):
+        raise PunchlineError("images lie in the project", file=target, way_out="Make its folder a link to elsewhere")
+    return place
 
 
 def _bytes(
@@ -647,6 +666,7 @@ def _set_placeholders_aside(
     pages: Mapping[str, str],
     pins: Mapping[str, Pin],
     locked: Mapping[str, Lock],
+    out: Path,
     base: Path,
 ) -> None:
     """Different pages that gave the same bytes gave a placeholder ("no longer available"): such comics are missing.
@@ -664,7 +684,8 @@ def _set_placeholders_aside(
             pinned = {record.sha256 for record in (pins.get(entry.item_id), locked.get(entry.item_id)) if record}
             if entry.sha256 in pinned or entry.path is None:
                 continue
-            (base / entry.path).unlink(missing_ok=True)
+            if (base / entry.path).name in {f"{entry.item_id}.{extension}" for extension in FORMATS.values()}:
+                (out / Path(entry.path).name).unlink(missing_ok=True)  # its own file, whatever the ledger says
             twin = next(other.item_id for other in group if other is not entry)
             known[entry.item_id] = LedgerEntry(
                 item_id=entry.item_id,

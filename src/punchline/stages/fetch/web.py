@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import functools
-import ipaddress
+import netrc
 import os
 import random
 import re
@@ -12,9 +12,11 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import httpx
@@ -22,6 +24,8 @@ import tenacity
 from protego import Protego
 
 from punchline.core.errors import PunchlineError
+from punchline.core.outside import PASSWORDS, holds_secret, without_secret
+from punchline.stages.fetch.net import Backend, Private, is_public, put_under
 
 AGENT = "punchline"  # the name that robots.txt is asked for
 
@@ -35,6 +39,7 @@ REASONS: dict[str, str] = {
     "unsafe address": "not an http(s) address on the public internet",
     "wrong content type": "the server says that it is something else",
     "too large": "more bytes than allowed",
+    "encoding refused": "packed in another way than gzip or deflate, or more than once",
     "truncated": "the body or the image ends early",
     "not an image": "the bytes are no PNG, JPEG, GIF or WebP, whatever the server says",
     "decompression bomb": "more pixels than allowed",
@@ -52,11 +57,12 @@ def valid_reason(reason: str) -> bool:
 
 
 class Missing(Exception):
-    """Something could not be had: a reason from the vocabulary, and details for people."""
+    """Something could not be had: a reason from the vocabulary, and details for people, without secrets."""
 
     def __init__(self, reason: str, note: str | None = None) -> None:
         if not valid_reason(reason):
             raise ValueError(f"reason {reason!r} is not in the vocabulary")
+        note = without_secret(note) if note is not None else None
         super().__init__(f"{reason} ({note})" if note else reason)
         self.reason = reason
         self.note = note
@@ -73,7 +79,7 @@ class Manners:
     pause: float = 1.0  # between two requests to one host; a longer Crawl-delay wins
     connect_timeout: float = 5.0
     read_timeout: float = 30.0  # between two blocks of a body
-    total_timeout: float = 120.0  # of one body
+    total_timeout: float = 120.0  # of one request and all of its answer
     attempts: int = 4  # of one request, when the failure may pass
     backoff: float = 1.0  # before the second attempt; doubles
     longest_wait: float = 120.0  # a Retry-After or Crawl-delay beyond it: the host is given up for the run
@@ -144,6 +150,58 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
+def mirror_auth(mirror: str) -> httpx.BasicAuth | None:
+    """User and password for a mirror: from $PUNCHLINE_MIRROR_AUTH (user:password), else from ~/.netrc or $NETRC."""
+    given = os.environ.get("PUNCHLINE_MIRROR_AUTH", "")
+    if given:
+        user, colon, password = given.partition(":")
+        if not colon:
+            raise PunchlineError("PUNCHLINE_MIRROR_AUTH is not user:password")
+        return httpx.BasicAuth(user, password)
+    file = Path(os.environ.get("NETRC") or "~/.netrc").expanduser()
+    try:
+        entry = netrc.netrc(str(file)).authenticators(httpx.URL(mirror).host) if file.is_file() else None
+    except (netrc.NetrcParseError, OSError, UnicodeError) as error:  # its words may be a password
+        line = getattr(error, "lineno", None)
+        raise PunchlineError("cannot be read as a netrc file", file=file, line=line) from None
+    return httpx.BasicAuth(entry[0], entry[2] or "") if entry else None
+
+
+def check_address(address: str) -> None:
+    """Raises PunchlineError for a mirror's address with a secret in it: it would stand in logs and notes."""
+    if holds_secret(address):
+        raise PunchlineError(
+            f"mirror={without_secret(address)}: an address with a user, a password or a key is written to logs",
+            way_out=PASSWORDS,
+        )
+
+
+def _unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
+    """The body in blocks, unpacked no further than a little beyond `limit` bytes."""
+    names = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
+    packed = [name for name in names if name not in ("", "identity")]
+    if not packed:
+        yield from response.iter_raw()
+        return
+    if len(packed) > 1 or packed[0] not in ("gzip", "x-gzip", "deflate"):
+        raise Missing("encoding refused", ", ".join(packed))
+    unpacker, most = None, limit + 1
+    try:
+        for block in response.iter_raw():
+            if unpacker is None:  # gzip and zlib say what they are; some servers send deflate without zlib's header
+                plain = packed[0] == "deflate" and block[:1] and block[0] & 15 != 8
+                unpacker = zlib.decompressobj(-15 if plain else 47)
+            content = unpacker.decompress(block, most)
+            most -= len(content)
+            yield content
+            if most <= 0:
+                return
+    except zlib.error as error:
+        raise httpx.DecodingError(str(error)) from error
+    if unpacker is not None and not unpacker.eof:
+        raise httpx.DecodingError("the packed body ends early")
+
+
 class Web:
     """An HTTP client with manners, safe to share between threads. `hosts` maps a host name to the base URL (scheme,
     host, port) that answers for it, for tests and closed networks."""
@@ -157,25 +215,40 @@ class Web:
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
         headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
         self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False, verify=_tls())
+        self._network = Backend(self._check_stop)
+        put_under(self._client, self._network)
 
     def close(self) -> None:
         self._client.close()
 
     def get(
-        self, url: str, *, limit: int, accept: tuple[str, ...] = (), own: bool = False, found: bool = False
+        self,
+        url: str,
+        *,
+        limit: int,
+        accept: tuple[str, ...] = (),
+        own: bool = False,
+        found: bool = False,
+        auth: httpx.BasicAuth | None = None,
     ) -> Fetched:
         """The body at `url`, at most `limit` bytes, of one of the media types (or prefixes) in `accept` (() for any).
 
         `own`: the user's own mirror: no robots.txt, no pause, private addresses allowed. `found`: the URL stood in a
-        fetched page, so it may not lead to a private address. Raises Missing.
+        fetched page, so it may not lead to a private address. `auth`: for the origin of `url`, and no other one. Raises
+        Missing.
         """
+        first = None
         for _ in range(self.manners.redirects + 1):
             target = self._parse(url)
-            if found and not own:
+            public = found and not own
+            if public:
                 self._refuse_private(target)
             if not own:
-                self._ask_robots(target)
-            answer = self._patiently(target, limit, accept, 0.0 if own else None)
+                self._ask_robots(target, public)
+            origin = (target.scheme, target.host, target.port)
+            first = first or origin
+            allowed = auth if origin == first else None
+            answer = self._patiently(target, limit, accept, 0.0 if own else None, public, allowed)
             if isinstance(answer, Fetched):
                 return answer
             url = self._follow(target, answer.location)
@@ -192,6 +265,8 @@ class Web:
             raise Missing("unsafe address", f"{url!r}: {error}") from error
         if parsed.scheme not in ("http", "https") or not parsed.host:
             raise Missing("unsafe address", url)
+        if parsed.userinfo:
+            raise Missing("unsafe address", f"{url}: an address with a user or a password")
         return parsed.copy_with(fragment=None)
 
     def _follow(self, url: httpx.URL, location: str) -> str:
@@ -210,7 +285,7 @@ class Web:
             addresses = {str(info[4][0]) for info in socket.getaddrinfo(url.host, None, type=socket.SOCK_STREAM)}
         except (OSError, UnicodeError):
             return  # no such name here: connecting says so, or a proxy knows it
-        if not all(ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):
+        if not all(map(is_public, addresses)):
             raise Missing("unsafe address", f"{url} is on a private network")
 
     def _at(self, url: httpx.URL) -> _Host:
@@ -220,25 +295,26 @@ class Web:
 
     # robots.txt (RFC 9309)
 
-    def _ask_robots(self, url: httpx.URL) -> None:
+    def _ask_robots(self, url: httpx.URL, public: bool) -> None:
         host = self._at(url)
         with host.reading_robots:
             if host.robots is None:
-                self._read_robots(url, host)
+                self._read_robots(url, host, public)
         assert host.robots is not None
         if not host.robots(str(url)):
             raise Missing("refused by robots.txt", host.robots_note)
 
-    def _read_robots(self, url: httpx.URL, host: _Host) -> None:
+    def _read_robots(self, url: httpx.URL, host: _Host, public: bool) -> None:
         """Fill in `host.robots`. No robots.txt: all may be fetched; one that can't be read: nothing may."""
         at = url.copy_with(raw_path=b"/robots.txt")
         try:
             for _ in range(self.manners.redirects + 1):
-                answer = self._patiently(at, 500 * 1024, (), None)
+                answer = self._patiently(at, 500 * 1024, (), None, public)
                 if isinstance(answer, Fetched):
                     break
                 at = self._parse(self._follow(at, answer.location))
                 self._refuse_private(at)
+                public = True
             else:
                 raise Missing("redirect refused", "robots.txt: too many redirects")
         except Missing as missing:
@@ -261,7 +337,13 @@ class Web:
     # Requests
 
     def _patiently(
-        self, url: httpx.URL, limit: int, accept: tuple[str, ...], pause: float | None
+        self,
+        url: httpx.URL,
+        limit: int,
+        accept: tuple[str, ...],
+        pause: float | None,
+        public: bool,
+        auth: httpx.BasicAuth | None = None,
     ) -> Fetched | _Redirect:
         """One request, tried again while the failure may pass."""
         host = self._at(url)
@@ -279,7 +361,7 @@ class Web:
             reraise=True,
         )
         try:
-            return again(self._once, host, url, limit, accept, host.pause if pause is None else pause)
+            return again(self._once, host, url, limit, accept, host.pause if pause is None else pause, public, auth)
         except _Again as error:
             if error.missing.reason.startswith("http "):
                 host.busy += 1
@@ -288,8 +370,16 @@ class Web:
             raise error.missing from error
 
     def _once(
-        self, host: _Host, url: httpx.URL, limit: int, accept: tuple[str, ...], pause: float
+        self,
+        host: _Host,
+        url: httpx.URL,
+        limit: int,
+        accept: tuple[str, ...],
+        pause: float,
+        public: bool,
+        auth: httpx.BasicAuth | None,
     ) -> Fetched | _Redirect:
+        guarded = url.host if public and url.host not in self._hosts else None
         with host.turn:
             if host.given_up:
                 raise Missing(host.given_up.reason, host.given_up.note)
@@ -298,7 +388,10 @@ class Web:
             headers_read = False
             try:
                 address, headers = self._address(url)
-                with self._client.stream("GET", address, headers=headers) as response:
+                with (
+                    self._network.within(self.manners.total_timeout, guarded),
+                    self._client.stream("GET", address, headers=headers, auth=auth) as response,
+                ):
                     headers_read = True
                     answer = self._read(host, response, url, limit, accept)
                 host.unreachable = 0
@@ -306,6 +399,8 @@ class Web:
             except (Missing, _Again):
                 host.unreachable = 0  # it did answer
                 raise
+            except Private as error:
+                raise Missing("unsafe address", f"{url} is on a private network") from error
             except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
                 raise Missing("unsafe address", f"{url}: {error}") from error
             except httpx.ReadTimeout as error:
@@ -351,16 +446,13 @@ class Web:
         length = response.headers.get("content-length", "")
         if length.isdecimal() and int(length) > limit:
             raise Missing("too large", f"{url}: {length} bytes, at most {limit} allowed")
-        deadline = time.monotonic() + self.manners.total_timeout
         content = bytearray()
-        for block in response.iter_bytes():
+        for block in _unpacked(response, limit):
             self._check_stop()
             content += block
             if len(content) > limit:
                 raise Missing("too large", f"{url}: more than {limit} bytes")
-            if time.monotonic() > deadline:
-                raise httpx.ReadTimeout(f"{len(content)} bytes in {self.manners.total_timeout:g} s")
-        return Fetched(bytes(content), media_type, str(url))
+        return Fetched(bytes(content), media_type, without_secret(str(url)))
 
     def _strike(self, host: _Host, missing: Missing, cause: Exception) -> NoReturn:
         """Count a connection failure; after `strikes` in a row the host is given up for the run."""

@@ -1,0 +1,150 @@
+"""Boxes of objects, as shares of the image."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Literal
+
+from punchline.read import dress
+from punchline.read.result import Read, reader
+
+Box = tuple[float, float, float, float]  # top, left, height, width: shares of the image
+
+SIDES = ("top", "left", "height", "width")
+SMALLEST = 1e-6  # side of a box: less is no area
+MOST = 50  # different boxes of one answer: more are no answer to what was asked
+_EDGE = 30_000  # characters of an answer's beginning and end that are read
+
+_GROUP = re.compile(
+    r"(?:(?P<key>bbox_2d|box_2d|<box>|<\|box_start\|>)[\"']?\s{0,3}:?\s{0,3}\[?)?\s{0,3}"
+    r"(?:\((?P<d>[^\[\](){}]{3,40})\),\s{0,3}\((?P<e>[^\[\](){}]{3,40})\)"
+    r"|\[(?P<a>[^\[\](){}]{7,400})\]|\((?P<b>[^\[\](){}]{7,400})\)|\{(?P<c>[^\[\](){}]{7,400})\})"
+)
+_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
+_LOOSE = re.compile(  # sides by name, without brackets
+    r"(?:\b(?:top|left|height|width)\b[\"'*]{0,3}\s{0,3}[:=]\s{0,3}[*\"]{0,2}[0-9.]{1,12}\s?%?[,;\s*]{0,6}(?:and\s)?){4}",
+    re.ASCII | re.IGNORECASE,
+)
+_PART = re.compile(r"(top|left|height|width)\W{1,8}?([0-9.]{1,12})(\s?%)?", re.ASCII | re.IGNORECASE)
+_NAMED = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)
+
+
+def _four(group: str) -> tuple[list[float], str] | None:
+    """(top, left, height, width or as they stand, unit) of what stands between brackets: by name, else by place."""
+    parts = group.rstrip(" \n\t,").split(",")
+    numbers: list[tuple[str, float]] = []
+    units: set[str] = set()
+    for part in parts:
+        named = _NAMED.fullmatch(part.strip())
+        name, value = (named[1].lower(), named[2].strip()) if named else ("", part.strip())
+        number = _NUMBER.fullmatch(value)
+        if number:
+            units.add(number["unit"] or "")
+            numbers.append((name, float(value.rstrip("%px "))))
+        elif not name or name in SIDES:
+            return None
+    names = [name for name, _ in numbers]
+    if len(units) != 1:
+        return None
+    if sorted(names) == sorted(SIDES):
+        return [dict(numbers)[name] for name in SIDES], units.pop()
+    in_place = all(name in ("", side) for name, side in zip(names, SIDES, strict=False))
+    return ([number for _, number in numbers], units.pop()) if len(numbers) == len(parts) == 4 and in_place else None
+
+
+def _clipped(box: Box) -> Box | None:
+    """A box cut to the image; None for one outside, or without area."""
+    top, left, height, width = box
+    bottom, right = min(top + height, 1.0), min(left + width, 1.0)
+    inside = all(map(math.isfinite, box)) and min(top, left) >= 0
+    cut = (top, left, bottom - top, right - left)
+    return cut if inside and min(cut[2:]) >= SMALLEST else None
+
+
+def _from_corners(numbers: list[float], key: str, corners: str, size: tuple[int, int] | None) -> Box | None:
+    """A box of two corners: thousandths, or pixels of an image of `size` (width, height)."""
+    first = numbers if key != "box_2d" else [numbers[1], numbers[0], numbers[3], numbers[2]]
+    x1, y1, x2, y2 = first
+    if (corners == "pixels" and key != "box_2d") or max(numbers) > 1000:
+        if size is None or min(size) <= 0:
+            return None
+        wide, high = size
+    elif max(numbers) <= 1:
+        wide, high = 1, 1
+    else:
+        wide, high = 1000, 1000
+    if not (0 <= x1 < x2 <= wide * 1.01 and 0 <= y1 < y2 <= high * 1.01):
+        return None
+    return _clipped((y1 / high, x1 / wide, (y2 - y1) / high, (x2 - x1) / wide))
+
+
+def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Box | None:
+    key = (match["key"] or "").lower()
+    if match["d"]:
+        return _two_points(match, key, size, corners)
+    four = _four(match["a"] or match["b"] or match["c"] or "")
+    if four is None:
+        return None
+    numbers, unit = four
+    if key:
+        return _from_corners(numbers, key, corners, size) if not unit and min(numbers) >= 0 else None
+    if unit == "%":
+        return (
+            _clipped((numbers[0] / 100, numbers[1] / 100, numbers[2] / 100, numbers[3] / 100))
+            if max(numbers) <= 100
+            else None
+        )
+    if not unit and all(0 <= number <= 1 for number in numbers):
+        return _clipped((numbers[0], numbers[1], numbers[2], numbers[3]))
+    if size is None or min(size) <= 0 or min(numbers) < 0 or (max(numbers) <= 1 and unit != "px"):
+        return None
+    wide, high = size
+    top, left, height, width = numbers
+    if top >= high or left >= wide or top + height > high * 1.05 or left + width > wide * 1.05:
+        return None
+    return _clipped((top / high, left / wide, height / high, width / wide))
+
+
+def _two_points(match: re.Match[str], key: str, size: tuple[int, int] | None, corners: str) -> Box | None:
+    """A box written as two points behind its mark; None without the mark."""
+    if not key:
+        return None
+    points = [point.strip() for part in (match["d"], match["e"]) for point in part.split(",")]
+    if len(points) != 4 or not all(_NUMBER.fullmatch(point) and "%" not in point for point in points):
+        return None
+    numbers = [float(point.rstrip("px ")) for point in points]
+    return _from_corners(numbers, key, corners, size) if min(numbers) >= 0 else None
+
+
+@reader
+def boxes(
+    answer: str, size: tuple[int, int] | None = None, corners: Literal["thousandths", "pixels"] = "thousandths"
+) -> Read[tuple[Box, ...]]:
+    """The boxes of an answer as shares [top, left, height, width], cut to the image.
+
+    Sides that have names are read by name, others in that order: shares, per cent, or, where the image's `size` (width,
+    height) is known, pixels. `bbox_2d` and `<box>` hold two corners [x1, y1, x2, y2], `box_2d` [y1, x1, y2, x2], of
+    thousandths; `corners`: what a model writes instead. What other numbers mean is not guessed.
+    """
+    pieces = (
+        [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
+    )
+    found: dict[Box, tuple[int, int]] = {}
+    for at, piece in pieces:
+        for match in _GROUP.finditer(dress.same_length(piece)):
+            if len(found) > MOST or not match[0].isascii() or not piece[match.start() : match.end()].isascii():
+                continue
+            box = _box(match, size, corners)
+            if box is not None:
+                found.setdefault(box, (at + match.start(), at + match.end()))
+    for at, piece in pieces if not found else ():
+        for match in list(_LOOSE.finditer(piece))[: MOST + 1]:
+            parts = ", ".join(f"{name}: {share}{'%' * bool(unit)}" for name, share, unit in _PART.findall(match[0]))
+            written = _GROUP.fullmatch(f"[{parts}]")
+            box = _box(written, size, corners) if written else None
+            if box is not None:
+                found.setdefault(box, (at + match.start(), at + match.end()))
+    if not 0 < len(found) <= MOST:
+        return Read(None)
+    return Read(tuple(found), min(start for start, _ in found.values()), max(end for _, end in found.values()))

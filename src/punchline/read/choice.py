@@ -1,0 +1,149 @@
+"""One of lettered options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from punchline.read import dress
+from punchline.read.clauses import Mention
+from punchline.read.result import Read, reader
+from punchline.read.settle import settle
+
+KEYS = ("option_id", "option", "choice", "letter")
+
+# Words before which an A is no article, and letters after which are names of something else.
+_VERBAL = (
+    r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
+    r"|won't|seems|because|since|as|for|over"
+    r"|rather|instead|not|or|and|but|nor|than|over|also|alone|only|from|above|either|best (?:captures|fits"
+    r"|represents|matches|reflects|expresses|sums)|by far|here|too|out|then|if|vs|versus|in my"
+)
+_ARTICLE = re.compile(
+    rf"[ \t](?!(?:{_VERBAL})\b|(?:\w{{2,20}}ly )?(?!(?:series|lens|gas|species|bus|news|yes|his|its|process"
+    rf"|princess|canvas|christmas|chaos|always)\b)[a-z]{{2,20}}(?<![usi])s\b)[\"'(]{{0,2}}[a-z]"
+)
+_NAMED = re.compile(  # "Plan B", "vitamin A"; not "option B"
+    r"\b(?:plan|vitamin|type|grade|exhibit|hepatitis|point|side|team|part|section|act|class|group|category|person"
+    r"|character|figure|frame|scene"
+    r"|man|woman|boy|girl|mr|mrs|dr|size|block|room|level|phase|appendix|series|model|big|the letter on|from|case"
+    r"|zone|platform|gate|line|row|column"
+    r"|panel|image|picture|box|label|labelled|labeled|marked) [\"'(]{0,2}$"
+)
+_CHOSEN = re.compile(
+    r"\b(?:option|choice|answer(?: is| would be| must be)?|letter|select(?:ed)?|choose|pick|go with|opt for|chosen"
+    r"|not|or|and|nor|than|(?:it|that|this)(?:'s| is)|so|therefore|hence|thus"
+    r"|say)[:,]? ?[(\"']{0,2}$|[(\"':]$|(?:->|=>|→|=|:) ?$"
+)
+_STANDING = re.compile(r"(?<![\w'’.@&])(?<![\w'’]{2}[-/])[A-Za-z](?![\w@&])(?!['’]\w|[-/][A-Za-z]{2}|\.[A-Za-z])")
+
+
+def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
+    """Whether a letter that stands by itself is an option's, no article and no name."""
+    letter = text[start]
+    before, after = text[max(0, start - 40) : start], text[end : end + 40]
+    if _NAMED.search(before.lower()) or re.match(r"\)?: ?(?:\d*\.\d|\d+ ?%)", after):  # a plan B; a score of an option
+        return False
+    enclosed = before.endswith("(") and after.startswith(")")
+    at_start = not before.strip(" \n(\"'") or before.rstrip(" (\"'").endswith("\n") or before.endswith("\n")
+    if enclosed:
+        return True
+    if letter == "A":
+        return _ARTICLE.match(text, end) is None
+    if letter.isupper():
+        return letter != "I"
+    # A small letter: by itself, leading a line like "b)" or "b.", or called an option.
+    closed = re.match(r"[)\]\"']{0,2}(?:[.,;:!?)\n]|$| -|\s*$)", after) is not None
+    if letter in "ai":
+        called = re.search(r"\b(?:option|choice|letter|answer(?: is)?) ?:? ?[(\"']{0,2}$", before.lower()) is not None
+        return (at_start and closed and (marked or not after.startswith(","))) or (called and closed)
+    if at_start and (closed or marked):
+        return True
+    return bool(_CHOSEN.search(before.lower())) and (
+        closed or re.match(r" (?:or|and|is|because|as|since)\b", after) is not None
+    )
+
+
+@lru_cache(maxsize=4096)
+def _spelt(option: str) -> re.Pattern[str] | None:
+    """A pattern for an option's text in plain lower case; None for one without a word."""
+    plain = dress.plain(option).low
+    words = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", plain)
+    while words and not re.match(r"\w", words[-1]):
+        words.pop()
+    while words and not re.match(r"\w", words[0]):
+        words.pop(0)
+    if not words:
+        return None
+    return re.compile(r"(?<!\w)" + r"\s{0,2}".join(re.escape(word) for word in words[:200]) + r"(?!\w)")
+
+
+def _texts(text: dress.Plain, options: Mapping[str, str]) -> list[Mention]:
+    """Options spelt out, the longest first; one text of two options is neither's."""
+    by_text: dict[str, set[str]] = {}
+    for letter, option in options.items():
+        pattern = _spelt(option)
+        if pattern is not None:
+            by_text.setdefault(pattern.pattern, set()).add(letter)
+    found: list[Mention] = []
+    for pattern_text in sorted(by_text, key=lambda one: (-len(one), one)):
+        letters = by_text[pattern_text]
+        for match in re.finditer(pattern_text, text.low):
+            if all(match.end() <= other.start or match.start() >= other.end for other in found):
+                value = next(iter(letters)) if len(letters) == 1 else "|".join(sorted(letters))
+                found.append(Mention(match.start(), match.end(), value, True))
+            if len(found) > 400:
+                break
+    return sorted(found)
+
+
+_BETWEEN = re.compile(r"[)\]\"']{0,2}[.:,]?[)\]\"']{0,2}\s?(?:-|=|is)?\s?[(\"'\[]{0,2}")
+
+
+def _merged(letters: list[Mention], texts: list[Mention], low: str) -> list[Mention]:
+    """Letters and texts in order; a letter and its text are one mention, with another's one without a value."""
+    merged: list[Mention] = []
+    for mention in sorted([*letters, *texts]):
+        last = merged[-1] if merged else None
+        if last is not None and mention.start < last.end:
+            continue
+        joined = last is not None and last.text != mention.text and _BETWEEN.fullmatch(low, last.end, mention.start)
+        ambiguous = "|" in mention.value or (last is not None and "|" in last.value)
+        if joined and last is not None and (not last.text or low[mention.start - 1] == "("):
+            letter, text = (mention.value, last.value) if last.text else (last.value, mention.value)
+            value = letter if letter == text or (ambiguous and letter in text.split("|")) else ""
+            merged[-1] = Mention(last.start, mention.end, value, True)
+        elif last is not None and joined and last.value == mention.value:
+            merged[-1] = Mention(last.start, mention.end, last.value, True)
+        else:
+            merged.append(mention)
+    return [mention if "|" not in mention.value else mention._replace(value="") for mention in merged]
+
+
+def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool) -> list[Mention]:
+    """The options that a plain text mentions, by letter or spelt out; letters that are no option's as well."""
+    texts = _texts(text, options)
+    covered = [(one.start, one.end) for one in texts]
+    letters: list[Mention] = []
+    place = 0
+    for match in _STANDING.finditer(text.text):
+        while place < len(covered) and covered[place][1] <= match.start():
+            place += 1
+        if place < len(covered) and covered[place][0] <= match.start():
+            continue
+        if _is_option(text.text, match.start(), match.end(), marked):
+            letters.append(Mention(match.start(), match.end(), match[0].upper()))
+    return _merged(letters, texts, text.low)
+
+
+@reader
+def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | None = None) -> Read[str]:
+    """The letter of the option that an answer commits itself to, of `letters` (capitals).
+
+    `options`: {letter: text}; an option spelt out counts as its letter. By elimination, what is left of all letters
+    counts. Nothing for a hedge, a refusal, none of them, two commitments, a letter that is not there, a repeated list.
+    """
+    given = tuple(letters)
+    texts = {letter: text for letter, text in (options or {}).items() if letter in given}
+    return settle(answer, lambda text, marked: mentions(text, texts, marked), given, KEYS)

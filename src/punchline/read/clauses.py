@@ -1,0 +1,87 @@
+"""Sentences of an answer in which values are masked, and what a predicate says of its subject."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from punchline.read import words
+
+LONGEST = 1_500  # characters of a sentence; a longer one is read in pieces
+NEAR = 300  # characters around a value that bear on it
+FIRST, REST = "\ufffc", "\ufffb"  # stand for a mention: dress.plain leaves neither in a text
+MENTION = f"{FIRST}{REST}*+"
+_SENTENCE = re.compile(r"[.!?]+[\"')\]]{0,3}(?=\s|$)|\n")
+_ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|vs|mr|mrs|ms|dr|etc|st|no|cf)|(?:^|\n)\W{0,3}\d{1,3})$")
+LEAD = re.compile(
+    rf"\W{{0,4}}(?:(?:option|choice|answer|title|statement|panel) )?[(\"'\[]?{MENTION}[)\"'\]]?\W{{0,3}}$"
+)
+
+
+class Mention(NamedTuple):
+    """A value that a plain text mentions; "" for one that contradicts itself. `text`: spelt out, no mere letter."""
+
+    start: int
+    end: int
+    value: str
+    text: bool = False
+
+
+def masked(low: str, mentions: Sequence[Mention]) -> str:
+    """A text with each mention as one FIRST and as many REST as it is long, but for the first."""
+    pieces, at = [], 0
+    for mention in mentions:
+        pieces += [low[at : mention.start], FIRST, REST * (mention.end - mention.start - 1)]
+        at = mention.end
+    return "".join((*pieces, low[at:]))
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences of a masked text. "A." before more on its line is the lead of its sentence."""
+    spans, start = [], 0
+    for match in _SENTENCE.finditer(text):
+        mark = match[0]
+        if mark[0] != "\n":
+            before = text[max(start, match.start() - 80) : match.end()]
+            follows = text[match.end() : match.end() + 1]
+            if mark[0] == "." and _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()]):
+                continue
+            if follows not in ("", "\n") and match.end() - start < 80 and LEAD.match(before) and mark[0] == ".":
+                continue
+        if text[start : match.end()].strip():
+            spans.append((start, match.end()))
+        start = match.end()
+    if text[start:].strip():
+        spans.append((start, len(text)))
+    return [(at, min(at + LONGEST, end)) for start, end in spans for at in range(start, end, LONGEST)]
+
+
+class Judgement(NamedTuple):
+    sign: int
+    best: bool = False
+    hedged: bool = False
+
+
+def judgement(text: str) -> Judgement:
+    """What a predicate says of its subject: of clauses joined by "but" the last that judges counts."""
+    verdict = Judgement(0)
+    sign, best, denying = 0, False, False
+    for match in words.JUDGED.finditer(text):
+        kind = match.lastgroup
+        if kind == "but":
+            if sign or denying:
+                verdict = Judgement(sign or -1, best)
+            sign, best, denying = 0, False, False
+        elif kind == "though" and (sign or denying):
+            break
+        elif sign or kind == "though":
+            continue
+        elif kind == "neg":
+            denying = not denying
+        else:
+            good = kind != "bad"
+            sign, best = (1 if good != denying else -1), kind == "best" and not denying
+    if sign or denying:
+        verdict = Judgement(sign or -1, best)
+    return verdict._replace(hedged=words.HEDGED.search(text) is not None)

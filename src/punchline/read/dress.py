@@ -1,0 +1,132 @@
+"""An answer without its dress: what is said, and where in the answer each character of it stands."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+HEAD, TAIL = 3_000, 5_000  # characters of an answer that are read: who answers does so first or last
+
+# One letter that stands in brackets, quotation marks or emphasis of its own becomes "(X)".
+_OPEN, _CLOSE = r"[*_`\"'“”‘’«»‹›「」『』\[({【$]", r"[*_`\"'“”‘’«»‹›「」『』\])}】$]"
+_DRESS = re.compile(
+    r"(?P<struck>~~[^~\n]{1,200}+~~|<(?:s|del|strike)>[^<>\n]{1,200}+</(?:s|del|strike)>)"
+    r"|(?P<latex>\\(?:f?boxed|fbox|text(?:bf|it|rm|sf)?|math(?:bf|rm|it|sf)|operatorname|boldsymbol|[bi]f"
+    r"|rm)\s?(?=\{|\s))"
+    rf"|(?<![\w'’])(?:{_OPEN}|\\[(\[]){{1,4}}+ ?(?P<letter>[A-Za-z])(?P<mark>[.:)]?) ?(?:{_CLOSE}"
+    rf"|\\[)\]]){{1,4}}+(?!\w)"
+    r"|(?P<line></?(?:p|br|div|li|ul|ol|tr|td|th|table|h[1-6]|pre)\b[^<>]{0,99}>)"
+    r"|(?P<gone></?(?:b|i|u|strong|em|span|center|code|mark|sup|sub|font|s)\b[^<>]{0,99}>"
+    r"|<\|[^<>|\n]{1,40}\|>|<end_of_turn>|\[/?INST\])"
+    r"|(?P<begin>(?:^|(?<=\n))(?:[ \t]{0,20}(?:#{1,6}(?=[ \t])|>(?=[ \t])|[-*+•●▪◦‣·▸➤](?=[ \t]))[ \t]{0,4}){1,4}+)"
+    r"|(?P<rule>(?:^|(?<=\n))[ \t|:=*_-]{3,200}+(?=\n|\Z))"
+    r"|(?P<fence>```\w{0,12})"
+    r"|(?P<edge>(?:^|(?<=\n))[ \t]{0,20}\|[ \t]{0,20}|[ \t]{0,20}\|[ \t]{0,20}(?=\n|\Z))"
+    r"|(?P<mark_up>\*+|_{2,}|(?<!\w)_|_(?!\w)|`+|~~|\$|\\[()\[\],;!]|[{}])"
+    r"|(?P<hidden>[\x00-\x08\x0b-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\ufffb\ufffc]+)"
+    r"|(?P<newline>[^\S\n]*+\n\s*+)"
+    r"|(?P<blank>[^\S\n]+)"
+)
+_SAME = str.maketrans(
+    dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’´", "'") | dict.fromkeys("‐‑–—−―", "-") | {"…": "."}
+)
+_VERDICTS = {"✅": " ✓ ", "✔": " ✓ ", "☑": " ✓ ", "❌": " ✗ ", "✘": " ✗ ", "✖": " ✗ ", "❎": " ✗ "}
+_VERDICT = re.compile("|".join(_VERDICTS))
+
+
+class Plain(NamedTuple):
+    """A text without dress; `low` is it in lower case, as long; at[i] is where character i stands in the answer."""
+
+    text: str
+    low: str
+    at: tuple[int, ...]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """A span of the plain text as one of the answer."""
+        if not self.at or start >= end:
+            return 0, 0
+        return self.at[start], self.at[min(end, len(self.at)) - 1] + 1
+
+
+@lru_cache(maxsize=4096)
+def _compatible(character: str) -> str:
+    """Full width and the like as plain characters, where one character is one."""
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if len(plain) == 1 else character
+
+
+def same_length(text: str) -> str:
+    """NFKC, plain quotation marks and dashes, character by character."""
+    if text.isascii():
+        return text
+    return "".join(map(_compatible, text)).translate(_SAME)
+
+
+def lower(text: str) -> str:
+    """Lower case, character by character."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def _instead(match: re.Match[str]) -> str:
+    """What stands in place of a piece of dress."""
+    kind, found = match.lastgroup, match[0]
+    if kind in ("letter", "mark"):
+        letter, mark = match["letter"], match["mark"]
+        if letter in "aI" and not set(found) - set("*_ aI"):  # an article, a pronoun, in italics
+            return letter
+        return f"({letter}){mark.replace(')', '')}"
+    if kind in ("newline", "line", "rule"):
+        return "\n"
+    if kind in ("blank", "struck", "fence") or (kind == "gone" and found.startswith(("<|", "["))):
+        return " "
+    return ""
+
+
+def plain(text: str, *, head: int = HEAD, tail: int = TAIL) -> Plain:
+    """A text as it reads: no emphasis, headings, bullets, fences, LaTeX, tags, invisible characters, runs of blanks.
+
+    Of a text longer than head + tail only its beginning and its end are read, as two pieces with a line's end between.
+    """
+    if len(text) > head + tail:
+        pieces = [(0, text[:head]), (len(text) - tail, text[len(text) - tail :])]
+    else:
+        pieces = [(0, text)]
+    chars: list[str] = []
+    at: list[int] = []
+
+    def add(piece: str, places: range | list[int]) -> None:
+        chars.append(piece)
+        at.extend(places)
+
+    for offset, piece in pieces:
+        if chars:
+            add("\n", [offset])
+        same = same_length(piece)
+        last = 0
+        for match in _DRESS.finditer(same):
+            start, end = match.span()
+            add(same[last:start], range(offset + last, offset + start))
+            new = _instead(match)
+            if new:
+                add(new, [offset + min(start + n, end - 1) for n in range(len(new))])
+            last = end
+        add(same[last:], range(offset + last, offset + len(same)))
+    whole = "".join(chars)
+    whole, places = _with_verdicts(whole, at)
+    return Plain(whole, lower(whole), tuple(places))
+
+
+def _with_verdicts(text: str, at: list[int]) -> tuple[str, list[int]]:
+    """Ticks and crosses in one form, with blanks around."""
+    if text.isascii() or not _VERDICT.search(text):
+        return text, at
+    places: list[int] = []
+    last = 0
+    for match in _VERDICT.finditer(text):
+        places += at[last : match.start()] + [at[match.start()]] * 3
+        last = match.end()
+    places += at[last:]
+    return _VERDICT.sub(lambda match: _VERDICTS[match[0]], text), places

@@ -1,0 +1,127 @@
+"""Where an answer marks what it answers: boxes, tags, JSON, "Final answer:", "Answer:", a last line by itself."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from punchline.read import dress
+
+FIRM, SAID = 2, 1  # marked as the final answer; marked as an answer
+
+
+class Zone(NamedTuple):
+    """A span of the answer that it marks as what it answers."""
+
+    start: int
+    end: int
+    rank: int
+
+
+LONGEST = 1_000  # characters of a zone
+MOST = 8  # zones of one kind, the last ones
+EDGE = 20_000  # characters at the beginning and at the end of an answer in which zones are looked for
+
+_BOXED = re.compile(r"\\(?:f?boxed|fbox|framebox)\s{0,3}\{")
+_TAG = re.compile(
+    r"<(answer|final_answer|finalanswer|final-answer|final|choice|option|response|output|result|prediction)>"
+    r"|<\|begin_of_(box|solution|answer)\|>|\[(ANSWER|FINAL_ANSWER)\]",
+    re.IGNORECASE,
+)
+_KEY = re.compile(
+    r"[\"']((?:(?:final|correct|my|your|chosen|selected|best|predicted)[_ -]?)?"
+    r"(?:answer|choice|option|selection|response|result|prediction|label|output|verdict|letter)"
+    r"(?:[_ -]?(?:id|letter|label|option|choice))?)[\"']\s{0,9}:\s{0,9}",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(
+    r"\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+'|\[[^\[\]]{0,2000}+\]|[^,}\]\n]{0,400}+", re.DOTALL
+)
+_CUE = re.compile(
+    r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] ))(?:(?:so|thus|therefore|hence|and|here is|here's),? )?"
+    r"(?:(?:the|my|your|most|final|correct|best|right|chosen|selected|overall|short|direct|model|suggested"
+    r"|predicted) ){0,4}"
+    r"(?:answer|choice|option|selection|verdict|conclusion|response|decision|pick|prediction)"
+    r"(?: (?:id|letter|is|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
+)
+_FINAL = re.compile(r"\bfinal\b")
+_COURTESY = re.compile(
+    r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies"
+    r"|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate"
+    r"|i(?:'m| am) happy to|thank(?:s| you)\b|is there anything (?:else|more)\b|if you (?:have|need|would like|want)\b"
+    r"|would you like (?:me )?to\b|happy to (?:explain|elaborate))[^.!?\n]{0,140}[.!?]{0,3}\s{0,20}$",
+    re.IGNORECASE,
+)
+
+
+def _boxes(text: str, at: int) -> list[Zone]:
+    """The contents of boxes, braces in braces included; one never closed ends with its line."""
+    zones = []
+    for match in list(_BOXED.finditer(text))[-MOST:]:
+        depth, place = 1, match.end()
+        limit = min(len(text), place + LONGEST)
+        while place < limit and depth:
+            depth += {"{": 1, "}": -1}.get(text[place], 0)
+            place += 1
+        if depth:
+            line = text.find("\n", match.end(), limit)
+            place = (line if line >= 0 else limit) + 1
+        zones.append(Zone(at + match.end(), at + place - 1, FIRM))
+    return zones
+
+
+def _tags(text: str, at: int) -> list[Zone]:
+    zones, low = [], dress.lower(text)
+    for match in list(_TAG.finditer(text))[-MOST:]:
+        name = next(filter(None, match.groups()))
+        closing = f"</{match[1]}>" if match[1] else f"<|end_of_{name}|>" if match[2] else f"[/{name}]"
+        end = low.find(closing.lower(), match.end(), match.end() + LONGEST)
+        zones.append(Zone(at + match.end(), at + (end if end >= 0 else min(len(text), match.end() + LONGEST)), FIRM))
+    return zones
+
+
+def _members(text: str, at: int, keys: tuple[str, ...]) -> list[Zone]:
+    """Values of a JSON object's members that are named like an answer, or as in `keys`."""
+    zones = []
+    found = list(_KEY.finditer(text))[-MOST:]
+    if keys:
+        named = "|".join(re.escape(key) for key in keys)
+        found += list(re.finditer(rf"[\"']({named})[\"']\s{{0,9}}:\s{{0,9}}", text, re.IGNORECASE))[-MOST:]
+    for match in found:
+        value = _VALUE.match(text, match.end())
+        if value is not None and value[0].strip():
+            zones.append(Zone(at + value.start(), at + value.end(), FIRM))
+    return zones
+
+
+def _lines(text: dress.Plain) -> list[Zone]:
+    """What stands behind "Answer:" to the end of its line, or in the next line where that is empty."""
+    zones = []
+    for match in list(_CUE.finditer(text.low))[-MOST:]:
+        if not match["mark"] and match.end() >= len(text.low):
+            continue
+        end = text.low.find("\n", match.end())
+        end = len(text.low) if end < 0 else end
+        if match.end() < end:
+            start, stop = text.span(match.end(), min(end, match.end() + LONGEST))
+            zones.append(Zone(start, stop, FIRM if _FINAL.search(match[0]) else SAID))
+    return zones
+
+
+def without_courtesy(answer: str) -> str:
+    """An answer without the polite sentences at its end, of which there may be two."""
+    for _ in range(2):
+        match = _COURTESY.search(answer, max(0, len(answer) - 300))
+        if match is None or not answer[: match.start()].strip():
+            break
+        answer = answer[: match.start()]
+    return answer
+
+
+def zones(answer: str, text: dress.Plain, keys: tuple[str, ...] = ()) -> list[Zone]:
+    """The marked answers of an answer, in its order. `text`: it in plain; `keys`: further names of JSON members."""
+    found = _lines(text)
+    pieces = [(0, answer)] if len(answer) <= 2 * EDGE else [(0, answer[:EDGE]), (len(answer) - EDGE, answer[-EDGE:])]
+    for at, piece in pieces:
+        found += [*_boxes(piece, at), *_tags(piece, at), *_members(piece, at, keys)]
+    return sorted(set(found))

@@ -1,0 +1,349 @@
+"""What the sentences of an answer claim of the values that they mention: which is affirmed, which is denied.
+
+Sentence by sentence: comparisons and contrasts first ("C rather than A"), then what stands before a value in its clause
+(a commitment, a negation, doubt) and what is said of it behind (a judgement). settle.py weighs the claims.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from punchline.read import words
+from punchline.read.clauses import FIRST, LEAD, MENTION, NEAR, REST, Mention, judgement, masked, sentences
+
+
+class Claim(NamedTuple):
+    """What is claimed of one value, or of several at once (value ""): sign 1 affirmed, -1 denied, 0 neither.
+
+    tier: 4 the last words of an answer, by themselves; 3 by itself or leading the answer; 2 committed to; 1 asserted;
+    0 mentioned; -1 mentioned in doubt, a question, a condition; -2 as what was thought before, or tempts.
+    """
+
+    start: int
+    end: int
+    value: str
+    sign: int
+    tier: int
+
+
+class Group(NamedTuple):
+    """Values mentioned together: "A, B and D"."""
+
+    start: int
+    end: int
+    mentions: tuple[Mention, ...]
+    joined: str  # what joins them
+
+
+_FILL = (
+    r"(?:(?:the|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe"
+    r"|perhaps|possibly|even"
+    r"|also|either|probably|both|of|just|another) ){0,4}"
+)
+_JOIN = (
+    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?"
+    rf"| )?(?:(?:or|and|nor|and/or|as well as|but also|plus|along with|together with|through|to|&) )?{_FILL}"
+    r"[(\"'\[]{0,2}+"
+)
+_GROUP = re.compile(rf"{MENTION}(?:{_JOIN}{MENTION}){{0,11}}")
+_G = rf"[(\"'\[]?{MENTION}(?:{_JOIN}{MENTION}){{0,7}}[)\"'\]]?"
+_BOUNDARY = re.compile(
+    r"[,;:()]| -+ |\b(?:but|so|because|since|while|whereas|although|though|therefore|thus|hence|which|however|yet"
+    r"|leaving)\b"
+)
+_NOT = re.compile(
+    rf"(?:\b(?:and|but|or) )?(?:\b(?:certainly|definitely|clearly|probably|obviously|really) )?(?:\bnot\b"
+    rf"|n't(?: be)?\b)"
+    rf"(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually|exactly|so much"
+    rf"|as|for)){{0,2}}"
+    rf" {_FILL}(?P<g>{_G})(?P<but>,? but(?: rather| instead)?\b)?"
+)
+_RATHER = re.compile(
+    rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to"
+    rf"|with)|over|beats?|outweighs?"
+    rf"|trumps?|overshadows?|outranks?|preferable to|superior to|ahead of|more so than|and never)|>) {_FILL}(?P<g>{_G})"
+)
+_THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
+_EXCEPT = re.compile(
+    rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
+)
+_CONCEDED = re.compile(r"\b(?:while|(?:even )?though|although|granted)\b")
+_REJECTED = re.compile(r"\b(?:incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false)(?: \w+)?\W{0,3}$")
+_ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?")
+_ALL = re.compile(
+    r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest"
+    r"|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
+)
+_NO_ONE = re.compile(r"\b(?:none|nothing|no|nobody)\b")
+_LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
+_SINGULAR = re.compile(
+    r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
+    r"|[a-z]{2,20}(?<!s)s)\b"
+)
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    return f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+
+
+class Sentence:
+    """One sentence of a masked text; its claims."""
+
+    def __init__(
+        self, text: str, start: int, mentions: dict[int, Mention], given: frozenset[str], first: bool, judged: bool
+    ) -> None:
+        self.text = words.FREE.sub(lambda match: " " * len(match[0]), text)
+        self.at = start
+        self.mentions = mentions
+        self.given = given
+        self.first = first
+        self.judged = judged
+        self.question = text.rstrip(" \"')").endswith("?") and not words.TAG_QUESTION.search(text)
+
+    def groups(self, text: str, start: int = 0, end: int | None = None) -> list[Group]:
+        found = []
+        for match in _GROUP.finditer(text, start, len(text) if end is None else end):
+            places = [m.start() for m in re.finditer(FIRST, match[0])]
+            mentions = tuple(self.mentions[self.at + match.start() + place] for place in places)
+            found.append(Group(match.start(), match.end(), mentions, re.sub(MENTION, " ", match[0])))
+        return found
+
+    def claim(self, group: Group, sign: int, tier: int) -> list[Claim]:
+        """Claims of a group. All values that there are: a menu, no claim; several affirmed: no single one is."""
+        start, end = self.at + group.start, self.at + group.end
+        values = {mention.value for mention in group.mentions}
+        if len(values) > 1 and values >= self.given and sign >= 0:
+            return [Claim(start, end, "", 0, -1)]
+        if sign > 0 and len(values) > 1:
+            return [Claim(start, end, "", sign, tier)]
+        if sign < 0 and len(values) > 1 and values >= self.given:
+            return [Claim(start, end, "", 1, 2)]  # none of them
+        return [Claim(m.start, m.end, m.value, sign, tier) for m in group.mentions]
+
+    def contrasts(self) -> list[Claim]:
+        """Claims of what is contrasted; blanks it, so that what is left reads without it."""
+        claims: list[Claim] = []
+        for pattern in (_EXCEPT, _NOT, _RATHER, _THAN):
+            text = self.text
+            for match in list(pattern.finditer(text)):
+                before, after = (
+                    text[max(0, match.start() - NEAR) : match.start()],
+                    text[match.end() : match.end() + NEAR],
+                )
+                sign, tier = -1, 1
+                if pattern is _EXCEPT:
+                    if not _ALL.search(before):
+                        continue
+                    bad = (
+                        judgement(after).sign < 0
+                        or words.EXCLUSION.search(before)
+                        or (judgement(before).sign < 0 and not after.strip(" .!"))
+                    )
+                    sign = 1 if _NO_ONE.search(before) or bad else -1
+                    tier = 2
+                elif pattern is _THAN:
+                    if not re.search(r"\b(?:more|less|\w{2,}er|worse|rather|sooner|as)\b[^,;]{0,80}$", before):
+                        continue
+                    sign = 1 if _LESS.search(before) else -1
+                elif pattern is _NOT and words.UNSURE.search(text[max(0, match.start() - 20) : match.end()]):
+                    continue
+                if pattern is _NOT and match["but"] is None and self.verdict_follows(after):
+                    continue
+                end = match.end()
+                for group in self.groups(text, match.start("g"), match.end("g")):
+                    kept = self.fronted(group) if pattern is _RATHER and not before.strip(" (\"'") else group
+                    end = kept.end if kept is not group else end
+                    claims += self.claim(kept, sign, tier)
+                self.text = _blank(self.text, match.start(), end)
+        return claims
+
+    def fronted(self, group: Group) -> Group:
+        """Of "rather than B, D …" what belongs to the contrast: the last value behind a mere comma is the subject."""
+        last = group.mentions[-1].start - self.at
+        between = re.search(rf"{MENTION}([^{FIRST}{REST}]*)$", self.text[group.start : last])
+        if len(group.mentions) < 2 or between is None or re.search(r"\b(?:and|n?or)\b", between[1]):
+            return group
+        return Group(group.start, group.start + between.start(1), group.mentions[:-1], "")
+
+    @staticmethod
+    def verdict_follows(after: str) -> bool:
+        return re.match(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b", after) is not None
+
+    def left(self, group: Group, floor: int) -> str:
+        """What stands before a group in its clause; of one that begins with it, the one before too."""
+        before = self.text[max(floor, group.start - NEAR) : group.start]
+        clauses = list(_BOUNDARY.finditer(before))
+        for cut in reversed(clauses):
+            clause = before[cut.start() :]
+            if clause.strip(" ,;:()-\"'[") or cut[0] in ",;":
+                return clause
+        return before
+
+    def right(self, group: Group, ceiling: int) -> str:
+        """What is said of a group behind it."""
+        after = self.text[group.end : min(ceiling, group.end + NEAR)]
+        if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
+            return ""
+        after = re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after)
+        if words.SUBJECT.match(after):
+            return ""
+        return after[: stop.start()] if (stop := words.STOP.search(after)) else after
+
+    def weigh(self, group: Group, floor: int, ceiling: int, alone: bool) -> tuple[int, int]:
+        """(sign, tier) of a group that is not contrasted with any."""
+        left, right = self.left(group, floor), self.right(group, ceiling)
+        said = judgement(right)
+        head, _, own = left.rpartition(":")
+        denials = words.NEGATION.findall(re.sub(r"\bno(?:pe)?\b ?(?=[,:;-]|$)", " ", own)) + words.EXCLUSION.findall(
+            own
+        )
+        denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
+        lead = (not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40) or (
+            LEAD.match(self.text[: group.end][:80]) is not None and group.end < 80
+        )
+        if words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start) and re.match(
+            r" ?(?:would|might|could|may)\b", right
+        ):
+            return 0, -1
+        if words.LURE.search(right) and not said.best:
+            return (-1, 1) if said.sign < 0 else (0, -2)
+        if (
+            self.question
+            or words.UNSURE.search(left)
+            or words.CONDITION.search(left)
+            or words.HYPOTHETICAL.search(right)
+        ):
+            return 0, -1
+        past = words.PAST.search(left)
+        if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (said.sign < 0 and not denied):
+            return 0, -2
+        if said.sign > 0 and not said.best and _CONCEDED.search(left):
+            return 0, -2
+        if said.sign and not alone:
+            if denied:
+                return (-1, 1) if said.sign > 0 else (0, 0)
+            committed = said.best and not said.hedged and said.sign > 0
+            return said.sign, 2 if committed or (self.first and lead and said.sign > 0) else 1
+        if denied:
+            return -1, 1
+        if alone:
+            return 1, 3
+        if lead:
+            marked = re.match(r"[)\]\"']{0,3} ?(?:[.):,\n-]|$|because|since|as\b|for\b|is\b)", self.text[group.end :])
+            return (1, 2 if self.first else 1) if marked else (0, 0)
+        if words.COMMITMENT.search(left):
+            return 1, 2
+        return (1, 1) if re.match(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)", self.text[group.end :]) else (0, 0)
+
+    def claims(self) -> list[Claim]:
+        claims = self.contrasts()
+        groups = self.split(self.groups(self.text))
+        rest = re.sub(MENTION, " ", self.text)
+        alone = not words.FILLERS.sub("", rest)
+        for number, group in enumerate(groups):
+            floor = groups[number - 1].end if number else 0
+            ceiling = groups[number + 1].start if number + 1 < len(groups) else len(self.text)
+            sign, tier = self.weigh(group, floor, ceiling, alone and len(groups) == 1)
+            if (
+                number
+                and sign == 1
+                and tier == 1
+                and claims[-1].sign < 0
+                and _ALSO.fullmatch(self.text, floor, group.start)
+            ):
+                sign = -1  # "not about phones (A) or effort (D)"
+            weighed = self.claim(group, sign, tier)
+            gap = self.text[floor : group.start] if number else ""
+            if (
+                min(sign, claims[-1].sign if claims else -1) >= 0
+                and tier >= 0
+                and re.search(r"\bor\b(?! rather)(?!.*[;])", gap)
+            ):
+                weighed.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))  # "it is A or it is B"
+            claims += weighed
+        return claims
+
+    def split(self, groups: list[Group]) -> list[Group]:
+        """Of "B, C is wrong" and "B, and C is wrong" only the last is the subject."""
+        parts: list[Group] = []
+        for group in groups:
+            several = len(group.mentions) > 1 and not re.search(r"\b(?:n?or|both|either)\b", group.joined)
+            if (
+                several
+                and _SINGULAR.match(self.text, group.end)
+                and judgement(self.text[group.end : group.end + NEAR]).sign
+            ):
+                last = group.mentions[-1]
+                cut = last.start - self.at
+                first = re.sub(r"[^\ufffc\ufffb]+$", "", self.text[group.start : cut])
+                parts.append(Group(group.start, group.start + len(first), group.mentions[:-1], group.joined))
+                parts.append(Group(cut, group.end, (last,), ""))
+            else:
+                parts.append(group)
+        return parts
+
+
+def claims(low: str, mentions: Sequence[Mention], given: frozenset[str], judged: bool = True) -> list[Claim]:
+    """All claims of a text, in its order; `mentions` in order, none in another. `judged`: what follows a value and a
+    comma or colon is said of it ("A: too broad"), not of the matter ("No, it is not")."""
+    text = masked(low, mentions)
+    places = {mention.start: mention for mention in mentions}
+    found: list[Claim] = []
+    spans = sentences(text)
+    for number, (start, end) in enumerate(spans):
+        sentence = text[start:end]
+        if FIRST not in sentence:
+            found += _said_without(sentence, start, found, spans[number - 1][0] if number else 0)
+            continue
+        of_sentence = Sentence(sentence, start, places, given, first=number == 0, judged=judged).claims()
+        if (
+            number == len(spans) - 1
+            and len(of_sentence) == 1
+            and of_sentence[0].tier == 3
+            and not _lists(found, of_sentence)
+        ):
+            of_sentence = [of_sentence[0]._replace(tier=4 if number else 3)]
+        found += of_sentence
+    return _without_first_of_list(text, spans, sorted(found))
+
+
+def _lists(found: list[Claim], last: list[Claim]) -> bool:
+    """Whether a last line goes on with a list: "B\nC"."""
+    values = [claim.value for claim in (*found, *last)]
+    return (len(found) == 1 and found[0].tier >= 3) or (len(values) > 1 and values == sorted(set(values)))
+
+
+def _without_first_of_list(text: str, spans: list[tuple[int, int]], found: list[Claim]) -> list[Claim]:
+    """An answer that begins with an option is one of it, unless others head lines or sentences in the same way."""
+    heads = {
+        start + head[0].index(FIRST)
+        for start, end in spans
+        if (head := re.match(rf"\W*(?:option )?[(\"'\[]?{MENTION}(?=[)\]\"']{{0,3}} ?[.):,-])", text[start:end]))
+    }
+    leading = {claim.value for claim in found if claim.start in heads and claim.sign > 0}
+    if len(leading) < 2 or found[0].tier != 2 or found[0].start not in heads:
+        return found
+    return [found[0]._replace(tier=1), *found[1:]]
+
+
+def _said_without(sentence: str, start: int, found: list[Claim], before: int) -> list[Claim]:
+    """Claims of a sentence without a mention: that none fits, or what "this" is said to be."""
+    none = words.NONE_FITS.search(sentence)
+    if none and not re.search(r"\bother\b", sentence[: none.end() + 12]):
+        return [Claim(start + none.start(), start + none.end(), "", 1, 2)]
+    last = [claim for claim in found if claim.start >= before]
+    text = sentence.lstrip(" \"'(-")
+    anaphor = words.ANAPHOR.match(text)
+    verdict = re.match(
+        rf"(?:{words._NO}|yes|wrong|incorrect|correct|false|true|not|doesn't|does not|too|✓|✗)(?!\w)", text
+    )
+    if not (anaphor or verdict) or len(last) != 1 or len({claim.value for claim in found}) < 2:
+        return []
+    said = judgement(text[anaphor.end() if anaphor else 0 :])
+    if not said.sign or not last[0].value or last[0].tier >= 2:
+        return []
+    return [
+        last[0]._replace(sign=said.sign, tier=2 if said.best and not said.hedged else 1, start=start, end=start + 1)
+    ]

@@ -1,0 +1,342 @@
+"""One or several of given labels, each with the forms that stand for it."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from punchline.read import choice, clauses, dress, final, words
+from punchline.read.clauses import Mention
+from punchline.read.refusal import refuses
+from punchline.read.result import Read, reader
+from punchline.read.settle import settle
+
+NOT_APPLICABLE = "NA"
+_NONE = re.compile(r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none)\W*")
+
+Forms = Mapping[str, Sequence[str]]
+KEYS = (
+    "modality",
+    "labels",
+    "styles",
+    "style",
+    "humor_styles",
+    "humor_style",
+    "answers",
+    "categories",
+    "sound_effects",
+    "sound_effect",
+)
+
+
+@lru_cache(maxsize=256)
+def _pattern(forms: tuple[tuple[str, tuple[str, ...]], ...]) -> re.Pattern[str]:
+    """A pattern with a group a label; a form that ends in * may go on."""
+    groups = []
+    for number, (_, of_label) in enumerate(forms):
+        spelt = "|".join(
+            re.escape(form.rstrip("*").lower()).replace(r"\ ", r"[ -]") + (r"\w{0,12}" if form.endswith("*") else "")
+            for form in sorted(of_label, key=len, reverse=True)
+        )
+        groups.append(f"(?P<l{number}>{spelt})")
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(groups)})(?![\w])(?!-\w)")
+
+
+def _frozen(labels: Forms | Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if isinstance(labels, Mapping):
+        return tuple((label, (label, *forms)) for label, forms in labels.items())
+    return tuple((label, (label,)) for label in labels)
+
+
+def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
+    names = [label for label, _ in forms]
+    return [
+        Mention(match.start(), match.end(), names[int((match.lastgroup or "l0")[1:])])
+        for match in _pattern(forms).finditer(low)
+    ]
+
+
+_AND = re.compile(
+    r"[\"')]{0,2}(?: ?(?:,|&|\+|/) ?(?:and )?| (?:and|as well as|plus|along with|together with|combined with"
+    r"|in tandem with|working with) )"
+    r"(?:the |its |their |both )?[\"'(]{0,2}"
+)
+_AND_VISIBLY = re.compile(
+    r"\b(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)\b|[&+]"
+)
+_BOTH_WORD = re.compile(
+    r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were"
+    r"|contribute|play|matter|of these|of them|the|equally"
+    r"|together|work|need|carry|make|because|since|as|in|to|here|from|modes?|channels?|words|image|for|seem)))"
+)
+
+
+def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) -> list[Mention]:
+    """Mentions with "X and Y" as one of both; "X, Y or both" stays a list."""
+    merged: list[Mention] = []
+    for mention in found:
+        if mention.value == both and not _BOTH_WORD.match(low, mention.end):
+            continue
+        last = merged[-1] if merged else None
+        between = low[last.end : mention.start] if last else ""
+        if last and {last.value, mention.value} == pair and _AND.fullmatch(between):
+            listed = re.match(r"[\"')]{0,2},? ?(?:or |and )?[\"'(]{0,2}both", low[mention.end : mention.end + 16])
+            apart = (
+                _AND_VISIBLY.search(between) is None
+                and re.match(r"[\"')]{0,2}$|[\"')]{0,2}[.\n]", low[mention.end :]) is None
+            )
+            if (
+                not listed
+                and not apart
+                and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", low[max(0, last.start - 20) : last.start])
+            ):
+                merged[-1] = Mention(last.start, mention.end, both)
+                continue
+        if (
+            last
+            and last.value == both
+            and mention.value in pair
+            and (re.fullmatch(r" (?:of )?(?:the )?", between) or _AND.fullmatch(between))
+        ):
+            merged[-1] = Mention(last.start, mention.end, both)
+            continue
+        if last and last.value == both == mention.value and mention.start - last.end < 8:
+            merged[-1] = Mention(last.start, mention.end, both)
+            continue
+        merged.append(mention)
+    return merged
+
+
+@reader
+def label(
+    answer: str, labels: Forms | Iterable[str], both: tuple[str, str, str] | None = None, none: bool = False
+) -> Read[str]:
+    """The one label that an answer commits itself to. `labels`: {label: further forms of it}, or labels alone; a form
+    ending in * is a word's beginning. `both`: (X, Y, label that stands for X and Y). `none`: an answer that says "not
+    applicable" is "NA". Nothing for a hedge, a refusal, several.
+    """
+    forms = _frozen(labels)
+
+    def lex(text: dress.Plain, marked: bool) -> list[Mention]:
+        found = _mentions(text.low, forms)
+        return _with_both(found, text.low, frozenset(both[:2]), both[2]) if both else found
+
+    if none and len(answer) < 200 and _NONE.fullmatch(dress.plain(answer).low):
+        return Read(NOT_APPLICABLE, 0, len(answer))
+    return settle(answer, lex, [name for name, _ in forms], KEYS)
+
+
+# --------------------------------------------------------------------------------------------------- several of them
+
+_HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
+_LIST_REST = re.compile(
+    r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers"
+    r"|selected)\b|[\W\d_]"
+)
+_CHOSEN = re.compile(
+    r"\b(?:styles?|categor\w+|labels?|best|describe[sd]?|select\w*|choose|answer|classif\w+|fits?|is|are|mainly"
+    r"|primarily|uses?|relies|combin\w+|mix)\b"
+)
+_DENIED_AFTER = re.compile(
+    r"[)\"']{0,2} ?(?:\(?-?:? ?(?:no(?![\w ])|not(?= ?(?:[.,;:)\n]|$|really|present|at all|applicable|here"
+    r"|quite|much|relevant))|absent|✗|doesn't|does not|isn't|n/a|false)|(?:is|are|does|do|was|seems?|would"
+    r"|elements? (?:is|are))(?: \w+ly)? ?"
+    r"(?:n't|not|absent|missing|weak\w*|less|secondary|ruled out|wrong|incorrect)\b|(?:can|could"
+    r"|may) be (?:ruled out|excluded|dismissed))"
+)
+
+
+_SEEMING = re.compile(
+    r"\b(?:looks? like|seems? (?:like|to be)|thought|tempting|might (?:say|think|seem|appear)|could (?:say|argue"
+    r"|think)|appears? to be)\b"
+)
+
+
+def _denied(text: str, mention: Mention, following: str) -> bool:
+    """Whether a label of a sentence is denied: before it in its clause, through "and", "or", commas; or behind it."""
+    before = text[max(0, mention.start - clauses.NEAR) : mention.start]
+    cut = max(
+        (
+            match.start()
+            for match in re.finditer(
+                r"[;:()]|\b(?:but|so|because|while|whereas|although|though|however|yet|instead)\b", before
+            )
+        ),
+        default=0,
+    )
+    clause = words.FREE.sub(" ", before[cut:])
+    clause = re.sub(
+        r"\b(?:rather than|instead of|as opposed to|not|without|over)\b([^,]{0,60}), (?!(?:or|nor|and)\b)", " ", clause
+    )
+    clause = re.sub(r"\bnor\b", " ", clause) if "neither" in clause else clause
+    denials = (
+        words.NEGATION.findall(clause)
+        + words.EXCLUSION.findall(clause)
+        + re.findall(r"\brather than\b|\binstead of\b", clause)
+    )
+    if _SEEMING.search(clause.rpartition(",")[2]):
+        return True
+    return len(denials) % 2 == 1 or _DENIED_AFTER.match(following) is not None
+
+
+def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
+    """The labels that a plain text affirms: those that make up a sentence or head its lines, else all that it uses."""
+    found = _mentions(low, forms)
+    listed: list[Mention] = []
+    heads: list[Mention] = []
+    other: list[Mention] = []
+    every = frozenset(name for name, _ in forms)
+    starts = [one.start for one in found]
+    for start, end in clauses.sentences(low):
+        sentence = low[start:end]
+        own = found[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
+        mentions = [one._replace(start=one.start - start, end=min(one.end, end) - start) for one in own]
+        if not mentions or sentence.rstrip(" \"')").endswith("?"):
+            continue
+        rest = list(sentence)
+        for one in mentions:
+            rest[one.start : one.end] = " " * (one.end - one.start)
+        menu = {one.value for one in mentions} >= every and len(every) > 2
+        kept = [
+            one._replace(start=one.start + start, end=one.end + start)
+            for one in mentions
+            if not menu and not _denied(sentence, one, sentence[one.end :])
+        ]
+        if not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", "".join(rest))):
+            listed += kept
+        elif _HEAD.match(sentence[: mentions[0].start]) and re.match(
+            r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)", sentence[mentions[0].end :]
+        ):
+            heads += kept[:1] if kept and kept[0].start == mentions[0].start + start else []
+        elif not words.CONDITION.search(sentence) and not words.UNSURE.search(sentence):
+            other += kept
+    if len({one.value for one in heads}) == len(every):  # the guidelines repeated
+        heads = []
+    return listed or heads or other
+
+
+@reader
+def several(answer: str, labels: Forms | Iterable[str], none: bool = True) -> Read[tuple[str, ...]]:
+    """The labels that an answer affirms, each once, in its order; ("NA",) where it says that none applies.
+
+    Labels in a marked answer; else those that stand as a list of their own, or head lines; else all that are affirmed.
+    What is denied ("no sarcasm", "rather than a pun") is left out, as is the repeated list of all of them.
+    """
+    forms = _frozen(labels)
+    text = dress.plain(answer)
+    if none and len(text.low) < 200 and _NONE.fullmatch(text.low):
+        return Read((NOT_APPLICABLE,), 0, len(answer))
+    zones = final.zones(answer, text, KEYS)
+    for rank in (final.FIRM, final.SAID):
+        chosen = [zone for zone in zones if zone.rank == rank]
+        for zone in reversed(chosen):
+            end = _block_end(answer, zone)
+            part = dress.plain(answer[zone.start : end])
+            found = _several(part.low, forms)
+            if found:
+                return _together(found, part, zone.start)
+            if none and _NONE.fullmatch(part.low[:200]):
+                return Read((NOT_APPLICABLE,), zone.start, zone.end)
+    if refuses(text.low):
+        return Read(None)
+    found = _several(text.low, forms)
+    return _together(found, text, 0) if found else Read(None)
+
+
+def _block_end(answer: str, zone: final.Zone) -> int:
+    """The end of a marked answer that is a list over several lines."""
+    if zone.rank == final.FIRM and answer[max(0, zone.start - 1) : zone.start] in ("{", ">", "["):
+        return zone.end
+    block = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}").match(answer, zone.end)
+    return block.end() if block else zone.end
+
+
+def _together(found: list[Mention], text: dress.Plain, offset: int) -> Read[tuple[str, ...]]:
+    start, end = text.span(min(one.start for one in found), max(one.end for one in found))
+    return Read(tuple(dict.fromkeys(one.value for one in found)), offset + start, offset + end)
+
+
+# ------------------------------------------------------------------------------------ there or not, contributing or not
+
+_ABSENT = re.compile(
+    r"\babsent\b|\babsence of\b|\bno (?:\w+[- ]){0,3}?(?:sound[- ]?effects?|onomatopoei\w+|sfx)\b"
+    r"|\bno such (?:sound )?effects?\b|\bnone (?:of|are|is|in|present|found)\b"
+    r"|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include|have|feature|use|show|present"
+    r"|display|seem to (?:have|contain|include))\b)"
+    r"|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible"
+    r"|included)|\b(?:lacks?|without|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)"
+    r"|\bnot (?:present|there)\b|\bcontains? no\b"
+)
+_PRESENT = re.compile(
+    r"\bpresent\b|\bpresence\b|\bthere(?:'s| is| are| were)(?! no\b| not\b|n't)|\b(?:contains?|includes?|features?"
+    r"|uses?|has|appears?|shows?)\b(?! no)|\bsound[- ]?effects?(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b"
+    r"|\bnot absent\b|\b(?:can be seen|visible|used)\b"
+)
+_CONTRIBUTE = re.compile(
+    r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy)\b|\benhanc\w+|\bamplif\w+|\bessential\b"
+    r"|\bheighten\w*|\breinforc\w+|\bpart of (?:the|what)"
+    r"|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key"
+    r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:play|has"
+    r"|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|impact|part)\b"
+)
+_NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|nil|zero|✗)")
+_IDLE = re.compile(
+    r"\b(?:decorative|incidental|irrelevant|unrelated|merely|purely|only (?:set|atmospher|background|decor|ambien"
+    r"|there|for)\w*|background noise|just (?:background|atmosphere|ambien\w+|there|decorat\w+))\b"
+)
+
+
+def _presence(low: str) -> tuple[int, int, int] | None:
+    """(0 absent, 1 contributing, 2 idle; start, end) of a plain text; None where it does not say."""
+    text = words.FREE.sub(lambda match: " " * len(match[0]), low)
+    text = re.sub(r"\bnot absent\b", lambda match: "   present".ljust(len(match[0])), text)
+    absent = _ABSENT.search(text)
+    masked = text[: absent.start()] + " " * len(absent[0]) + text[absent.end() :] if absent else text
+    present = _PRESENT.search(masked)
+    said: set[int] = set()
+    span = (0, 0)
+    for match in list(_CONTRIBUTE.finditer(masked))[:40]:
+        near = max(0, match.start() - clauses.NEAR)
+        cut = near + max(
+            (stop.end() for stop in re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])), default=0
+        )
+        clause = masked[cut : match.end()]
+        denied = len(words.NEGATION.findall(clause)) % 2 == 1
+        said.add(2 if denied or _NIL.match(masked, match.end()) else 1)
+        span = match.span()
+    if _IDLE.search(masked) and 1 not in said:
+        said.add(2)
+        span = span if span[1] else (_IDLE.search(masked) or match).span()
+    if absent:
+        after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
+        masked = masked[absent.end() + after.end() :] if after else masked
+        explicit = re.search(r"\bpresent\b|\bor\b", masked)
+        return None if explicit or 1 in said else (0, *absent.span())
+    if len(said) != 1 or not (present or 1 in said or re.search(r"\b(?:effects?|they|it)\b", masked)):
+        return None
+    return said.pop(), *span
+
+
+@reader
+def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") -> Read[str]:
+    """One of three labels: it is absent; it is there and contributes; it is there and does not.
+
+    `letters`: of the three in the question. Nothing for two of them, and for "present" alone.
+    """
+    text = dress.plain(answer)
+    chosen = choice.choice(answer, letters, dict(zip(letters, labels, strict=True)))
+    if chosen.value is not None:
+        return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
+    zones = final.zones(answer, text, KEYS)
+    for zone in sorted(zones, key=lambda one: (one.rank, one.start), reverse=True):
+        part = dress.plain(answer[zone.start : zone.end])
+        found = _presence(part.low)
+        if found:
+            start, end = part.span(found[1], found[2])
+            return Read(labels[found[0]], zone.start + start, zone.start + end)
+    if refuses(text.low):
+        return Read(None)
+    found = _presence(text.low)
+    return Read(labels[found[0]], *text.span(found[1], found[2])) if found else Read(None)

@@ -1,0 +1,104 @@
+"""The name of an object, of a few words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from punchline.read import dress, final, words
+from punchline.read.refusal import refuses
+from punchline.read.result import Read, reader
+
+MOST_WORDS = 10  # of a name that stands by itself
+_OF_SENTENCE = 4  # of a name that a sentence gives
+KEYS = ("object", "name", "word", "item", "element")
+
+_MARK = re.compile(
+    r"^\W{0,8}(?:(?:the |my )?(?:final |correct |single[- ]word )?(?:label|object|answer|item|element|word|name"
+    r"|response)(?: name)?\s?(?:is\s?)?:|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}",
+    re.IGNORECASE,
+)
+_NO_NAME = re.compile(
+    r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?"
+    r"|(?:i|sorry|answer (?:the|with|in)|there|(?:it|that|this)(?:'s|’s| is| isn't| would| must| was| could))\b.*",
+    re.IGNORECASE,
+)
+_ABOUT = r"(?:object|item|element|thing|label|answer|word|part|figure|image element)"
+_SENTENCE = re.compile(
+    rf"\b{_ABOUT}(?: [^.:;\n]{{1,120}}?)?(?:,? (?:is|would be|must be|seems to be|has to be)(?: likely| probably"
+    rf"| clearly)?|:) (?:the |an? )?[\"'(]{{0,2}}"
+    rf"(?P<name>(?!(?:not|no|the|an?|that|to|in|on|unclear|related|used|shown|what|it|one|n't"
+    rf"|never)\b)[\w'-]+(?: (?!(?:which|that|who|because|since|as|and|in|on|at|with|is|are|of|representing"
+    rf"|symboli[sz]ing|used|here|being|for|,)\b)[\w'-]+){{0,{_OF_SENTENCE - 1}}})"
+    rf"|(?:^|(?<=\n)|(?<=[.!?] ))[\"'(]{{0,2}}(?:the |an? )?(?P<subject>[\w'-]+(?: (?!(?:is|are"
+    rf"|of)\b)[\w'-]+){{0,2}})[\"')]{{0,2}} (?:is|would be) (?:the )?(?:main |key |metaphorical |related )?{_ABOUT}\b"
+    rf"|\b(?:i would say|i'd say|i choose|i would choose|it is|it's|that would be|it would be|it must be"
+    rf"|therefore,?|so,?|definitely|metaphor (?:is )?(?:involves|relates to|related to|centers on"
+    rf"|centres on)) (?:the |an? )?[\"'(]{{0,2}}"
+    rf"(?P<said>(?!(?:not|no|the|an?|that|to|in|on|unclear|possible|impossible|hard|difficult|what|one|which|it"
+    rf"|this|there|clear|likely|probably|all|about|because|just|like)\b)[\w'-]+(?: (?!(?:which|that|who|because"
+    rf"|since|as|and|in|on|at|with|is|are|of|representing|for)\b)[\w'-]+){{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$"
+    rf"| (?:in|on|which|that|because|since|as|at|with)\b))"
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|would|relates|represents|shows|depicts|because|involves|can|cannot|can't)\b",
+    re.IGNORECASE,
+)
+
+
+def _name(line: str, shown: frozenset[str]) -> str | None:
+    """A line as a name; None for a sentence, for nothing, for a piece of the prompt."""
+    name = line
+    for _ in range(2):
+        name = _MARK.sub("", name, count=1)
+    aside = re.match(r"([\w' -]{2,40}?)(?:: | [-–—] |, (?=because|since|as|which)| \()", name)
+    name = aside[1] if aside and len(aside[1].split()) <= _OF_SENTENCE else name
+    name = " ".join(re.sub(r"[\"“”]", "", name).split()).strip(" .,;:!?'()[]*_`")
+    name = re.sub(r"^(?:an?|the) (?=\w)", "", name, flags=re.IGNORECASE)
+    parts = name.split()
+    if not re.search(r"\w", name) or len(parts) > MOST_WORDS or _NO_NAME.fullmatch(name):
+        return None
+    if len(parts) > 2 and _VERB.search(name):
+        return None
+    return None if len(parts) > 1 and any(name.lower() in text for text in shown) else name
+
+
+@reader
+def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
+    """The object that an answer names: marked as its answer, else its first line, else what a sentence says that it is.
+
+    `shown`: instructions and texts of the prompt, which repeated are no answer. Nothing for a refusal, "none", a
+    sentence that names none.
+    """
+    prompts = frozenset(" ".join(text.lower().split()) for text in shown)
+    text = dress.plain(answer, head=4_000, tail=2_000)
+    zones = [zone for zone in final.zones(answer, text, KEYS) if zone.end - zone.start < 300]
+    for zone in sorted(zones, key=lambda one: (one.rank, one.start), reverse=True):
+        part = dress.plain(answer[zone.start : zone.end])
+        name = _name(part.text.split("\n")[0], prompts) if part.text.strip() else None
+        sentence = None if name else _SENTENCE.search(part.low)
+        if name:
+            return Read(name, zone.start, zone.end)
+        if sentence:
+            return _of_sentence(sentence, part, zone.start)
+    if refuses(text.low):
+        return Read(None)
+    at = 0
+    for line in text.text.split("\n"):
+        repeated = " ".join(line.lower().split()).strip(" .,;:!?")
+        if re.search(r"\w", line) and not any(repeated in prompt for prompt in prompts if " " in repeated):
+            name = _name(line[:500], prompts)
+            if name:
+                place = max(line.find(name), 0)
+                return Read(name, *text.span(at + place, at + place + len(name)))
+            break
+        at += len(line) + 1
+    sentence = None if words.UNSURE.search(text.low) else _SENTENCE.search(text.low)
+    return _of_sentence(sentence, text, 0) if sentence else Read(None)
+
+
+def _of_sentence(match: re.Match[str], text: dress.Plain, at: int) -> Read[str]:
+    kind = next(name for name in ("name", "subject", "said") if match[name])
+    start, end = text.span(*match.span(kind))
+    name = text.text[slice(*match.span(kind))].strip(" '\"")
+    return Read(name, at + start, at + end) if re.search(r"\w", name) else Read(None)

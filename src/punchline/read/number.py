@@ -1,0 +1,110 @@
+"""The one panel that an answer names by its number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from punchline.read import dress
+from punchline.read.clauses import Mention
+from punchline.read.result import Read, reader
+from punchline.read.settle import settle
+
+NOT_APPLICABLE = "NA"
+KEYS = ("panel", "panel_number", "panel_id", "number", "frame")
+
+CARDINALS = {
+    w: n
+    for n, w in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1
+    )
+}
+ORDINALS = {
+    w: n
+    for n, w in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+        ],
+        1,
+    )
+}
+PICTURE = r"(?:panel|frame|picture|image|box|cell|strip|scene)"
+_CARDINAL, _ORDINAL = "|".join(CARDINALS), "|".join(ORDINALS)
+_NAMED = re.compile(
+    rf"\b{PICTURE}s?(?: (?:number|no\.?|label(?:l?ed)?|marked|with (?:the )?(?:number"
+    rf"|label)))? ?[#\"'(]{{0,2}}(?:(\d{{1,4}})|({_CARDINAL}))(?![\w%]|\.\d)"
+    rf"|\b(?:({_ORDINAL})|(\d{{1,2}})(?:st|nd|rd|th))(?: (?:and (?:final|last)|labelled|numbered))? {PICTURE}\b"
+)
+_BARE = re.compile(
+    r"(?<![\w.,/%$#-])(?<!\d[-/:] )#?(\d{1,4})(?![\w%/])(?!\.\d|,\d{3}|:\d|-\w|['’]s\b)"
+    r"(?! ?(?:out )?of\b.{0,9}\d.{0,9}\?)"
+)
+_BEFORE = re.compile(
+    r"(?:^|\n|[(:#\"'>=]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
+    r"|for|it's|so|therefore|thus|hence|no|through|to)"
+    r"|[,/&+]|nor|->|→)[ \"'(]{0,3}$"
+)
+_AFTER = re.compile(
+    r"[)\]\"']{0,3} ?(?:[.,;:!?)/&+-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not|contributes?"
+    r"|would|rather|instead|over|for|has|delivers?)\b)"
+)
+_LISTED = re.compile(r"\d\)? ?(?:through|to|and|or|&|,) ?$")
+_TOTAL = re.compile(
+    r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
+    r"|\d ?[-–] ?$"
+)
+_WORD = re.compile(rf"\W*({_CARDINAL})\W*")
+_NONE = re.compile(r"\W*(?:n/?a|not applicable|none)\W*", re.IGNORECASE)
+
+
+def _value(match: re.Match[str]) -> str:
+    digits, cardinal, ordinal, numeral = match.groups()
+    if digits or numeral:
+        return str(int(digits or numeral))
+    return str(CARDINALS[cardinal] if cardinal else ORDINALS[ordinal])
+
+
+def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
+    low = text.low
+    word = _WORD.fullmatch(low)
+    if word:
+        return [Mention(*word.span(1), str(CARDINALS[word[1]]))]
+    found = [Mention(match.start(), match.end(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
+    ends = [(one.start, one.end) for one in found]
+    place = 0
+    for match in _BARE.finditer(low):
+        while place < len(ends) and ends[place][1] <= match.start():
+            place += 1
+        if place < len(ends) and ends[place][0] <= match.start():
+            continue
+        before = low[max(0, match.start() - 30) : match.start()]
+        if (
+            match[0].isascii()
+            and not _TOTAL.search(before)
+            and _BEFORE.search(before)
+            and (_AFTER.match(low, match.end()) or _LISTED.search(before))
+        ):
+            found.append(Mention(match.start(), match.end(), str(int(match[1]))))
+    return sorted(found)
+
+
+@reader
+def number(answer: str, labels: Iterable[str]) -> Read[str]:
+    """The label of the panel that an answer commits itself to, of `labels` ("1", "2", …); "NA" where it says that none
+    applies. "The third panel" is 3. Nothing for a panel that is not there, for several, for "the last one": which label
+    that one bears the answer does not say. How many panels the comic has is no answer.
+    """
+    if len(answer) < 100 and _NONE.fullmatch(dress.plain(answer).text):
+        return Read(NOT_APPLICABLE, 0, len(answer))
+    return settle(answer, _mentions, {str(label) for label in labels}, KEYS)

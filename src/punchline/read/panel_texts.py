@@ -1,0 +1,75 @@
+"""The text of each panel, as "N: text"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from punchline.read.result import Read, reader
+
+# `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
+_KEY = re.compile(
+    r"""(?<!\S)[\[({*_"'#-]{0,6}+\s?(?:panel\s{0,3}+)?(?:\#|number\s)?[\[({*_"'#]{0,4}+([0-9]{1,3}+)[\])}*_"']{0,4}+(?:\s\([^()\n]{1,60}+\)[*_]{0,2})?\s{0,3}+:(?!\d)[*_]{0,2}""",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(  # "## Panel 2" above its text, "2. TEXT"
+    r"^[ \t]{0,8}(?:[#*_>-]{1,6}+[ \t]{0,3})?panel\s{1,3}(?:\#"
+    r"|number\s)?([0-9]{1,3}+)[*_.)\]]{0,4}+(?:[ \t]\([^()\n]{1,60}\))?[ \t]{0,3}[*_]{0,2}(?:[-–—][ \t]{0,3}|(?=\n|\Z))"
+    r"|^[ \t]{0,8}[*_]{0,2}([0-9]{1,3}+)[.)][*_]{0,2}[ \t]{1,3}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NO_TEXT = re.compile(
+    r"[\[({*_\"'-]{0,4}\s?(?:(?:there is |has |contains )?no (?:visible |readable |written |spoken )?(?:text"
+    r"|dialogue|words|speech)(?: (?:in|inside|within|on) (?:this|the) panel)?"
+    r"(?: is)?(?: present| visible)?|none|n/a|empty|blank|silent|wordless|textless|without text)\s?[\])}*_\"'.]{0,5}",
+    re.IGNORECASE,
+)
+_MOST = 100_000  # characters that are read
+
+
+def _unquoted(value: str) -> str:
+    """A panel's text without the marks around it; "" where it says that there is none."""
+    value = value.strip()
+    value = (
+        re.sub(r"\s{0,3}```\w{0,10}\s{0,3}$", "", value[-40:])
+        if len(value) <= 40
+        else value[:-40] + re.sub(r"\s{0,3}```\w{0,10}\s{0,3}$", "", value[-40:])
+    )
+    for opening, closing in ('""', "“”", "{}", "**"):
+        inner = value.removesuffix(",")
+        if len(inner) > 1 and inner[0] == opening and inner[-1] == closing and closing not in inner[1:-1]:
+            value = inner[1:-1].strip()
+    return "" if len(value) < 80 and _NO_TEXT.fullmatch(value) else value
+
+
+def _label(digits: str) -> str:
+    return str(int(digits))
+
+
+@reader
+def panel_texts(answer: str, labels: Iterable[str]) -> Read[dict[str, str]]:
+    """{label: text} in the answer's order, of `labels` only; a repeated label's texts are joined with a space, and a
+    panel said to have no text has "". Keys: "N:", "Panel N:", {N}:, JSON's "N":, headings, numbered lists. A number
+    that is no label is no key, but part of the text.
+    """
+    known = frozenset(labels)
+    text = answer[:_MOST]
+    in_object = re.match(r"\s{0,99}(?:```\w{0,10}\s{0,9})?\{\s{0,99}\"", text) is not None
+    for pattern in (_KEY, _HEADING):
+        keys = [
+            (match, _label(next(filter(None, match.groups()))))
+            for match in pattern.finditer(text)
+            if match[0].isascii() or pattern is _HEADING
+        ]
+        keys = [(match, key) for match, key in keys if key in known]
+        if not keys:
+            continue
+        starts = [match.start() for match, _ in keys]
+        texts: dict[str, list[str]] = {}
+        for (match, key), end in zip(keys, [*starts[1:], len(text)], strict=False):
+            value = text[match.end() : end]
+            if in_object and value.rstrip("` \n").endswith("}"):
+                value = value.rstrip("` \n").removesuffix("}")
+            texts.setdefault(key, []).append(_unquoted(value))
+        return Read({key: " ".join(values) for key, values in texts.items()}, starts[0], len(text.rstrip()))
+    return Read(None)

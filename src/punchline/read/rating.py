@@ -1,0 +1,64 @@
+"""A judge's score on a scale."""
+
+from __future__ import annotations
+
+import re
+
+from punchline.read import dress, words
+from punchline.read.result import Read, reader
+
+_N = r"(\d{1,9}(?:\.\d{0,20})?)"
+_DOUBLE = re.compile(rf"\[\[\s?{_N}\s?\]\]", re.ASCII)
+_SINGLE = re.compile(rf"\[{_N}\]", re.ASCII)
+_MANY = re.compile(rf"{_N}\d*", re.ASCII)
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_SAID = re.compile(
+    rf"\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
+    rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: (?:is|would be|of|it|this|that|as|at|the \w+|here|a"
+    rf"|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?(?:a |an )?\(?(?:{_N}"
+    rf"|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
+    rf"|\b(?:give|giving|assign|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an"
+    rf"|rating|score|of)){{0,5}} \(?(?:{_N}|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
+    rf"|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
+    re.ASCII,
+)
+_ALONE = re.compile(rf"\W*(?:{_N}|({'|'.join(_WORDS)}))(?: ?(?:/|out of) ?\d{{1,2}}| stars?| points?)?\W*", re.ASCII)
+_SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
+_EDGE = 20_000
+
+
+def _number(match: re.Match[str]) -> float:
+    value = next(filter(None, match.groups()))
+    return float(_WORDS.index(value)) if value in _WORDS else float(value)
+
+
+@reader
+def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
+    """The score that an answer gives, from `least` to `most`: the first `[[n]]`, else the first `[n]`, else the one
+    that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
+    pieces = (
+        [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
+    )
+    for pattern in (_DOUBLE, _SINGLE):
+        for at, piece in pieces:
+            match = pattern.search(piece)
+            if match:
+                value = float(match[1])
+                return Read(value, at + match.start(1), at + match.end(1)) if least <= value <= most else Read(None)
+    if "[[" in answer:  # a format that holds something else
+        return Read(None)
+    text = dress.plain(answer)
+    found = [
+        match
+        for match in [*_SAID.finditer(text.low)][-50:]
+        if not _SCALE.search(text.low[max(0, match.start() - 40) : match.start()])
+    ]
+    for correction in words.CORRECTION.finditer(text.low):
+        found = [match for match in found if match.start() >= correction.start()] or found
+    if not found:
+        alone = _ALONE.fullmatch(text.low[:60]) if len(text.low) <= 60 else None
+        found = [alone] if alone else []
+    values = {_number(match) for match in found}
+    if len(values) != 1 or not least <= min(values) <= most:
+        return Read(None)
+    return Read(values.pop(), *text.span(found[-1].start(), found[-1].end()))

@@ -1,0 +1,56 @@
+"""Answers that do not answer: refusals, and pictures that were not seen."""
+
+from __future__ import annotations
+
+import re
+
+from punchline.read import dress
+from punchline.read.result import Read, reader
+
+_NOT_ABLE = (
+    r"(?:cannot|can't|can not|could not|couldn't|am unable to|'m unable to|am not able to|'m not able to|won't"
+    r"|will not|unable to|am not going to|must decline to|have to decline to)"
+)
+_ACTS = (
+    r"(?:see|view|access|open|load|display|assist|help|provide|comply|answer|determine|identify|analy[sz]e|process"
+    r"|interpret|evaluate|tell|say"
+    r"|explain|describe|complete|do that|fulfil+|engage|discuss|give|read|make out|respond|choose|participate"
+    r"|create|generate|support)"
+)
+_PICTURE = r"(?:image|picture|comic|cartoon|photo|attachment|file|strip|panels?|visual|illustration|upload)s?"
+_REFUSAL = re.compile(
+    rf"\b(?:i|we)(?: \w+ly)? ?{_NOT_ABLE} (?:\w+ly )?(?:be able to )?{_ACTS}\b"
+    rf"|\b(?:i'?m|i am|we are|we're) (?:really |very |so |terribly )?(?:sorry|afraid)\b"
+    rf"|(?:^|[.!\n]\s?)(?:sorry|apologies|unfortunately)\b"
+    rf"|\bi apologi[sz]e\b|\bas an ai\b|\b(?:against|violates?) (?:my|our|the|openai\S*) (?:\w+ )?(?:polic(?:y"
+    rf"|ies)|guidelines)"
+    rf"|\b(?:no|any|the|an?|your) {_PICTURE} (?:was|were|is|are|has been|have been|seems?|appears?|does|did|failed"
+    rf"|to be)? ?"
+    rf"(?:not |n't |to be |been )*(?:provided|attached|included|uploaded|visible|shown|present|given|missing|found"
+    rf"|loaded|load|available|here|blank|come through|open)"
+    rf"|\b(?:do not|don't|did not|didn't|cannot|can't) (?:see|have|find|receive|get|detect) (?:access to )?(?:any"
+    rf"|an|the|your|a) (?:\w+ )?{_PICTURE}\b"
+    rf"|\b(?:please|could you|can you|you could) (?:\w+ )?(?:provide|upload|attach|share|re-?upload|resend|send)\b"
+    rf"|\bno (?:\w+ )?{_PICTURE}\b(?! (?:style|humou?r|modality|pun))|\bi (?:must |have to |would )?(?:decline"
+    rf"|refuse|prefer not)\b"
+    rf"|\b(?:it is|it's) (?:not possible|impossible) (?:for me )?to (?:determine|answer|say|tell|identify)"
+    rf"|\b(?:cannot|can't) be (?:determined|identified|answered|seen|named|read)\b|\b(?:not"
+    rf"|n't) enough (?:information|context)\b|\binsufficient (?:information|context)\b"
+)
+_BEGINNING = 1_500  # characters in which a refusal is looked for
+
+
+def refuses(low: str) -> bool:
+    """Whether a plain text in lower case says that it does not answer."""
+    return _REFUSAL.search(low[:_BEGINNING]) is not None
+
+
+@reader
+def refusal(answer: str) -> Read[bool]:
+    """True, with the span of its words, where an answer declines, or says that it saw no picture; nothing elsewhere.
+
+    It looks at the beginning only, and does not ask whether an answer follows all the same: readers of answers do.
+    """
+    text = dress.plain(answer, head=_BEGINNING, tail=0)
+    match = _REFUSAL.search(text.low[:_BEGINNING])
+    return Read(True, *text.span(match.start(), match.end())) if match else Read(None)

@@ -1,0 +1,34 @@
+"""What a reader hands back, and what all readers begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
+
+from punchline.read import final, thoughts
+
+V = TypeVar("V")
+P = ParamSpec("P")
+
+
+class Read(NamedTuple, Generic[V]):
+    """What was read, and where: a span of the text that the reader was given. value None: nothing was read."""
+
+    value: V | None
+    start: int = 0
+    end: int = 0
+
+
+def reader(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
+    """A reader that takes thoughts and courtesies off first, and whose span is one of the whole answer all the same."""
+
+    @wraps(read)
+    def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
+        own = thoughts.off(answer)
+        found = read(final.without_courtesy(own.text), *args, **kwargs) if own.text else Read[V](None)
+        if found.value is None:
+            return Read(None)
+        return Read(found.value, found.start + own.offset, found.end + own.offset)
+
+    return cast(Callable[Concatenate[str, P], Read[V]], of_answer)

@@ -1,0 +1,374 @@
+"""An order over given labels: a run, a numbered list, places, a table, a story told frame by frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from punchline.read import dress, final, words
+from punchline.read.number import CARDINALS, ORDINALS
+from punchline.read.result import Read, reader
+
+KEYS = (
+    "order",
+    "sequence",
+    "correct_order",
+    "reading_order",
+    "panel_order",
+    "frame_order",
+    "panels",
+    "frames",
+    "correct_sequence",
+)
+
+_NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
+_PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
+_ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
+_NEXT = ("next", "then", "finally", "last", "lastly", "followed by", "after that", "afterwards", "and finally", "final")
+_NEXTS = "|".join(sorted(_NEXT, key=len, reverse=True))
+_NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
+
+_TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
+_LINKS = frozenset(
+    re.findall(
+        r"\w+",
+        "frame frames panel panels image images picture pictures comic strip strips scene scenes label labels "
+        "then and next finally followed by to number no the lastly last first after that ",
+    )
+)
+_JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
+_COMMENT = re.compile(r"\([^()\d]{4,300}\)")
+# Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
+_RANK = re.compile(
+    rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"? ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b|goes\b"
+    rf"|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b){{1,2}} ?"
+    rf"\"?(?:in |at |as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?"
+    rf"|#) ?#?)?(?P<place>\d{{1,2}}(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:\w+ )?(?:{_NOUN})\b)"
+)
+_ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
+    rf"(?:^|(?<=\n)|(?<=[ ,;(]))(?:the |and )?(?:(?P<unit>step|position|place|slot|order|rank|number|no\.|#"
+    rf"|{_NOUN} in position) ?#?)?"
+    rf"(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place|slot"
+    rf"|in order))?(?P<mark>[.):=]|\||,| -| ->|→| is| comes| should be| would be| goes){{1,2}} ?"
+    rf"[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?:(?P<label>{_NUMBER})\b(?![.:)]\d"
+    rf"|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?(?P<nth>{_ORDINAL}) {_NOUN}\b)"
+)
+_MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b(?!%)")
+_BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
+_TOLD = re.compile(
+    r"\b(?:then|next|after|followed|finally|first|lastly|begins?|starts?|ends?|moves?|leads?|concludes?|ending)\b"
+)
+_NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
+_CUE = re.compile(
+    r"\b(?:answer|correct(?:ed)? (?:order|sequence|arrangement)|(?:right|proper|chronological|logical|reading"
+    r"|final|new|actual|reordered|rearranged|true) (?:order|sequence|arrangement)"
+    r"|(?:order|sequence|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)"
+    r"|should be (?:read|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
+)
+_GIVEN = re.compile(
+    r"\b(?:not|isn't|wasn't|cannot|can't|couldn't|won't|never|rather than|instead of|given|shown|presented"
+    r"|provided|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example"
+    r"|thought|might|could|initial|initially|tempting|unlike|displayed|listed)\b[^.;\n]{0,40}$"
+)
+_GIVEN_AFTER = re.compile(
+    r"[)\]\"']{0,3}(?: (?:is|was|does|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not"
+    r"|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b"
+    r"|,? (?:all |each |together )?(?:show|depict|feature|contain|tell|portray|illustrate|describe|form)s?\b"
+)
+_ALREADY = re.compile(
+    r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order"
+    r"|sequence)|\b(?:order|sequence) (?:as )?(?:shown|given|presented|provided) is (?:already )?(?:correct|right)"
+)
+
+
+class Found(NamedTuple):
+    """An order in a plain text."""
+
+    start: int
+    end: int
+    order: tuple[str, ...]
+
+
+def _number(word: str) -> str:
+    return str(int(word)) if word.isdigit() else str(CARDINALS.get(word, 0))
+
+
+def _place(word: str, before: int, size: int) -> int:
+    """A place, of a numeral, an ordinal, or a word that says next; "last" is the last one."""
+    if word.isdigit():
+        return int(word)
+    if word in ("last", "lastly", "finally", "and finally", "final"):
+        return size
+    return _PLACES.get(word, before + 1)
+
+
+def _ordered(pairs: Sequence[tuple[int, str]], labels: frozenset[str]) -> tuple[str, ...] | None:
+    """The order of (place, label); None where places or labels are not all there, each once."""
+    size = len(labels)
+    if (
+        len(pairs) != size
+        or {label for _, label in pairs} != labels
+        or {place for place, _ in pairs} != set(range(1, size + 1))
+    ):
+        return None
+    return tuple(label for _, label in sorted(pairs))
+
+
+def _windows(items: Sequence[tuple[int, int, int, str]], labels: frozenset[str]) -> list[Found]:
+    """Orders of as many items (start, end, place, label) in a row as there are labels."""
+    size, found, at = len(labels), [], 0
+    while at + size <= len(items):
+        window = items[at : at + size]
+        order = _ordered([(place, label) for _, _, place, label in window], labels)
+        if order:
+            found.append(Found(window[0][0], window[-1][1], order))
+        at += size if order else 1
+    return found
+
+
+def _ranks(low: str, labels: frozenset[str]) -> list[Found]:
+    items = [
+        (m.start(), m.end(), _place(m["place"], 0, len(labels)), _number(m[1])) for m in list(_RANK.finditer(low))[:200]
+    ]
+    return _windows(items, labels)
+
+
+def _numbered(low: str, labels: frozenset[str]) -> list[Found]:
+    """Numbered lists: a place, a mark, a label. "1: 3" alone could be a frame and its place too, and is not taken."""
+    items: list[tuple[int, int, int, str]] = []
+    for match in list(_ITEM.finditer(low))[:200]:
+        bare = match["place"].isdigit() and not match["noun"] and not match["unit"]
+        label = match["label"] or ""
+        if bare and label and (match["mark"] not in (".", ")") or (low[match.end() - len(label) - 1] not in ' [("')):
+            continue
+        if match["own"] and not match["noun"] and match["place"].isdigit():
+            continue
+        before = items[-1][2] if items else 0
+        name = _number(label) if label else str(_PLACES.get(match["nth"], 0))
+        items.append((match.start(), match.end(), _place(match["place"], before, len(labels)), name))
+    return _windows(items, labels)
+
+
+def _table(low: str, labels: frozenset[str]) -> list[Found]:
+    """Tables with a column of labels and, perhaps, one of places; without places rows are in order."""
+    found: list[Found] = []
+    rows: list[tuple[int, int, list[str]]] = []
+    at = 0
+    for line in [*low.split("\n"), ""]:
+        if "|" in line:
+            rows.append((at, at + len(line), [cell.strip() for cell in line.split("|")]))
+        elif line.strip() or at > len(low):
+            found += _of_rows(rows, labels)
+            rows = []
+        at += len(line) + 1
+    return found + _of_rows(rows, labels)
+
+
+def _of_rows(rows: list[tuple[int, int, list[str]]], labels: frozenset[str]) -> list[Found]:
+    if len(rows) < len(labels):
+        return []
+    head, body = rows[0][2], rows[1:] if len(rows) > len(labels) else rows
+    place_at = next(
+        (
+            n
+            for n, cell in enumerate(head)
+            if re.search(r"\b(?:position|order|place|rank|step|sequence|slot|#|new|correct)", cell)
+        ),
+        None,
+    )
+    label_at = next(
+        (
+            n
+            for n, cell in enumerate(head)
+            if n != place_at and re.search(rf"\b(?:{_NOUN}|original|shown|number)\b", cell)
+        ),
+        None,
+    )
+    if label_at is None or len(body) != len(labels):
+        return []
+    pairs = []
+    for number, (_, _, cells) in enumerate(body, 1):
+        label = re.search(r"\d{1,4}", cells[label_at]) if label_at < len(cells) else None
+        place = cells[place_at] if place_at is not None and place_at < len(cells) else str(number)
+        digits = re.search(rf"\d{{1,2}}|{_ORDINAL}", place)
+        if label is None or digits is None:
+            return []
+        pairs.append((_place(digits[0], 0, len(labels)), str(int(label[0]))))
+    order = _ordered(pairs, labels)
+    return [Found(body[0][0], body[-1][1], order)] if order else []
+
+
+def _runs(low: str, labels: frozenset[str], across_lines: bool) -> list[Found]:
+    """Runs of numbers with nothing but links between them that are all labels, each once."""
+    found: list[Found] = []
+    run: list[str] = []
+    start = end = 0
+    text = _COMMENT.sub(lambda match: " " * len(match[0]), low)
+
+    def close() -> None:
+        if len(run) == len(labels) and frozenset(run) == labels:
+            found.append(Found(start, end, tuple(run)))
+        run.clear()
+
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        if word[0] in "0123456789":
+            if not run:
+                start = token.start()
+            run.append(word.lstrip("0") or "0")
+            end = token.end()
+        elif not ((across_lines if word == "\n" else word in _JOINS) or word in _LINKS):
+            close()
+    close()
+    return found
+
+
+def _chain(low: str, labels: frozenset[str]) -> list[Found]:
+    """Frames with words on each, joined by arrows."""
+    found = []
+    at = 0
+    for line in low.split("\n"):
+        pieces = re.split(r"->|→|⇒|➔|➡|=>", line)
+        if len(pieces) == len(labels):
+            firsts = [
+                _MENTION.search(piece[-200:] if n == 0 else piece[:80]) or _BARE_MENTION.search(piece[:80])
+                for n, piece in enumerate(pieces)
+            ]
+            order = tuple(_number(first[1]) for first in firsts if first)
+            if len(order) == len(labels) and frozenset(order) == labels:
+                found.append(Found(at, at + len(line), order))
+        at += len(line) + 1
+    return found
+
+
+def _told(low: str, labels: frozenset[str]) -> list[Found]:
+    """A story told with each frame once, in order, with words that say so."""
+    found = []
+    at = 0
+    for paragraph in [*low.split("\n"), low]:
+        offset, at = (0, at) if paragraph is low else (at, at + len(paragraph) + 1)
+        mentions = list(_MENTION.finditer(paragraph))
+        if len(mentions) < len(labels) - 1:
+            continue
+        bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
+        order = tuple(_number(match[1]) for match in bare)
+        if len(order) == len(labels) and frozenset(order) == labels:
+            between = paragraph[max(0, bare[0].start() - 60) : bare[-1].end()]
+            told = _TOLD.search(between) is not None or between.count(";") >= len(labels) - 1
+            if told and not _NOT_TOLD.search(between):
+                found.append(Found(offset + bare[0].start(), offset + bare[-1].end(), order))
+    return found
+
+
+def _orders(low: str, labels: frozenset[str]) -> list[Found]:
+    """The orders that a plain text gives, by the first way of writing that it uses."""
+    if len(labels) == 1:
+        return [
+            Found(m.start(), m.end(), (_number(m[1]),)) for m in _BARE_MENTION.finditer(low) if _number(m[1]) in labels
+        ][:1]
+    for way in (_ranks, _table, _numbered):
+        found = way(low, labels)
+        if found:
+            return sorted({*found, *_runs(low, labels, False)})
+    for across in (False, True):
+        found = _runs(low, labels, across)
+        if found:
+            return found
+    found = _chain(low, labels) or _told(low, labels)
+    if found:
+        return found
+    digits = re.fullmatch(r"\W*([1-9]{3,9})\W*", low)
+    if digits and len(digits[1]) == len(labels) and frozenset(digits[1]) == labels:
+        return [Found(*digits.span(1), tuple(digits[1]))]
+    return []
+
+
+def _denied(low: str, found: Found) -> bool:
+    before = re.sub(
+        r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b", " ", low[max(0, found.start - 70) : found.start]
+    )
+    if re.search(r"\b(?:example|e\.g|such as|for instance)\b[^\n]*$", before):
+        return True
+    cut = max(
+        before.rfind(" but "),
+        before.rfind("; "),
+        before.rfind(": ")
+        if not re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:]{0,20}: ?$", before)
+        else -1,
+    )
+    sure = re.search(
+        r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$", before
+    ) and not re.search(r"\bnot?\b|n't", before)
+    given = not sure and _GIVEN.search(before[cut + 1 :] if cut >= 0 else before) is not None
+    return given or _GIVEN_AFTER.match(low, found.end) is not None
+
+
+def _settled(text: dress.Plain, labels: frozenset[str]) -> Found | None:
+    """The one order that a plain text commits itself to."""
+    low = text.low
+    found = [one for one in _orders(low, labels) if not _denied(low, one)]
+    for match in words.CORRECTION.finditer(low):
+        after = [one for one in found if one.start >= match.start()]
+        found = after or found
+    if len({one.order for one in found}) == 1:
+        return found[-1]
+    cued = [
+        one for one in found if re.search(_CUE.pattern + r"[^.\n]{0,60}$", low[max(0, one.start - 120) : one.start])
+    ]
+    if not cued and found:
+        cue = max((match.end() for match in _CUE.finditer(low)), default=None)
+        cued = [one for one in found if cue is not None and one.start >= cue][:1]
+    if cued and len({one.order for one in cued}) == 1:
+        return cued[-1]
+    if not found and len(labels) > 1:
+        already = _ALREADY.search(low)
+        if already and not words.NEGATION.search(low, max(0, already.start() - 30), already.start()):
+            return Found(already.start(), already.end(), tuple(sorted(labels, key=int)))
+    return None
+
+
+@reader
+def sequence(answer: str, labels: Iterable[str]) -> Read[tuple[str, ...]]:
+    """The order of all `labels` ("1" … "n", each once) that an answer commits itself to: labels in the order in which
+    they are to be read.
+
+    "2, 3, 1", "[2, 3, 1]", "231", "Frame 2 -> Frame 3 -> Frame 1", "1. Frame 2", "First: frame 2", a table, a story
+    that names each frame once; and places: "Frame 1: 3", "frame 2 is first". Nothing for an order that lacks a label or
+    has another, for two orders, for the order given.
+    """
+    known = frozenset(_label(label) for label in labels)
+    text = dress.plain(answer)
+    zones = final.zones(answer, text, KEYS)
+    if not known:
+        return Read(None)
+    for rank in (final.FIRM, final.SAID):
+        settled = []
+        for zone in (one for one in zones if one.rank == rank):
+            part = dress.plain(answer[zone.start : _list_end(answer, zone)])
+            found = _settled(part, known)
+            if found:
+                start, end = part.span(found.start, found.end)
+                settled.append(Found(zone.start + start, zone.start + end, found.order))
+        if settled:
+            alike = len({one.order for one in settled}) == 1
+            return Read(settled[-1].order, settled[-1].start, settled[-1].end) if alike else Read(None)
+    found = _settled(text, known)
+    return Read(found.order, *text.span(found.start, found.end)) if found else Read(None)
+
+
+def _label(label: str) -> str:
+    return str(int(label)) if label.isdecimal() and len(label) < 9 else label
+
+
+def _list_end(answer: str, zone: final.Zone) -> int:
+    """The end of a marked answer that goes on as a list, or begins below its cue."""
+    lines = re.compile(
+        r"[^\n]{0,400}(?:\n[ \t]{0,8}(?:[-*•|]|\**\d{1,2}[.):]|(?i:first|second|third|fourth|next|then"
+        r"|finally))[^\n]{0,400}){0,20}"
+    ).match(answer, zone.end)
+    return (
+        lines.end()
+        if lines and answer[zone.start - 1 : zone.start] not in ("{", ">", "[") and "\n" in lines[0]
+        else zone.end
+    )

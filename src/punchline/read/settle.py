@@ -1,0 +1,127 @@
+"""Which value an answer commits itself to, when all that it marks and claims is weighed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from punchline.read import dress, final, words
+from punchline.read.clauses import Mention
+from punchline.read.grammar import Claim, claims
+from punchline.read.refusal import refuses
+from punchline.read.result import Read
+
+# Mentions in a plain text; the flag says that it is a marked answer, where a small letter is an option too.
+Lexer = Callable[[dress.Plain, bool], Sequence[Mention]]
+
+
+class Verdict(NamedTuple):
+    """A value, or None; settled: the text commits itself, be it to two values, or to none of them."""
+
+    value: str | None
+    start: int = 0
+    end: int = 0
+    settled: bool = False
+
+
+NOTHING = Verdict(None)
+
+
+def _agreed(pool: Iterable[Claim]) -> Verdict | None:
+    """The one value of all claims of a pool; None for an empty pool."""
+    live = list(pool)
+    if not live:
+        return None
+    values = {claim.value for claim in live}
+    if len(values) == 1 and "" not in values:
+        return Verdict(live[-1].value, live[-1].start, live[-1].end, True)
+    return Verdict(None, settled=True)
+
+
+def weigh(found: Sequence[Claim], given: frozenset[str]) -> Verdict:
+    """The verdict of claims: the highest tier that affirms anything; else what is left of the values denied; else the
+    only value that is mentioned at all."""
+    denied: dict[str, Claim] = {}
+    live: list[Claim] = []
+    for claim in reversed(found):  # of one value what is said last counts, and what is marked
+        if claim.sign < 0 and not any(one.value == claim.value for one in live[-1:]):
+            denied.setdefault(claim.value, claim)
+        elif claim.sign > 0 and (claim.tier > 2 or claim.value not in denied):
+            live.append(claim)
+    live.reverse()
+    affirmed = {claim.value: claim.start for claim in live}
+    denied = {value: claim for value, claim in denied.items() if claim.start > affirmed.get(value, -1)}
+    for tiers in ((4,), (2, 3)):
+        verdict = _agreed(claim for claim in live if claim.tier in tiers)
+        if verdict is not None:
+            return verdict
+    left = given - denied.keys()
+    asserted = [claim for claim in live if claim.tier == 1]
+    if len(left) == 1 and denied.keys() <= given and {claim.value for claim in asserted} <= left:
+        last = asserted[-1] if asserted else max(denied.values())
+        return Verdict(next(iter(left)), last.start, last.end, True)
+    verdict = _agreed(asserted)
+    if verdict is not None:
+        return verdict
+    mentioned = [claim for claim in found if claim.tier == 0 and claim.value not in denied]
+    only = _agreed(mentioned) if not any(claim.tier == -1 for claim in found) else None
+    return only._replace(settled=False) if only and only.value else NOTHING
+
+
+def corrected(low: str, found: Sequence[Claim], given: frozenset[str]) -> list[Claim]:
+    """The claims after an answer's last correction of itself, if any is affirmed there."""
+    affirmed = max((claim.start for claim in found if claim.sign > 0 and claim.tier >= 1), default=-1)
+    turns = [
+        match.start()
+        for match in words.CORRECTION.finditer(low)
+        if found and found[0].start < match.start() <= affirmed
+    ]
+    if not turns:
+        return list(found)
+    return [claim for claim in found if claim.start >= turns[-1] or claim.sign < 0]
+
+
+def decide(text: dress.Plain, lex: Lexer, given: frozenset[str], marked: bool = False, judged: bool = True) -> Verdict:
+    """What one text commits itself to. Spans are of the plain text."""
+    mentions = lex(text, marked)
+    found = claims(text.low, mentions, given, judged)
+    return weigh(corrected(text.low, found, given), given)
+
+
+def _of_zones(answer: str, zones: Sequence[final.Zone], lex: Lexer, given: frozenset[str], judged: bool) -> Verdict:
+    """The verdict of marked answers of one rank, as a span of the answer."""
+    verdicts = []
+    for zone in zones:
+        text = dress.plain(answer[zone.start : zone.end])
+        verdict = decide(text, lex, given, True, judged)
+        if verdict.settled or verdict.value is not None:
+            start, end = text.span(verdict.start, verdict.end)
+            verdicts.append(verdict._replace(start=zone.start + start, end=zone.start + end, settled=True))
+    if not verdicts:
+        return NOTHING
+    if len({verdict.value for verdict in verdicts}) == 1:
+        return verdicts[-1]
+    between = dress.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
+    if verdicts[-1].value is not None and (words.CORRECTION.search(between) or between.lstrip(" .\n").startswith("no")):
+        return verdicts[-1]
+    return Verdict(None, settled=True)
+
+
+def settle(answer: str, lex: Lexer, given: Iterable[str], keys: tuple[str, ...] = (), judged: bool = True) -> Read[str]:
+    """The one value of `given` that an answer commits itself to; nothing for none, for several, for another one."""
+    values = frozenset(given)
+    text = dress.plain(answer)
+    zones = final.zones(answer, text, keys)
+    for rank in (final.FIRM, final.SAID):
+        verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], lex, values, judged)
+        if verdict.settled:
+            return _read(verdict, values)
+    verdict = decide(text, lex, values, judged=judged)
+    if verdict.value is None or (not verdict.settled and refuses(text.low)):
+        return Read(None)
+    start, end = text.span(verdict.start, verdict.end)
+    return _read(verdict._replace(start=start, end=end), values)
+
+
+def _read(verdict: Verdict, given: frozenset[str]) -> Read[str]:
+    return Read(verdict.value, verdict.start, verdict.end) if verdict.value in given else Read(None)

@@ -1,0 +1,106 @@
+"""What stands between tags: marked words, an explanation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from punchline.read import thoughts
+from punchline.read.result import Read, reader
+
+_MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
+_MOST = 40_000  # characters in which marks are looked for
+_OTHER_TAG = re.compile(r"</?[a-zA-Z]{1,10}>")
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_PLACEHOLDER = re.compile(
+    r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*"
+    r"|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*",
+    re.IGNORECASE,
+)
+
+
+def named(text: str, tag: str) -> bool:
+    """Whether a tag's name is there at all: searching for the tag is slow in texts full of brackets."""
+    return any(form in text for form in (tag.lower(), tag.upper(), tag.capitalize()))
+
+
+def inside(text: str, tag: str, at: int = 0) -> tuple[int, int] | None:
+    """The span of the content of the first <tag>…</tag> from `at` on."""
+    opening = re.compile(rf"<\s{{0,3}}{re.escape(tag)}\s{{0,3}}>", re.IGNORECASE).search(text, at)
+    if opening is None:
+        return None
+    closing = re.compile(rf"<\s{{0,3}}/\s{{0,3}}{re.escape(tag)}\s{{0,3}}>", re.IGNORECASE).search(text, opening.end())
+    return (opening.end(), closing.start()) if closing else None
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.replace("’", "'") for word in _WORD.findall(_OTHER_TAG.sub("", text).lower()))
+
+
+@reader
+def marked_words(answer: str) -> Read[tuple[str, ...]]:
+    """Words between <i> and </i> (or <em>), lower-cased, in order. What is opened and never closed is not marked."""
+    found: list[str] = []
+    depth, start, spans = 0, 0, list[tuple[int, int]]()
+    for tag in _MARK.finditer(answer[:_MOST]):
+        if not tag[1]:
+            depth, start = depth + 1, start if depth else tag.end()
+        elif depth:
+            depth -= 1
+            marked = () if depth else _words(answer[start : tag.start()])
+            if marked:
+                found.extend(marked)
+                spans.append((start, tag.start()))
+    return Read(tuple(found), spans[0][0], spans[-1][1]) if found else Read(None)
+
+
+def explanation(
+    answer: str, tag: str = "explanation", notes: Sequence[str] = ("reasoning",), placeholders: Sequence[str] = ()
+) -> Read[str]:
+    """What explains: the first <tag>…</tag> that is no placeholder of the prompt, else all but thoughts and `notes`.
+
+    `notes`: tags of the prompt's own format whose content is not judged. Where a tag is opened and the answer ends
+    before it is closed, the rest is taken. Nothing where nothing is left, and where thoughts never end.
+    """
+    own = thoughts.off(answer, tuple(one for one in thoughts.TAGS if one not in notes))
+    text, cut = _without(own.text, notes)
+
+    def kept(start: int, end: int) -> Read[str]:
+        """What is left of a span, stripped; its span."""
+        content = text[start:end]  # with blanks in place of notes
+        start, end = end - len(content.lstrip()), start + len(content.rstrip())
+        pieces, at = [], start
+        for one, other in cut:
+            if start <= one and other <= end:
+                pieces.append(own.text[at:one])
+                at = other
+        value = "".join((*pieces, own.text[at:end]))
+        return Read(value, own.offset + start, own.offset + end) if value else Read(None)
+
+    shown = {" ".join(one.lower().split()) for one in placeholders}
+    at = 0
+    while named(text, tag) and (span := inside(text, tag, at)) is not None:
+        content = text[span[0] : span[1]]
+        if not _PLACEHOLDER.fullmatch(content[:200]) and " ".join(content.lower().split()) not in shown:
+            return kept(*span)
+        at = span[1]
+    if at:
+        return Read(None)
+    opening = re.compile(rf"<{re.escape(tag)}>", re.IGNORECASE).search(text)
+    return kept(opening.end() if opening else 0, len(text)) if not _PLACEHOLDER.fullmatch(text[:200]) else Read(None)
+
+
+def _without(text: str, notes: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+    """A text with blanks for the notes in it, tags included, and their spans."""
+    cut: list[tuple[int, int]] = []
+    for note in notes:
+        at = 0 if named(text, note) else len(text)
+        while (span := inside(text, note, at)) is not None:
+            start, at = text.rfind("<", 0, span[0]), text.find(">", span[1]) + 1
+            cut.append((start, at))
+    pieces, last = [], 0
+    for start, end in sorted(cut):
+        if start >= last:
+            pieces += [text[last:start], " " * (end - start)]
+            last = end
+    return "".join((*pieces, text[last:])), sorted(cut)

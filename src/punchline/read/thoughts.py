@@ -1,0 +1,88 @@
+"""Reasoning that an answer carries with it, taken off before anything is read, compared or judged."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+# What models and their templates write around thoughts. A benchmark whose prompt asks for one of these as part of the
+# answer (HumorBench: reasoning) passes the tags without it.
+TAGS = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection", "inner_monologue")
+
+_CHANNEL = re.compile(r"<\|channel\|>\s{0,9}(\w{1,20})[^<]{0,99}<\|message\|>")
+_MESSAGE_ENDS = re.compile(r"<\|(?:end|return|start|call)\|>")
+# The same with the special tokens lost on the way.
+_BARE_CHANNEL = re.compile(r"\s{0,20}analysis(?=\W|[A-Z])")
+_AROUND = re.compile(r"[\s\u200b-\u200f\u2060\ufeff]*+")  # white space and what is as invisible
+_BARE_FINAL = "assistantfinal"
+
+
+class Answer(NamedTuple):
+    """What was answered, where it begins in the whole, and whether every thought was closed."""
+
+    text: str
+    offset: int = 0
+    closed: bool = True
+
+
+@lru_cache(maxsize=16)
+def _pattern(tags: tuple[str, ...], closing: bool) -> re.Pattern[str]:
+    """Tags around thoughts: closing ones, or all."""
+    names = "|".join(re.escape(tag) for tag in sorted(tags, key=len, reverse=True))
+    slash, edge = ("/", "end") if closing else ("/?", "(?:begin|end)")
+    return re.compile(
+        rf"<{slash}(?:seed:)?(?:{names})(?:\s[^<>]{{0,99}})?>|◁{slash}(?:{names})▷|\[{slash}(?:{names})\]"
+        rf"|<\|{edge}_of_(?:{names})\|>",
+        re.IGNORECASE,
+    )
+
+
+def _harmony(answer: str) -> Answer | None:
+    """The final channel of an answer in harmony's format; None for another format."""
+    channels = list(_CHANNEL.finditer(answer)) if "<|channel|>" in answer else []
+    if channels:
+        final = [match for match in channels if match[1].lower() == "final"]
+        if not final:
+            return Answer("", len(answer), False)
+        start = final[-1].end()
+        end = _MESSAGE_ENDS.search(answer, start)
+        return Answer(answer[start : end.start() if end else len(answer)], start)
+    if _BARE_CHANNEL.match(answer):
+        at = answer.rfind(_BARE_FINAL)
+        if at >= 0:
+            start = at + len(_BARE_FINAL)
+            return Answer(answer[start:], start)
+    return None
+
+
+def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
+    """The answer without its thoughts, stripped; what stands between two pieces of it is blanks, as long as before, so
+    that `offset` plus a place in the text is a place in the answer.
+
+    A closing tag that nothing opened ends thoughts that began with the answer (the template opened them). Opened and
+    never closed: nothing was answered, and the text is "".
+    """
+    harmony = _harmony(answer)
+    text, offset = (harmony.text, harmony.offset) if harmony else (answer, 0)
+    spans: list[tuple[int, int]] = []
+    kept = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
+    tag, closing = _pattern(tags, False), _pattern(tags, True)
+    named = any(form in text for name in tags for form in (name, name.upper(), name.capitalize()))
+    while named and (match := tag.search(text, at)) is not None:
+        if closing.fullmatch(match[0]):
+            kept, spans, at = match.end(), [], match.end()
+            continue
+        end = closing.search(text, match.end())
+        if end is None:
+            return Answer("", len(answer), False)
+        spans.append((match.start(), end.end()))
+        at = end.end()
+    pieces, at = list[str](), kept
+    for start, stop in spans:
+        pieces += [text[at:start], " " * (stop - start)]
+        at = stop
+    whole = "".join((*pieces, text[at:]))
+    around = _AROUND.match(whole)
+    begin = around.end() if around else 0
+    return Answer(whole[begin:].rstrip(), offset + kept + begin, harmony.closed if harmony else True)

@@ -1,0 +1,180 @@
+"""Words of commitment, judgement, denial and doubt, as patterns over text in lower case."""
+
+from __future__ import annotations
+
+import re
+
+# Negations that deny nothing: blanked before anything is looked at.
+FREE = re.compile(
+    r"\bnot (?:only|just|merely|solely|simply|exclusively|purely|entirely sure\b,?|(?:a )?bad|to mention|surprisingly"
+    r"|(?:100 ?%|completely|fully|totally|absolutely|very|too) (?:sure|certain),?|sure,? but|certain,? but)(?!\w)"
+    r"|\b(?:without (?:a |any )?|no |beyond (?:any |a )?|there is no |there's no |not? )(?:doubt|question|hesitation)\b"
+    r"|\bif (?:pressed|forced|pushed|asked|anything|i (?:had|have|must|really))\b"
+    r"|\bif not\b|\bwhy not\b|\bno matter\b|\bno wonder\b|\bno problem\b|\bnot (?:sure|certain|positive),? (?:but"
+    r"|though)\b"
+    r"|\b(?:cannot|can't|couldn't|could not) (?:help|agree more)\b|\bno(?:ne)? (?:better|closer|stronger)\b"
+    r"|\bno (?:contest|ifs|competition|problem)\b|\bhands down\b|\bno (?:further|additional) \w+\b"
+    r"|\bno explanation\b|\bno more\b"
+)
+NEGATION = re.compile(
+    r"\b(?:not|never|neither|nor|cannot|hardly|scarcely|nothing|nobody|none|anything but|far from|without|lacks?"
+    r"|lacking"
+    r"|(?:do|does|did|is|are|was|were|wo|would|could|should|ca|has|have)nt)\b|n't\b|\bno\b(?! ?[,.:;!?)-]| one\b)"
+)
+EXCLUSION = re.compile(
+    r"\b(?:rul(?:e[sd]?|ing)(?: \w+)? out|eliminat\w+|exclud\w+|discard\w*|reject\w*|dismiss\w*|discount\w*|avoid\w*"
+    r"|(?:cross|strik|stuck|toss|throw)\w* (?:out|off)|set aside|(?:get|got) rid of|wrong (?:is|are|ones? (?:is|are))"
+    r"|incorrect (?:is|are)|disagree with|against|drop(?:ped|ping)?|(?:mistake|wrong|error|unwise|incorrect"
+    r"|misguided|hard|difficult) to (?:choose|pick|select|say|go|opt|justify|defend|argue|call|answer))\b|✗"
+)
+BAD = (
+    r"off[- ]topic|(?:only |just )?half[- ](?:right|true|correct|way)|wrong\w*|incorrect\w*|false|untrue"
+    r"|inaccurate\w*|irrelevant|unlikely|implausible|unrelated|unsuitable"
+    r"|inappropriate|misleading|mis(?:s|ses|sing|matche?s?|represents?|reads?|interprets?|states?"
+    r"|characteri[sz]es?)|fails?"
+    r"|failing|falls? (?:short|flat)|contradicts?|contrary|ignor(?:es?|ing)|overlooks?|neglects?|omits?|weak(?:er"
+    r"|est)?|less|worse"
+    r"|worst|poor(?:ly)?|too(?= \w)|merely|nothing more than|just an?(?= )|overly|only partially|partially"
+    r"|mistaken|invalid|secondary|incidental|minor|nonsens\w+"
+    r"|superficial(?:ly)?|tangential(?:ly)?|distractors?|(?:a )?stretch|generic|vague|unnecessary|decorative|negligible"
+    r"|red herring|ruled out|eliminated|excluded|rejected|discarded|dismissed|out of the question|(?:is|are) out\b"
+    r"|crossed (?:off|out)|off the (?:mark|table)|(?:is|are|seems?|feels?) off|beside the point|opposite"
+    r"|impossible|inadequate"
+    r"|insufficient|unsupported|unconvincing|broad|narrow|literal|simplistic|trivial|absent|missing|unfitting|reductive"
+    r"|exaggerates|overstates|overreach\w*|overgenerali[sz]\w+|distracts?|strays?|sidesteps|flawed|n/?a\b|✗"
+)
+BEST = (
+    r"best|better|nearer|nearest|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)|right"
+    r"|correct\w*|closest|clearest|strongest|winn(?:er|ing)|wins?|the answer|my (?:answer|choice|pick|vote)"
+    r"|ideal|perfect(?:ly)?|the one|stands? out|superior|prefer\w*|remain(?:s|ing)?|(?:is )?left\b|only (?:one"
+    r"|option|choice|title|statement)"
+    r"|dominant|dominates?|primary|primarily|mainly|main|key|crucial|more important|most|matters more|carr(?:y|ies)"
+    r"|outweighs?|beats?|trumps?|overshadows?|edges out|hits the nail|nails?|spot[- ]on|exactly|precisely|it is\b"
+    r"|bingo|takes it"
+    r"|more (?:apt|fitting|accurate|suitable|appropriate|relevant|central|essential|precise)|essential|decisive"
+    r"|top|punch ?line|pay-?off|pivotal|clima\w+|delivers?|lands?"
+)
+GOOD = (
+    r"true|fit(?:s|ting)?|captur\w+|match(?:es|ing)?|reflects?|express\w*|conveys?|describ\w*|summari[sz]\w+|sums?"
+    r"|aligns?"
+    r"|works?|accurate(?:ly)?|suitable|suits?|appropriate|apt(?:ly)?|plausible|valid|represents?|encapsulat\w*|embod\w*"
+    r"|makes? (?:the most )?sense|good|strong(?:ly)?|great|resonates?|illustrat\w*|highlights?|distils?|distills?"
+    r"|holds?"
+    r"|supported|consistent|contributes?|important|relevant|central|yes|agrees?|correspond\w*|applies|apply|sound"
+    r"|drives?"
+    r"|articulat\w+|communicat\w+|emphasi[sz]es?|speaks? to|gets? (?:at|it)|points? to|pick|✓|present|helps?"
+    r"|needed|necessary"
+)
+_NO = r"no(?= ?[,.:;!)-]| ?$)"  # as a verdict
+JUDGED = re.compile(
+    rf"(?P<but>\b(?:but|however|yet)\b)|(?P<though>\b(?:(?:even )?though|although|while|whereas|despite)\b)"
+    rf"|(?P<neg>{NEGATION.pattern})"
+    rf"|(?P<bad>(?:\b(?:{BAD})(?!\w)|✗|\b{_NO}))|(?P<best>\b(?:{BEST})(?!\w))|(?P<good>\b(?:{GOOD})(?!\w)|✓)"
+)
+COMMITMENT = re.compile(
+    r"\b(?:answer(?:ed|s)?|cho(?:ose|oses|osing|se|sen|ice)|pick(?:s|ed|ing)?|select(?:s|ed|ing|ion)?|go(?:ing"
+    r"|es)? (?:with|for)"
+    r"|went with|opt(?:ed|ing)? for|settl(?:e|ed|ing) (?:on|for|upon)|conclu(?:de|des|sion)|therefore|thus|hence"
+    r"|so|accordingly"
+    r"|consequently|it'?s|it is|(?:it|this|that) (?:must|should|would|has to|can only) be|that'?s|that is|this is"
+    r"|that makes"
+    r"|leav(?:e|es|ing)|left with|lean(?:ing)? (?:to|toward|towards)|(?:i'?d|i would|i'll|i will|i|let's) (?:say"
+    r"|guess|pick|take|call)"
+    r"|say|vote(?:s|d)? (?:for|goes to)?|best|most|correct|right|guess(?: is)?|bet(?: is)?|must be|has to be"
+    r"|points? (?:to|at|towards?)"
+    r"|land(?:s|ed|ing)? on|stick(?:ing)? with|final(?:ly)?|prefer|favou?r|believe|think|decided? (?:on|for)"
+    r"|narrow\w* (?:it )?down to"
+    r"|comes? down to|boils? down to|confident (?:in|that)|certain(?:ly)?|definitely|clearly|makes?|undoubtedly"
+    r"|verdict|winner|match(?:es)?"
+    r"|correspond\w* to|(?:represent|captur|describ|express|convey|summ|reflect|articulat|encapsulat|classifi"
+    r"|categori[sz])ed(?: up)? (?:by|in|as)"
+    r"|submit|respond(?:ing)? with|response|lock(?:ing)? in|mark|come[s]? from|(?:driven|carried|delivered"
+    r"|created) by|(?:relies|rely|depends?|hinges|rests) (?:on|upon)"
+    r"|ended? (?:up )?(?:on|with)|took|taking|indicat(?:es?|ing)|suggest(?:s|ing)?|falls? (?:on|under)|lies? (?:in"
+    r"|with)|namely|(?:com|keep)\w* (?:\w+ )?back to|drawn to|convinced (?:by|of))\b|=>|->|→|✓"
+    r"|\b(?:is|are|be)(?: (?:the|an?|actually|option|letter|clearly|still|really|probably|just|simply|indeed|panel"
+    r"|title|answer))*[ (\"']*$"
+)
+PAST = re.compile(
+    r"\b(?:thought|(?:a|some|the) (?:case|argument|merit|appeal) (?:for|in|of|can be)|considered|inclined"
+    r"|want(?:ed)? to (?:say|choose|pick|answer)|(?:many|most|others|people"
+    r"|readers|you|one|some|they|anyone) (?:\w+ )?(?:would|might|may|could|will|can)|tempt(?:ed|ing|s)|instinct"
+    r"|initial(?:ly)?|at first|first (?:glance|guess|impression|choice|pick|read\w*)"
+    r"|(?:might|may|could|can) (?:\w+ )?(?:think|argue|say|seem|appear|assume|expect|suppose|point|guess"
+    r"|be tempted|pick|choose)|would (?:seem|appear|be tempted|expect)"
+    r"|leaned|was (?:going|leaning|drawn|between)|were it|almost|nearly|some (?:people|readers|would|may|might)"
+    r"|someone|consider"
+    r"|let me (?:look|check|consider|evaluate|go|examine|see)|let's (?:look|check|consider|evaluate|examine|see"
+    r"|take)|looking at"
+    r"|compar(?:e|ing)|examin(?:e|ing)|evaluat(?:e|ing)|whether|between|such as|for example|e\.g|originally"
+    r"|previously|earlier|was torn|toss[- ]?up)\b"
+)
+LURE = re.compile(
+    r"\b(?:tempting|attractive|plausible|appealing|reasonable|contender|possible|second|runner-?up|(?:its|some"
+    r"|a certain|their) (?:merits?|appeal|logic|truth)"
+    r"|candidate|alternative|arguable|defensible|understandable|partially|touch(?:es)? on|similar)\b"
+)
+THOUGHT_BETTER = re.compile(r"\b(?:but|settled|now|then|before|until)\b")
+UNSURE = re.compile(
+    r"(?:\bnot|n't|\bcannot|\bunable to|\bimpossible to|\bhard to|\bdifficult to|\btough to|\bno way to)(?: \w+){0,2}?"
+    r" (?:sure|certain|decide|determine|tell|know|settle|distinguish|clear|obvious|choose between|pick between"
+    r"|say (?:if|whether|which))\b"
+    r"|\bunsure\b|\bunclear\b|\buncertain\b|\btorn\b|\b(?:either|one) of\b"
+)
+CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|had|in case|were (?:the|it|this|we|i|there))\b")
+HYPOTHETICAL = re.compile(
+    r"\b(?:would (?:have been|only|require|need|imply|suggest|mean|apply|be \w+ if|make sense (?:if|only)"
+    r"|work (?:if|only))"
+    r"|if|were (?:the|it|this|there))\b"
+)
+HEDGED = re.compile(r"\b(?:might|could|may|possibly|arguably|perhaps|maybe|seems?|partly|somewhat|also|too|either)\b")
+CORRECTION = re.compile(
+    r"(?:(?<=[.!?;,\n(-] )|(?<=[\n(-])|^)(?:(?:oh|ah|um|hmm+|ok|okay|but|no|and|well)[,.]? )?(?:wait|actually"
+    r"|scratch that|correction"
+    r"|hold on|strike that|my mistake|my bad|apologies|on (?:second|further) (?:thoughts?|look|reflection"
+    r"|consideration)"
+    r"|on reflection|let me (?:reconsider|re-?check|re-?think|re-?evaluate|revise|correct|change)\w*"
+    r"|(?:up)?on (?:closer|further|second) (?:reflection|review|inspection|look|thought)|looking (?:again|closer"
+    r"|more closely)|rather"
+    r"|i (?:was|stand|am) (?:wrong|corrected|mistaken)|i (?:meant|mean)|i take (?:that|it) back|i(?:'ll"
+    r"| will)? change my|revised|hmm+|nope?(?=[,:! -]))\b"
+    r"|\bor rather\b|\bno, wait\b|\bi misread\b|\bthinking (?:again|about it more)\b|\bafter (?:reconsider"
+    r"|re-?check|re-?think|closer|further|a second|another)\w*\b"
+)
+NONE_FITS = re.compile(
+    r"\b(?:none|neither|no (?:options?|answers?|choices?|titles?|statements?|single (?:option|answer|choice|panel)))"
+    r"(?: (?:of|among) (?:the|these|those|them|your)(?: (?:four|given|above|provided|available|listed|presented"
+    r"|three|two))*"
+    r"(?: (?:options?|choices?|answers?|titles?|statements?|ones|above))?)?"
+    r"(?: (?:really|quite|actually|truly|here|of them|above|listed|given))* ?(?=[.,;!\n]|$|(?:is|are|fit|fits"
+    r"|match|matches|work|works|appl|seem|captur"
+    r"|describe|represent|do|does|can|stand|is)\w*)|\ball of (?:the above|them|these)\b|\bcannot (?:choose|pick"
+    r"|decide|determine|tell)\b"
+    r"|\bany of (?:the options|them) (?:could|would|may|might)\b|\b(?:all|both) (?:options?|answers?|choices?"
+    r"|of them)? ?(?:are|fit|work|seem)\b"
+)
+ANAPHOR = re.compile(
+    r"(?:(?:this|that|it|which)(?: (?:option|title|one|choice|statement|answer|description|philosophy))?"
+    r"|the (?:option|title|statement))\b(?! (?:comic|image|cartoon))"
+)
+SUBJECT = re.compile(  # a new subject: what follows is said of something else
+    r"\W*(?:the|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|as|because|since|where|each|one"
+    r"|two|here|given|even|what|all|other)\b"
+)
+STOP = re.compile(
+    r"[;]|\b(?:because|since|so|therefore|thus|hence|whereas|while|due to|given|when|where|if|making|leaving|meaning)\b"
+    r"|, (?=(?:the|an?|i|we|they|he|she|you|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b"
+)
+TAG_QUESTION = re.compile(
+    r", (?:shall we|right|no|yes|ok(?:ay)?|is it not|(?:is|does|do|wo|ca)n't (?:it|you|we)(?: think)?|correct"
+    r"|agreed)\?[\"') ]*$"
+)
+FILLERS = re.compile(
+    r"\b(?:so|thus|hence|therefore|then|ok|okay|well|the|my|your|final|correct|best|right|answer|option|choice"
+    r"|letter|title|statement"
+    r"|panel|number|is|it's|it|be|would|will|must|i|say|think|guess|believe|i'd|i'll|i'm|definitely|clearly"
+    r"|certainly|probably|likely|surely"
+    r"|obviously|of course|just|only|simply|please|sure|here|output|response|selected|selection|pick|choose|select"
+    r"|go|with|for|id|a|that|that's|in|to|and"
+    r"|overall|conclusion|verdict|me|perhaps|maybe|undoubtedly|absolutely|human|assistant|user|s)\b|[^\w✗]|_"
+)

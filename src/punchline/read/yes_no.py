@@ -1,0 +1,122 @@
+"""Yes or no: the word, an option that stands for it, or the question's own statement affirmed or denied."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+
+from punchline.read import choice, clauses, dress, words
+from punchline.read.clauses import Mention
+from punchline.read.refusal import refuses
+from punchline.read.result import Read, reader
+from punchline.read.settle import settle
+
+_WORD = re.compile(
+    r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?:in the |is )affirmative)"
+    r"|(?P<no>nope|nah|(?:in the |is )negative|no(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n"
+    r"|(?:or|and|nor|but|is|was|would|because|since|as|this|there|it|i|the|that|in|here|given|for|than|rather"
+    r"|instead|not|seems|to|from)\b))))"
+    r"(?![\w'])(?!-\w)"
+)
+_TRUTH = re.compile(r"\W*(?P<yes>true)\W*|\W*(?P<no>false)\W*")
+_SHORT = re.compile(
+    r"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:"
+    r"(?P<yes>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are"
+    r"|am|can|has)(?: indeed)?"
+    r"|absolutely|definitely|certainly|of course|indeed|sure|totally|correct|affirmative|without (?:a )?doubt)"
+    r"|(?P<no>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is|are|am|can"
+    r"|has)(?: ?n't| ?not)"
+    r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|not (?:really|at all|in the slightest)"
+    r"|negative|incorrect))\W*"
+)
+_DENIAL = re.compile(
+    rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
+    rf"|fails? to|lack of|absent|deny|denies)\b"
+)
+_CLAUSE = re.compile(
+    r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which"
+    r"|however|yet)\b"
+)
+_CONCLUSION = re.compile(
+    r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short)|to conclude|consequently|accordingly)\b"
+)
+_QUESTION = re.compile(
+    r"\b(?:whether(?! or not\b)|the question|asks?|asked|determine|maps? one|figure of speech|refers to|defined"
+    r"|definition|would (?:be|require|need|involve|mean))\b"
+)
+
+
+def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
+    found = [Mention(match.start(), match.end(), "Yes" if match["yes"] else "No") for match in _WORD.finditer(text.low)]
+    truth = _TRUTH.fullmatch(text.low) if marked and not found else None
+    if truth:
+        kind = "yes" if truth["yes"] else "no"
+        found = [Mention(*truth.span(kind), kind.capitalize())]
+    return found
+
+
+def _stem_pattern(stems: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(re.escape(stem.lower()) for stem in stems) + ")")
+
+
+def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str | None, int, int]:
+    """What the sentences on the question's matter state: one that concludes, else all of them alike."""
+    stated: list[tuple[str, int, int]] = []
+    concluded: list[tuple[str, int, int]] = []
+    about, opposite = _stem_pattern(stems), _stem_pattern(against) if against else None
+    for start, end in clauses.sentences(low):
+        sentence = words.FREE.sub(lambda match: " " * len(match[0]), low[start:end])
+        if sentence.rstrip(" \"')").endswith("?") or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
+            continue
+        if words.UNSURE.search(sentence):
+            return None, 0, 0
+        cuts = [0, *(match.start() for match in _CLAUSE.finditer(sentence)), len(sentence)]
+        for left, right in itertools.pairwise(cuts):
+            clause = sentence[left:right]
+            turned = opposite is not None and opposite.search(clause) is not None
+            if about.search(clause) or turned:
+                denied = len(_DENIAL.findall(clause)) % 2 == 1
+                # "It is literal, not metaphorical": both say the same.
+                no = denied != turned if not (turned and about.search(clause)) else True
+                (concluded if _CONCLUSION.match(sentence) else stated).append(("No" if no else "Yes", start, end))
+    pool = concluded[-1:] or stated
+    values = {value for value, _, _ in pool}
+    return pool[-1] if len(values) == 1 else (None, 0, 0)
+
+
+@reader
+def yes_no(
+    answer: str,
+    stems: Sequence[str] = (),
+    letters: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+    against: Sequence[str] = (),
+) -> Read[str]:
+    """ "Yes" or "No".
+
+    `stems`: beginnings of the words that the question is about ("metaphor"), so that an answer that repeats its
+    statement, affirmed or denied, is read; `against`: of those that deny it ("literal"). `letters`: {"A": "Yes", "B":
+    "No"} where the question has options, `options` their texts. Nothing for a refusal, both, neither.
+    """
+    if letters:
+        chosen = choice.choice(answer, tuple(letters), options)
+        if chosen.value is not None:
+            return Read(letters[chosen.value], chosen.start, chosen.end)
+        if choice.mentions(dress.plain(answer), options or {}, False):
+            return Read(None)
+    said = settle(answer, _mentions, ("Yes", "No"), judged=False)
+    if said.value is not None:
+        return said
+    text = dress.plain(answer)
+    if refuses(text.low) or _mentions(text, False):
+        return Read(None)
+    short = _SHORT.fullmatch(text.low[:200]) if len(text.low) <= 200 else None
+    if short:
+        kind = "yes" if short["yes"] else "no"
+        return Read(kind.capitalize(), *text.span(*short.span(kind)))
+    if stems:
+        value, start, end = _stated(text.low, stems, against)
+        if value is not None:
+            return Read(value, *text.span(start, end))
+    return Read(None)

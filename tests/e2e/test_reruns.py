@@ -1,0 +1,407 @@
+"""What reruns: one change, what Snakemake then wants, what is really made, and how many questions are asked.
+
+Wanted is what `snakemake -n` lists. A job that finds its artefact current when its turn comes keeps it and makes
+nothing: made is what has a new record. The rows are the design's, and every way to be stale that was ever seen.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("reruns")]
+
+MODELS = ("random", "label-order")
+SELECTION = {
+    "benchmarks": "[pixelhumor, hummus, humorbench]",
+    "models": "[random, label-order]",
+    "judge": "overlap",
+    "scorers": "null",
+    "limit": "3",
+}
+JUDGE = "src/punchline/benchmarks/humorbench/judge.py"
+BENCHMARKS = ("pixelhumor", "hummus", "humorbench")
+
+
+def choose(project: Project, **lines: str) -> None:
+    """Change lines of config/run.yaml."""
+    path = project.path / "config/run.yaml"
+    text = path.read_text()
+    for key, value in lines.items():
+        text, count = re.subn(rf"^{key}:[^#\n]*", f"{key}: {value}  ", text, count=1, flags=re.MULTILINE)
+        assert count == 1, key
+    path.write_text(text)
+
+
+def edit(project: Project, file: str, old: str, new: str) -> None:
+    path = project.path / file
+    text = path.read_text()
+    assert old in text, f"{file} has no {old!r}"
+    path.write_text(text.replace(old, new, 1))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Everything of three benchmarks, made. Take a copy."""
+    project = Project.copy(tmp_path_factory.mktemp("base"))
+    choose(project, **SELECTION)
+    project.snakemake()
+    assert project.wanted() == set()
+    return project
+
+
+@pytest.fixture
+def project(base: Project, tmp_path: Path) -> Project:
+    """A copy of it, times kept, to do anything with."""
+    shutil.copytree(base.path, tmp_path / "p", symlinks=True)
+    return Project(tmp_path / "p")
+
+
+def tables(*benchmarks: str) -> set[str]:
+    """Every table that shows grades of these benchmarks' models, and every one of the data itself."""
+    return graded(*benchmarks) | of_data(*benchmarks)
+
+
+def graded(*benchmarks: str) -> set[str]:
+    from punchline.core.benchmark import load
+
+    return {name(t.file) for b in benchmarks for t in load(b).TABLES.values() if t.graded}
+
+
+def of_data(*benchmarks: str) -> set[str]:
+    from punchline.core.benchmark import load
+
+    return {name(t.file) for b in benchmarks for t in load(b).TABLES.values() if not t.graded}
+
+
+def name(file: str) -> str:
+    return f"table {file.removesuffix('.csv')}"
+
+
+def each(rule: str, *benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
+    return {f"{rule} {benchmark} {model}" for benchmark in benchmarks for model in models}
+
+
+def of(rule: str, *benchmarks: str) -> set[str]:
+    return {f"{rule} {benchmark}" for benchmark in benchmarks}
+
+
+ENDS = {"metrics", "discrepancies", "cost"}
+JUDGED = {"judge"} | {f"ask_hop humorbench judge {model}" for model in MODELS}
+INFER = {f"infer {model}" for model in MODELS}
+
+
+def regraded(*benchmarks: str) -> set[str]:
+    """What follows from other grades."""
+    return each("grade", *benchmarks) | graded(*benchmarks) | {"metrics", "discrepancies"}
+
+
+def asked_anew(*benchmarks: str) -> set[str]:
+    judged = JUDGED if "humorbench" in benchmarks else set()
+    return INFER | judged | regraded(*benchmarks) | {"cost"}
+
+
+def from_items(*benchmarks: str) -> set[str]:
+    return of("items", *benchmarks) | of("gold", *benchmarks) | of("ask", *benchmarks) | asked_anew(*benchmarks)
+
+
+Change = Callable[[Project], None]
+
+# (what changes, what is wanted). What can change no result wants nothing.
+CHANGES: dict[str, tuple[Change, set[str]]] = {
+    "a comment in a benchmark's tables": (
+        lambda p: edit(p, "src/punchline/benchmarks/humorbench/tables.py", "\n\n\n", "\n\n\n# A remark.\n"),
+        set(),
+    ),
+    "a docstring, the layout of a scorer": (
+        lambda p: edit(p, "src/punchline/score/text.py", '"""', '"""Said otherwise.\n\n'),
+        set(),
+    ),
+    "a comment where records are": (
+        lambda p: edit(p, "src/punchline/core/records.py", "\n\n\n", "\n\n\n# A remark.\n\n"),
+        set(),
+    ),
+    "README, docs": (lambda p: edit(p, "README.md", "#", "##"), set()),
+    "a card that is not selected": (
+        lambda p: edit(p, "config/model/ocr.yaml", "baseline: ocr", "baseline: random"),
+        set(),
+    ),
+    "a judge that is not selected": (
+        lambda p: edit(p, "config/judge/gpt-4o.yaml", "engine: openai", "engine: vllm"),
+        set(),
+    ),
+    "a benchmark that is not selected": (
+        lambda p: edit(p, "src/punchline/benchmarks/yesbut/grade.py", "v:1", "v:9"),
+        set(),
+    ),
+    "a script's help": (lambda p: edit(p, "scripts/grade.py", '"""', '"""Well. '), set()),
+    "a table's title": (
+        lambda p: edit(p, "src/punchline/benchmarks/hummus/tables.py", 'title="', 'title="The '),
+        tables("hummus") | {"metrics", "discrepancies"},
+    ),
+    "a published value": (
+        lambda p: edit(p, "config/published/hummus.csv", *published_value("hummus", "table3")),
+        {"table hummus/table3", "metrics"},
+    ),
+    "a reader": (
+        lambda p: edit(p, "src/punchline/benchmarks/hummus/answers.py", "BOXES = 50", "BOXES = 40"),
+        regraded("hummus"),
+    ),
+    "a scorer": (
+        lambda p: edit(p, "src/punchline/score/highlight.py", "def ", "SPARE = 1\n\n\ndef "),
+        regraded("hummus"),
+    ),
+    "a prompt word": (
+        lambda p: edit(p, "src/punchline/benchmarks/pixelhumor/ask.py", "in 3 sentences.", "in 4 sentences."),
+        of("ask", "pixelhumor") | asked_anew("pixelhumor"),
+    ),
+    "a judge's prompt": (
+        lambda p: edit(
+            p, "src/punchline/benchmarks/humorbench/judge.py", '\nJUDGE_PROMPT = """', '\nJUDGE_PROMPT = """Now. '
+        ),
+        JUDGED | regraded("humorbench") | {"cost"},
+    ),
+    "the asked part of a card": (
+        lambda p: (
+            (p.path / "config/model/label-order.yaml").write_text("engine: baselines\nbaseline: reading-order\n")
+            and None
+        ),
+        {"infer label-order", "judge", "ask_hop humorbench judge label-order", "cost"}
+        | each("grade", *BENCHMARKS, models=("label-order",))
+        | graded(*BENCHMARKS)
+        | {"metrics", "discrepancies"},
+    ),
+    "a card's note and licence": (
+        lambda p: edit(p, "config/model/random.yaml", "engine:", "note: A remark.\nlicence: none\nengine:"),
+        set(),
+    ),
+    "a card's price": (
+        lambda p: edit(
+            p,
+            "config/model/random.yaml",
+            "engine:",
+            "price: {input: 1, output: 1, date: 2026-01-01, source: here}\nengine:",
+        ),
+        {"cost", "table humorbench/leaderboard", "metrics"},
+    ),
+    "a card's row in a paper": (
+        lambda p: edit(p, "config/model/random.yaml", "engine:", "papers: {hummus: {row: Random}}\nengine:"),
+        graded("hummus") | {"metrics"},
+    ),
+    "a caveat": (
+        lambda p: edit(p, "config/model/random.yaml", "engine:", "caveat: It draws\nengine:"),
+        graded(*BENCHMARKS) | {"metrics"},
+    ),
+    "samples": (
+        lambda p: choose(p, samples="2"),
+        of("ask", *BENCHMARKS) | asked_anew(*BENCHMARKS),
+    ),
+    "limit": (
+        lambda p: choose(p, limit="4"),
+        of("select_items", *BENCHMARKS)
+        | of("drawn_images", "pixelhumor")
+        | of("pictures", "pixelhumor")
+        | of("availability", "pixelhumor")
+        | from_items(*BENCHMARKS),
+    ),
+    "another model": (
+        lambda p: choose(p, models="[random, label-order, prior]"),
+        {"infer prior", "judge", "ask_hop humorbench judge prior"}
+        | each("grade", *BENCHMARKS, models=("prior",))
+        | graded(*BENCHMARKS)
+        | ENDS,
+    ),
+    "a model less": (lambda p: choose(p, models="[random]"), graded(*BENCHMARKS) | ENDS),
+    "a benchmark less": (lambda p: choose(p, benchmarks="[hummus, pixelhumor]"), {"metrics", "discrepancies", "cost"}),
+    "scoring": (lambda p: choose(p, scoring="paper"), graded(*BENCHMARKS) | {"metrics"}),
+    "the seed of a baseline that draws": (
+        lambda p: choose(p, seed="1"),
+        {"infer random", "judge", "ask_hop humorbench judge random", "cost"}
+        | each("grade", *BENCHMARKS, models=("random",))
+        | tables(*BENCHMARKS)
+        | {"metrics", "discrepancies"},
+    ),
+    "a baseline's code": (
+        lambda p: edit(p, "src/punchline/benchmarks/hummus/baselines.py", "def ", "SPARE = 1\n\n\ndef "),
+        INFER | regraded("hummus") | {"cost"},
+    ),
+    "times only": (lambda p: touch_all(p), set()),
+    "a deleted table": (lambda p: (p.path / "results/table8.md").unlink(), {"table table8"}),
+    "a deleted record": (
+        lambda p: (p.path / "results/hummus/grades/random.parquet.made.json").unlink(),
+        {"grade hummus random"} | graded("hummus") | {"metrics", "discrepancies"},
+    ),
+    "a table changed by hand": (
+        lambda p: edit(p, "results/hummus/table2.csv", "random", "RANDOM"),
+        {"table hummus/table2"},
+    ),
+    "a lost lineage": (lambda p: (p.path / "results/table8.lineage.json").unlink(), {"table table8"}),
+    "an edited demo label": (
+        lambda p: edit(p, "data/raw/demo/pixelhumor/objective_label.csv", "1, 2", "2, 1"),
+        {"draw_demo pixelhumor"},
+    ),
+    "a damaged picture": (lambda p: damage(first(p, "data/images/demo/pixelhumor/*.png")), {"pictures pixelhumor"}),
+    "a published value under an older time": (
+        lambda p: older(p, "config/published/hummus.csv", *published_value("hummus", "table3")),
+        {"table hummus/table3", "metrics"},
+    ),
+}
+
+
+def published_value(benchmark: str, table: str) -> tuple[str, str]:
+    """(a line of the published values, the same with another value)."""
+    from .project import ROOT
+
+    with (ROOT / f"config/published/{benchmark}.csv").open(newline="") as file:
+        text = file.read()
+    lines = [line for line in text.split("\n") if f",{table}," in line]
+    row = next(csv.reader([lines[0]]))
+    assert row[1] == table
+    return lines[0], lines[0].replace(f",{row[5]},", ",0.123,", 1)
+
+
+def touch_all(project: Project) -> None:
+    for path in project.path.rglob("*"):
+        if path.is_file() and ".snakemake" not in path.parts:
+            os.utime(path)
+
+
+def first(project: Project, pattern: str) -> Path:
+    return sorted(project.path.glob(pattern))[0]
+
+
+def damage(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-8] + b"damaged.")
+
+
+def older(project: Project, file: str, old: str, new: str) -> None:
+    """Other bytes of the same time and, almost, the same size: what cp -p, rsync, unzip and a backup leave."""
+    path = project.path / file
+    stat = path.stat()
+    edit(project, file, old, new)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns - 10**12))
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.replace(" ", "_"))
+def test_what_a_change_wants(project: Project, change: str) -> None:
+    make, expected = CHANGES[change]
+    make(project)
+    assert project.wanted() == expected
+
+
+def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
+    before = project.journal_lines()
+    edit(project, "src/punchline/benchmarks/hummus/tables.py", 'title="', 'title="The ')
+    assert project.made() == tables("hummus") | {"metrics", "discrepancies"}
+    assert project.journal_lines() == before
+    assert project.wanted() == set()
+
+
+def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
+    before = project.journal_lines()
+    edit(project, "src/punchline/benchmarks/pixelhumor/ask.py", "in 3 sentences.", "in 4 sentences.")
+    made = project.made()
+    assert project.journal_lines() == before + 3 * len(MODELS)  # three comics, one question
+    assert made >= of("ask", "pixelhumor") | each("infer", "pixelhumor")
+    assert not {step for step in made if "hummus" in step or "humorbench" in step}
+    assert project.wanted() == set()
+
+
+def test_a_label_of_the_released_file_asks_nobody(project: Project) -> None:
+    """Hummus keeps items and labels in one file: what is asked is made again, found the same, and kept."""
+    before = project.journal_lines()
+    edit(project, "src/punchline/benchmarks/hummus/demo.py", '"Yes"', '"WIDLII"')
+    wanted = project.wanted()
+    assert {"draw_demo hummus", "gold hummus", "items hummus"} <= wanted
+    made = project.made()
+    assert project.journal_lines() == before
+    assert {"draw_demo hummus", "gold hummus"} | each("grade", "hummus") <= made
+    assert not {step for step in made if step.startswith(("ask", "infer"))}
+    assert not {step for step in made if "pixelhumor" in step}
+
+
+def test_two_selections_in_turns_are_never_taken_for_each_other(project: Project) -> None:
+    for limit, n in (("2", "2"), ("3", "3"), ("2", "2")):
+        choose(project, limit=limit)
+        project.snakemake("results/table8.csv")
+        with (project.path / "results/table8.csv").open(newline="") as file:
+            ours = [row for row in csv.DictReader(file) if row["kind"] == "baseline" and row["subset"] == "all"]
+        assert {row["n"] for row in ours} == {n}
+        assert project.wanted("results/table8.csv") == set()
+
+
+def test_a_hand_edited_table_is_never_shown(project: Project) -> None:
+    edit(project, "results/table8.csv", "random", "RANDOM")
+    said = project.punchline("print", "table8", fails=True)
+    assert "results/table8.csv: the file is not the one that was made" in said and "Traceback" not in said
+    assert project.audit("results/table8.csv")["verdict"] == "differs"
+    assert "stale" in project.punchline("tables")
+    project.snakemake("results/table8.csv")
+    assert "random" in project.punchline("print", "table8")
+    assert project.audit("results/table8.csv")["verdict"] == "equal"
+
+
+def test_edited_grades_are_never_compared(project: Project) -> None:
+    grades = project.path / "results/pixelhumor/grades"
+    shutil.copy(grades / "random.parquet", grades / "label-order.parquet")
+    said = project.punchline("compare", "random", "label-order", "--table", "table8", fails=True)
+    assert "these grades are not current" in said and "Traceback" not in said
+
+
+def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> None:
+    """The job fails and says which file; the next run makes it of the new bytes."""
+    choose(project, limit="4")
+    edit(
+        project,
+        "src/punchline/stages/prepare.py",
+        "        made = golds(project, benchmark)\n",
+        "        made = golds(project, benchmark)\n"
+        "        selected = Path(project.paths.selected(benchmark))\n"
+        "        selected.write_bytes(selected.read_bytes() + b'\\n')\n",
+    )
+    said = project.snakemake("data/items/hummus/gold.jsonl", fails=True)
+    assert "data/items/hummus/selected.csv: the file changed while it was being read" in said
+    assert "gold hummus" in project.wanted("data/items/hummus/gold.jsonl")
+
+
+def test_git_checkout_there_and_back_wants_nothing(project: Project) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=project.path, env=project.environment, check=True, capture_output=True)
+
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    git("checkout", "-qb", "other")
+    edit(project, "src/punchline/benchmarks/hummus/tables.py", 'title="', 'title="The ')
+    git("commit", "-qam", "two")
+    assert project.wanted() == tables("hummus") | {"metrics", "discrepancies"}
+    git("checkout", "-q", "main")
+    assert project.wanted() == set()
+
+
+def test_another_library_version_regrades_what_it_signs(project: Project) -> None:
+    """As if another jiwer had been installed when the grades were made."""
+    for model in MODELS:
+        record = f"results/pixelhumor/grades/{model}.parquet.made.json"
+        edit(project, record, '"jiwer": "', '"jiwer": "0.')
+    assert project.wanted() == regraded("pixelhumor")
+
+
+def test_what_lies_elsewhere_and_came_by_copy_is_current(project: Project, tmp_path: Path) -> None:
+    """A copy without Snakemake's memory, all times new: rsync, unzip, restore."""
+    shutil.rmtree(project.path / ".snakemake")
+    shutil.rmtree(project.path / ".punchline")
+    subprocess.run(["cp", "-r", str(project.path), str(tmp_path / "copy")], check=True)
+    copy = Project(tmp_path / "copy")
+    assert copy.wanted() == set()
+    choose(copy, limit="2")
+    assert "select_items hummus" in copy.wanted()

@@ -1,0 +1,461 @@
+"""Fetching from files and servers that mean harm: nothing outside the project is touched, nothing goes on for ever."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fetch_server import Reply
+from tests.test_fetch import (
+    IMAGE_HOST,
+    QUICK,
+    ROOT,
+    Project,
+    annotations,
+    picture,
+    project,
+    server,
+)
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import LedgerEntry, canonical, sha256
+from punchline.core.storage import csv_text
+from punchline.stages.fetch import LOCK_COLUMNS, Annotation, Lock, fetch_annotations, read_ledger, read_manifest
+from punchline.stages.fetch.net import is_public
+from punchline.stages.fetch.web import Manners, Missing, Web
+
+__all__ = ["project", "server"]
+
+SECRET = "pl4nted-p4ssw0rd"
+
+
+def entry(item_id: str, path: str, content: bytes) -> LedgerEntry:
+    about: dict[str, Any] = {"sha256": sha256(content), "bytes": len(content), "width": 8, "height": 6}
+    return LedgerEntry(item_id=item_id, source="xkcd", state="ok", path=path, **about)
+
+
+def write_ledger(project: Project, *entries: LedgerEntry) -> None:
+    project.ledger.parent.mkdir(parents=True, exist_ok=True)
+    project.ledger.write_bytes(b"".join(canonical(entry) + b"\n" for entry in entries))
+
+
+# Paths out of files
+
+
+@pytest.mark.parametrize("path", ["../victim.txt", "data/../../victim.txt", "ABSOLUTE", "..\\victim.txt", ""])
+def test_a_path_of_the_ledger_that_leaves_the_project_is_named_and_nothing_is_deleted(
+    project: Project, tmp_path: Path, path: str
+) -> None:
+    project.root = tmp_path / "project"
+    project.root.mkdir()
+    victim = tmp_path / "victim.txt"
+    victim.write_bytes(picture(7))
+    path = str(victim) if path == "ABSOLUTE" else path
+    write_ledger(project, entry("xkcd_1", path, picture(7)), entry("xkcd_2", path, picture(7)))
+    with pytest.raises(PunchlineError, match=r"ledger\.jsonl, line 1, .*field path: .*leaves"):
+        project.fetch([project.xkcd(3)])
+    assert victim.exists()
+
+
+@pytest.mark.parametrize(
+    "path", ["config/run.yaml", "data/raw/pixelhumor/images/b.png", "data/raw/pixelhumor/xkcd_1.png"]
+)
+def test_only_the_comics_own_files_are_set_aside(project: Project, path: str) -> None:
+    """Two entries of one sha256 look like a placeholder, whose file goes: never another file."""
+    file = project.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(picture(7))
+    write_ledger(project, entry("xkcd_1", path, picture(7)), entry("xkcd_2", path, picture(7)))
+    project.fetch([project.xkcd(3)])
+    assert file.exists()
+
+
+def test_the_images_folder_may_be_a_link_to_elsewhere(project: Project, tmp_path: Path) -> None:
+    project.root = tmp_path / "project"
+    project.root.mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (project.root / "data").symlink_to(tmp_path / "elsewhere")
+    project.out = project.root / "data" / "images"
+    comic = project.xkcd(1)
+    assert project.one(comic).path == "data/images/xkcd_1.png"
+    assert project.one(comic).state == "ok" and project.server.asked(IMAGE_HOST, "/comics/1.png") == 1
+
+
+@pytest.mark.parametrize("place", ["../up.png", "/etc/x.png", "a/../../x.png"])
+def test_a_path_of_a_lock_or_manifest_that_leaves_is_named(tmp_path: Path, place: str) -> None:
+    line = {"comic_id": "a", "url": "u", "sha256": "0" * 64, "bytes": 1, "width": 1, "height": 1, "mirror": place}
+    (tmp_path / "lock.csv").write_text(csv_text(LOCK_COLUMNS, [line]))
+    with pytest.raises(PunchlineError, match=r"lock\.csv, line 2, field mirror: .*leaves its folder"):
+        read_manifest(tmp_path / "lock.csv", Lock)
+
+
+@pytest.mark.parametrize("url", ["../secret.csv", "/etc/hostname", "a/../../x.csv"])
+def test_a_file_of_the_project_that_is_none_is_named(tmp_path: Path, server: Any, url: str) -> None:
+    with pytest.raises(PunchlineError, match=r"annotations\.csv, line 2, field url: .*leaves its folder"):
+        read_manifest(annotations(tmp_path, server, b"x", url=url), Annotation)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "endless"])
+def test_a_mirrors_device_or_pipe_is_passed_over(project: Project, tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "mirror" / "xkcd" / "images"
+    folder.mkdir(parents=True)
+    if kind == "pipe":
+        os.mkfifo(folder / "1.png")
+    else:
+        (folder / "1.png").symlink_to("/dev/zero" if kind == "device" else "/dev/stdin")
+    project.pin(1, picture(1))
+    done: list[LedgerEntry] = []
+    work = lambda: done.append(project.one(project.xkcd(1), mirror=str(tmp_path / "mirror")))  # noqa: E731
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert done and done[0].state == "ok" and "not a regular file" in str(done[0].note)
+
+
+def test_an_annotation_that_is_a_pipe_is_an_error(project: Project, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    manifest = annotations(tmp_path, project.server, b"x", url="pipe.csv")
+    said: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            fetch_annotations(manifest, tmp_path / "out", root=tmp_path)
+        except PunchlineError as error:
+            said.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert said and "not a regular file" in str(said[0])
+
+
+# Replies without end
+
+
+def packed(rounds: int, size: int = 60_000_000) -> bytes:
+    content = gzip.compress(bytes(size), 9)
+    for _ in range(rounds - 1):
+        content = gzip.compress(content, 9)
+    return content
+
+
+@pytest.mark.parametrize(
+    ("encoding", "rounds"),
+    [("gzip", 1), ("gzip, gzip", 2), ("gzip,gzip,gzip", 3), ("deflate", 0), ("br", 1), ("zstd", 1), ("x-gzip", 1)],
+)
+def test_what_unpacks_to_more_than_is_allowed_is_never_unpacked(project: Project, encoding: str, rounds: int) -> None:
+    import resource
+
+    content = packed(rounds) if rounds else zlib.compress(bytes(60_000_000), 9)
+    comic = project.xkcd(1, Reply(content, headers={"Content-Encoding": encoding}))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    entry = project.one(comic)
+    assert entry.reason == ("too large" if encoding in ("gzip", "x-gzip", "deflate") else "encoding refused")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "raw", "identity", "GZip"])
+def test_one_usual_encoding_is_read(project: Project, encoding: str) -> None:
+    packing = {"gzip": gzip.compress, "GZip": gzip.compress, "deflate": zlib.compress, "identity": bytes}
+    raw = zlib.compressobj(wbits=-15)
+    content = raw.compress(picture(1)) + raw.flush() if encoding == "raw" else packing[encoding](picture(1))
+    headers = {"Content-Encoding": "deflate" if encoding == "raw" else encoding}
+    assert project.one(project.xkcd(1, Reply(content, headers=headers))).sha256 == sha256(picture(1))
+
+
+@pytest.mark.parametrize("content", [b"no gzip at all", gzip.compress(picture(1))[:-20]])
+def test_a_broken_encoding_is_truncated(project: Project, content: bytes) -> None:
+    assert project.one(project.xkcd(1, Reply(content, headers={"Content-Encoding": "gzip"}))).reason == "truncated"
+
+
+@contextmanager
+def dripping(start: bytes, drip: bytes, every: float) -> Iterator[str]:
+    """Address of a server that sends `start`, then `drip` for ever."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    ended = threading.Event()
+
+    def talk(to: socket.socket) -> None:
+        try:
+            to.recv(65536)
+            to.sendall(start)
+            while not ended.wait(every):
+                to.sendall(drip)
+        except OSError:
+            pass
+        finally:
+            to.close()
+
+    def serve() -> None:
+        while not ended.is_set():
+            try:
+                to, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=talk, args=(to,), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        ended.set()
+        listener.close()
+
+
+SLOW = {
+    "headers": (b"HTTP/1.1 200 OK\r\nX-Long: ", b"x"),
+    "many headers": (b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n"),
+    "body": (b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b"x"),
+    "chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+    "informational": (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_a_whole_reply_has_a_deadline(kind: str) -> None:
+    manners = Manners(pause=0.0, read_timeout=5.0, total_timeout=0.5, backoff=0.01, attempts=2)
+    with dripping(*SLOW[kind], 0.05) as url:
+        web = Web(manners)
+        began = time.monotonic()
+        result: list[Missing] = []
+
+        def work() -> None:
+            try:
+                web.get(f"{url}/a.png", limit=10**6, own=True)
+            except Missing as missing:
+                result.append(missing)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(6)
+        assert result and result[0].reason == "timed out"
+        assert time.monotonic() - began < 5
+        web.close()
+
+
+@pytest.mark.parametrize("kind", ["silent", *SLOW])
+def test_ctrl_c_ends_a_fetch_at_once_and_keeps_what_was_fetched(project: Project, tmp_path: Path, kind: str) -> None:
+    for number in (1, 2):
+        project.pin(number, picture(number))
+    project.xkcd(1)
+    (tmp_path / "ids.csv").write_text("comic_id\nxkcd_1\nxkcd_2\n")
+    start, drip = SLOW.get(kind, (b"", b""))
+    with dripping(start, drip, 0.2) as slow:
+        script = (
+            "import sys, json\nfrom pathlib import Path\nfrom punchline.core.errors import entry_point\n"
+            "from punchline.stages.fetch import fetch_images\n"
+            "hosts, ids = json.loads(sys.argv[1]), ['xkcd_1', 'xkcd_2']\n"
+            "pages = {i: f'https://{h}/' for i, h in zip(ids, ['one.example', 'two.example'])}\n"
+            "def done(n, total, entry): print(entry.item_id, flush=True)\n"
+            "@entry_point\ndef main():\n"
+            "    fetch_images(ids, pages, Path('images_pinned.csv'), Path('o'), Path('l'), None, hosts=hosts,\n"
+            "                 progress=done)\nmain()\n"
+        )
+        pins = (
+            (tmp_path / "images_pinned.csv")
+            .read_text()
+            .replace(f"https://{IMAGE_HOST}/comics/2", "https://two.example/2")
+        )
+        (tmp_path / "images_pinned.csv").write_text(pins)
+        hosts = f'{{"{IMAGE_HOST}": "{project.server.url}", "two.example": "{slow}"}}'
+        child = subprocess.Popen(
+            [sys.executable, "-c", script, hosts],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        )
+        assert child.stdout is not None and child.stdout.readline() == "xkcd_1\n"
+        time.sleep(0.5)
+        began = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        try:
+            _, said = child.communicate(timeout=15)
+        finally:
+            child.kill()
+        assert time.monotonic() - began < 4
+        assert child.returncode == 130 and "Traceback" not in said
+    assert [(e.item_id, e.state) for e in read_ledger(tmp_path / "l")] == [("xkcd_1", "ok")]
+    assert (tmp_path / "o" / "xkcd_1.png").read_bytes() == picture(1)
+
+
+# Addresses
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1:248:1893:25c8:1946", True),
+        ("127.0.0.1", False),
+        ("10.0.0.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+        ("::1", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("fec0::1", False),
+        ("ff02::1", False),
+        ("::ffff:127.0.0.1", False),
+        ("::ffff:93.184.216.34", True),
+        ("::127.0.0.1", False),
+        ("64:ff9b::7f00:1", False),
+        ("64:ff9b::a9fe:a9fe", False),
+        ("64:ff9b::5db8:d822", True),
+        ("64:ff9b:1::7f00:1", False),
+        ("2002:7f00:1::", False),
+        ("2002:a00:1::1", False),
+        ("2002:5db8:d822::1", True),
+        ("2001:0:5db8:d822::f5ff:fffe", False),  # Teredo: its client is 10.0.0.1
+        ("no address", False),
+    ],
+)
+def test_public_addresses(address: str, public: bool) -> None:
+    assert is_public(address) is public
+
+
+def test_a_name_that_changes_its_address_after_the_check_leads_nowhere(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look at the name finds a public address, every later one this machine."""
+    port = int(project.server.url.rpartition(":")[2])
+    looks: list[str] = []
+    real = socket.getaddrinfo
+
+    def resolve(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if host != "rebind.example":
+            return real(host, *args, **kwargs)
+        looks.append(host)
+        return real("192.0.43.8" if len(looks) == 1 else "127.0.0.1", *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    web = Web(Manners(pause=0.0, connect_timeout=0.3, backoff=0.01, attempts=2))
+    with pytest.raises(Missing) as caught:
+        web.get(f"http://rebind.example:{port}/a.png", limit=1000, found=True)
+    assert caught.value.reason in ("unsafe address", "host unreachable", "refused by robots.txt")
+    assert project.server.requests == []
+    web.close()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::ffff:127.0.0.1]"])
+def test_other_spellings_of_this_machine_are_refused(project: Project, host: str) -> None:
+    port = int(project.server.url.rpartition(":")[2])
+    web = Web(QUICK)
+    with pytest.raises(Missing) as caught:
+        web.get(f"http://{host}:{port}/a.png", limit=1000, found=True)
+    assert caught.value.reason == "unsafe address" and project.server.requests == []
+    web.close()
+
+
+# Secrets
+
+
+def texts(folder: Path) -> str:
+    return "\n".join(f.read_text(errors="replace") for f in folder.rglob("*") if f.is_file())
+
+
+@pytest.mark.parametrize(
+    "address", ["http://user:{}@HOST", "http://{}@HOST/m", "http://HOST/m?token={}", "http://u:a/{}@HOST"]
+)
+def test_a_mirror_with_a_password_is_refused_without_repeating_it(
+    project: Project, tmp_path: Path, address: str
+) -> None:
+    project.pin(1, picture(1))
+    mirror = address.format(SECRET).replace("HOST", project.server.url.removeprefix("http://"))
+    with pytest.raises(PunchlineError, match=r"netrc.*PUNCHLINE_MIRROR_AUTH") as caught:
+        project.one("xkcd_1", mirror=mirror)
+    assert SECRET not in str(caught.value)
+    with pytest.raises(PunchlineError, match=r"netrc") as caught:
+        fetch_annotations(annotations(tmp_path, project.server, b"x"), tmp_path / "a", mirror)
+    assert SECRET not in str(caught.value) + texts(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["environment", "netrc"])
+def test_a_mirrors_password_comes_from_netrc_or_the_environment_and_goes_to_no_other_host(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    seen: list[tuple[str, str | None]] = []
+    answer = project.server.answer
+
+    def look(request: Any) -> None:
+        seen.append((request.headers["Host"], request.headers.get("Authorization")))
+        answer(request)
+
+    monkeypatch.setattr(project.server, "answer", look)
+    if where == "environment":
+        monkeypatch.setenv("PUNCHLINE_MIRROR_AUTH", f"user:{SECRET}")
+    else:
+        (tmp_path / "netrc").write_text(f"machine 127.0.0.1 login user password {SECRET}\n")
+        monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    host = project.server.url.removeprefix("http://")
+    project.pin(1, picture(1))
+    project.server.routes[host, "/xkcd/images/1.png"] = Reply(picture(1))
+    project.pin(2, picture(2))
+    away = {"Location": "http://elsewhere.example/2.png"}
+    project.server.routes[host, "/xkcd/images/2.png"] = Reply(status=302, headers=away)
+    project.server.routes["elsewhere.example", "/2.png"] = Reply(picture(2))
+    project.mirror = project.server.url
+    assert [e.url for e in project.fetch(["xkcd_1", "xkcd_2"])] == [f"mirror:xkcd/images/{n}.png" for n in (1, 2)]
+    given = {host for host, header in seen if header is not None}
+    assert given == {host} and "elsewhere.example" in {host for host, _ in seen}
+    monkeypatch.delenv("NETRC", raising=False)
+    (tmp_path / "netrc").unlink(missing_ok=True)
+    assert SECRET not in texts(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["redirect", "refused", "busy", "page", "manifest"])
+def test_an_address_with_a_password_is_written_nowhere(project: Project, tmp_path: Path, kind: str) -> None:
+    comic = project.xkcd(1)
+    secret = f"https://user:{SECRET}@{IMAGE_HOST}/comics/1.png"
+    pages = {}
+    if kind == "redirect":
+        comic = project.xkcd(1, Reply(status=302, headers={"Location": secret}))
+    elif kind == "page":
+        comic = project.xkcd(1, image=secret)
+    elif kind == "manifest":
+        project.pin(1, picture(1), image_url=secret)
+    else:
+        pages[comic] = f"https://user:{SECRET}@xkcd.com/1/"
+        status = 403 if kind == "refused" else 503
+        project.server.routes["xkcd.com", "/1/info.0.json"] = Reply(status=status)
+    try:
+        project.fetch([comic], pages=pages)
+    except PunchlineError as error:
+        assert SECRET not in str(error)
+    (tmp_path / "images_pinned.csv").unlink(missing_ok=True)
+    assert SECRET not in texts(tmp_path)
+
+
+def test_a_proxys_password_is_written_nowhere(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"http://user:{SECRET}@127.0.0.1:9")
+    monkeypatch.setenv("https_proxy", f"http://user:{SECRET}@127.0.0.1:9")
+    entry = project.one(project.xkcd(1), hosts={}, pages={"xkcd_1": "http://xkcd.com/1/"})
+    assert entry.reason == "host unreachable" and SECRET not in texts(tmp_path)
+
+
+def test_a_signed_address_that_a_mirror_leads_to_is_written_nowhere(project: Project, tmp_path: Path) -> None:
+    project.pin(1, picture(1))
+    host = project.server.url.removeprefix("http://")
+    signed = f"http://elsewhere.example/1.png?X-Amz-Signature={SECRET}"
+    project.server.routes[host, "/xkcd/images/1.png"] = Reply(status=302, headers={"Location": signed})
+    project.mirror = project.server.url
+    project.xkcd(1)
+    entry = project.one("xkcd_1")
+    assert entry.state == "ok" and "mirror: " in str(entry.note)
+    assert SECRET not in texts(tmp_path) and project.server.url not in project.ledger.read_text()

@@ -1,0 +1,291 @@
+"""Batch mode against a provider that breaks its protocol: states or one error, in bounded time, no traceback."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.servers.scripted import Call, Scripted, completion, scripted
+from tests.test_engine_openai import BATCH, here, journal, many, pending, run
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import ModelCard
+from punchline.engines.openai import batch as batches
+
+__all__ = ["here"]
+
+QUICK = {**BATCH, "attempts": 2, "backoff": {"first": 0.01, "most": 0.02}, "batch_wait": 1.0}
+Change = Callable[[Any], Any]
+
+
+class Provider:
+    """A provider of batches; `change[what]` turns a proper reply (plain data, or the bytes of a file) into another."""
+
+    def __init__(self, change: dict[str, Change] | None = None) -> None:
+        self.change = change or {}
+        self.files: dict[str, bytes] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
+
+    def __call__(self, call: Call) -> None:
+        what, reply = self.reply(call)
+        reply = self.change.get(what, lambda same: same)(reply)
+        if callable(reply):
+            reply(call)
+        elif isinstance(reply, bytes):
+            call.send(reply)
+        else:
+            call.json(reply)
+
+    def reply(self, call: Call) -> tuple[str, Any]:
+        path = call.path.partition("?")[0].removeprefix("/v1/")
+        if path == "files":
+            content = max(call.body.split(b"\r\n\r\n"), key=len).rpartition(b"\r\n--")[0]
+            name = f"file-{len(self.files)}"
+            self.files[name] = content
+            return "upload", {"id": name, "object": "file", "bytes": 1, "created_at": 1, "purpose": "batch"}
+        if path.startswith("files/"):
+            return "content", self.files.get(path.split("/")[1], b"")
+        if path == "batches" and call.command == "POST":
+            asked = json.loads(call.body)
+            name = f"batch-{len(self.batches)}"
+            lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+            done = [
+                {
+                    "id": "l",
+                    "custom_id": line["custom_id"],
+                    "response": {"status_code": 200, "request_id": "r", "body": completion("yes")},
+                    "error": None,
+                }
+                for line in lines
+            ]
+            self.files[f"out-{name}"] = b"".join(json.dumps(line).encode() + b"\n" for line in done)
+            made = {"id": name, "object": "batch", "status": "completed", "metadata": asked["metadata"]}
+            self.batches[name] = made | {"output_file_id": f"out-{name}", "errors": None, "error_file_id": None}
+            return "create", self.batches[name]
+        if path == "batches":
+            return "list", {"object": "list", "data": list(self.batches.values()), "has_more": False}
+        return "look", self.batches.get(path.split("/")[1], {"error": "no such batch"})
+
+
+def card(server: Scripted, **options: Any) -> ModelCard:
+    base = {"id": "m", "base_url": f"{server.url}/v1"}
+    return ModelCard(name="m", engine="openai", options={**base, **QUICK, **options})
+
+
+def outcome(change: dict[str, Change], folder: Path, **options: Any) -> dict[str, int] | str:
+    """States of four requests, or the error; in less than ten seconds."""
+    began = time.monotonic()
+    with scripted(Provider(change)) as server:
+        try:
+            return run(folder, card(server, **options), many(4, "b"))
+        except PunchlineError as error:
+            return str(error)
+        finally:
+            assert time.monotonic() - began < 10
+
+
+def to(value: Any) -> Change:
+    return lambda _: value
+
+
+def put(**values: Any) -> Change:
+    return lambda reply: {**reply, **values}
+
+
+def without(*names: str) -> Change:
+    return lambda reply: {k: v for k, v in reply.items() if k not in names}
+
+
+def lines(change: Callable[[list[dict[str, Any]]], Any]) -> Change:
+    def changed(content: bytes) -> bytes:
+        made = change([json.loads(line) for line in content.splitlines()])
+        return made if isinstance(made, bytes) else b"".join(json.dumps(line).encode() + b"\n" for line in made)
+
+    return changed
+
+
+def first(**values: Any) -> Change:
+    return lines(lambda of: [{**of[0], **values}, *of[1:]])
+
+
+NESTED = b"[" * 100_000
+
+
+def test_a_provider_that_keeps_the_protocol(here: Path) -> None:
+    assert outcome({}, here) == {"ok": 4}
+    assert pending(here) == []
+
+
+@pytest.mark.parametrize("what", ["upload", "create", "look", "list"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(None, [], "text", 7, {}, b"", b"not JSON", NESTED, b"\xff\xfe", {"data": 7}),
+        *({"id": None}, {"id": 7}, {"id": ""}, {"id": "../../files"}, {"id": "a b\n"}),
+        {"data": [None, 7, {"metadata": 7}, {"metadata": {"punchline": 7}}]},
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_no_reply_of_the_api_ends_in_a_traceback(what: str, reply: Any, here: Path) -> None:
+    said = outcome({what: to(reply)}, here)
+    if what == "list" or (what == "create" and isinstance(said, dict)):
+        assert isinstance(said, str) or said == {"ok": 4}
+    else:
+        assert isinstance(said, str) and "batch" in said, said
+
+
+@pytest.mark.parametrize("status", ["in_progress", "validating", "a new one", None, 7, "", "COMPLETED", ["completed"]])
+def test_a_batch_that_does_not_end_is_left_and_kept(status: Any, here: Path) -> None:
+    said = outcome({"look": put(status=status)}, here, batch_poll=0.1)
+    assert isinstance(said, str) and "has not ended" in said and "kept" in said
+    assert len(pending(here)) == 1
+
+
+@pytest.mark.parametrize("errors", [None, 7, [], {}, {"data": 7}, {"data": [None, 7, {}, {"message": ["x"]}]}, "words"])
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_what_a_batch_died_of(status: str, errors: Any, here: Path) -> None:
+    change = put(status=status, errors=errors, output_file_id=None)
+    said = outcome({"look": change}, here)
+    assert isinstance(said, str) and f"({status})" in said
+    assert pending(here) == []
+
+
+def test_a_batch_that_the_provider_forgot_is_asked_anew(here: Path) -> None:
+    lost = {"look": to(lambda call: call.json({"error": {"message": "No such batch"}}, 404))}
+    said = outcome(lost, here)
+    assert isinstance(said, str) and "does not know" in said
+    assert pending(here) == []
+    assert outcome({}, here) == {"ok": 4}
+
+
+@pytest.mark.parametrize(
+    ("change", "states"),
+    [
+        (lines(lambda of: of[1:]), {"ok": 3, "failed": 1}),
+        (lines(lambda of: [*of, *of]), {"ok": 4}),
+        (lines(lambda of: [*of, {**of[0], "custom_id": "somebody else's"}]), {"ok": 4}),
+        (lines(lambda of: [*of, {**of[0], "response": None, "error": {"message": "late"}}]), {"ok": 3, "failed": 1}),
+        (lines(lambda of: list(reversed(of))), {"ok": 4}),
+        (lambda content: b"\n\n" + content.replace(b"\n", b"\r\n"), {"ok": 4}),
+        (lambda content: content.rstrip(b"\n"), {"ok": 4}),
+        (lambda content: content[:-10], {"ok": 3, "failed": 1}),
+        (lambda content: b"\xef\xbb\xbf" + content, {"ok": 4}),
+        (lambda content: NESTED + b"\n" + content, {"ok": 4}),
+        (lambda content: b"9" * 10_000 + b"\n" + content, {"ok": 4}),
+        (lambda content: b"null\n7\n[]\n{}\n" + content, {"ok": 4}),
+        (first(custom_id=None), {"ok": 3, "failed": 1}),
+        (first(custom_id=["x"]), {"ok": 3, "failed": 1}),
+        (first(response=None), {"ok": 3, "failed": 1}),
+        (first(response=7), {"ok": 3, "failed": 1}),
+        (first(response={}), {"ok": 3, "failed": 1}),
+        (first(response={"status_code": "200", "body": completion("x")}), {"ok": 3, "failed": 1}),
+        (first(response={"status_code": 10**30, "body": None}), {"ok": 3, "failed": 1}),
+        (first(response={"status_code": 200, "body": None}), {"ok": 3, "failed": 1}),
+        (first(response={"status_code": 200, "body": {"choices": [7]}}), {"ok": 3, "failed": 1}),
+        (first(response={"status_code": 400, "body": {"error": ["x"]}}), {"ok": 3, "failed": 1}),
+        (first(response=None, error=["x"]), {"ok": 3, "failed": 1}),
+        (first(response=None, error={"message": {"a": 1}}), {"ok": 3, "failed": 1}),
+        (
+            first(response={"status_code": 200, "request_id": 7, "body": completion("x" * 20_000_000)}),
+            {"ok": 3, "failed": 1},
+        ),
+    ],
+)
+def test_lines_of_a_batch_that_cannot_be_read_are_counted(change: Change, states: dict[str, int], here: Path) -> None:
+    assert outcome({"content": change}, here) == states
+    assert pending(here) == []
+    assert all(r.reason for r in journal(here) if r.state == "failed")
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", NESTED, b"\x00" * 1000])
+def test_a_batch_without_a_readable_line_is_one_error(content: bytes, here: Path) -> None:
+    said = outcome({"content": to(content)}, here)
+    assert isinstance(said, str) and "every request of batch" in said
+
+
+@pytest.mark.parametrize("field", ["output_file_id", "error_file_id"])
+@pytest.mark.parametrize("value", [7, [], {}, "", "../batches", "a b"])
+def test_a_file_that_has_no_name(field: str, value: Any, here: Path) -> None:
+    said = outcome({"look": put(**{field: value})}, here)
+    assert said == {"ok": 4} if field == "error_file_id" else isinstance(said, str)
+
+
+def test_two_different_answers_to_one_request_are_none(here: Path) -> None:
+    def twice(of: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        other = {**of[0], "response": {"status_code": 200, "request_id": "r", "body": completion("no")}}
+        return [*of, other]
+
+    assert outcome({"content": lines(twice)}, here) == {"ok": 3, "failed": 1}
+    (failed,) = [r for r in journal(here) if r.state == "failed"]
+    assert failed.reason == "the batch has two different answers to it"
+
+
+def test_a_list_without_end_is_left(here: Path) -> None:
+    numbers = iter(range(10**6))
+
+    def more(reply: Any) -> Any:
+        return {"data": [{"id": f"b{next(numbers)}", "metadata": {}} for _ in range(100)], "has_more": True}
+
+    said = outcome({"list": more}, here)
+    assert said == {"ok": 4} or isinstance(said, str)
+    assert next(numbers) < 100 * batches.MOST_PAGES * 10
+    assert outcome({"list": put(data=[{"id": "same"}], has_more=True)}, here) == {"ok": 4}
+
+
+@pytest.mark.parametrize("what", ["upload", "create", "look", "list", "content"])
+def test_a_reply_that_never_ends_has_a_deadline(what: str, here: Path) -> None:
+    def drip(call: Call) -> None:
+        def blocks() -> Iterator[bytes]:
+            for _ in range(400):
+                time.sleep(0.02)
+                yield b" "
+
+        call.chunks(blocks())
+
+    said = outcome({what: to(drip)}, here, timeouts={"connect": 1, "read": 1, "total": 0.4})
+    if what == "create":  # the next try finds that it was made
+        assert said == {"ok": 4}
+    else:
+        assert isinstance(said, str) and "batch API gave no answer" in said
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_damage(seed: int, here: Path) -> None:
+    """One field or one byte of some replies is another: states or one error, and the next run completes it."""
+    dice = random.Random(seed)
+    values: list[Any] = [None, 7, -1, "", "x", [], {}, [None], True, 1e308, "completed", "in_progress", {"id": 1}]
+
+    def damage(reply: Any) -> Any:
+        if dice.random() < 0.5:
+            return reply
+        if isinstance(reply, bytes):
+            spoilt = bytearray(reply)
+            for _ in range(dice.randrange(1, 6)):
+                if spoilt:
+                    spoilt[dice.randrange(len(spoilt))] = dice.randrange(256)
+            return bytes(spoilt)
+        spoilt = dict(reply)
+        for _ in range(dice.randrange(1, 3)):
+            spoilt[dice.choice([*spoilt, "has_more", "data"])] = dice.choice(values)
+        return spoilt
+
+    for attempt in range(3):
+        said = outcome(dict.fromkeys(("upload", "create", "look", "list", "content"), damage), here, batch_poll=0.1)
+        assert isinstance(said, str) or set(said) <= {"ok", "failed", "refused"}, attempt
+    (here / batches.FOLDER / "m.json").unlink(missing_ok=True)
+    assert outcome({}, here) == {"ok": 4}
+
+
+@pytest.mark.parametrize(
+    "content", [b"[]", b"7", b'{"batches": 7}', b"\xff", NESTED, b'{"batches": [{"mark": "a"}]}', b""]
+)
+def test_a_state_file_that_is_none_is_named(content: bytes, here: Path) -> None:
+    (here / batches.FOLDER).mkdir(parents=True)
+    (here / batches.FOLDER / "m.json").write_bytes(content)
+    said = outcome({}, here)
+    assert isinstance(said, str) and "m.json" in said and "Delete it" in said

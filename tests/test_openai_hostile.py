@@ -1,0 +1,307 @@
+"""The openai engine against a server that lies: bounded memory, bounded time, counted states, no secret written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.servers.scripted import Call, completion, scripted
+from tests.test_engine_openai import QUICK, ROOT, journal, many, run
+
+from punchline.core import engine as engines
+from punchline.core.errors import PunchlineError
+from punchline.core.records import ModelCard, Usage
+from punchline.engines.openai import chat
+
+SECRET = "pl4nted-p4ssw0rd"
+TIGHT = {"attempts": 2, "backoff": {"first": 0.01, "most": 0.02}, "breaker": 0}
+
+
+def card(url: str, **options: Any) -> ModelCard:
+    return ModelCard(name="m", engine="openai", options={"id": "m", "base_url": f"{url}/v1", **QUICK, **options})
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+# Size
+
+
+def long_answer(size: int) -> bytes:
+    return json.dumps(completion("x" * size)).encode()
+
+
+def endless() -> Iterator[bytes]:
+    yield b'{"choices": [{"index": 0, "message": {"content": "'
+    for _ in range(4000):  # 256 MB
+        yield b"x" * 65536
+
+
+@pytest.mark.parametrize("kind", ["chunked", "length", "gzip", "deflate", "gzip twice", "brotli"])
+def test_a_reply_without_end_is_a_counted_failure(kind: str, tmp_path: Path) -> None:
+    packed = {"gzip": gzip.compress, "deflate": zlib.compress}
+    content = b"" if kind not in (*packed, "gzip twice") else long_answer(200_000_000)
+    if kind == "gzip twice":
+        content = gzip.compress(gzip.compress(content, 9), 9)
+    elif kind in packed:
+        content = packed[kind](content)
+
+    def answer(call: Call) -> None:
+        if kind == "chunked":
+            call.chunks(endless())
+        elif kind == "length":
+            call.send_response(200)
+            call.send_header("Content-Length", str(10**12))
+            call.end_headers()
+            for block in endless():
+                call.wfile.write(block)
+        else:
+            name = {"gzip twice": "gzip, gzip", "brotli": "br"}.get(kind, kind)
+            call.send(content or b"x" * 100, Content_Encoding=name)
+
+    before = peak_mb()
+    with scripted(answer) as server:
+        assert run(tmp_path, card(server.url, **TIGHT), many(1, kind)) == {"failed": 1}
+        assert len(server.calls) == 1  # another try would get the same
+    (failed,) = journal(tmp_path)
+    assert failed.text is None and failed.reason is not None
+    assert ("packed as" if kind in ("gzip twice", "brotli") else "larger than 16 MiB") in failed.reason
+    assert peak_mb() - before < 150
+    assert (tmp_path / "m.jsonl").stat().st_size < 2000
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip", "deflate"])
+def test_a_long_honest_answer_comes_whole(encoding: str, tmp_path: Path) -> None:
+    content = long_answer(3_000_000)
+    packed = {"identity": content, "gzip": gzip.compress(content), "deflate": zlib.compress(content)}[encoding]
+    with scripted(lambda call: call.send(packed, Content_Encoding=encoding)) as server:
+        assert run(tmp_path, card(server.url), many(1, "long")) == {"ok": 1}
+    assert journal(tmp_path)[0].text == "x" * 3_000_000
+
+
+def test_endless_words_of_a_refusal_are_cut(tmp_path: Path) -> None:
+    error = {"error": {"message": "exceed" * 1_000_000, "code": None}}
+    with scripted(lambda call: call.json(error, 400)) as server:
+        began = time.monotonic()
+        assert run(tmp_path, card(server.url, **TIGHT), many(1, "words")) == {"failed": 1}
+    assert time.monotonic() - began < 5
+    assert len(journal(tmp_path)[0].reason or "") <= chat.REASON_LENGTH
+
+
+# Numbers
+
+
+@pytest.mark.parametrize("number", [10**30, 2**63, -1, -(10**30), 1.5, True, "7", None, [1], 10**9 + 1])
+def test_a_count_that_no_server_can_mean_is_none(number: Any) -> None:
+    usage = {"prompt_tokens": number, "completion_tokens": number}
+    details = {
+        "completion_tokens_details": {"reasoning_tokens": number},
+        "prompt_tokens_details": {"cached_tokens": number},
+    }
+    assert chat.read_reply(json.dumps(completion("a", usage=usage | details)).encode()).usage == Usage()
+
+
+def test_counts_that_are_none_keep_no_budget_waiting(tmp_path: Path) -> None:
+    usage = {"prompt_tokens": 10**30, "completion_tokens": -5, "total_tokens": 10**30}
+    with scripted(lambda call: call.json(completion("a", usage=usage))) as server:
+        began = time.monotonic()
+        of = card(server.url, tokens_per_minute=10**6)
+        assert run(tmp_path, of, many(4, "counts")) == {"ok": 4}
+    assert time.monotonic() - began < 10
+    assert all(
+        dict(r.usage) == dict.fromkeys(("prompt", "completion", "reasoning", "cached")) for r in journal(tmp_path)
+    )  # type: ignore[call-overload]
+
+
+# Redirects
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_another_host_is_not_asked(status: int, tmp_path: Path) -> None:
+    with (
+        scripted(lambda call: call.json(completion("from elsewhere"))) as other,
+        scripted(
+            lambda call: call.send(b"", status, Location=f"{other.url}/v1/chat/completions?key={SECRET}")
+        ) as server,
+    ):
+        assert run(tmp_path, card(server.url, **TIGHT), many(1, "away")) == {"failed": 1}
+        assert other.calls == [] and len(server.calls) == 1
+    reason = journal(tmp_path)[0].reason
+    assert reason is not None and "redirects to another" in reason and "127.0.0.1" in reason and SECRET not in reason
+
+
+def test_the_same_server_may_redirect(tmp_path: Path) -> None:
+    def answer(call: Call) -> None:
+        if call.path == "/v1/chat/completions":
+            call.send(b"", 307, Location="/v2/chat/completions")
+        else:
+            call.json(completion(json.loads(call.body)["model"]))
+
+    with scripted(answer) as server:
+        assert run(tmp_path, card(server.url), many(1, "same")) == {"ok": 1}
+    assert journal(tmp_path)[0].text == "m"
+
+
+def test_a_server_that_redirects_for_ever_is_left(tmp_path: Path) -> None:
+    with scripted(lambda call: call.send(b"", 307, Location="/v1/again")) as server:
+        assert run(tmp_path, card(server.url, **TIGHT), many(1, "loop")) == {"failed": 1}
+        assert len(server.calls) < 12
+
+
+# Secrets in addresses
+
+ADDRESSES = [
+    f"http://user:{SECRET}@127.0.0.1:1",
+    f"http://{SECRET}@127.0.0.1:1",
+    f"http://127.0.0.1:1/x?api_key={SECRET}",
+    f"https://u:a/{SECRET}@127.0.0.1",
+    f"https://u:{SECRET}@[::1",
+]
+PLACES: list[dict[str, Any]] = [
+    {"base_url": "{}"},
+    {"extra_body": {"callback": "{}"}},
+    {"extra_body": {"a": [{"b": "see {}"}]}},
+    {"served_as": "{}"},
+    {"served_as": ["m", "{}"]},
+    {"id": "{}"},
+]
+
+
+def planted(value: Any, address: str) -> Any:
+    return json.loads(json.dumps(value).replace("{}", address))
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("place", PLACES, ids=str)
+@pytest.mark.parametrize("engine", ["openai", "vllm"])
+def test_an_address_with_a_secret_is_refused_when_the_engine_is_made(
+    engine: str, place: dict[str, Any], address: str
+) -> None:
+    if engine == "vllm":
+        names = {"extra_body": "chat_template_kwargs", "served_as": "extra_args"}
+        place = {names.get(k, k): [v] if k == "served_as" and isinstance(v, str) else v for k, v in place.items()}
+    of = ModelCard(name="m", engine=engine, options=planted({"id": "m", **place}, address))
+    with pytest.raises(PunchlineError, match=r"config/model/m\.yaml, field") as caught:
+        engines.load(of, 0)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_proxys_password_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def answer(call: Call) -> None:
+        raise ConnectionResetError
+
+    with scripted(answer) as proxy:
+        address = proxy.url.replace("://", f"://user:{SECRET}@")
+        for end in (address, f"http://user:{SECRET}@127.0.0.1:9"):
+            monkeypatch.setenv("http_proxy", end)
+            of = card("http://models.example", **TIGHT)
+            try:
+                run(tmp_path, of, many(1, end[-4:]))
+            except PunchlineError as error:
+                assert SECRET not in str(error)
+        assert proxy.calls  # it was asked by way of it
+    said = capfd.readouterr()
+    assert SECRET not in said.out + said.err + "".join(f.read_text(errors="replace") for f in tmp_path.iterdir())
+
+
+# Ctrl-C
+
+SCRIPT = (
+    "import json, sys\nfrom pathlib import Path\nfrom tests import test_openai_hostile as t\n"
+    "t.run(Path(), t.card(sys.argv[1], concurrency=4), t.many(40, 'drain'))"
+)
+
+
+def child(url: str, folder: Path) -> subprocess.Popen[str]:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, url], cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
+
+
+def test_at_ctrl_c_the_calls_under_way_are_waited_for_and_kept(tmp_path: Path) -> None:
+    def answer(call: Call) -> None:
+        time.sleep(1.0)
+        call.json(completion("late"))
+
+    with scripted(answer) as server:
+        process = child(server.url, tmp_path)
+        while len(server.calls) < 4 and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+        calls = len(server.calls)
+    assert process.returncode != 0 and "KeyboardInterrupt" in said and "Ctrl-C" in said
+    assert "never retrieved" not in said and "Unclosed" not in said
+    assert calls == 4 == len(journal(tmp_path))
+    assert {r.text for r in journal(tmp_path)} == {"late"}
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
+    def answer(call: Call) -> None:
+        time.sleep(30)
+
+    with scripted(answer) as server:
+        process = child(server.url, tmp_path)
+        while len(server.calls) < 4 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.7)
+        assert process.poll() is None
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+    assert time.monotonic() - began < 3 and process.returncode != 0
+
+
+def test_at_ctrl_c_nobody_waits_for_a_pause(tmp_path: Path) -> None:
+    """Calls that wait for a budget or a Retry-After have not begun: they are dropped at once."""
+    with scripted(lambda call: call.send(b"{}", 429, Retry_After="60")) as server:
+        process = child(server.url, tmp_path)
+        while len(server.calls) < 4 and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=10)
+    assert time.monotonic() - began < 3 and "KeyboardInterrupt" in said
+    assert journal(tmp_path) == []
+
+
+# The engine vllm asks through this one
+
+
+def test_a_vllm_that_lies_is_bounded_too_and_no_proxy_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(call: Call) -> None:
+        if call.path == "/v1/models":
+            call.json({"data": [{"id": "a/b"}]})
+        elif call.command == "GET":
+            call.send(b"", 404)
+        elif b"long" in call.body:
+            call.chunks(endless())
+        else:
+            call.json(completion("yes") | {"model": "a/b"})
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with scripted(answer) as server:
+        options = {"id": "a/b", "revision": "0" * 40, "base_url": f"{server.url}/v1"}
+        engine = engines.load(ModelCard(name="m", engine="vllm", options=options), 0)
+        got = {r.state: r for r in engine.answer([*many(1, "short"), *many(1, "long")], {}, "key")}
+        engine.close()
+    assert set(got) == {"ok", "failed"} and "larger than 16 MiB" in str(got["failed"].reason)
+    assert got["ok"].engine == "vllm"

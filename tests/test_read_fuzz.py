@@ -1,0 +1,146 @@
+"""No text makes a reader fail, take long, or read what is not there."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from benchmarks.read_fuzz import PIECES, READERS, answer_of, fault
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punchline.read import thoughts
+
+texts = st.one_of(
+    st.text(max_size=300),
+    st.text(alphabet=st.characters(codec=None), max_size=80),  # half surrogate pairs too
+    st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join),
+    st.lists(st.sampled_from(PIECES), max_size=40).map("".join),
+)
+
+
+@settings(deadline=None, max_examples=600)
+@given(texts, st.sampled_from(sorted(READERS)))
+def test_no_reader_raises_or_reads_what_is_not_there(answer: str, name: str) -> None:
+    wrong, _, _ = fault(name, answer)
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_many_fuzzed_answers(name: str) -> None:
+    draw = random.Random(name)
+    for _ in range(150):
+        answer = answer_of(draw)[:20_000]
+        assert not fault(name, answer)[0], answer[:300]
+
+
+LONG = (
+    *(
+        " ",
+        "\n",
+        "\t",
+        "(",
+        "[",
+        "<",
+        "*",
+        '"',
+        "-",
+        ".",
+        "A ",
+        "A. ",
+        "not A ",
+        "1, 2, ",
+        "yes or no ",
+        "<think>",
+        "é",
+    ),
+    *(
+        "</think>",
+        "wait, A. ",
+        "\\boxed{A} ",
+        "Answer: B\n",
+        "panel 1 ",
+        "Pun, ",
+        "Present, contribute ",
+        "metaphor is ",
+    ),
+    *("[[1", "[0.1, ", "<i>", "1. frame 1\n", "|1|2|\n", "rather than B ", "\ud800"),
+)
+
+
+@pytest.mark.timeout(300)  # quadratic would be hours
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_a_megabyte_takes_no_time(name: str) -> None:
+    """The bound is ten times what it takes on an idle machine, so that a busy one passes."""
+    for piece in LONG:
+        answer = piece * (1_000_000 // len(piece))
+        start = time.process_time()
+        assert not fault(name, answer)[0]
+        assert time.process_time() - start < 1, piece
+
+
+def test_blanks_before_and_after_are_nothing() -> None:
+    for name in READERS:
+        start = time.process_time()
+        assert READERS[name][0](" " * 32_000).value is None
+        assert time.process_time() - start < 0.1
+    assert READERS["choice"][0]("\n" * 32_000 + "B" + " " * 32_000) == ("B", 32_000, 32_001)
+
+
+# -------------------------------------------------------------------------------------------------------- thoughts
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("B", "B"),
+        (" B \n", "B"),
+        ("<think>A</think>B", "B"),
+        ("<THINK>A</THINK>B", "B"),
+        ("<thinking>A</thinking>\n\nB", "B"),
+        ("<reasoning>A</reasoning> B", "B"),
+        ("<scratchpad>A</scratchpad>B", "B"),
+        ("A</think>B", "B"),
+        ("<think>A<think>C</think>D</think>B", "B"),
+        ("◁think▷A◁/think▷B", "B"),
+        ("[THINK]A[/THINK]B", "B"),
+        ("<|begin_of_thought|>A<|end_of_thought|>B", "B"),
+        ("<seed:think>A</seed:think>B", "B"),
+        ("<|channel|>analysis<|message|>A<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", "B"),
+        ("analysisThe user wants A.assistantfinalB", "B"),
+        ("analysis of the comic: B", "analysis of the comic: B"),
+        ("<|channel|>analysis<|message|>A", ""),
+        ("<think>A", ""),
+        ("<think>A</think>", ""),
+        ("B <think>A", ""),
+        ("A</think><think>C</think>B", "B"),
+        ("I think B", "I think B"),
+        ("<thinker>B", "<thinker>B"),
+        ("", ""),
+    ],
+)
+def test_thoughts_are_taken_off(answer: str, text: str) -> None:
+    own = thoughts.off(answer)
+    assert own.text == text
+    assert answer[own.offset : own.offset + len(own.text)] == text
+    assert own.closed == (text != "" or answer in ("", "<think>A</think>"))
+
+
+def test_tags_of_a_prompt_are_kept() -> None:
+    answer = "<reasoning>a</reasoning>b"
+    assert thoughts.off(answer, tuple(tag for tag in thoughts.TAGS if tag != "reasoning")).text == answer
+
+
+def test_between_pieces_stand_blanks_as_long() -> None:
+    own = thoughts.off("x <think>A</think> y")
+    assert own.text == "x " + " " * 16 + " y"
+    assert own.offset == 0
+
+
+@given(texts)
+def test_thoughts_are_a_part_of_the_answer(answer: str) -> None:
+    own = thoughts.off(answer)
+    assert 0 <= own.offset <= len(answer)
+    assert all(piece in answer for piece in own.text.split())
+    assert thoughts.off(own.text).text == own.text or "think" in own.text.lower() or "thought" in own.text.lower()
