@@ -115,10 +115,11 @@ class Project:
         return done.stdout + done.stderr
 
     def rewrite_raw(self, file: str, content: bytes) -> None:
-        """Change a published file and what the record beside it says of it, so that it counts as published so."""
+        """Change a drawn file and what the record of drawing says of it, so that it counts as drawn so."""
         path = self.path / file
         path.write_bytes(content)
-        record = path.with_name("annotations.made.json")
+        folder = path.parent if path.parent.name != "images" else path.parent.parent
+        record = folder / "annotations.made.json"
         made = json.loads(record.read_bytes())
         made["outputs"][file] = hashlib.sha256(content).hexdigest()
         record.write_text(json.dumps(made))
