@@ -166,7 +166,7 @@ def test_dvc_repro_is_the_same_graph(
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
     said = project.dvc("repro")
     assert asked_of_slurm(said).keys() == {"infer/random"}, "all else was there, or takes seconds"
-    assert {"infer", "grade", "pixelhumor_table8"} <= set(jobs(said))
+    assert {"infer", "grade", "table"} <= set(jobs(said))
     assert (project.path / JOURNAL).read_bytes() == before
     monkeypatch.delenv("SNAKEMAKE_PROFILE")
     assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"

@@ -14,6 +14,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("bad")]
 RAW = "data/raw/demo/pixelhumor"
 
 
+ITEMS = "data/items/pixelhumor"
+
+
 def refused(project: Project, config: str = SMALL) -> str:
     """What a run says that has to fail, as quiet as people set it."""
     said = project.snakemake(TABLE, "-q", "rules", "host", config=config, fails=True)
@@ -30,26 +33,66 @@ def refused(project: Project, config: str = SMALL) -> str:
             "[x'",
             f"error: {RAW}/subjective_label.csv, line 2, record borderless_1, field Q1: ",
         ),
-        (f"{RAW}/ledger.jsonl", "{", "{bad", f"error: {RAW}/ledger.jsonl, line 1: not a LedgerEntry record"),
+        (
+            f"{RAW}/objective_label.csv",
+            "panel_sequence",
+            "panel_sequenec",
+            f"error: {RAW}/objective_label.csv, line 1, field panel_sequence: missing column",
+        ),
     ],
 )
 def test_a_broken_file(small: Project, file: str, old: str, new: str, message: str) -> None:
     path, table = small.path / file, (small.path / TABLE).read_bytes()
-    path.write_text(path.read_text().replace(old, new, 1))
+    small.rewrite_raw(file, path.read_text().replace(old, new, 1).encode())
     assert message in refused(small)
     assert (small.path / TABLE).read_bytes() == table
     assert list(small.path.rglob("*.part")) == []
 
 
-def test_an_image_that_is_gone(small: Project) -> None:
-    (small.path / RAW / "images/borderless_1.png").unlink()
-    assert f"error: {RAW}/images/borderless_1.png, record borderless_1: the image in the ledger is gone" in refused(
-        small
-    )
+MADE = [
+    f"{RAW}/subjective_label.csv",
+    f"{RAW}/images/borderless_1.png",
+    *(f"{ITEMS}/{name}" for name in ("ledger.jsonl", "selected.csv", "pictures.jsonl", "items.jsonl", "gold.jsonl")),
+    "data/requests/pixelhumor.parquet",
+    "data/responses/pixelhumor/random.parquet",
+    "results/pixelhumor/grades/random.parquet",
+]
+
+
+def test_what_the_project_makes_itself_is_made_again(small: Project) -> None:
+    """Broken, then gone, alone and together: it comes back as it was in one run, and nobody is asked again."""
+    good = {name: (small.path / name).read_bytes() for name in [*MADE, TABLE]}
+    lines = small.journal_lines()
+
+    def comes_back() -> None:
+        small.snakemake(TABLE, config=SMALL)
+        assert {name: (small.path / name).read_bytes() for name in good} == good
+        assert small.journal_lines() == lines
+        assert small.to_run(TABLE, config=SMALL) == set()
+
+    for names in (MADE, [f"{ITEMS}/ledger.jsonl"], [f"{RAW}/images/borderless_1.png"]):
+        for name in names:
+            (small.path / name).write_bytes(b"{bad" + good[name][:-10])
+        comes_back()
+    for name in MADE:
+        (small.path / name).unlink()
+    comes_back()
+    assert small.audit(TABLE)["verdict"] == "equal"
+
+
+def test_what_is_damaged_and_what_changed_are_both_seen_to_in_one_run(small: Project) -> None:
+    """Between the two lies what is current: Snakemake must find the way over it."""
+    (small.path / ITEMS / "pictures.jsonl").write_text("damaged")
+    published = small.path / "config/published/pixelhumor.csv"
+    published.write_text(published.read_text().replace("0.614", "0.615", 1))
+    assert small.to_run(TABLE, config=SMALL) == {"pictures", "table"}
+    small.snakemake(TABLE, config=SMALL)
+    assert small.to_run(TABLE, config=SMALL) == set()
+    assert "0.615" in (small.path / TABLE).read_text()
 
 
 def test_an_image_that_is_a_page(small: Project) -> None:
-    (small.path / RAW / "images/borderless_1.png").write_bytes(b"<html>not found</html>")
+    small.rewrite_raw(f"{RAW}/images/borderless_1.png", b"<html>not found</html>")
     assert f"error: {RAW}/images/borderless_1.png: not a readable image" in refused(small)
 
 
@@ -68,7 +111,7 @@ def test_released_answers_that_are_not_there_or_broken(small: Project) -> None:
     said = refused(small, "models=[mine]")
     assert "config/model/mine.yaml, field path: no such file: 'data/replay/a.json'. Put the file there" in said
     answers = small.path / "data/replay/a.json"
-    answers.parent.mkdir(parents=True)
+    answers.parent.mkdir(parents=True, exist_ok=True)
     answers.write_text('{\n"borderless_1": {"panel_sequence": "1, 2')
     assert "error: data/replay/a.json, line 2: malformed JSON" in refused(small, "models=[mine] limit=6")
     assert not Path(small.path / "data/responses/pixelhumor/mine.parquet").exists()

@@ -80,7 +80,7 @@ def test_another_threshold_judges_again_and_asks_no_model(judged: Project) -> No
     assert "threshold: 0.3" in text
     card.write_text(text.replace("threshold: 0.3", "threshold: 1.0"))
     config = f"{ECHO} judge=overlap"
-    assert judged.to_run(LEADERBOARD, config=config) == {"judge_overlap", "grade", "humorbench_leaderboard"}
+    assert judged.to_run(LEADERBOARD, config=config) == {"judge_overlap", "grade", "table"}
     answers, verdicts = judged.path / "data/responses/humorbench/echo.jsonl", judged.path / VERDICTS / "overlap.jsonl"
     asked, given, before = lines(answers), lines(verdicts), rows(judged, LEADERBOARD)[0]
     judged.snakemake(LEADERBOARD, config=config)

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,13 +19,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from tests.selected import selection_json
 
 from punchline.benchmarks import pixelhumor
 from punchline.core.journal import parse_journal
 from punchline.core.records import Gold, Item, Request, Response, sha256
 from punchline.core.storage import csv_text, read_table, replacing, write_records, write_table, write_text
+from punchline.project.needs import ledger_content
 from punchline.stages.fetch import ANNOTATION_COLUMNS, PIN_COLUMNS, read_ledger
-from punchline.stages.tabulate import ledger_content
+from punchline.stages.job import AGAIN
 
 from .project import ROOT
 
@@ -156,15 +159,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def infer(made: Path, folder: Path, environment: dict[str, str]) -> Script:
+def project(made: Path, folder: Path) -> str:
+    """A project in a folder of its own, up to the requests; the selection of one model, as scripts take it."""
     folder.mkdir()
     (folder / "data").mkdir()
     for name in ("data/items", "data/requests", "answers.json"):
         (folder / name).symlink_to(made / name)
-    options = {"format": "pixelhumor", "path": "answers.json"}
-    card = json.dumps({"name": "m", "engine": "replay", "options": options})
-    arguments = ["--card", card, "--seed", "0", "--benchmarks", "pixelhumor"]
-    return Script(folder, environment, "infer.py", *arguments)
+    shutil.copytree(ROOT / "config", folder / "config")
+    (folder / "config/model/m.yaml").write_text("engine: replay\nformat: pixelhumor\npath: answers.json\n")
+    return selection_json(folder, models=["m"], benchmarks=["pixelhumor"], scorers=None)
+
+
+def infer(made: Path, folder: Path, environment: dict[str, str]) -> Script:
+    return Script(folder, environment, "infer.py", "--selection", project(made, folder), "--model", "m")
 
 
 @pytest.fixture(scope="module")
@@ -231,19 +238,20 @@ def test_infer_goes_on_where_it_was_killed(
     assert answered == (inferred / "m.jsonl").read_bytes()
     assert snapshot.read_bytes() == (inferred / "m.parquet").read_bytes()
     assert len(read_table(snapshot, Response)) == COMICS * 8
-    assert sorted(path.name for path in responses.iterdir()) == ["m.jsonl", "m.parquet"]
+    assert sorted(path.name for path in responses.iterdir()) == ["m.jsonl", "m.parquet", "m.parquet.made.json"]
+    record = (inferred / "m.parquet.made.json").read_bytes()
+    assert (responses / "m.parquet.made.json").read_bytes() == record
+    script.finish()
+    assert "kept" in script.said and "to ask" not in script.said
+    assert journal.read_bytes() == answered and (responses / "m.parquet.made.json").read_bytes() == record
 
 
 def grade(made: Path, inferred: Path, folder: Path, environment: dict[str, str]) -> Script:
-    folder.mkdir()
-    paths = {
-        "--items": made / "data/items/pixelhumor/items.jsonl",
-        "--gold": made / "data/items/pixelhumor/gold.jsonl",
-        "--requests": made / "data/requests/pixelhumor.parquet",
-        "--snapshot": inferred / "m.parquet",
-    }
-    arguments = ["--benchmark", "pixelhumor", "--model", "m", *(str(part) for pair in paths.items() for part in pair)]
-    return Script(folder, environment, "grade.py", *arguments, "--out", "grades/m.parquet")
+    selection = project(made, folder)
+    (folder / "data/responses").mkdir()
+    (folder / "data/responses/pixelhumor").symlink_to(inferred)
+    arguments = ["--selection", selection, "--benchmark", "pixelhumor", "--model", "m"]
+    return Script(folder, environment, "grade.py", *arguments)
 
 
 def test_grades_are_there_whole_or_not_at_all(
@@ -252,8 +260,8 @@ def test_grades_are_there_whole_or_not_at_all(
     undisturbed = grade(made, inferred, tmp_path / "undisturbed", environment)
     takes = undisturbed.finish()
     script = grade(made, inferred, tmp_path / "p", environment)
-    grades = script.folder / "grades"
-    grades.mkdir()
+    grades = script.folder / "results/pixelhumor/grades"
+    grades.mkdir(parents=True)
     rng = random.Random(22)
     anywhere = [lambda: after(rng.uniform(0, 0.8 * takes)), lambda: writing(grades), lambda: writing(grades)]
     for moment in anywhere:
@@ -262,11 +270,15 @@ def test_grades_are_there_whole_or_not_at_all(
         assert not (grades / "m.parquet").exists()
     script.finish()
     good = (grades / "m.parquet").read_bytes()
-    assert good == (undisturbed.folder / "grades" / "m.parquet").read_bytes()
-    kill_for_sure(script, lambda: writing(grades), lambda: None)
+    assert good == (undisturbed.folder / "results/pixelhumor/grades" / "m.parquet").read_bytes()
+    again = Script(script.folder, environment | {AGAIN: "grade"}, "grade.py", *script.command[2:])
+    kill_for_sure(again, lambda: writing(grades), lambda: None)
     assert (grades / "m.parquet").read_bytes() == good
     script.finish()
-    assert [path.name for path in grades.iterdir()] == ["m.parquet"]
+    assert "kept" in script.said
+    again.finish()
+    assert sorted(path.name for path in grades.iterdir()) == ["m.parquet", "m.parquet.made.json"]
+    assert (grades / "m.parquet").read_bytes() == good
 
 
 @pytest.fixture(scope="module")

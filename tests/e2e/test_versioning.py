@@ -38,7 +38,7 @@ def restored(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """dvc repro, push, commit; then clone, pull and restore elsewhere."""
     first = start(tmp_path_factory.mktemp("first"))
     said = first.dvc("repro")
-    assert {"draw_demo_pixelhumor", "pictures", "infer", "grade", "pixelhumor_table8"} <= set(jobs(said))
+    assert {"draw_demo", "pictures", "infer", "grade", "table"} <= set(jobs(said))
     assert first.to_run("all") == set(), "after dvc repro, snakemake has nothing to do"
     assert "Data and pipelines are up to date" in first.dvc("repro")
     store = tmp_path_factory.mktemp("store")
@@ -69,13 +69,13 @@ def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
     script.write_text(good + "\n# changed\n")
     wanted = restored.to_run("results/table8.csv")
     script.write_text(good)
-    assert wanted == {"grade", "pixelhumor_table8"}
+    assert wanted == {"grade", "table"}
     model = restored.path / "config/model/reading-order.yaml"
     good = model.read_text()
     model.write_text("engine: baselines\nbaseline: label-order\n")
     said = restored.snakemake("-n", "results/table8.csv")
     model.write_text(good)
-    assert set(jobs(said)) == {"infer", "grade", "pixelhumor_table8"}
+    assert set(jobs(said)) == {"infer", "grade", "table"}
     assert re.findall(r"wildcards: model=([\w-]+)", said) == ["reading-order"]
     assert restored.to_run("all") == set()
 

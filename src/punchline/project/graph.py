@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from punchline.core.engine import check_files
 from punchline.project.hops import CHAINED
-from punchline.project.needs import Project
-from punchline.project.provenance import Checks, Step
+from punchline.project.needs import Project, walk
+from punchline.project.provenance import Checks, Need, Step
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,11 @@ class Graph:
         inputs: dict[str, None] = {}
         stale: list[str] = []
         for step in self.steps(rule, names):
-            for need in step.needs:
-                made = need.step() if need.step is not None else None
-                # Released files are many a rule: their record stands for them.
-                inputs[
-                    made.record if made is not None and made.rule in ("draw_demo", "fetch_annotations") else need.path
-                ] = None
+            inputs |= {_file(need): None for need in step.needs}
             if self.check(step).reason is not None:
+                # Snakemake looks at no job after one that runs: it must see the way from there, past what is current.
+                made = [(need, need.step()) for need, _ in walk(step) if need.step is not None]
+                inputs |= {_file(need): None for need, before in made if self.check(before).reason is not None}
                 stale += [step.record if rule == "raw" else path for path in step.outputs]
         return Files(list(inputs), stale)
 
@@ -95,3 +93,9 @@ class Graph:
                     if hop != CHAINED:
                         found.setdefault(who, []).append((benchmark, hop, model))
         return found
+
+
+def _file(need: Need) -> str:
+    """What stands for a file in a rule's inputs: of released files, which are many a rule, their record."""
+    made = need.step() if need.step is not None else None
+    return made.record if made is not None and made.rule in ("draw_demo", "fetch_annotations") else need.path

@@ -522,7 +522,7 @@ class Project:
         needs += shown.values()
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
-        return Step(
+        step = Step(
             "table",
             (benchmark, table),
             (csv, f"{stem}.md", f"{stem}.tex", f"{stem}.lineage.json"),
@@ -530,7 +530,9 @@ class Project:
             {"selection": msgspec.to_builtins(self.part(benchmark, table))},
             ("punchline.stages.tabulate", *(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))),
             benchmarks.libraries(loaded, "tables"),
+            names=lambda: [need for need, _ in walk(step)],  # its lineage names every file that it rests on
         )
+        return step
 
     def _card(self, card: ModelCard, benchmark: str, prices: bool, role: str) -> Need:
         return Need(role, card.file, content=lambda: msgspec.to_builtins(shown(card, benchmark, prices)))

@@ -63,6 +63,7 @@ class Step:
     extra: Callable[[], list[str]] = list  # further files that it makes, known when it is made
     extra_role: str = ""  # what a lineage calls them; "": it does not name them here
     journals: Callable[[], list[tuple[str, str, str]]] = list  # (role, path, digest of the answers that count here)
+    names: Callable[[], list[Need]] = list  # files that it does not read and names: they decide too
     record: str = ""  # where its record lies; by default beside its first output
 
     def __post_init__(self) -> None:
@@ -85,9 +86,13 @@ class Step:
     def versions(self) -> dict[str, str]:
         return {name: version_of(name) for name in self.libraries}
 
+    def deciding(self) -> list[Need]:
+        """Every file that decides, once."""
+        return list({need.path: need for need in (*self.names(), *self.needs) if need.decides}.values())
+
     def inputs(self) -> dict[str, str]:
         """Digest of what counts in every file that decides, as it is now. Raises OSError, PunchlineError."""
-        return {need.path: need.digest() for need in self.needs if need.decides}
+        return {need.path: need.digest() for need in self.deciding()}
 
 
 def recorded(step: Step) -> Made | None:
@@ -132,10 +137,8 @@ class Checks:
             return Check("asked for")
         made = recorded(step)
         inputs = {}
-        for need in step.needs:
+        for need in step.deciding():
             check = self(need.step()) if need.step is not None and self.below else CURRENT
-            if not need.decides:
-                continue
             if check.reason is not None and not check.same:
                 return Check(f"{need.path} must be made again ({check.reason})")
             inputs[need.path] = self._digest(need, check)

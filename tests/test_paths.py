@@ -1,0 +1,113 @@
+"""Where things lie: no file of one run is a file, or a folder, of another's."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchline.core import benchmark as benchmarks
+from punchline.project import paths
+from punchline.project.paths import DEFAULT_RUN, Paths, record_of
+from punchline.project.selection import PLAIN_NAME
+
+SHARED = {"raw", "fetch_journal", "pictures"}  # by runs of one corpus
+FOLDERS = {"data", "results", "logs"}
+ARGUMENTS = {
+    "benchmark": ["pixelhumor", "yesbut"],
+    "hop": ["chained", "judge", "cosine"],
+    "model": ["m", "chained", "m.parquet", "m.parquet.made", "grades", "availability"],
+    "name": ["table8.csv", "yesbut/table2.csv", "pixelhumor/annotators.csv"],
+}
+
+
+def views(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """(method, arguments, path) of everything that is a run's own."""
+    for name, member in inspect.getmembers(Paths):
+        if name.startswith("_") or name in SHARED | FOLDERS or name in ("run", "raw_root"):
+            continue
+        if isinstance(member, property):
+            yield name, (), getattr(of, name)
+        elif inspect.isfunction(member):
+            parameters = list(inspect.signature(member).parameters)[1:]
+            for values in product(*(arguments[parameter] for parameter in parameters)):
+                yield name, values, member(of, *values)
+
+
+def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
+    """Files that runs share."""
+    found = [of.fetch_journal(b) for b in arguments["benchmark"]]
+    for benchmark, model in product(arguments["benchmark"], arguments["model"]):
+        found += [paths.journal(benchmark, model), f"{of.pictures(benchmark)}/{model}.png"]
+        found += [paths.hop_journal(benchmark, hop, model) for hop in arguments["hop"]]
+        found.append(of.raw(benchmark, f"images/{model}.png"))
+    return found + [place(model) for model in arguments["model"] for place in (paths.small_model, paths.adapter)]
+
+
+def check_apart(files: list[str]) -> None:
+    """Each path is there once, and none is a folder of another."""
+    assert sorted(set(files)) == sorted(files)
+    folders = {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
+    assert not folders & set(files)
+
+
+def test_every_place_is_looked_at() -> None:
+    named = {name for name, _, _ in views(Paths())}
+    assert named >= {"items", "gold", "ledger", "index", "requests", "hop_snapshot", "grades", "table", "cost", "plan"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [DEFAULT_RUN, "a", "b"],
+        [DEFAULT_RUN, "runs", "items", "responses", "requests", "results", "data"],
+        [DEFAULT_RUN, *benchmarks.names(), "raw", "images", "demo"],
+        [DEFAULT_RUN, "a", "a.b", "a-", "A", "0", "default.0", "a.made.json", "run.json"],
+    ],
+)
+def test_no_path_of_a_run_is_anothers(names: list[str]) -> None:
+    files = [path for name in names for _, _, path in views(Paths(run=name))]
+    files += [record_of(path) for path in files]
+    check_apart(files + shared(Paths()))
+
+
+def test_each_named_run_has_two_folders() -> None:
+    for _, _, path in views(Paths(run="mine")):
+        assert path.startswith(("data/runs/mine/", "results/runs/mine/"))
+    for _, _, path in views(Paths()):
+        assert path.startswith(("data/", "results/")) and "/runs/" not in path
+    assert {Paths(run=name).logs for name in ("default", "a", "b")} == {"logs", "logs/runs/a", "logs/runs/b"}
+
+
+NAMES = st.from_regex(PLAIN_NAME, fullmatch=True)
+
+
+@given(st.lists(NAMES.filter(lambda name: name != DEFAULT_RUN), min_size=2, max_size=3, unique=True), NAMES, NAMES)
+def test_any_names_stay_apart(runs: list[str], model: str, other: str) -> None:
+    arguments = ARGUMENTS | {"model": sorted({model, other})}
+    files = [path for run in [DEFAULT_RUN, *runs] for _, _, path in views(Paths(run=run), arguments)]
+    files += [record_of(path) for path in files]
+    check_apart(files + shared(Paths(), arguments))
+
+
+def test_what_runs_share_hangs_on_the_corpus_only() -> None:
+    one, other = Paths("data/raw/demo", "a"), Paths("data/raw/demo", "b")
+    for name in SHARED:
+        assert getattr(one, name)("yesbut") == getattr(other, name)("yesbut")
+        assert getattr(one, name)("yesbut") != getattr(Paths("data/raw", "a"), name)("yesbut")
+    assert Paths("data/raw").pictures("yesbut") == "data/images/yesbut"
+    assert one.pictures("yesbut") == "data/images/demo/yesbut"
+    assert one.raw("yesbut", "a.csv") == "data/raw/demo/yesbut/a.csv"
+
+
+def test_every_table_of_every_benchmark_has_its_own_place() -> None:
+    files = [Paths().table(spec.file) for name in benchmarks.names() for spec in benchmarks.load(name).TABLES.values()]
+    made = [file.removesuffix(".csv") + suffix for file in files for suffix in (".csv", ".md", ".tex", ".lineage.json")]
+    others = [
+        path for name, _, path in views(Paths(), ARGUMENTS | {"benchmark": benchmarks.names()}) if name != "table"
+    ]
+    check_apart([*made, *map(record_of, made), *others, *map(record_of, others)])

@@ -1,0 +1,793 @@
+"""Whether an artefact is current: decided by what is there, by content, whatever its times say."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import PunchlineError
+from punchline.core.storage import sha256_file
+from punchline.project import code, digests, provenance
+from punchline.project.paths import record_of
+from punchline.project.provenance import Checks, Made, Need, Step, record, recorded
+from punchline.stages import job
+
+SOURCE, OTHER, ONE, TWO, THREE = "source.txt", "other.txt", "data/one.txt", "data/two.txt", "data/three.txt"
+VERSIONS = {"numpy": "2.1", "opencv": "4.10"}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own, and code and libraries that a test changes with `code_is` and `VERSIONS`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(code, "digest", lambda *modules: "+".join(modules))
+    monkeypatch.setattr(provenance, "version_of", lambda name: VERSIONS.get(name, "absent"))
+    monkeypatch.delenv(job.AGAIN, raising=False)
+    (tmp_path / SOURCE).write_text("abc")
+    (tmp_path / OTHER).write_text("xyz")
+    return tmp_path
+
+
+def make(step: Step) -> None:
+    """Make an artefact of its inputs, as a stage does: what is in it hangs on them and on the parameters."""
+    before = step.inputs()
+    write(step)
+    record(step, before)
+
+
+def write(step: Step) -> None:
+    content = "".join(Path(need.path).read_text() for need in step.needs if need.decides)
+    for path in [*step.outputs, *step.extra()]:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(f"{path} of [{content}] and {json.dumps(dict(step.parameters), default=str)}\n")
+
+
+def one(**changes: Any) -> Step:
+    fields: dict[str, Any] = {
+        "rule": "one",
+        "wildcards": ("b",),
+        "outputs": (ONE, "data/one.md"),
+        "needs": (Need("source", SOURCE),),
+        "parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 1}},
+        "code": ("punchline.stages.one",),
+        "libraries": ("numpy",),
+        "extra": lambda: ["data/extra/1.png", "data/extra/2.png"],
+    }
+    return Step(**fields | changes)
+
+
+def why(step: Step, **options: Any) -> str | None:
+    return Checks(**options)(step).reason
+
+
+# -------------------------------------------------------------------------------------------------------- one artefact
+
+
+def put(path: str, text: str) -> Callable[[], object]:
+    return lambda: Path(path).write_text(text)
+
+
+def gone(*names: str) -> Callable[[], object]:
+    return lambda: [Path(name).unlink() for name in names]
+
+
+def same_size_same_time(path: str) -> None:
+    """Another content of the same size, with the times that the file had."""
+    found = Path(path).stat()
+    content = Path(path).read_bytes()
+    Path(path).write_bytes(content[::-1])
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert Path(path).stat().st_size == found.st_size and Path(path).stat().st_mtime_ns == found.st_mtime_ns
+
+
+def older(path: str) -> None:
+    same_size_same_time(path)
+    os.utime(path, (1, 1))
+
+
+def copied_over(path: str, content: str) -> None:
+    """`cp -p` of a file as old as the first of all."""
+    Path("copy").write_text(content)
+    os.utime("copy", (1, 1))
+    shutil.copy2("copy", path)
+
+
+def moved_over(path: str, content: str) -> None:
+    """A rename, as git, rsync and editors write: another inode with the same size and time."""
+    found = Path(path).stat()
+    Path("moved").write_text(content)
+    os.utime("moved", ns=(found.st_atime_ns, found.st_mtime_ns))
+    Path("moved").replace(path)
+
+
+RECORD = record_of(ONE)
+NO_RECORD = "there is no record of how it was made"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason", "same"),
+    [
+        # the record
+        (gone(RECORD), NO_RECORD, False),
+        (gone(RECORD, ONE), "it is not there", False),
+        *((put(RECORD, text), NO_RECORD, False) for text in ("", "{", "[]", "null", "{}", '{"step": "one b"}', "\0")),
+        (lambda: Path(RECORD).write_bytes(b"\xff\xfe"), NO_RECORD, False),
+        (lambda: os.truncate(RECORD, 40), NO_RECORD, False),
+        # its inputs
+        (put(SOURCE, "abcd"), f"{SOURCE} changed", False),
+        (lambda: same_size_same_time(SOURCE), f"{SOURCE} changed", False),
+        (lambda: older(SOURCE), f"{SOURCE} changed", False),
+        (lambda: copied_over(SOURCE, "ABC"), f"{SOURCE} changed", False),
+        (lambda: moved_over(SOURCE, "ABC"), f"{SOURCE} changed", False),
+        (gone(SOURCE), f"{SOURCE} changed", False),
+        # its outputs: they will come out the same
+        (gone(ONE), f"{ONE} is gone", True),
+        (gone("data/one.md"), "data/one.md is gone", True),
+        (gone("data/extra/2.png"), "data/extra/2.png is gone", True),
+        (lambda: shutil.rmtree("data/extra"), "data/extra/1.png is gone", True),
+        (put(ONE, "x"), f"{ONE} is not what was made", True),
+        (put(ONE, ""), f"{ONE} is not what was made", True),
+        (lambda: same_size_same_time(ONE), f"{ONE} is not what was made", True),
+        (lambda: older("data/one.md"), "data/one.md is not what was made", True),
+        (lambda: copied_over(ONE, "x"), f"{ONE} is not what was made", True),
+        (lambda: moved_over(ONE, Path(ONE).read_text().upper()), f"{ONE} is not what was made", True),
+        (lambda: older("data/extra/1.png"), "data/extra/1.png is not what was made", True),
+        # both: what changed decides
+        (lambda: [older(SOURCE), Path(ONE).unlink()], f"{SOURCE} changed", False),
+        # nothing that counts
+        (lambda: None, None, False),
+        (lambda: os.utime(SOURCE), None, False),
+        (lambda: os.utime(SOURCE, (1, 1)), None, False),
+        (lambda: os.utime(ONE, (1, 1)), None, False),
+        (lambda: os.utime(SOURCE, (2**33, 2**33)), None, False),
+        (put(SOURCE, "abc"), None, False),
+        (lambda: copied_over(SOURCE, "abc"), None, False),
+        (lambda: moved_over(SOURCE, "abc"), None, False),
+        (lambda: copied_over(ONE, Path(ONE).read_text()), None, False),
+        (lambda: Path(SOURCE).chmod(0o600), None, False),
+        (put("data/extra/3.png", "of another selection"), None, False),
+        (put(RECORD + "~", "an editor's"), None, False),
+    ],
+)
+def test_what_is_there(spoil: Callable[[], object], reason: str | None, same: bool) -> None:
+    make(one())
+    assert why(one()) is None
+    spoil()
+    assert Checks()(one()) == (reason, same)
+    assert Checks(below=False)(one()) == (reason, same)
+    if Path(SOURCE).is_file():
+        make(one())
+        assert why(one()) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"parameters": {"limit": 4, "models": ["a", "b"], "about": {"x": 1}}}, "limit: 3 → 4"),
+        ({"parameters": {"limit": "3", "models": ["a", "b"], "about": {"x": 1}}}, "limit: 3 → 3"),
+        ({"parameters": {"limit": 3, "models": ["b", "a"], "about": {"x": 1}}}, 'models: ["a","b"] → ["b","a"]'),
+        ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 2}}}, 'about: {"x":1} → {"x":2}'),
+        ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 1}, "new": 1}}, "new: null → 1"),
+        ({"parameters": {"limit": 3, "models": ["a", "b"]}}, 'about: {"x":1} → null'),
+        ({"parameters": {"limit": None, "models": [], "about": {"x": 1}}}, 'limit: 3 → null; models: ["a","b"] → []'),
+        ({"parameters": {"limit": 3, "models": ("a", "b"), "about": {"x": 1}}}, None),  # a tuple is a list in a record
+        ({"parameters": {"about": {"x": 1}, "models": ["a", "b"], "limit": 3}}, None),
+        ({"code": ("punchline.stages.other",)}, "its code changed"),
+        ({"code": ()}, "its code changed"),
+        ({"libraries": ("numpy", "opencv")}, "opencv None → 4.10"),
+        ({"libraries": ()}, "numpy 2.1 → None"),
+        ({"libraries": ("numpy", "gone")}, "gone None → absent"),
+        ({"needs": ()}, f"{SOURCE} counts no more"),
+        ({"needs": (Need("source", SOURCE), Need("source", OTHER))}, f"{OTHER} is new"),
+        ({"needs": (Need("source", OTHER),)}, f"{OTHER} is new (and 1 more)"),
+        ({"needs": (Need("another role", SOURCE),)}, None),
+        ({"needs": (Need("source", SOURCE), Need("first", OTHER, decides=False))}, None),
+        ({"outputs": (ONE, "data/one.md", "data/one.tex")}, "data/one.tex was never made"),
+        ({"rule": "renamed", "wildcards": ("c",)}, None),
+        ({"extra": list}, None),  # what was recorded counts
+    ],
+)
+def test_what_is_asked(changes: dict[str, Any], reason: str | None) -> None:
+    make(one())
+    found = Checks()(one(**changes))
+    assert (found.reason, found.same) == (reason, False)
+    make(one(**changes))
+    assert why(one(**changes)) is None
+
+
+def test_a_new_version_of_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    make(one())
+    monkeypatch.setitem(VERSIONS, "opencv", "5.0")  # which it does not use
+    assert why(one()) is None
+    monkeypatch.setitem(VERSIONS, "numpy", "2.2")
+    assert why(one()) == "numpy 2.1 → 2.2"
+
+
+def test_long_values_are_shortened_in_words_only() -> None:
+    long = "x" * 500
+    make(one(parameters={"a": long}))
+    said = why(one(parameters={"a": long + "y"}))
+    assert said is not None and len(said) < 150 and said.count("…") == 2
+    assert why(one(parameters={"a": long})) is None
+
+
+def test_who_asks_gets_it_made_again() -> None:
+    make(one())
+    asked = [step.name for step in (one(),) if Checks(lambda step: step.rule == "one")(step) == ("asked for", False)]
+    assert asked == ["one b"]
+    assert why(one(), forced=lambda step: step.rule == "two") is None
+
+
+def test_what_counts_in_a_file_can_be_less_than_its_bytes() -> None:
+    def step() -> Step:
+        words = Need("source", SOURCE, content=lambda: sorted(Path(SOURCE).read_text().split()))
+        return one(needs=(words,))
+
+    make(step())
+    for text, reason in (("abc", None), (" abc\n", None), ("abc d", f"{SOURCE} changed"), ("", f"{SOURCE} changed")):
+        Path(SOURCE).write_text(text)
+        assert why(step()) == reason
+    Path(SOURCE).unlink()
+    assert why(step()) == f"{SOURCE} changed"
+
+
+@pytest.mark.parametrize("error", [PunchlineError("no table", file=SOURCE), OSError("no permission")])
+def test_what_cannot_be_read_is_not_current_and_no_error(error: Exception) -> None:
+    make(one())
+
+    def broken() -> Any:
+        raise error
+
+    found = Checks()(one(needs=(Need("source", SOURCE, content=broken),)))
+    assert (found.reason, found.same) == (f"cannot be checked: {error}", False)
+
+
+def test_the_record_can_lie_elsewhere() -> None:
+    step = one(record="data/all.made.json")
+    make(step)
+    assert not Path(RECORD).exists() and why(one(record="data/all.made.json")) is None
+    assert why(one()) == NO_RECORD
+
+
+# ---------------------------------------------------------------------------------------------------------- the record
+
+
+def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(one())
+    content = Path(RECORD).read_bytes()
+    made = recorded(one())
+    assert made == Made(
+        step="one b",
+        inputs={SOURCE: sha256_file(SOURCE)},
+        parameters={"limit": 3, "models": ["a", "b"], "about": {"x": 1}},
+        code="punchline.stages.one",
+        libraries={"numpy": "2.1"},
+        outputs={name: sha256_file(name) for name in (ONE, "data/one.md", "data/extra/1.png", "data/extra/2.png")},
+    )
+    assert set(json.loads(content)) == {field.name for field in msgspec.structs.fields(Made)}
+    assert content.endswith(b"}\n") and str(tmp_path).encode() not in content
+    make(one())
+    assert Path(RECORD).read_bytes() == content
+    elsewhere = tmp_path / "elsewhere" / "deep"
+    elsewhere.mkdir(parents=True)
+    shutil.copy2(SOURCE, elsewhere)
+    os.utime(elsewhere / SOURCE, (1, 1))
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setattr(time, "time", lambda: 1.0)
+    make(one())
+    assert Path(RECORD).read_bytes() == content
+
+
+def test_a_record_travels_with_its_artefact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clone, dvc checkout, rsync: other times, another folder, no cache of digests."""
+    make(one())
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    for name in (SOURCE, OTHER):
+        shutil.copy(name, clone)
+    shutil.copytree("data", clone / "data", copy_function=shutil.copy)
+    for number, path in enumerate(sorted(clone.rglob("*"))):
+        os.utime(path, (1_000_000 - number, 1_000_000 - number))
+    monkeypatch.chdir(clone)
+    assert why(one()) is None
+    Path(SOURCE).write_text("ABC")
+    assert why(one()) == f"{SOURCE} changed"
+
+
+@pytest.mark.parametrize("change", [put(SOURCE, "changed"), lambda: same_size_same_time(SOURCE)])
+def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) -> None:
+    for before in (False, True):  # without a record, and with one
+        step = one()
+        inputs = step.inputs()
+        write(step)
+        change()
+        with pytest.raises(PunchlineError, match=rf"^{SOURCE}: the file changed while it was being read.*same command"):
+            record(step, inputs)
+        assert why(one()) is not None
+        assert Path(RECORD).exists() is before
+        Path(SOURCE).write_text("abc")
+        make(one())
+        assert why(one()) is None
+
+
+def test_an_input_that_goes_while_it_is_read() -> None:
+    step = one()
+    inputs = step.inputs()
+    write(step)
+    Path(SOURCE).unlink()
+    with pytest.raises(OSError, match=SOURCE):
+        record(step, inputs)
+    assert not Path(RECORD).exists()
+
+
+def test_what_does_not_decide_may_change_and_go(here: Path) -> None:
+    needs = (Need("source", SOURCE), Need("first", OTHER, decides=False))
+    step = one(needs=needs)
+    inputs = step.inputs()
+    write(step)
+    Path(OTHER).write_text("changed meanwhile")
+    record(step, inputs)
+    assert set(recorded(step).inputs) == {SOURCE}  # type: ignore[union-attr]
+    Path(OTHER).unlink()
+    assert why(one(needs=needs)) is None
+
+
+def test_what_was_not_written_is_not_recorded() -> None:
+    step = one(outputs=(ONE, "data/one.md", "data/never.txt"))
+    inputs = step.inputs()
+    write(one())
+    with pytest.raises(OSError, match="never"):
+        record(step, inputs)
+    assert not Path(RECORD).exists()
+
+
+# ------------------------------------------------------------------------------------------------------- several steps
+
+
+def chain(**parameters: Any) -> dict[str, Step]:
+    """source → one → two → three; three also takes `other`."""
+    steps: dict[str, Step] = {}
+
+    def need(name: str) -> Need:
+        return Need(name, f"data/{name}.txt", lambda: steps[name])
+
+    def step(name: str, *needs: Need) -> None:
+        given = {"p": parameters.get(name, 0)}
+        steps[name] = Step(name, (), (f"data/{name}.txt",), needs, given, (f"punchline.{name}",))
+
+    step("one", Need("source", SOURCE))
+    step("two", need("one"))
+    step("three", need("two"), Need("source", OTHER))
+    return steps
+
+
+def stale(steps: Mapping[str, Step], **options: Any) -> list[str]:
+    """Names of the steps that are to be made, looked at from the last, as Snakemake does, and from the first."""
+    checks, forwards = Checks(**options), Checks(**options)
+    found = [name for name in reversed(steps) if checks(steps[name]).reason is not None]
+    assert found[::-1] == [name for name in steps if forwards(steps[name]).reason is not None]
+    return found[::-1]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda: None, []),
+        (put(SOURCE, "x"), ["one", "two", "three"]),
+        (put(OTHER, "x"), ["three"]),
+        # a lost or damaged output that will come out the same makes nothing downstream stale
+        (gone(ONE), ["one"]),
+        (gone(TWO), ["two"]),
+        (gone(ONE, TWO), ["one", "two"]),
+        (gone(ONE, TWO, THREE), ["one", "two", "three"]),
+        (gone(ONE, THREE), ["one", "three"]),
+        (put(ONE, "damaged"), ["one"]),
+        (lambda: [older(ONE), older(TWO)], ["one", "two"]),
+        (lambda: [Path(ONE).unlink(), Path(OTHER).write_text("x")], ["one", "three"]),
+        # what cannot be known to come out the same does
+        (gone(record_of(ONE)), ["one", "two", "three"]),
+        (gone(ONE, record_of(ONE)), ["one", "two", "three"]),
+        (gone(record_of(TWO)), ["two", "three"]),
+        (lambda: [Path(ONE).unlink(), Path(SOURCE).write_text("x")], ["one", "two", "three"]),
+    ],
+)
+def test_staleness_spreads_no_further_than_it_must(spoil: Callable[[], object], expected: list[str]) -> None:
+    for step in chain().values():
+        make(step)
+    before = {path: Path(path).read_bytes() for path in (ONE, TWO, THREE)}
+    spoil()
+    assert stale(chain()) == expected
+    for name, step in chain().items():
+        if name in expected:
+            make(step)
+    assert stale(chain()) == []
+    if Path(SOURCE).read_text() == "abc" and Path(OTHER).read_text() == "xyz":
+        assert {path: Path(path).read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [("one", ["one", "two", "three"]), ("two", ["two", "three"]), ("three", ["three"]), ("none", [])],
+)
+def test_a_parameter_makes_what_hangs_on_it_stale(changed: str, expected: list[str]) -> None:
+    for step in chain().values():
+        make(step)
+    found = chain(**{changed: 1})
+    assert stale(found) == expected
+    assert stale(chain(), forced=lambda step: step.rule == changed) == expected
+    if "two" in expected and changed == "one":
+        assert why(found["three"]) == f"{TWO} must be made again ({ONE} must be made again (p: 0 → 1))"
+
+
+def test_made_again_and_the_same_nothing_else_is_to_be_made() -> None:
+    """A source changes in a way that the first step's output does not show."""
+    for step in chain().values():
+        make(step)
+    content = Path(ONE).read_bytes()
+    Path(SOURCE).write_text("ABC")
+    assert stale(chain()) == ["one", "two", "three"]
+    step = chain()["one"]
+    inputs = step.inputs()
+    Path(ONE).write_bytes(content)
+    record(step, inputs)
+    assert stale(chain()) == []
+
+
+def test_a_job_looks_at_its_own_inputs_only() -> None:
+    for step in chain().values():
+        make(step)
+    Path(SOURCE).write_text("x")
+    assert stale(chain(), below=False) == ["one"]
+    Path(ONE).write_text("x")
+    assert why(chain()["two"], below=False) == f"{ONE} changed"
+
+
+def test_what_must_be_there_first_decides_nothing() -> None:
+    steps = chain()
+    needs = (Need("source", OTHER), Need("first", ONE, lambda: steps["one"], decides=False))
+    last = Step("last", (), ("data/last.txt",), needs, {}, ())
+    make(steps["one"])
+    make(last)
+    assert stale({"one": steps["one"], "last": last}) == []
+    for spoil in (put(SOURCE, "x"), gone(ONE), gone(record_of(ONE))):
+        spoil()
+        assert stale({"one": chain()["one"], "last": last}) == ["one"]
+    assert ONE not in recorded(last).inputs  # type: ignore[union-attr]
+
+
+def test_a_lost_file_of_which_less_than_its_bytes_counts_is_looked_at_again() -> None:
+    """What counts in it is not in its record: who reads it is looked at again when it is there, and is current then."""
+    steps = chain()
+    first = Need("one", ONE, lambda: steps["one"], content=lambda: Path(ONE).read_text().split())
+    last = Step("last", (), ("data/last.txt",), (first,), {}, ())
+    make(steps["one"])
+    make(last)
+    Path(ONE).unlink()
+    assert stale({"one": chain()["one"], "last": last}) == ["one", "last"]
+    make(chain()["one"])
+    assert stale({"one": chain()["one"], "last": last}) == []
+
+
+def test_what_an_artefact_names_decides_although_it_reads_less() -> None:
+    """A lineage names the source; the source changes, and what is made of it does not."""
+
+    def steps() -> dict[str, Step]:
+        found = chain()
+        three = found["three"]
+        names = [need for step in (found["one"], found["two"]) for need in step.needs]
+        found["three"] = Step("three", (), (THREE,), three.needs, three.parameters, three.code, names=lambda: names)
+        return found
+
+    for step in steps().values():
+        make(step)
+    assert set(recorded(steps()["three"]).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
+    content = Path(ONE).read_bytes()
+    Path(SOURCE).write_text("ABC")
+    assert stale(steps()) == ["one", "two", "three"]
+    step = steps()["one"]
+    inputs = step.inputs()
+    Path(ONE).write_bytes(content)
+    record(step, inputs)
+    assert stale(steps()) == ["three"] and why(steps()["three"]) == f"{SOURCE} changed"
+    make(steps()["three"])
+    assert stale(steps()) == []
+    Path(ONE).unlink()  # what will come out the same is no change here either
+    assert stale(steps()) == ["one"]
+
+
+def test_a_circle_ends() -> None:
+    steps: dict[str, Step] = {}
+    steps["a"] = Step("a", (), ("a",), (Need("b", "b", lambda: steps["b"]),), {}, ())
+    steps["b"] = Step("b", (), ("b",), (Need("a", "a", lambda: steps["a"]),), {}, ())
+    assert "being checked" in str(why(steps["a"]))
+
+
+def test_each_artefact_is_looked_at_once() -> None:
+    looked: list[str] = []
+
+    def content() -> Any:
+        looked.append(SOURCE)
+        return 1
+
+    first = Step("first", (), ("data/first",), (Need("source", SOURCE, content=content),), {}, ())
+    make(first)
+    looked.clear()
+    needs = (Need("first", "data/first", lambda: first),)
+    others = [Step(f"n{n}", (), (f"data/n{n}",), needs, {}, ()) for n in range(5)]
+    checks = Checks()
+    for step in others:
+        checks(step)
+    assert looked == [SOURCE]
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.sampled_from([SOURCE, OTHER]), st.sampled_from(["abc", "abd", "x"])),
+        st.tuples(st.just("lose"), st.sampled_from([ONE, TWO, THREE]), st.just("")),
+        st.tuples(st.just("lose"), st.sampled_from([record_of(ONE), record_of(TWO), record_of(THREE)]), st.just("")),
+        st.tuples(st.just("write"), st.sampled_from([ONE, TWO, THREE]), st.sampled_from(["", "abc", "damaged"])),
+        st.tuples(st.just("older"), st.sampled_from([SOURCE, ONE, TWO, THREE]), st.just("")),
+        st.tuples(st.just("parameter"), st.sampled_from(["one", "two", "three"]), st.sampled_from("01")),
+        st.tuples(st.just("run"), st.just(""), st.just("")),
+    ),
+    max_size=12,
+)
+FOLDERS = itertools.count()
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OPERATIONS)
+def test_whatever_happens_a_run_gives_what_a_run_from_nothing_gives(
+    tmp_path: Path, operations: list[tuple[str, str, str]]
+) -> None:
+    folder = tmp_path / str(next(FOLDERS))
+    folder.mkdir()
+    os.chdir(folder)  # monkeypatch.chdir of the fixture puts it back
+    parameters: dict[str, str] = {}
+
+    def run() -> None:
+        to_make = stale(chain(**parameters))
+        for name, step in chain(**parameters).items():
+            if name in to_make and not job.current(step):
+                make(step)
+        assert stale(chain(**parameters)) == []
+
+    for path in (SOURCE, OTHER):
+        Path(path).write_text("abc")
+    run()
+    for what, which, value in operations:
+        if what == "write":
+            Path(which).write_text(value)
+        elif what == "lose":
+            Path(which).unlink(missing_ok=True)
+        elif what == "older" and Path(which).is_file():
+            os.utime(which, (1, 1))
+        elif what == "parameter":
+            parameters[which] = value
+        elif what == "run":
+            run()
+    run()
+    found = {path: Path(path).read_text() for path in (ONE, TWO, THREE)}
+    shutil.rmtree("data")
+    run()
+    assert found == {path: Path(path).read_text() for path in found}
+
+
+# ---------------------------------------------------------------------------------------------------------------- jobs
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [("", False), ("all", True), ("one", True), (ONE, True), ("data/one.md,two", True), ("two", False), ("on", False)],
+)
+def test_a_job_keeps_what_is_current(
+    again: str, expected: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written: list[str] = []
+
+    def writing(step: Step) -> Callable[[], None]:
+        return lambda: (written.append(step.name), write(step))  # type: ignore[return-value,func-returns-value]
+
+    for _ in range(2):
+        step = one()
+        job.make(step, writing(step))
+    assert written == ["one b"]
+    assert capsys.readouterr().err.count("one b: kept, nothing that it rests on has changed") == 1
+    monkeypatch.setenv(job.AGAIN, again)
+    step = one()
+    job.make(step, writing(step))
+    assert (len(written) == 2) is expected
+
+
+def test_a_job_that_fails_leaves_no_record_of_what_it_began() -> None:
+    def fails(step: Step) -> Callable[[], None]:
+        def writing() -> None:
+            Path(ONE).parent.mkdir(exist_ok=True)
+            Path(ONE).write_text("half")
+            raise PunchlineError("no more")
+
+        return writing
+
+    with pytest.raises(PunchlineError, match="no more"):
+        job.make(one(), fails(one()))
+    assert why(one()) == NO_RECORD
+    make(one())
+    Path(SOURCE).write_text("new")
+    with pytest.raises(PunchlineError, match="no more"):
+        job.make(one(), fails(one()))
+    Path(SOURCE).write_text("abc")  # back, but what was begun is there
+    assert why(one()) == f"{ONE} is not what was made"
+
+
+def test_a_job_may_use_the_code_that_is_named_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    asking = benchmarks.module_of("pixelhumor", "ask")
+    monkeypatch.setattr(benchmarks, "LOADED", set())
+
+    def writing(step: Step) -> Callable[[], None]:
+        def write_and_ask() -> None:
+            assert benchmarks.load("pixelhumor").requests
+            write(step)
+
+        return write_and_ask
+
+    step = one(code=("punchline.stages.ask", asking))
+    job.make(step, writing(step))
+    step = one(code=("punchline.stages.ask",), outputs=("data/other.txt",))
+    with pytest.raises(AssertionError, match=f"one b used code that needs.py does not name: {asking}"):
+        job.make(step, writing(step))
+    assert not Path(record_of("data/other.txt")).exists()
+
+
+# ------------------------------------------------------------------------------------------------------------- digests
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digests are kept at once, not when a file is some seconds old. Writes below are apart by more than a tick."""
+    monkeypatch.setattr(digests, "_JUST_NOW_NS", 0)
+
+
+def tick() -> None:
+    time.sleep(0.03)
+
+
+class Counted:
+    """A digest that counts how often it is computed."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, path: str = SOURCE, kind: str = "kind") -> Any:
+        def compute() -> Any:
+            self.times += 1
+            return [Path(path).read_text()]
+
+        return digests.cached(kind, path, compute)
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        (lambda: None, False),
+        (put(SOURCE, "longer"), True),
+        (lambda: same_size_same_time(SOURCE), True),
+        (lambda: older(SOURCE), True),
+        (lambda: copied_over(SOURCE, "ABC"), True),
+        (lambda: moved_over(SOURCE, "ABC"), True),
+        (lambda: os.utime(SOURCE, (1, 1)), True),  # computed again, and the same
+    ],
+)
+def test_a_digest_is_computed_once_for_a_file(settled: None, change: Callable[[], object], again: bool) -> None:
+    counted = Counted()
+    tick()
+    for _ in range(3):
+        assert counted() == ["abc"]
+    assert counted.times == 1
+    tick()
+    change()
+    tick()
+    assert counted() == [Path(SOURCE).read_text()]
+    assert counted.times == 1 + again
+    assert counted() == [Path(SOURCE).read_text()]
+    assert counted.times == 1 + again
+
+
+def test_a_file_that_may_still_change_is_read_each_time() -> None:
+    counted = Counted()
+    counted()
+    counted()
+    assert counted.times == 2
+    for text in ("abd", "abe", "abf"):  # within one tick of the clock, and of one size
+        Path(SOURCE).write_text(text)
+        assert counted() == [text] and digests.of_file(SOURCE) == sha256_file(SOURCE)
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_remembered(settled: None) -> None:
+    tick()
+
+    def compute() -> str:
+        content = Path(SOURCE).read_text()
+        tick()
+        Path(SOURCE).write_text("newer")
+        return content
+
+    assert digests.cached("kind", SOURCE, compute) == "abc"
+    tick()
+    assert Counted()() == ["newer"]
+
+
+def test_kinds_and_files_are_apart(settled: None) -> None:
+    tick()
+    counted = Counted()
+    assert counted(SOURCE, "a") == counted(SOURCE, "b") == ["abc"] != counted(OTHER, "a")
+    assert counted.times == 3
+    with pytest.raises(OSError, match="nowhere"):
+        counted("nowhere")
+
+
+def known() -> digests._Cache:
+    return digests._cache(Path.cwd())
+
+
+def another_process() -> None:
+    known().save()
+    digests._cache.cache_clear()
+
+
+def test_digests_are_kept_between_processes(settled: None) -> None:
+    tick()
+    counted = Counted()
+    counted()
+    another_process()
+    assert counted() == ["abc"] and counted.times == 1
+    before = Path(".punchline/digests.json").stat().st_mtime_ns
+    another_process()  # nothing was learnt: nothing is written
+    assert Path(".punchline/digests.json").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b'{"kind:source.txt": 1}', b'{"kind:source.txt": [[1], "x"]}', b"\xff", b"null"],
+)
+def test_a_damaged_cache_costs_time_only(settled: None, content: bytes) -> None:
+    tick()
+    counted = Counted()
+    counted()
+    another_process()
+    Path(".punchline/digests.json").write_bytes(content)
+    assert counted() == ["abc"] and counted.times == 2
+    another_process()
+    assert counted() == ["abc"] and counted.times == 2
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(settled: None, here: Path) -> None:
+    tick()
+    Path(".punchline").write_text("a file in its place")
+    counted = Counted()
+    counted()
+    known().save()
+    assert Path(".punchline").read_text() == "a file in its place"
+    shutil.rmtree(here)
+    known_before = digests._Cache(here / ".punchline" / "digests.json")
+    known_before.changed = True
+    known_before.save()  # the folder went: nothing is made in its place
+    assert not here.exists()
+    here.mkdir()
+
+
+def test_what_is_kept_is_plain_data(settled: None) -> None:
+    tick()
+    assert digests.cached("tuple", SOURCE, lambda: (1, ("a",))) == [1, ["a"]]
+    assert digests.cached("tuple", SOURCE, lambda: None) == [1, ["a"]]
