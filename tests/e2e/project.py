@@ -142,3 +142,12 @@ class Project:
         """Answers that were ever journalled."""
         journals = (self.path / "data" / "responses").rglob("*.jsonl")
         return sum(journal.read_bytes().count(b"\n") for journal in journals)
+
+
+def golden(project: Project, name: str) -> dict[str, str]:
+    """{CSV: what is wrong} against tests/golden/<name>.json: sha256 of every table of a selection."""
+    expected = json.loads((ROOT / f"tests/golden/{name}.json").read_bytes())
+    found = {file: project.path / "results" / file for file in expected}
+    absent = {file: "not made" for file, path in found.items() if not path.is_file()}
+    digests = {file: hashlib.sha256(path.read_bytes()).hexdigest() for file, path in found.items() if path.is_file()}
+    return absent | {file: "differs" for file, digest in digests.items() if digest != expected[file]}

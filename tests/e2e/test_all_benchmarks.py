@@ -9,7 +9,7 @@ import pytest
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 
-from .project import Project
+from .project import Project, golden
 
 pytestmark = pytest.mark.e2e
 
@@ -41,6 +41,11 @@ def test_every_table_is_built_with_its_published_rows(everything: Project) -> No
             for suffix in (".md", ".tex", ".lineage.json"):
                 assert (everything.path / table.path).with_suffix(suffix).stat().st_size > 0
     assert everything.to_run("all_tables", config=CONFIG) == set()
+
+
+def test_every_number_is_what_it_was(everything: Project) -> None:
+    """Bytes of every CSV; a change of one is a change of a result and stands in a commit that says why."""
+    assert golden(everything, "demo") == {}
 
 
 @pytest.mark.parametrize("name", sorted(AUDITED))

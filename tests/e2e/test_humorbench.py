@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .project import Project
+from .project import Project, golden
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("humorbench")]
 
@@ -155,6 +155,13 @@ def test_released_verdicts_give_the_released_hard_subset(released: tuple[Project
     assert lines(project.path / VERDICTS / JOURNAL) >= 600
     assert project.audit(TABLE4)["verdict"] == "equal"
     assert project.to_run(TABLE4, config=config) == set()
+
+
+@pytest.mark.real
+def test_every_number_of_the_released_answers_is_what_it_was(released: tuple[Project, str]) -> None:
+    project, config = released
+    project.snakemake("all_tables", config=config)
+    assert golden(project, "humorbench_released") == {}
 
 
 @pytest.mark.real

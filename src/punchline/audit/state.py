@@ -11,6 +11,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.storage import sha256_file
 from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
+from punchline.project.paths import RUNS
 from punchline.project.provenance import Checks
 
 
@@ -35,16 +36,23 @@ def table_states(project: Project) -> list[TableState]:
     return found
 
 
+def again(table_path: str) -> str:
+    """What makes a table again, in words."""
+    parts, folder = Path(table_path).parts, Path(RUNS[1]).parts
+    named = parts[: len(folder)] == folder
+    chosen = f"--config run={parts[len(folder)]}" if named else "and the --config that it was made with, if any"
+    return f"snakemake --cores all {table_path} {chosen} makes it again"
+
+
 def read_lineage(table_path: str) -> Lineage:
     """The lineage beside a table. Raises PunchlineError for one that is not there or damaged."""
     path = lineage_path(table_path)
-    again = f"Make the table again: snakemake --cores all {table_path}"
     try:
         return msgspec.json.decode(path.read_bytes(), type=Lineage)
     except FileNotFoundError:
-        raise PunchlineError("no lineage", file=path, way_out=again) from None
+        raise PunchlineError("no lineage", file=path, way_out=again(table_path)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise PunchlineError(f"not a lineage any more: {error}", file=path, way_out=again) from error
+        raise PunchlineError(f"not a lineage any more: {error}", file=path, way_out=again(table_path)) from error
 
 
 def check_shown(table_path: str) -> Lineage:
@@ -55,6 +63,6 @@ def check_shown(table_path: str) -> Lineage:
             raise PunchlineError(
                 "the file is not the one that was made: it was changed since, or its lineage was",
                 file=file.path,
-                way_out=f"Make it again: snakemake --cores all {table_path}",
+                way_out=again(table_path),
             )
     return lineage

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +22,9 @@ from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.storage import csv_text, parse_csv, write_text
 from punchline.project.hops import CHAINED
+from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN, Paths, journal, manifest
+from punchline.project.paths import DEFAULT_RUN, RUNS, Paths, journal, manifest
 from punchline.project.runs import made_with
 from punchline.project.selection import named_run, read_card, read_selection, stems
 from punchline.stages.cost import PLAN
@@ -89,8 +89,15 @@ def audit_command(
     raise typer.Exit(0 if found.verdict == "equal" else 1)
 
 
+def run_of(name: str) -> str:
+    """The named run that a path lies in; "" for another path or a name."""
+    parts, folder = Path(name).parts, Path(RUNS[1]).parts
+    return parts[len(folder)] if parts[: len(folder)] == folder and len(parts) > len(folder) else ""
+
+
 def table_path(name: str, run: str = DEFAULT_RUN) -> str:
     """The CSV of a table that is named by path or by name. Of several tables of one name, the run's own benchmark's."""
+    run = run_of(name) or run
     where, chosen = Paths(run=run), made_with(run).benchmarks
     paths = {where.table(t.file): (b, t.name) for b in benchmark_names() for t in benchmarks.load(b).TABLES.values()}
     path = Path(name)
@@ -113,9 +120,10 @@ def print_command(
     table: Annotated[str, typer.Argument(help="A path, results/table8.csv, or just table8")], run: RUN = DEFAULT_RUN
 ) -> None:
     """Print a table, and where to look next."""
-    from punchline.audit.state import check_shown, table_states
+    from punchline.audit.state import again, check_shown, table_states
 
     path = table_path(table, run)
+    run = run_of(path) or run
     text = Path(path).with_suffix(".md")
     if not text.is_file():
         raise PunchlineError(f"no {text}", way_out=f"Make it first: snakemake --cores all {path}")
@@ -123,7 +131,7 @@ def print_command(
     states = {state.path: state for state in table_states(Project(made_with(run)))}
     print(text.read_text(encoding="utf-8"))
     if path in states and states[path].reason:
-        print(f"STALE: {states[path].reason}; snakemake --cores all {path} makes it again", file=sys.stderr)
+        print(f"STALE: {states[path].reason}; {again(path)}", file=sys.stderr)
     print(f"{path}: the same with every digit; .md, .tex and .lineage.json lie beside it")
     print(f"punchline audit {path}: where each number comes from, made again from the raw bytes")
     print("punchline tables | models | show ID: what else there is; README.md: real data and your own models")
@@ -290,7 +298,7 @@ def models_command(
 
 @app.command("benchmarks")
 def benchmarks_command() -> None:
-    """The benchmarks there are: one file each in src/punchline/benchmarks/."""
+    """The benchmarks there are: one folder each in src/punchline/benchmarks/."""
     loaded = [benchmarks.load(name) for name in benchmark_names()]
     rows = [(b.NAME, " ".join(b.CONDITIONS), " ".join(b.JUDGES), " ".join(b.TASKS), " ".join(b.TABLES)) for b in loaded]
     headers = ("benchmark", "conditions", "judges, scorers", "tasks", "tables")
@@ -331,23 +339,22 @@ def runs_command() -> None:
     for name, chosen in runs().items():
         states = table_states(Project(chosen.selection))
         there = [Path(state.path) for state in states if Path(state.path).is_file()]
-        newest = max((path.stat().st_mtime for path in there), default=None)
-        when = "" if newest is None else datetime.fromtimestamp(newest, UTC).isoformat(" ", "minutes")[:16]
+        lineages = [lineage for path in there if (lineage := _lineage(path.as_posix())) is not None]
+        when = max((str(lineage.noted.get("made_at")) for lineage in lineages), default="")[:16]
         stale = sum(state.state == "stale" for state in states)
         tables = f"{len(there)} of {len(states)}" + (f", {stale} stale" if stale else "")
-        roots = {state.path: _root(state.path) for state in states if Path(state.path).is_file()}
-        root = next((root for root in roots.values() if root), "")
+        root = lineages[0].root if lineages else ""
         rows.append((name, selection_text(chosen.selection), tables, root[:16], when))
     _print(rows, ("run", "selection", "tables", "root of the first", "made (UTC)"), (None, 60, None, None, None))
 
 
-def _root(path: str) -> str:
+def _lineage(path: str) -> Lineage | None:
     from punchline.audit.state import read_lineage
 
     try:
-        return read_lineage(path).root
+        return read_lineage(path)
     except PunchlineError:
-        return ""
+        return None
 
 
 @app.command("diff")
