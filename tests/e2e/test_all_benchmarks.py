@@ -35,11 +35,11 @@ def test_every_table_is_built_with_its_published_rows(everything: Project) -> No
         with (everything.path / f"config/published/{name}.csv").open(newline="") as file:
             printed = {row["table"] for row in csv.DictReader(file)}
         for table in benchmarks.load(name).TABLES.values():
-            with (everything.path / table.path).open(newline="") as file:
+            with (everything.path / f"results/{table.file}").open(newline="") as file:
                 kinds = {row["kind"] for row in csv.DictReader(file)}
-            assert ("published" in kinds) == (table.name in printed), table.path
+            assert ("published" in kinds) == (table.name in printed), table.file
             for suffix in (".md", ".tex", ".lineage.json"):
-                assert (everything.path / table.path).with_suffix(suffix).stat().st_size > 0
+                assert (everything.path / f"results/{table.file}").with_suffix(suffix).stat().st_size > 0
     assert everything.to_run("all_tables", config=CONFIG) == set()
 
 

@@ -20,10 +20,10 @@ from punchline.core import engine as engines
 from punchline.core.benchmark import Benchmark
 from punchline.core.engine import Engine, Released
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import LedgerEntry, ModelCard, Pictures, digest_of_all
-from punchline.core.storage import parse_csv, read_columns, read_records
+from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
+from punchline.core.storage import parse_csv, read_columns, read_records, read_table
 from punchline.project import adapters, paths, recipes, revisions, small_models
-from punchline.project.hops import CHAINED, RELEASED, Hop, card_of_released, hops_of, scorers_of
+from punchline.project.hops import CHAINED, RELEASED, Hop, by_journal, card_of_released, hops_of, scorers_of
 from punchline.project.paths import Paths
 from punchline.project.provenance import Need, Step
 from punchline.project.selection import Selection, read_card, stems
@@ -429,7 +429,25 @@ class Project:
             (requests, *pictured, *files),
             {"who": who, **parameters},
             ("punchline.stages.infer",),
+            journals=lambda: self._hop_journals(benchmark, hop, model),
         )
+
+    def _hop_journals(self, benchmark: str, hop: str, model: str) -> list[tuple[str, str, str]]:
+        """(role, path, digest of the answers that count) of every journal that a hop's answers about a model are in."""
+        who = self.hops(benchmark, model)[hop]
+        stem = model if hop == CHAINED else who
+        engine = self.engines[model] if hop == CHAINED or who == RELEASED else self.judging[who]
+        requests = read_table(self.paths.hop_requests(benchmark, hop, model), Request)
+        digests = digests_in(self.paths.hop_snapshot(benchmark, hop, model))
+        answers = {request.request_id: digest for request, digest in zip(requests, digests, strict=False)}
+        return [
+            (
+                f"{role_of(hop)} journal",
+                paths.hop_journal(benchmark, hop, name),
+                digest_of_all(answers.get(request.request_id, "") for request in part),
+            )
+            for name, part in by_journal(stem, engine, requests).items()
+        ]
 
     # Grades and tables
 
