@@ -18,7 +18,7 @@ import pytest
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("reruns")]
+pytestmark = pytest.mark.e2e
 
 MODELS = ("random", "label-order")
 SELECTION = {
@@ -157,7 +157,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         regraded("hummus"),
     ),
     "a scorer": (
-        lambda p: edit(p, "src/punchline/score/highlight.py", "def ", "SPARE = 1\n\n\ndef "),
+        lambda p: edit(p, "src/punchline/score/ngrams.py", "def ", "SPARE = 1\n\n\ndef "),
         regraded("hummus"),
     ),
     "a prompt word": (
