@@ -12,7 +12,7 @@ from punchline.project import small_models
 from punchline.project.graph import Graph
 from punchline.project.hops import CHAINED, HOPS
 from punchline.project.needs import Project
-from punchline.project.paths import adapter, small_model
+from punchline.project.paths import DEFAULT_RUN, adapter, small_model
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import gpus
 from punchline.project.runs import changes_in_place
@@ -28,6 +28,16 @@ except PunchlineError as error:
 
 PATHS = PROJECT.paths
 JSON = canonical(SELECTION).decode()
+
+
+def of_run(path):
+    """A target as the command line names it, in the run that is selected: results/table8.csv lies below its folder."""
+    return as_stored(GRAPH.in_run(path))
+
+
+if SELECTION.run != DEFAULT_RUN:
+    as_stored = workflow.modifier.path_modifier.apply_default_storage
+    workflow.modifier.path_modifier.apply_default_storage = of_run
 
 
 wildcard_constraints:

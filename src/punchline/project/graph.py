@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from punchline.core.engine import check_files
 from punchline.project.hops import CHAINED
 from punchline.project.needs import Project, walk
+from punchline.project.paths import Paths
 from punchline.project.provenance import Checks, Need, Step
 
 
@@ -36,6 +38,17 @@ class Graph:
 
     def asked_again(self, step: Step) -> bool:
         return bool(self.again & {"all", step.rule, *step.outputs})
+
+    def in_run(self, path: str) -> str:
+        """A result of the default run, named as its own in the run that is selected; any other path as it is."""
+        default, own = Paths().results, self.project.paths.results
+        within = path.startswith(f"{default}/") and not path.startswith(f"{own}/")
+        stem, dot, ending = path.removeprefix(f"{default}/").partition(".")
+        where = self.project.paths
+        others = [Path(file).name for file in (where.cost, where.discrepancies, where.metrics, where.plots)]
+        if within and (stem in self.tables or stem + dot + ending in others):
+            return f"{own}/{stem}{dot}{ending}"
+        return path
 
     def steps(self, rule: str, wildcards: Mapping[str, str]) -> list[Step]:
         """What a job makes."""
