@@ -130,7 +130,7 @@ def released(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pr
     """Table 4 of the six released models, from the mirror, and the configuration that made it."""
     project = Project.copy(tmp_path_factory.mktemp("released"))
     answers = project.path / "data/replay/humorbench.csv"
-    answers.parent.mkdir(parents=True)
+    answers.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(mirror / "humorbench/released_responses.csv", answers)
     for model, (stem, _) in RELEASED.items():
         (project.path / f"config/model/{stem}.yaml").write_text(

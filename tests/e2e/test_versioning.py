@@ -64,12 +64,13 @@ def test_after_clone_pull_and_restore_there_is_nothing_to_do(restored: Project) 
 
 
 def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
-    script = restored.path / "scripts/grade.py"
-    good = script.read_text()
-    script.write_text(good + "\n# changed\n")
-    wanted = restored.to_run("results/table8.csv")
-    script.write_text(good)
-    assert wanted == {"grade", "table"}
+    grading = restored.path / "src/punchline/stages/grade.py"
+    good = grading.read_text()
+    for change, expected in (("# changed\n", set()), ("CHANGED = True\n", {"grade", "table"})):
+        grading.write_text(good + "\n" + change)
+        wanted = restored.to_run("results/table8.csv")
+        grading.write_text(good)
+        assert wanted == expected
     model = restored.path / "config/model/reading-order.yaml"
     good = model.read_text()
     model.write_text("engine: baselines\nbaseline: label-order\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.selected import selection_json
 from tests.test_engine_openai import Served
 
 from punchline.benchmarks import humorbench
@@ -51,9 +53,12 @@ class Infer:
         write_table(folder / "data/requests/humorbench.parquet", self.requests, Request)
         given = {"id": "m", "base_url": f"{server.url}/v1", "concurrency": CONCURRENCY, **options}
         given |= {"backoff": {"first": 0.01, "most": 0.1}}
-        card = json.dumps({"name": "m", "engine": "openai", "options": given, "modality": ["text"]})
+        shutil.copytree(ROOT / "config", folder / "config")
+        card = {"engine": "openai", "modality": ["text"], **given}
+        (folder / "config/model/m.yaml").write_text(json.dumps(card))  # YAML holds JSON
+        selection = selection_json(folder, models=["m"], benchmarks=["humorbench"], scorers=None)
         script = str(ROOT / "scripts" / "infer.py")
-        self.command = [sys.executable, script, "--card", card, "--seed", "0", "--benchmarks", "humorbench"]
+        self.command = [sys.executable, script, "--selection", selection, "--model", "m"]
         self.journal = folder / "data/responses/humorbench/m.jsonl"
         self.snapshot = folder / "data/responses/humorbench/m.parquet"
 
@@ -139,6 +144,7 @@ def test_killed_in_the_middle_of_a_line(tmp_path: Path, server: Served) -> None:
     run.finish()
     content = run.journal.read_bytes()
     run.journal.write_bytes(content[:-40])  # what a power cut leaves of the last line
+    run.snapshot.unlink()  # which comes after all answers
     run.finish()
     run.check_complete()
     assert sum(server.get("/counts").values()) == 31

@@ -159,13 +159,18 @@ def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -
     ) == read_recipe("tiny-hummus")
 
 
+def key_of(name: str) -> str:
+    card = read_card(name)
+    return engines.model_key(engines.load(card, 0), card, "hummus")
+
+
 def test_the_key_of_answers_follows_the_adapter(in_learnt: Path) -> None:
-    found = {name: engines.model_key(engines.load(read_card(name), 0)) for name in ("tiny-qwen2-vl-hummus",)}
-    base = engines.model_key(engines.load(read_card("tiny-qwen2-vl-transformers"), 0))
+    found = {name: key_of(name) for name in ("tiny-qwen2-vl-hummus",)}
+    base = key_of("tiny-qwen2-vl-transformers")
     assert base not in found.values()
     manifest = adapters.manifest_of("tiny-hummus")
     aside = manifest.rename(manifest.with_suffix(".aside"))
-    untrained = engines.model_key(engines.load(read_card("tiny-qwen2-vl-hummus"), 0))
+    untrained = key_of("tiny-qwen2-vl-hummus")
     aside.rename(manifest)
     assert untrained not in (base, *found.values())
 
@@ -264,7 +269,7 @@ import os, signal, sys
 import torch
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
-from punchline import finetune
+from punchline.stages import finetune
 if sys.argv[1] != "0":
     one_step = finetune.Training._one_step
     def killed(self, epoch):

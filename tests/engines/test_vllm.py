@@ -121,7 +121,8 @@ def closing() -> Iterator[Callable[[Vllm], Vllm]]:
 
 
 def run(engine: Vllm, requests: list[Request], files: dict[str, Path] | None = None, name: str = "answers") -> Any:
-    return infer(engine, requests, files or {}, journal=f"{name}.jsonl", snapshot=f"{name}.parquet", label=name)
+    where = {"journal": f"{name}.jsonl", "snapshot": f"{name}.parquet"}
+    return infer(engine, requests, files or {}, **where, label=name, key="key")
 
 
 def answers(name: str = "answers") -> list[Any]:
@@ -327,7 +328,9 @@ def test_mistakes_in_a_card(about: dict[str, Any], words: str) -> None:
 def test_identity_is_what_can_change_an_answer(project_without_vllm: Path) -> None:
     def key(**about: Any) -> str:
         about = {"id": "someone/model", "revision": REVISION} | about
-        return engines.model_key(engines.load(card("smol", **about), about.pop("run_seed", 1)))
+        seed = about.pop("run_seed", 1)
+        of = card("smol", **about)
+        return engines.model_key(engines.load(of, seed), of, "humorbench")
 
     same = [{}, {"start_timeout": 9}, {"concurrency": 1}, {"gpu_memory_utilization": 0.5}, {"base_url": "http://h/v1"}]
     same += [{"executable": "vllm"}, {"licence": "MIT"}, {"max_num_seqs": 3}]
