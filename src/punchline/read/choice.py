@@ -70,13 +70,15 @@ def _spelt(option: str) -> re.Pattern[str] | None:
     """A pattern for an option's text in plain lower case; None for one without a word."""
     plain = dress.plain(option).low
     words = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", plain)
+    ends = ""
     while words and not re.match(r"\w", words[-1]):
-        words.pop()
+        ends = words.pop() + ends
     while words and not re.match(r"\w", words[0]):
         words.pop(0)
     if not words:
         return None
-    return re.compile(r"(?<!\w)" + r"\s{0,2}".join(re.escape(word) for word in words[:200]) + r"(?!\w)")
+    own = rf"(?:\s?{re.escape(ends)})?" if "?" in ends else ""  # of an option that is a question; its answer is none
+    return re.compile(r"(?<!\w)" + r"\s{0,2}".join(re.escape(word) for word in words[:200]) + r"(?!\w)" + own)
 
 
 def _texts(text: dress.Plain, options: Mapping[str, str]) -> list[Mention]:
