@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from punchline.read import thoughts
-from punchline.read.result import Read, reader
+from punchline.read.result import Read, verbatim
 
 _MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
 _MOST = 40_000  # characters in which marks are looked for
@@ -37,7 +37,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.replace("’", "'") for word in _WORD.findall(_OTHER_TAG.sub("", text).lower()))
 
 
-@reader
+@verbatim
 def marked_words(answer: str) -> Read[tuple[str, ...]]:
     """Words between <i> and </i> (or <em>), lower-cased, in order. What is opened and never closed is not marked."""
     found: list[str] = []
