@@ -19,6 +19,11 @@ _PLACEHOLDER = re.compile(
 )
 
 
+def _is_placeholder(text: str) -> bool:
+    bare = text.strip()
+    return len(bare) <= 200 and _PLACEHOLDER.fullmatch(bare) is not None
+
+
 def named(text: str, tag: str) -> bool:
     """Whether a tag's name is there at all: searching for the tag is slow in texts full of brackets."""
     return any(form in text for form in (tag.lower(), tag.upper(), tag.capitalize()))
@@ -81,13 +86,13 @@ def explanation(
     at = 0
     while named(text, tag) and (span := inside(text, tag, at)) is not None:
         content = text[span[0] : span[1]]
-        if not _PLACEHOLDER.fullmatch(content[:200]) and " ".join(content.lower().split()) not in shown:
+        if not _is_placeholder(content) and " ".join(content.lower().split()) not in shown:
             return kept(*span)
         at = span[1]
     if at:
         return Read(None)
     opening = re.compile(rf"<{re.escape(tag)}>", re.IGNORECASE).search(text)
-    return kept(opening.end() if opening else 0, len(text)) if not _PLACEHOLDER.fullmatch(text[:200]) else Read(None)
+    return kept(opening.end() if opening else 0, len(text)) if not _is_placeholder(text) else Read(None)
 
 
 def _without(text: str, notes: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
