@@ -34,7 +34,6 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
         ("Q1", "The answer is not yes.", P, ["No"]),
         ("Q1", "I understand the humor of this comic.", P, ["Yes"]),
         ("Q1", "<think>Yes? No?</think>Yes", P, ["Yes"]),
-        ("Q1", "<think>Yes, the joke is", P, None),
         ("Q1", "No image was provided.", P, None),
         ("Q1", "Yesterday", P, None),
         ("Q1", "Well, yes and no", P, None),
@@ -72,7 +71,6 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
         ("Q3", "Panel 2 and 3", P, None),
         ("Q3", "The panel that contributes the most to the humor of this comic is panel 3.", P, ["3"]),
         ("Q3", "<think>Panel 1? 2?</think>\n4", P, ["4"]),
-        ("Q3", "<think>It is panel 3", P, None),
         ("Q3", "2 and 3", P, None),
         ("Q3", "2, 3", P, None),
         ("Q3", "NA", P, ["NA"]),
@@ -93,7 +91,6 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
         ("Q4", "Visual, Text", P, ["Both"]),
         ("Q4", "Text is more important than the visual", P, ["Text"]),
         ("Q4", "The visual matters more than the text", P, ["Visual"]),
-        ("Q4", "not text but visual", P, ["Visual"]),
         ("Q4", "context", P, None),
         ("Q4", "N/A", P, ["NA"]),
         ("Q4", "Text", R, ["Text"]),
@@ -193,17 +190,10 @@ fragments = st.lists(
         st.sampled_from(
             [
                 *(
-                    "Yes",
-                    "no",
-                    "Absent",
+                    *["Yes", "no", "Absent", "present", "Text", "both", "visual", "NA"],
                     CONTRIBUTE,
                     NOT_CONTRIBUTE,
-                    "present",
-                    "Text",
-                    "both",
-                    "visual",
                     *STYLES,
-                    "NA",
                 ),
                 *(" ", ", ", "\n", ": ", "and ", "panel ", "-> ", "1", "2: ", '"', "{", "}", ")", "²", "٣", "answer "),
             ]
