@@ -260,7 +260,7 @@ def test_random_answers_are_read_as_meant_and_cover_the_choices(tmp_path: Path) 
     for seed in range(80):
         for task, text in said(ask(load("random", seed), requests(png), tmp_path, png)).items():
             assert text is not None
-            released, paper = (reading.parse(task, text, rule) for rule in RULES)
+            released, paper = (reading.parse(task, text, rule, ("1", "3", "4", "11")) for rule in RULES)
             assert released is not None and paper is not None
             assert tuple(label.lower() for label in released) == tuple(label.lower() for label in paper)
             seen.setdefault(task, set()).add(paper)

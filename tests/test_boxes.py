@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.score.boxes import Box, clipped, overlap
+from punchline.score.boxes import Box, overlap
 
 side = st.floats(0, 1, allow_subnormal=False).map(lambda x: round(x, 6))
 boxes = st.lists(st.tuples(side, side, side, side), max_size=6)
@@ -73,18 +71,3 @@ def test_laws(candidate: list[Box], reference: list[Box]) -> None:
     assert (found.iou, found.precision, found.recall) == pytest.approx((turned.iou, turned.recall, turned.precision))
     again = overlap(candidate, candidate)
     assert again is not None and again == pytest.approx((1, 1, 1))
-
-
-@pytest.mark.parametrize(
-    ("box", "expected"),
-    [
-        ((0.5, 0.5, 0.9, 0.2), (0.5, 0.5, 0.5, 0.2)),
-        ((-0.5, 0.0, 1.0, 1.0), (0.0, 0.0, 0.5, 1.0)),
-        ((1.0, 0.0, 0.5, 0.5), None),
-        ((0.2, 0.2, 0.0, 0.5), None),
-        ((math.nan, 0.2, 0.5, 0.5), None),
-    ],
-)
-def test_clipped(box: Box, expected: Box | None) -> None:
-    found = clipped(box)
-    assert found is None if expected is None else found == pytest.approx(expected)

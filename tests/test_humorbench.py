@@ -18,7 +18,7 @@ from punchline.benchmarks.humorbench import (
     judge_requests,
 )
 from punchline.benchmarks.humorbench import demo as humorbench_demo
-from punchline.benchmarks.humorbench.answers import explanation, judged_text, parse_verdict
+from punchline.benchmarks.humorbench.answers import explained, explanation, judged_text, parse_verdict
 from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.core.benchmark import Verdict
 from punchline.core.errors import PunchlineError
@@ -81,8 +81,43 @@ MEGABYTE = 1_000_000
 )
 def test_what_is_judged(answer: str, expected: str) -> None:
     assert explanation(answer) == expected
-    for rule in RULES:
-        assert judged_text(answer, rule) == expected
+    own = {  # rule paper's: case, white space and a tag that the answer's end closes are dress
+        "<explanation>never closed": "never closed",
+        "</explanation>a<explanation>b": "b",
+        "<EXPLANATION>a</EXPLANATION>": "a",
+        "<explanation >a</explanation>": "a",
+    }
+    assert judged_text(answer, "released") == expected
+    assert judged_text(answer, "paper") == own.get(answer, expected)
+
+
+@pytest.mark.parametrize(
+    ("answer", "released", "paper"),
+    [
+        ("<think>A pun?</think>\n<explanation>a</explanation>", "a", "a"),
+        ("<think>A pun?</think>\na", "<think>A pun?</think>\na", "a"),
+        ("<think><explanation>draft</explanation></think><explanation>a</explanation>", "draft", "a"),
+        (
+            "<explanation>explanation goes here</explanation>\n<explanation>a</explanation>",
+            "explanation goes here",
+            "a",
+        ),
+        ("<think>A pun, so", "<think>A pun, so", None),
+        ("<think>A pun</think>", "<think>A pun</think>", None),
+        ("<explanation>explanation goes here</explanation>", "explanation goes here", None),
+        ("<reasoning>A pun.</reasoning>", "", None),
+    ],
+)
+def test_thoughts_and_the_prompts_own_words_are_no_explanation(answer: str, released: str, paper: str | None) -> None:
+    assert (explained(answer, "released"), explained(answer, "paper")) == (released, paper)
+    assert judged_text(answer, "paper") == (paper or "")
+    asked = [request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(answer)})]
+    assert len(asked) == (1 if paper in (None, released) else 2)
+    made = graded(answered(answer), answered(PASS))
+    assert (made.state, made.values["passed"]) == (("unparsable", 0.0) if paper is None else ("ok", 1.0))
+    assert made.scored and (made.judge is None) == (paper is None)
+    assert graded(answered(answer), answered(PASS), "released").values["passed"] == 1.0
+    assert graded(answered(answer), "nobody").scored is False
 
 
 @pytest.mark.parametrize(
@@ -112,6 +147,18 @@ def test_what_is_judged(answer: str, expected: str) -> None:
 )
 def test_verdicts(answer: str, expected: str | None) -> None:
     assert parse_verdict(answer) == expected
+    own = {  # rule paper's: in any dress, and without the tag
+        "PASS": "PASS",
+        "<judgement>PASS": "PASS",
+        "PASS</judgement>": "PASS",
+        "</judgement>PASS<judgement>": "PASS",
+        "<judgement>pass</judgement>": "PASS",
+        "<judgement>PASS.</judgement>": "PASS",
+        "<judgement>**PASS**</judgement>": "PASS",
+        "<JUDGEMENT>PASS</JUDGEMENT>": "PASS",
+        "<judgment>PASS</judgment>": "PASS",
+    }
+    assert parse_verdict(answer, "paper") == own.get(answer, expected)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +408,7 @@ PASS, FAIL = "<judgement>PASS</judgement>", "<judgement>FAIL</judgement>"
         (answered("a"), answered(FAIL), "ok", True, 0.0),
         (answered(""), answered(FAIL), "ok", True, 0.0),
         (answered(LONG), answered(PASS), "ok", True, 1.0),
-        (answered("a"), answered("PASS"), "unparsable", False, None),
+        (answered("a"), answered("PASS or FAIL"), "unparsable", False, None),
         (answered("a"), answered(""), "unparsable", False, None),
         (answered("a"), answered(None, "missing"), "missing", False, None),
         (answered("a"), answered(None, "failed"), "failed", False, None),
@@ -389,7 +436,7 @@ def test_states(
     assert (made.state, made.scored, made.values.get("passed")) == (state, scored, passed)
     judged = isinstance(verdict, Response) and explain is not None and explain.state == "ok"
     assert made.judge == ("gpt-4o" if judged else None)
-    assert made.signature.endswith(f"|judge:{'gpt-4o' if judged else 'none'}|v:1")
+    assert made.signature.endswith(f"|judge:{'gpt-4o' if judged else 'none'}|v:{1 if rule == 'released' else 2}")
     read = [r.digest for r in (explain, verdict if judged else None) if isinstance(r, Response)]
     assert list(made.responses) == read
 
@@ -439,5 +486,6 @@ def test_who_judged_a_released_answer_is_read_from_it() -> None:
 @given(TAGGED, TAGGED, st.sampled_from(RULES))
 def test_grading_never_raises(answer: str, verdict: str, rule: Rule) -> None:
     made = graded(answered(answer), answered(verdict), rule)
-    assert made.scored == (parse_verdict(verdict) is not None)
-    assert made.values.get("passed", 0.0) == float(parse_verdict(verdict) == "PASS")
+    said = parse_verdict(verdict, rule) if explained(answer, rule) is not None else "FAIL"
+    assert made.scored == (said is not None)
+    assert made.values.get("passed", 0.0) == float(said == "PASS")

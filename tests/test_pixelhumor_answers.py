@@ -31,6 +31,10 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
         ("Q1", "Yes, there is no doubt", P, ["Yes"]),
         ("Q1", "I would say no", P, ["No"]),
         ("Q1", "I do not know", P, None),
+        ("Q1", "The answer is not yes.", P, ["No"]),
+        ("Q1", "I understand the humor of this comic.", P, ["Yes"]),
+        ("Q1", "<think>Yes? No?</think>Yes", P, ["Yes"]),
+        ("Q1", "No image was provided.", P, None),
         ("Q1", "Yesterday", P, None),
         ("Q1", "Well, yes and no", P, None),
         ("Q1", "", P, None),
@@ -49,6 +53,7 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
         ("Q2", "Present, does not contribute", P, [NOT_CONTRIBUTE]),
         ("Q2", "Present, don’t contribute", P, [NOT_CONTRIBUTE]),
         ("Q2", "Sound effects are present and contributing", P, [CONTRIBUTE]),
+        ("Q2", "They are present, but they do not contribute.", P, [NOT_CONTRIBUTE]),
         ("Q2", "(c)", P, [NOT_CONTRIBUTE]),
         ("Q2", "a.", P, ["Absent"]),
         ("Q2", "Either Absent or Present, contribute", P, None),
@@ -62,8 +67,10 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
         ("Q3", "Panel 3 of 4", P, ["3"]),
         ("Q3", "3. In panel 1 we see", P, ["3"]),
         ("Q3", "Out of 4 panels it is panel 2", P, ["2"]),
-        ("Q3", "17", P, ["17"]),  # out of range: an answer, and wrong
-        ("Q3", "Panel 2 and 3", P, ["2"]),
+        ("Q3", "17", P, None),  # no panel of the comic
+        ("Q3", "Panel 2 and 3", P, None),
+        ("Q3", "The panel that contributes the most to the humor of this comic is panel 3.", P, ["3"]),
+        ("Q3", "<think>Panel 1? 2?</think>\n4", P, ["4"]),
         ("Q3", "2 and 3", P, None),
         ("Q3", "2, 3", P, None),
         ("Q3", "NA", P, ["NA"]),
@@ -83,7 +90,7 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
         ("Q4", "Text and Visual", P, ["Both"]),
         ("Q4", "Visual, Text", P, ["Both"]),
         ("Q4", "Text is more important than the visual", P, ["Text"]),
-        ("Q4", "The visual matters more than the text", P, None),
+        ("Q4", "The visual matters more than the text", P, ["Visual"]),
         ("Q4", "context", P, None),
         ("Q4", "N/A", P, ["NA"]),
         ("Q4", "Text", R, ["Text"]),
@@ -113,9 +120,13 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
         ("Q7", "The 4 panels: 2, 1, 3, 4", P, ["2", "1", "3", "4"]),
         ("Q7", "Panel 2, then panel 1 and finally panel 3", P, ["2", "1", "3"]),
         ("Q7", "[3][1][2]", P, ["3", "1", "2"]),
-        ("Q7", "03,1", P, ["3", "1"]),
+        ("Q7", "02,1", P, ["2", "1"]),
+        ("Q7", "1. 3\n2. 1\n3. 2", P, ["3", "1", "2"]),
         ("Q7", "1", P, ["1"]),
-        ("Q7", "2,1\n\nThis is because 3", P, ["2", "1"]),
+        ("Q7", "2,1,3\n\nThis is because 3", P, ["2", "1", "3"]),
+        ("Q7", "2, 1", P, None),  # of three panels
+        ("Q7", "2, 1, 3, 4", P, None),
+        ("Q7", "2, 1, 3, 3", P, None),
         ("Q7", "no order", P, None),
         ("Q7", "", P, None),
         ("Q7", "3, 1, 2", R, ["3", "1", "2"]),
@@ -129,7 +140,8 @@ CONTRIBUTE, NOT_CONTRIBUTE = "Present, contribute", "Present, do not contribute"
     ],
 )
 def test_parse(task: str, answer: str, rule: Rule, expected: list[str] | None) -> None:
-    assert parse(task, answer, rule) == (None if expected is None else tuple(expected))
+    known = sorted(expected or "123") if task == "Q7" else "1234"
+    assert parse(task, answer, rule, known) == (None if expected is None else tuple(expected))
 
 
 @pytest.mark.parametrize(
@@ -178,17 +190,10 @@ fragments = st.lists(
         st.sampled_from(
             [
                 *(
-                    "Yes",
-                    "no",
-                    "Absent",
+                    *["Yes", "no", "Absent", "present", "Text", "both", "visual", "NA"],
                     CONTRIBUTE,
                     NOT_CONTRIBUTE,
-                    "present",
-                    "Text",
-                    "both",
-                    "visual",
                     *STYLES,
-                    "NA",
                 ),
                 *(" ", ", ", "\n", ": ", "and ", "panel ", "-> ", "1", "2: ", '"', "{", "}", ")", "²", "٣", "answer "),
             ]
@@ -203,13 +208,15 @@ fragments = st.lists(
 @given(fragments, st.sampled_from(RULES))
 def test_reading_never_fails_and_stays_in_the_vocabulary(answer: str, rule: Rule) -> None:
     for task in ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7"):
-        parsed = parse(task, answer, rule)
+        parsed = parse(task, answer, rule, "123")
         if parsed is None:
             continue
         assert parsed
         assert task == "Q7" or rule == "released" or len(set(parsed)) == len(parsed)
         if task == "Q3" and rule == "paper":
-            assert re.fullmatch("NA|0|[1-9][0-9]{0,3}", parsed[0])
+            assert parsed in (("NA",), ("1",), ("2",), ("3",))
+        elif task == "Q7" and rule == "paper":
+            assert sorted(parsed) == ["1", "2", "3"]
         elif task in ("Q3", "Q7"):
             assert all(number.isdigit() for number in parsed)
         elif rule == "paper" or task in ("Q4", "Q5"):
@@ -282,7 +289,9 @@ def test_right_answers(rule: Rule) -> None:
     assert found["Q7"].values == {"panel_acc": 1}
     assert found["Q8"].values == {"text_acc": 1, "wer": 0, "cer": 0}
     assert found["Q8"].parsed == ("hello you", "why not?", "oh")
-    assert re.fullmatch(rf"text_acc,wer,cer\|rule:{rule}\|lib:jiwer-4\.\d+\.\d+\|v:1", found["Q8"].signature)
+    assert re.fullmatch(rf"text_acc,wer,cer\|rule:{rule}\|lib:jiwer-4\.\d+\.\d+\|v:\d", found["Q8"].signature)
+    version = {"released": "v:1", "paper": "v:2"}[rule]
+    assert {grade.signature.rpartition("|")[2] for grade in found.values()} == {version}
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -378,13 +387,13 @@ def test_text_needs_the_order_of_panels(rule: Rule, state: State | None) -> None
         ("1, 2, 3", RIGHT["Q8"], R, ("why not?", "hello you", "oh"), (0, 4 / 5, None)),
         ("2, 1", RIGHT["Q8"], R, ("hello you", "why not?"), (0, 1 / 5, None)),
         ("2, 1, 3, 4", RIGHT["Q8"], R, ("hello you", "why not?", "oh", ""), (0, 0, 0)),  # a fourth position: "4:"
-        ("2, 1, 3, 4", RIGHT["Q8"], P, ("hello you", "why not?", "oh"), (1, 0, 0)),
         ("2, 1, 3, 3", RIGHT["Q8"], R, ("hello you", "why not?", "oh", "oh"), (0, 1 / 5, None)),
-        ("2, 1, 3, 3", RIGHT["Q8"], P, ("hello you", "why not?", "oh"), (1, 0, 0)),
         # the released code does not read the sequence for text: it splits on commas
         ("2 1 3", RIGHT["Q8"], R, ("",), (0, 1, 1)),
         ("2 1 3", RIGHT["Q8"], P, ("hello you", "why not?", "oh"), (1, 0, 0)),
-        # without a sequence, rule paper takes the answer's own order
+        # without a sequence, rule paper takes the answer's own order; one with a panel that is not there is none
+        ("2, 1, 3, 4", RIGHT["Q8"], P, ("why not?", "hello you", "oh"), (0, 4 / 5, None)),
+        ("2, 1, 3, 3", RIGHT["Q8"], P, ("why not?", "hello you", "oh"), (0, 4 / 5, None)),
         ("no idea", "2: hello you\n1: why not?\n3: oh", P, ("hello you", "why not?", "oh"), (1, 0, 0)),
         ("2, 1, 3", "2: hello you 1: why not? 3: oh oh oh oh oh oh oh", P, None, (0, 6 / 5, None)),
     ],

@@ -105,6 +105,8 @@ OPTIONS = ("A cat sleeps.", "The dog wins the race.", "Nobody comes.", "It rains
         ("Answer: B. Isn't it obvious?", "B"),
         ("Option A is wrong.", None),
         ("Option B is not wrong", "B"),
+        ("<think>A? No, it's D.</think>\n\nB", "B"),
+        ("<think>Answer: B", None),
         ("It is not true that the dog wins the race.", None),
     ],
 )
@@ -154,6 +156,10 @@ def test_options(answer: str, letter: str | None) -> None:
         ("The order is not 3, 1, 2 but 2, 3, 1", 3, (2, 3, 1)),
         ("I do not know: 3, 1, 2", 3, (3, 1, 2)),
         ("1, 3, 1, 2", 3, None),
+        ("1. Frame 2: he walks in.\n2. Frame 3: he trips.\n3. Frame 1: he is ill.", 3, (2, 3, 1)),
+        ("First: Frame 3\nSecond: Frame 1\nThird: Frame 2", 3, (3, 1, 2)),
+        ("<think>1, 2, 3? No.</think>2, 1, 3", 3, (2, 1, 3)),
+        ("<think>2, 1, 3", 3, None),
         ("٣, ١, ٢", 3, None),
     ],
 )

@@ -381,6 +381,24 @@ def test_empty_answers() -> None:
         assert grade.scored and grade.values in ({"r2": 0.0}, {})
 
 
+def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
+    thought, bare = unit("<think>A dog?</think>\nCaption 1."), unit("Caption 1.")
+    assert graded(thought, "paper")["description_1"].values == graded(bare, "paper")["description_1"].values
+    assert graded(thought, "released")["description_1"].values["r2"] == 1.0  # of the reference, all is in it
+    asked = [{request.request_id for request in judge_requests(one[1], one[2], one[0])} for one in (thought, bare)]
+    assert len(asked[0] & asked[1]) == len(asked[1]) - 1  # all but the released judge of descriptions
+    unclosed = unit("<think>Caption 1.")
+    grade = graded(unclosed, "paper")["description_1"]
+    assert (grade.state, grade.scored, grade.values["r2"]) == ("unparsable", True, 0.0)
+    assert graded(unclosed, "released")["description_1"].state == "ok"
+    assert graded(unclosed, "paper")["moral_mcq_1"].state == "unparsable"
+
+
+def test_versions_of_the_rules() -> None:
+    for rule, version in (("released", 1), ("paper", 2)):
+        assert {one.signature.rpartition("|")[2] for one in graded(unit("A"), rule).values()} == {f"v:{version}"}
+
+
 def test_a_refusal_is_an_empty_text_under_rule_paper_only() -> None:
     answers = unit(None, "refused")
     verdicts = verdicts_of(answers, "[[1]]", bertscore="0.0")

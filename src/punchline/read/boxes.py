@@ -56,10 +56,15 @@ def _four(group: str) -> tuple[list[float], str] | None:
 def _clipped(box: Box) -> Box | None:
     """A box cut to the image; None for one outside, or without area."""
     top, left, height, width = box
-    bottom, right = min(top + height, 1.0), min(left + width, 1.0)
-    inside = all(map(math.isfinite, box)) and min(top, left) >= 0
-    cut = (top, left, bottom - top, right - left)
-    return cut if inside and min(cut[2:]) >= SMALLEST else None
+    if not all(map(math.isfinite, box)) or min(top, left) < 0:
+        return None
+    cut = (  # what lies inside stays as it is, without rounding
+        top,
+        left,
+        height if top + height <= 1 else 1 - top,
+        width if left + width <= 1 else 1 - left,
+    )
+    return cut if min(cut[2:]) >= SMALLEST else None
 
 
 def _from_corners(numbers: list[float], key: str, corners: str, size: tuple[int, int] | None) -> Box | None:

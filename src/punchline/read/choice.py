@@ -13,7 +13,7 @@ from punchline.read.settle import settle
 
 KEYS = ("option_id", "option", "choice", "letter")
 
-# Words before which an A is no article, and letters after which are names of something else.
+# Words before which an A is no article, nor before a bracket; and words after which a letter is a name's.
 _VERBAL = (
     r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
     r"|won't|seems|because|since|as|for|over"
@@ -22,7 +22,7 @@ _VERBAL = (
 )
 _ARTICLE = re.compile(
     rf"[ \t](?!(?:{_VERBAL})\b|(?:\w{{2,20}}ly )?(?!(?:series|lens|gas|species|bus|news|yes|his|its|process"
-    rf"|princess|canvas|christmas|chaos|always)\b)[a-z]{{2,20}}(?<![usi])s\b)[\"'(]{{0,2}}[a-z]"
+    rf"|princess|canvas|christmas|chaos|always)\b)[a-z]{{2,20}}(?<![usi])s\b)[\"']{{0,2}}[a-z]"
 )
 _NAMED = re.compile(  # "Plan B", "vitamin A"; not "option B"
     r"\b(?:plan|vitamin|type|grade|exhibit|hepatitis|point|side|team|part|section|act|class|group|category|person"
@@ -70,13 +70,15 @@ def _spelt(option: str) -> re.Pattern[str] | None:
     """A pattern for an option's text in plain lower case; None for one without a word."""
     plain = dress.plain(option).low
     words = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", plain)
+    ends = ""
     while words and not re.match(r"\w", words[-1]):
-        words.pop()
+        ends = words.pop() + ends
     while words and not re.match(r"\w", words[0]):
         words.pop(0)
     if not words:
         return None
-    return re.compile(r"(?<!\w)" + r"\s{0,2}".join(re.escape(word) for word in words[:200]) + r"(?!\w)")
+    own = rf"(?:\s?{re.escape(ends)})?" if "?" in ends else ""  # of an option that is a question; its answer is none
+    return re.compile(r"(?<!\w)" + r"\s{0,2}".join(re.escape(word) for word in words[:200]) + r"(?!\w)" + own)
 
 
 def _texts(text: dress.Plain, options: Mapping[str, str]) -> list[Mention]:
@@ -137,6 +139,21 @@ def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool) -> lis
     return _merged(letters, texts, text.low)
 
 
+def _alone(answer: str, options: Mapping[str, str]) -> str | None:
+    """The letter of the one option that the whole answer is, with or without its letter, whatever the option says."""
+    if len(answer) > 4 * max(map(len, options.values()), default=0) + 100:
+        return None
+    said = re.findall(r"\w+", dress.plain(answer).low)
+    if len("".join(said)) < 2:  # a letter, whatever options say
+        return None
+    alike = [
+        letter
+        for letter, option in options.items()
+        if (words := re.findall(r"\w+", dress.plain(option).low)) and said in (words, [letter.lower(), *words])
+    ]
+    return alike[0] if len(alike) == 1 else None
+
+
 @reader
 def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | None = None) -> Read[str]:
     """The letter of the option that an answer commits itself to, of `letters` (capitals).
@@ -146,4 +163,7 @@ def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | Non
     """
     given = tuple(letters)
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}
+    alone = _alone(answer, texts)
+    if alone is not None:
+        return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
     return settle(answer, lambda text, marked: mentions(text, texts, marked), given, KEYS)

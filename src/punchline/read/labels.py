@@ -198,13 +198,14 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
         rest = list(sentence)
         for one in mentions:
             rest[one.start : one.end] = " " * (one.end - one.start)
-        menu = {one.value for one in mentions} >= every and len(every) > 2
+        listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", "".join(rest)))
+        menu = {one.value for one in mentions} >= every and len(every) > 2 and not listing
         kept = [
             one._replace(start=one.start + start, end=one.end + start)
             for one in mentions
             if not menu and not _denied(sentence, one, sentence[one.end :])
         ]
-        if not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", "".join(rest))):
+        if listing:
             listed += kept
         elif _HEAD.match(sentence[: mentions[0].start]) and re.match(
             r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)", sentence[mentions[0].end :]
@@ -222,7 +223,7 @@ def several(answer: str, labels: Forms | Iterable[str], none: bool = True) -> Re
     """The labels that an answer affirms, each once, in its order; ("NA",) where it says that none applies.
 
     Labels in a marked answer; else those that stand as a list of their own, or head lines; else all that are affirmed.
-    What is denied ("no sarcasm", "rather than a pun") is left out, as is the repeated list of all of them.
+    What is denied ("no sarcasm", "rather than a pun") is left out, as is a sentence of the prompt with all of them.
     """
     forms = _frozen(labels)
     text = dress.plain(answer)

@@ -44,6 +44,9 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|would|relates|represents|shows|depicts|because|involves|can|cannot|can't)\b",
     re.IGNORECASE,
 )
+_RELATIVE = re.compile(
+    r"\b(?:is|are|was|were) (?:in|on|at|under|over|from|behind)$", re.IGNORECASE
+)  # "the hole he is in"
 
 
 def _name(line: str, shown: frozenset[str]) -> str | None:
@@ -54,11 +57,11 @@ def _name(line: str, shown: frozenset[str]) -> str | None:
     aside = re.match(r"([\w' -]{2,40}?)(?:: | [-–—] |, (?=because|since|as|which)| \()", name)
     name = aside[1] if aside and len(aside[1].split()) <= _OF_SENTENCE else name
     name = " ".join(re.sub(r"[\"“”]", "", name).split()).strip(" .,;:!?'()[]*_`")
-    name = re.sub(r"^(?:an?|the) (?=\w)", "", name, flags=re.IGNORECASE)
+    name = re.sub(r"^(?:an?|the) (?=\S+$)", "", name, flags=re.IGNORECASE)  # of one word, as was asked for
     parts = name.split()
     if not re.search(r"\w", name) or len(parts) > MOST_WORDS or _NO_NAME.fullmatch(name):
         return None
-    if len(parts) > 2 and _VERB.search(name):
+    if len(parts) > 2 and _VERB.search(name) and not _RELATIVE.search(name):
         return None
     return None if len(parts) > 1 and any(name.lower() in text for text in shown) else name
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from punchline.read.result import Read, reader
+from punchline.read.result import Read, verbatim
 
 # `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
 _KEY = re.compile(
-    r"""(?<!\S)[\[({*_"'#-]{0,6}+\s?(?:panel\s{0,3}+)?(?:\#|number\s)?[\[({*_"'#]{0,4}+([0-9]{1,3}+)[\])}*_"']{0,4}+(?:\s\([^()\n]{1,60}+\)[*_]{0,2})?\s{0,3}+:(?!\d)[*_]{0,2}""",
+    r"""(?<!\S)[\[({*_"'#-]{0,6}+\s?(?:panel\s{0,3}+(?:\#|number\s)?)?[\[({*_"'#]{0,4}+([0-9]{1,3}+)[\])}*_"']{0,4}+(?:\s\([^()\n]{1,60}+\)[*_]{0,2})?\s{0,3}+:(?!\d)[*_]{0,2}""",
     re.IGNORECASE,
 )
 _HEADING = re.compile(  # "## Panel 2" above its text, "2. TEXT"
@@ -35,10 +35,11 @@ def _unquoted(value: str) -> str:
         if len(value) <= 40
         else value[:-40] + re.sub(r"\s{0,3}```\w{0,10}\s{0,3}$", "", value[-40:])
     )
-    for opening, closing in ('""', "“”", "{}", "**"):
+    for opening, closing in (('"', '"'), ("“", "”"), ("{", "}"), ("**", "**")):
         inner = value.removesuffix(",")
-        if len(inner) > 1 and inner[0] == opening and inner[-1] == closing and closing not in inner[1:-1]:
-            value = inner[1:-1].strip()
+        size = len(opening)
+        if len(inner) >= 2 * size and inner.startswith(opening) and inner.endswith(closing):
+            value = inner[size:-size].strip()
     return "" if len(value) < 80 and _NO_TEXT.fullmatch(value) else value
 
 
@@ -46,7 +47,7 @@ def _label(digits: str) -> str:
     return str(int(digits))
 
 
-@reader
+@verbatim
 def panel_texts(answer: str, labels: Iterable[str]) -> Read[dict[str, str]]:
     """{label: text} in the answer's order, of `labels` only; a repeated label's texts are joined with a space, and a
     panel said to have no text has "". Keys: "N:", "Panel N:", {N}:, JSON's "N":, headings, numbered lists. A number

@@ -22,11 +22,21 @@ class Read(NamedTuple, Generic[V]):
 
 def reader(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
     """A reader that takes thoughts and courtesies off first, and whose span is one of the whole answer all the same."""
+    return _of_answers(read, final.without_courtesy)
 
+
+def verbatim(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
+    """A reader of texts that are quoted: what looks like a courtesy ("Thank you!") may belong to them, and stays."""
+    return _of_answers(read, str)
+
+
+def _of_answers(
+    read: Callable[Concatenate[str, P], Read[V]], trimmed: Callable[[str], str]
+) -> Callable[Concatenate[str, P], Read[V]]:
     @wraps(read)
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         own = thoughts.off(answer)
-        found = read(final.without_courtesy(own.text), *args, **kwargs) if own.text else Read[V](None)
+        found = read(trimmed(own.text), *args, **kwargs) if own.text else Read[V](None)
         if found.value is None:
             return Read(None)
         return Read(found.value, found.start + own.offset, found.end + own.offset)

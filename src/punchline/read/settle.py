@@ -57,7 +57,7 @@ def weigh(found: Sequence[Claim], given: frozenset[str]) -> Verdict:
             return verdict
     left = given - denied.keys()
     asserted = [claim for claim in live if claim.tier == 1]
-    if len(left) == 1 and denied.keys() <= given and {claim.value for claim in asserted} <= left:
+    if denied and len(left) == 1 and denied.keys() <= given and {claim.value for claim in asserted} <= left:
         last = asserted[-1] if asserted else max(denied.values())
         return Verdict(next(iter(left)), last.start, last.end, True)
     verdict = _agreed(asserted)

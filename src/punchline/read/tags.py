@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from punchline.read import thoughts
-from punchline.read.result import Read, reader
+from punchline.read.result import Read, verbatim
 
 _MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
 _MOST = 40_000  # characters in which marks are looked for
@@ -17,6 +17,11 @@ _PLACEHOLDER = re.compile(
     r"|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*",
     re.IGNORECASE,
 )
+
+
+def _is_placeholder(text: str) -> bool:
+    bare = text.strip()
+    return len(bare) <= 200 and _PLACEHOLDER.fullmatch(bare) is not None
 
 
 def named(text: str, tag: str) -> bool:
@@ -37,7 +42,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.replace("’", "'") for word in _WORD.findall(_OTHER_TAG.sub("", text).lower()))
 
 
-@reader
+@verbatim
 def marked_words(answer: str) -> Read[tuple[str, ...]]:
     """Words between <i> and </i> (or <em>), lower-cased, in order. What is opened and never closed is not marked."""
     found: list[str] = []
@@ -81,13 +86,13 @@ def explanation(
     at = 0
     while named(text, tag) and (span := inside(text, tag, at)) is not None:
         content = text[span[0] : span[1]]
-        if not _PLACEHOLDER.fullmatch(content[:200]) and " ".join(content.lower().split()) not in shown:
+        if not _is_placeholder(content) and " ".join(content.lower().split()) not in shown:
             return kept(*span)
         at = span[1]
     if at:
         return Read(None)
     opening = re.compile(rf"<{re.escape(tag)}>", re.IGNORECASE).search(text)
-    return kept(opening.end() if opening else 0, len(text)) if not _PLACEHOLDER.fullmatch(text[:200]) else Read(None)
+    return kept(opening.end() if opening else 0, len(text)) if not _is_placeholder(text) else Read(None)
 
 
 def _without(text: str, notes: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:

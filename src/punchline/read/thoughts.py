@@ -86,3 +86,11 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     around = _AROUND.match(whole)
     begin = around.end() if around else 0
     return Answer(whole[begin:].rstrip(), offset + kept + begin, harmony.closed if harmony else True)
+
+
+def without(answer: str, tags: tuple[str, ...] = TAGS) -> str:
+    """What is compared or judged of an answer: the answer as it is where it holds no thoughts, else what is left
+    without them, stripped; "" where nothing was answered."""
+    own = off(answer, tags)
+    whole = own.text == answer[own.offset :].rstrip() and _AROUND.fullmatch(answer, 0, own.offset) is not None
+    return answer if whole else own.text

@@ -14,7 +14,7 @@ from punchline.read.settle import settle
 
 _WORD = re.compile(
     r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?:in the |is )affirmative)"
-    r"|(?P<no>nope|nah|(?:in the |is )negative|no(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n"
+    r"|(?P<no>nope|nah|(?:in the |is )negative|no(?!\. ?\d)(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n"
     r"|(?:or|and|nor|but|is|was|would|because|since|as|this|there|it|i|the|that|in|here|given|for|than|rather"
     r"|instead|not|seems|to|from)\b))))"
     r"(?![\w'])(?!-\w)"

@@ -21,15 +21,6 @@ class Overlap(NamedTuple):
     recall: float  # of the reference's area, what is the candidate's
 
 
-def clipped(box: Box, height: float = 1.0, width: float = 1.0) -> Box | None:
-    """The part of a box inside an image of that size; None where there is none."""
-    top, left = max(box[0], 0.0), max(box[1], 0.0)
-    bottom, right = min(box[0] + box[2], height), min(box[1] + box[3], width)
-    if (top, left, bottom, right) == (box[0], box[1], box[0] + box[2], box[1] + box[3]) and min(box[2:]) > 0:
-        return box  # as it is, without rounding
-    return (top, left, bottom - top, right - left) if bottom > top and right > left else None
-
-
 def _covered(boxes: Sequence[Box], rows: npt.NDArray[np.float64], columns: npt.NDArray[np.float64]) -> _Grid:
     grid = np.zeros((max(len(rows) - 1, 0), max(len(columns) - 1, 0)), dtype=np.bool_)
     for top, left, height, width in boxes:

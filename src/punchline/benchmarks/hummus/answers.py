@@ -10,60 +10,23 @@ from typing import Any, Literal
 from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, METAPHOR_TASKS, POSITIVE, PROMPT_TASKS
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
 from punchline.core.records import Gold, Item
-from punchline.score import boxes as box_metrics
-from punchline.score import highlight
-from punchline.score.boxes import Box
+from punchline.read import boxes, names, tags, thoughts, yes_no
 
-_NO_ANSWER = r"(?!\s{1,3}(?:or|doubt|wonder|matter)\b)"
-_FIRST_WORD = re.compile(r"[\s\"'*_`(\[<]{0,20}(yes|no)\b" + _NO_ANSWER, re.IGNORECASE)
-_SAID = re.compile(
-    r"\b(Yes|No|YES|NO)\b" + _NO_ANSWER + r"|\b(?i:answer(?: is)?[:\s*_\"']{1,8}(yes|no))\b" + _NO_ANSWER
-)
-# Both of two: "Yes or No", "A/B", "Yes and no", "A, B." (not "Yes, no doubt" and "No, yes would be wrong").
-_BOTH = re.compile(
-    r"(?:\b(?P<word>yes|no)\b|\b(?P<letter>[ab])\b)[.)*\"']{0,3}(?: \([^()]{0,60}\))?"
-    r"(?:,?\s{1,3}(?:or|and|nor)\s{1,3}|\s{0,3}[/|&\\]\s{0,3}|(?P<loose>[,;:.]?\s{0,5}(?:[-–—]\s{0,3})?))"
-    r"(?:option )?[(*\"']{0,3}(?(word)(?!(?P=word)\b)(?:yes|no)|(?!(?P=letter)\b)[ab])\b"
-    r"(?(loose)(?=[\s*\"')\]]{0,5}(?:[.,;:!?|/]|$)))",
-    re.IGNORECASE,
-)
+STEMS = ("metaphor",)  # of the words that classification asks about
+AGAINST = ("literal",)
 
 
 def yes_or_no(answer: str) -> str | None:
-    """ "Yes" or "No": the answer's first word, else the only one of them that is said in the text as an answer (with a
-    capital, or after "answer"). None where neither or both are, as where the instructions are repeated."""
-    answer = _BOTH.sub(" ", answer)
-    first = _FIRST_WORD.match(answer)
-    if first:
-        return first[1].capitalize()
-    said = {(found[1] or found[2]).capitalize() for found in _SAID.finditer(answer)}
-    return said.pop() if len(said) == 1 else None
-
-
-_FIRST_LETTER = re.compile(r"[\s\"'*_`(\[]{0,20}([ABab])(?=[\s\"'*_`]{0,20}(?:$|[.):\],\n]))")
-_LETTER_ENDS = r"(?=[.):,\"'*\]]|\s{0,20}$|\s{0,20}\n)"
-_LETTER = re.compile(  # at a line's beginning, in brackets or bold, or after a word that chooses: not "Plan B."
-    r"^[\s\"'*_`(\[:]{0,20}([AB])" + _LETTER_ENDS + r"|[(\[*]([AB])[)\]*]"
-    r"|\b(?i:is|be|with|for|so|therefore|thus|hence|say)[,:\s*_\"'(]{1,8}([AB])" + _LETTER_ENDS + r"|"
-    r"\b(?i:answer|option|choice|choose|select|pick)(?: is| would be)?[:\s*_\"'(]{1,8}([AB])\b",
-    re.MULTILINE,
-)
+    """ "Yes" or "No": the word, or a sentence that says whether metaphor is used; None for neither and for both."""
+    return yes_no.yes_no(answer, STEMS, against=AGAINST).value
 
 
 def a_or_b(answer: str, involves: str) -> str | None:
-    """ "Yes" where the answer chooses the letter `involves`, "No" where it chooses the other one, None where neither.
-
-    The letter that the answer begins with, else the only letter that is said, else the only option. None where both
-    options are repeated, and where letter and option contradict each other.
-    """
-    options = {letter for letter, text in _options(involves).items() if text.lower() in answer.lower()}
-    answer = _BOTH.sub(" ", answer)
-    first = _FIRST_LETTER.match(answer)
-    letters = {first[1].upper()} if first else {next(filter(None, m.groups())) for m in _LETTER.finditer(answer)}
-    chosen = (letters & options if options else letters) or (options if not letters else set())
-    if len(options) > 1 or len(chosen) != 1:
-        return None
-    return "Yes" if chosen == {involves} else "No"
+    """ "Yes" where the answer chooses the letter `involves` or its option, "No" where the other one, None for neither,
+    and where letter and option contradict each other."""
+    options = _options(involves)
+    letters = {letter: "Yes" if letter == involves else "No" for letter in sorted(options)}
+    return yes_no.yes_no(answer, STEMS, letters, options, AGAINST).value
 
 
 def _options(involves: str) -> dict[str, str]:
@@ -240,52 +203,10 @@ def repeats_example(found: Sequence[str]) -> bool:
     return all(one.lower() in EXAMPLES for one in found)
 
 
-_GROUP = re.compile(r"\[([^\[\](){}]{7,400})\]|\(([^\[\](){}]{7,400})\)|\{([^\[\](){}]{7,400})\}")
-_NUMBER = r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})"
-_NAMED_PART = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)
-SIDES = ("top", "left", "height", "width")
-SMALLEST = 1e-6  # side of a box: less is no area
-BOXES = 50  # different boxes of one answer: more are no answer to what was asked
-
-
-def _sides(group: str) -> list[float] | None:
-    """Top, left, height and width of what stands between brackets: by name, else by place."""
-    numbers: list[tuple[str, float]] = []
-    for part in group.rstrip(" \n\t,").split(","):
-        named_part = _NAMED_PART.fullmatch(part.strip())
-        name, value = (named_part[1].lower(), named_part[2].strip()) if named_part else ("", part.strip())
-        if re.fullmatch(_NUMBER, value):
-            numbers.append((name, float(value)))
-        elif not name or name in SIDES:
-            return None
-    names = [name for name, _ in numbers]
-    if sorted(names) == sorted(SIDES):
-        return [dict(numbers)[name] for name in SIDES]
-    four = len(numbers) == len(SIDES) == group.rstrip(" \n\t,").count(",") + 1
-    if four and all(name in ("", side) for name, side in zip(names, SIDES, strict=True)):
-        return [number for _, number in numbers]
-    return None
-
-
-def box_list(answer: str) -> tuple[Box, ...] | None:
-    """Normalised boxes of an answer, cut to the image; None where it has none.
-
-    Sides that have names are read by name, others as [top, left, height, width]. Only numbers in 0..1 are taken: what
-    four numbers of another convention (pixels, thousandths) mean is not guessed.
-    """
-    found: dict[Box, None] = {}
-    for match in _GROUP.finditer(answer):
-        sides = _sides(match[1] or match[2] or match[3])
-        if sides is not None and all(0 <= side <= 1 for side in sides):
-            box = box_metrics.clipped((sides[0], sides[1], sides[2], sides[3]))
-            if box is not None and min(box[2:]) >= SMALLEST:
-                found[box] = None
-    return tuple(found) if 0 < len(found) <= BOXES else None
-
-
-WORDS = 10  # of an object's name; the annotations have up to 7, the prompt asks for one
-_NAME_MARK = re.compile(r"^\s*(?:label|object|answer)\s*:\s*", re.IGNORECASE)
-_NO_NAME = re.compile(r"(?:none|n/a|nothing|unknown|unclear)|(?:I|sorry|answer (?:the|with|in))\b.*", re.IGNORECASE)
+def box_list(answer: str, size: tuple[int, int] | None = None) -> tuple[boxes.Box, ...] | None:
+    """Boxes of an answer as shares of the image, cut to it; None where it has none. `size`: the image's width and
+    height, where pixels are to be read."""
+    return boxes.boxes(answer, size).value
 
 
 def _of_instructions(task: str, text: str) -> bool:
@@ -293,19 +214,14 @@ def _of_instructions(task: str, text: str) -> bool:
 
 
 def object_name(answer: str, shown: Sequence[str] = ()) -> str | None:
-    """The object that an answer to ImageLabel names: its first line, less markup; None for nothing, a sentence, a
-    refusal, and for what repeats the prompt, which shows the texts `shown`."""
-    answer = _own(answer[:4000], shown)
-    line = next((line for line in answer.splitlines() if re.search(r"\w", line)), "")
-    name = " ".join(_NAME_MARK.sub("", _MARKUP.sub("", line[:500])).split()).strip(" .,;:!?'")
-    if not re.search(r"\w", name) or len(name.split()) > WORDS or _REFUSAL.search(name) or _NO_NAME.fullmatch(name):
-        return None
-    return None if " " in name and _of_instructions("image_label", name) else name
+    """The object that an answer to ImageLabel names; None for none, a refusal, and for what repeats the prompt, which
+    shows the texts `shown`."""
+    return names.object_name(_own(answer[:4000], shown), (INSTRUCTIONS["image_label"],)).value
 
 
 def marked_words(answer: str) -> tuple[str, ...] | None:
     """The words between <i> and </i>; None where there are none."""
-    return highlight.highlighted(answer) or None
+    return tags.marked_words(answer).value
 
 
 def explanation(answer: str, shown: Sequence[str] = ()) -> str | None:
@@ -399,14 +315,22 @@ def _shown(item: Item) -> tuple[str, str]:
 def reading(task: str, text: str, gold: Gold, item: Item) -> tuple[Any, ...] | None:
     """What is read out of one answer, as a tuple; None where nothing is."""
     known = [one.lower() for one in gold.values.get("metaphors", ())]
-    return read(task, text, item.item_id, known, _shown(item))
+    size = (item.images[0].width, item.images[0].height) if item.images else None
+    return read(task, text, item.item_id, known, _shown(item), size)
 
 
 def read(
-    task: str, text: str, item_id: str, known: Sequence[str] = (), shown: Sequence[str] = ()
+    task: str,
+    text: str,
+    item_id: str,
+    known: Sequence[str] = (),
+    shown: Sequence[str] = (),
+    size: tuple[int, int] | None = None,
 ) -> tuple[Any, ...] | None:
-    """What is read out of the text of an answer; None where nothing is. `known`: gold metaphors, in lower case: one
-    that is the prompt's example may be repeated. `shown`: the caption and the description that the prompt shows."""
+    """What is read out of the text of an answer, thoughts apart; None where nothing is. `known`: gold metaphors, in
+    lower case: one that is the prompt's example may be repeated. `shown`: the caption and the description that the
+    prompt shows. `size`: the image's width and height."""
+    text = thoughts.without(text)
     if task == "classification_a_b":
         label = a_or_b(text, "A" if involves_is_a(item_id) else "B")
         return None if label is None else (label,)
@@ -417,7 +341,7 @@ def read(
         found = named(text, shown)
         return None if found is None or (repeats_example(found) and not {*known} & {*map(str.lower, found)}) else found
     if task == "image_bbox":
-        return box_list(text)
+        return box_list(text, size)
     if task == "image_label":
         name = object_name(text, shown)
         return None if name is None else (name,)
@@ -430,7 +354,7 @@ def read(
 def joint_readings(text: str, gold: Gold, item: Item) -> dict[str, tuple[Any, ...] | None]:
     """What is read out of a joint answer, by task. The three other tasks are there only where it says Yes or WIDLII:
     the guidelines end there otherwise."""
-    fields = joint_fields(text)
+    fields = joint_fields(thoughts.without(text))
     label = is_met(fields.get("is_met", ""))
     if label is None or label == "Discard":
         return {"classification": None}

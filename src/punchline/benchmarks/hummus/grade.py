@@ -26,7 +26,7 @@ def signature(task: str, rule: Rule, scorer: str | None = None) -> str:
         parts.append("words:set, lower case")
     if task == "explanation":
         parts.append(ngrams.signature(("rouge1", "rouge2"), stemmer=False) + ":f1")
-    return "|".join((*parts, "v:2"))
+    return "|".join((*parts, "v:3"))
 
 
 def _cosine(

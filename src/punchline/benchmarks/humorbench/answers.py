@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from punchline.core.records import Rule
+from punchline.read import tags, verdict
 from punchline.score.length import last_tokens
 
 LAST_TOKENS: dict[Rule, int] = {"released": 500, "paper": 1000}  # truncate_and_regrade.py; section 3.5
@@ -18,7 +19,10 @@ def _between(text: str, tag: str, at: int = 0) -> tuple[int, int, str] | None:
 
 
 def explanation(answer: str) -> str:
-    """What is judged: all but <reasoning>…</reasoning>; of that the first <explanation>…</explanation>, if any."""
+    """What is judged under rule `released`.
+
+    All but <reasoning>…</reasoning>; of that the first <explanation>…</explanation>, if any.
+    """
     kept, at = [], 0
     while (found := _between(answer, "reasoning", at)) is not None:
         kept.append(answer[at : found[0]])
@@ -28,13 +32,27 @@ def explanation(answer: str) -> str:
     return (answer if inside is None else inside[2]).strip()
 
 
+def explained(answer: str, rule: Rule) -> str | None:
+    """What is judged. Rule `paper` takes off thoughts as well, and finds nothing, None, in thoughts without an answer
+    and in the prompt's own placeholder; an answer that is empty is an empty explanation."""
+    if rule == "released" or not answer.strip():
+        return explanation(answer)
+    return tags.explanation(answer).value
+
+
 def judged_text(answer: str, rule: Rule) -> str:
     """The explanation under length control: its last 500 (released) or 1000 (paper) tokens."""
-    return last_tokens(explanation(answer), LAST_TOKENS[rule])
+    return last_tokens(explained(answer, rule) or "", LAST_TOKENS[rule])
 
 
-def parse_verdict(answer: str) -> str | None:
-    """PASS or FAIL: the first <judgement>…</judgement>, stripped; None for anything else."""
+def parse_verdict(answer: str, rule: Rule = "released") -> str | None:
+    """PASS or FAIL; None for anything else.
+
+    Rule `released`: the first <judgement>…</judgement>, stripped. Rule `paper`: its content in any dress; without such
+    a tag what the judge commits itself to.
+    """
+    if rule == "paper":
+        return verdict.verdict(answer).value
     found = _between(answer, "judgement")
-    verdict = found[2].strip() if found is not None else ""
-    return verdict if verdict in ("PASS", "FAIL") else None
+    word = found[2].strip() if found is not None else ""
+    return word if word in ("PASS", "FAIL") else None

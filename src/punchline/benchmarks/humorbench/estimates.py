@@ -73,8 +73,8 @@ def _price(card: ModelCard | None) -> Price | None:
 def cost(model: Graded, items: Items, *, judge: bool = True) -> Estimate | None:
     """Tokens x price of the explainer and, with `judge`, of its judge, in the price's currency, over all its answers.
 
-    A refusal that nobody judged cost its explainer's tokens only. None where a price or a count of tokens is not known,
-    or two currencies would be added.
+    A refusal that nobody judged, or an answer without an explanation, cost its explainer's tokens only. None where a
+    price or a count of tokens is not known, or two currencies would be added.
     """
     own, judges = _price(model.card), _price(model.judge)
     answered = [g for g in model.grades if g.scored or g.state == "unparsable"]
@@ -82,7 +82,7 @@ def cost(model: Graded, items: Items, *, judge: bool = True) -> Estimate | None:
     if own is None or (judge and (judges is None or judges.currency != own.currency)) or not answered:
         return None
     unjudged = {name: 0.0 for name in names if name.startswith("judge_")}
-    counted = [unjudged | g.values if g.state == "refused" and g.judge is None else g.values for g in answered]
+    counted = [unjudged | g.values if g.scored and g.judge is None else g.values for g in answered]
     if any(name not in values for values in counted for name in names):
         return None
     prices = [own.input, own.output, *((judges.input, judges.output) if judge and judges is not None else ())]

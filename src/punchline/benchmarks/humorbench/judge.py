@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from punchline.benchmarks.humorbench import CONDITION, JUDGE_TASK
-from punchline.benchmarks.humorbench.answers import judged_text
+from punchline.benchmarks.humorbench.answers import explained, judged_text
 from punchline.benchmarks.humorbench.question import question
 from punchline.core.benchmark import filled
 from punchline.core.records import RULES, Gold, Item, Request, Response, Rule
@@ -55,9 +55,11 @@ def judge_request(item: Item, gold: Gold, response: Response, rule: Rule) -> Req
 def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = CONDITION
 ) -> list[Request]:
-    """What a judge is asked about one model's answer on one element: once where both rules ask the same."""
+    """What a judge is asked about one model's answer on one element: once where both rules ask the same, and nothing
+    under a rule that finds no explanation."""
     response = responses.get("explain")
     if response is None or response.state != "ok":
         return []
-    asked = (judge_request(item, gold, response, rule) for rule in RULES)
+    text = response.text or ""
+    asked = (judge_request(item, gold, response, rule) for rule in RULES if explained(text, rule) is not None)
     return list({request.request_id: request for request in asked}.values())

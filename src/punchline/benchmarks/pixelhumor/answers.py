@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
 from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
 from punchline.core.records import Rule
+from punchline.read import labels, number, sequence, yes_no
+from punchline.read import panel_texts as panels
 
-# Rule `paper`: `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
-_PAPER_KEY = re.compile(
-    r"""(?<!\S)[\[({*_"'#]{0,4}+(?:panel\s{0,3}+)?[\[({*_"'#]{0,4}+([0-9]{1,3}+)[\])}*_"']{0,4}+\s{0,3}+:(?!\d)[*_]{0,2}""",
-    re.IGNORECASE,
-)
-
-_NOT_APPLICABLE = re.compile(r"[\W_]*+(?:n\s?/?\s?a|none|not applicable)[\W_]*+", re.IGNORECASE)
-_LEAD = re.compile(r"[\W_]*+(?:(?:the\s)?(?:final\s|correct\s)?answer(?:\sis)?\b[\W_]*+)?", re.IGNORECASE)
-_SINGLE: dict[str, dict[str, re.Pattern[str]]] = {
-    "Q1": {"Yes": re.compile(r"\byes\b", re.IGNORECASE), "No": re.compile(r"\bno\b", re.IGNORECASE)},
-    "Q2": {
-        "Present, do not contribute": re.compile(
-            r"\bpresent\b[\s\"',;:.–-]*+(?:but\s++)?(?:(?:do|does|did)(?:\s++not|n['’]t)|not)\s++contribut",
-            re.IGNORECASE,
-        ),
-        "Present, contribute": re.compile(
-            r"\bpresent\b[\s\"',;:.–-]*+(?:and\s++)?(?:(?:do|does)\s++)?contribut", re.IGNORECASE
-        ),
-        "Absent": re.compile(r"\babsent\b", re.IGNORECASE),
-    },
-    "Q4": {
-        "Both": re.compile(
-            r"\bboth\b|\btext(?:ual|s)?\s*(?:,|and|&|\+|/)\s*visuals?\b|\bvisuals?\s*(?:,|and|&|\+|/)\s*text(?:ual|s)?\b",
-            re.IGNORECASE,
-        ),
-        "Text": re.compile(r"\btext(?:ual|s)?\b", re.IGNORECASE),
-        "Visual": re.compile(r"\bvisual(?:s|ly)?\b", re.IGNORECASE),
-    },
+# Further forms of labels in answers under rule `paper`; * ends a word's beginning.
+_MODALITIES = {
+    "Text": ("textual", "texts", "words", "wording", "dialogue", "caption", "verbal"),
+    "Visual": ("visuals", "visually", "image", "images", "drawing", "picture", "illustration"),
+    "Both": (),
 }
-_BOTH = re.compile(r"\bboth\s++(?:the\s++)?(?:text|visual)", re.IGNORECASE)
-_OPTION_LETTER = re.compile(r"[\W_]*+([abc])[\W_]*+", re.IGNORECASE)
-_STYLE = re.compile(rf"\b({'|'.join(STYLES)})\b", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![0-9])[0-9]{1,4}+(?![0-9])")
-_LEADING_NUMBER = re.compile(
-    r"[\W_]*+(?:panel\b[\W_]*+)?(?:number\b[\W_]*+)?([0-9]{1,4}+)(?![0-9])"
-    r"(?!\s*+(?:[,&/–-]|and\b|or\b|to\b)\s*+(?:panel\s*+)?[0-9])",
-    re.IGNORECASE,
-)
-_PANEL_NUMBER = re.compile(r"\bpanel\s*+(?:number\s*+)?#?\s*+([0-9]{1,4}+)(?![0-9])", re.IGNORECASE)
-_RUN = re.compile(
-    r"(?<![0-9])[0-9]{1,4}+(?![0-9])"
-    r"(?:(?:[\s,;|/>→⇒–\-\[\](){}*_\"'#]|then\b|and\b|finally\b|panels?\b)++[0-9]{1,4}+(?![0-9]))*+",
-    re.IGNORECASE,
-)
+_STYLES: dict[str, tuple[str, ...]] = dict.fromkeys(STYLES, ()) | {
+    "Pun": ("puns",),
+    "Dark": ("dark humor", "dark humour"),
+}
 
 
 def plain_number(digits: str) -> str:
@@ -60,57 +28,20 @@ def plain_number(digits: str) -> str:
     return str(int(digits))
 
 
-def _choose(answer: str, options: Mapping[str, re.Pattern[str]]) -> str | None:
-    """The option that an answer begins with, else the only one that it names."""
-    start = _LEAD.match(answer)
-    at = start.end() if start else 0
-    for label, pattern in options.items():
-        if pattern.match(answer, at):
-            return label
-    named = [label for label, pattern in options.items() if pattern.search(answer)]
-    return named[0] if len(named) == 1 else None
-
-
-def _read_panel(answer: str) -> str | None:
-    """One panel number."""
-    numbers = {plain_number(digits) for digits in _NUMBER.findall(answer)}
-    if len(numbers) == 1:
-        return numbers.pop()
-    leading = _LEADING_NUMBER.match(answer)
-    if leading:
-        return plain_number(leading.group(1))
-    named = {plain_number(digits) for digits in _PANEL_NUMBER.findall(answer)}
-    return named.pop() if len(named) == 1 else None
-
-
-def _read_sequence(answer: str) -> tuple[str, ...] | None:
-    """The first run of two or more numbers, else the first number."""
-    first = None
-    for run in _RUN.finditer(answer):
-        numbers = tuple(plain_number(digits) for digits in re.findall("[0-9]+", run.group()))
-        if len(numbers) > 1:
-            return numbers
-        first = first or numbers
-    return first
-
-
-def _parse_paper(task: str, answer: str) -> tuple[str, ...] | None:
-    if task in ("Q3", "Q4", "Q5") and _NOT_APPLICABLE.fullmatch(answer):
-        return ("NA",)
+def _parse_paper(task: str, answer: str, known: Iterable[str]) -> tuple[str, ...] | None:
+    if task == "Q5":
+        return labels.several(answer, _STYLES).value
+    if task == "Q7":
+        return sequence.sequence(answer, known).value
     label: str | None
-    if task == "Q3":
-        label = _read_panel(answer)
-    elif task == "Q5":
-        return tuple(dict.fromkeys(found.capitalize() for found in _STYLE.findall(answer))) or None
-    elif task == "Q7":
-        return _read_sequence(answer)
+    if task == "Q1":
+        label = yes_no.yes_no(answer, stems=("understand",)).value
+    elif task == "Q2":
+        label = labels.presence(answer, SOUND_EFFECTS).value
+    elif task == "Q3":
+        label = number.number(answer, known).value
     else:
-        label = _choose(answer, _SINGLE[task])
-        if label is None and task == "Q4" and _BOTH.search(answer):
-            label = "Both"
-        letter = _OPTION_LETTER.fullmatch(answer) if task == "Q2" else None
-        if letter:
-            label = {"a": SOUND_EFFECTS[0], "b": SOUND_EFFECTS[1], "c": SOUND_EFFECTS[2]}[letter.group(1).lower()]
+        label = labels.label(answer, _MODALITIES, both=("Text", "Visual", "Both"), none=True).value
     return None if label is None else (label,)
 
 
@@ -131,13 +62,14 @@ def _parse_released(task: str, answer: str) -> tuple[str, ...] | None:
     return tuple(numbers) or None
 
 
-def parse(task: str, answer: str, rule: Rule) -> tuple[str, ...] | None:
+def parse(task: str, answer: str, rule: Rule, known: Iterable[str] = ()) -> tuple[str, ...] | None:
     """What an answer to Q1 … Q5 or Q7 says; None when nothing can be read out of it. Never raises.
 
     Q1, Q2 and Q4: one label; Q3: a panel number (`released`: every number); Q5: styles; Q7: panel numbers in order.
-    Under `released`, Q1 and Q2 give the whole answer lower-cased, as the released code compares it.
+    Under `released`, Q1 and Q2 give the whole answer lower-cased, as the released code compares it. `known`: the
+    labels of the comic's panels; rule `paper` reads no other number, and an order of all of them only.
     """
-    return _parse_released(task, answer) if rule == "released" else _parse_paper(task, answer)
+    return _parse_released(task, answer) if rule == "released" else _parse_paper(task, answer, known)
 
 
 def _unquote_released(value: str) -> str:
@@ -155,29 +87,14 @@ def _unquote_released(value: str) -> str:
     return value
 
 
-def _unquote_paper(value: str) -> str:
-    value = value.strip()
-    for opening, closing in ('""', "{}"):
-        inner = value.removesuffix(",")
-        if len(inner) > 1 and inner[0] == opening and inner[-1] == closing:
-            value = inner[1:-1].strip()
-    return value
-
-
-def panel_texts(answer: str, rule: Rule, labels: Iterable[str] = ()) -> dict[str, str]:
+def panel_texts(answer: str, rule: Rule, known: Iterable[str] = ()) -> dict[str, str]:
     """{label: text} of an answer to Q8 or of a gold text, in its order; a repeated label's texts joined with a space.
 
-    `labels`: those printed on the comic's panels; rule `paper` takes no other number for a key.
+    `known`: the labels of the comic's panels; rule `paper` takes no other number for a key.
     """
+    if rule == "paper":
+        return panels.panel_texts(answer, known).value or {}
     texts: dict[str, list[str]] = {}
-    if rule == "released":
-        for key, value in RELEASED_PANEL.findall(answer):
-            texts.setdefault(key, []).append(_unquote_released(value))
-    else:
-        known = frozenset(labels)
-        keys = [(match, plain_number(match.group(1))) for match in _PAPER_KEY.finditer(answer)]
-        keys = [(match, key) for match, key in keys if key in known]
-        starts = [match.start() for match, _ in keys]
-        for (match, key), end in zip(keys, [*starts[1:], len(answer)], strict=False):
-            texts.setdefault(key, []).append(_unquote_paper(answer[match.end() : end]))
+    for key, value in RELEASED_PANEL.findall(answer):
+        texts.setdefault(key, []).append(_unquote_released(value))
     return {key: " ".join(values) for key, values in texts.items()}

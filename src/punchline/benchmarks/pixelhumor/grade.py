@@ -8,9 +8,11 @@ from punchline.benchmarks.pixelhumor import NAME
 from punchline.benchmarks.pixelhumor.answers import panel_texts, parse, plain_number
 from punchline.core.benchmark import DEFAULT, Verdict
 from punchline.core.records import Gold, Grade, Item, Response, Rule, State
+from punchline.read import thoughts
 from punchline.score.text import LIBRARY, error_rates
 
 GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
+VERSION: dict[Rule, int] = {"released": 1, "paper": 2}  # of the reading
 LONGEST = 2_000_000  # characters of a comic's text in the model's own order; see _ordered
 
 
@@ -58,11 +60,12 @@ def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> di
 
 def signature(task: str, rule: Rule) -> str:
     """What names all that changes a grade's values."""
+    version = VERSION[rule]
     if task == "Q7":
-        return f"panel_acc|rule:{rule}|v:1"
+        return f"panel_acc|rule:{rule}|v:{version}"
     if task == "Q8":
-        return f"text_acc,wer,cer|rule:{rule}|lib:{LIBRARY}|v:1"
-    return f"labels|task:{task}|rule:{rule}|v:1"
+        return f"text_acc,wer,cer|rule:{rule}|lib:{LIBRARY}|v:{version}"
+    return f"labels|task:{task}|rule:{rule}|v:{version}"
 
 
 # The answer that another one is read in the light of: Q1 gates (released) or turns into NA (paper), Q7 orders Q8.
@@ -70,6 +73,30 @@ _RESTS_ON: dict[Rule, dict[str, str]] = {
     "released": {"Q2": "Q1", "Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
     "paper": {"Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
 }
+
+
+def _gold_order(gold: Gold) -> tuple[str, ...]:
+    return tuple(plain_number(label) for label in gold.values["panel_sequence"].split(","))
+
+
+def _labels(gold: Gold) -> tuple[str, ...]:
+    """The labels of a comic's panels: those of its sequence, which of xkcd_108 lacks one, and 1 to N."""
+    numbered = (str(label) for label in range(1, gold.values["number_of_panels"] + 1))
+    return tuple(dict.fromkeys((*_gold_order(gold), *numbered)))
+
+
+def _read(task: str, text: str, rule: Rule, gold: Gold) -> tuple[str, ...] | None:
+    """What an answer says, with the labels that the comic has."""
+    if rule == "released":
+        return parse(task, text, rule)
+    known = _labels(gold)
+    if task == "Q3":  # smbc_2640's is panel 2 of one
+        return parse(task, text, rule, (*known, *gold.values["Q3"]))
+    found = parse(task, text, rule, known)
+    right = _gold_order(gold) if task == "Q7" and found is None else ()
+    if len(set(right)) < len(right):  # xkcd_108's is no permutation, and is right as it is written
+        return right if tuple(number.strip() for number in thoughts.off(text).text.split(",")) == right else None
+    return found
 
 
 def _absent(response: Response | None) -> bool:
@@ -112,17 +139,16 @@ def grade_item(
             state, scored = "missing", False
         elif scored and gated and task not in ("Q7", "Q8"):
             scored = False
-            parsed = parse(task, text, rule)
+            parsed = _read(task, text, rule, gold)
         elif scored and says_no and task in ("Q3", "Q4", "Q5"):
             parsed = ("NA",)
         elif scored:
             if task == "Q8":
                 parsed, values = _grade_text(text if readable else "", sequence, gold, rule)
             else:
-                parsed = parse(task, text, rule) if readable else None
+                parsed = _read(task, text, rule, gold) if readable else None
             if task == "Q7":
-                right = tuple(plain_number(label) for label in gold.values["panel_sequence"].split(","))
-                values = {"panel_acc": float(parsed == right)}
+                values = {"panel_acc": float(parsed == _gold_order(gold))}
             if parsed is None and state == "ok":
                 state = "unparsable"
         return Grade(
@@ -156,16 +182,12 @@ def _grade_text(
         gold_texts, texts = panel_texts(gold.values["text"], rule), panel_texts(text, rule)
         candidate = _ordered(texts, order)
         return (candidate if texts else None), text_scores(_ordered(gold_texts, gold_order), candidate, rule)
-    labels = dict.fromkeys(plain_number(label) for label in gold_order)
-    labels |= dict.fromkeys(str(label) for label in range(1, gold.values["number_of_panels"] + 1))
-    gold_texts, texts = (panel_texts(answer, rule, labels) for answer in (gold.values["text"], text))
+    known = _labels(gold)
+    gold_texts, texts = (panel_texts(answer, rule, known) for answer in (gold.values["text"], text))
     if not texts:
         return None, {"text_acc": 0, "wer": 1, "cer": 1}
     refused = sequence is not None and sequence.state == "refused"
-    order = (None if refused else parse("Q7", answered, rule)) or tuple(texts)
-    # Each label once, and only labels of the comic: a sequence that runs on does not repeat the text.
-    order, gold_order = (
-        tuple(dict.fromkeys(o for o in seq if o in labels)) for seq in (order, map(plain_number, gold_order))
-    )
+    order = (None if refused else _read("Q7", answered, rule, gold)) or tuple(texts)
+    order, gold_order = (tuple(dict.fromkeys(one)) for one in (order, _gold_order(gold)))  # xkcd_108 repeats a label
     candidate = _ordered(texts, order)
     return candidate, text_scores(_ordered(gold_texts, gold_order), candidate, rule)

@@ -14,7 +14,7 @@ from punchline.core.records import Gold, Grade, Item, Response, Rule, State
 
 def signature(task: str, rule: Rule) -> str:
     """What names all that changes a grade's values."""
-    return f"{'sequence' if task == 'reordering_generation' else 'option'}|rule:{rule}|v:2"
+    return f"{'sequence' if task == 'reordering_generation' else 'option'}|rule:{rule}|v:3"
 
 
 def _values(task: str, parsed: tuple[str, ...] | None, gold: Gold) -> dict[str, float]:

@@ -14,6 +14,7 @@ from punchline.score import ngrams
 
 ROUGE = ("rouge2",)
 CHARACTERS: dict[Rule, bool] = {"released": True, "paper": False}  # evaluation.py joins characters by blanks
+VERSION: dict[Rule, int] = {"released": 1, "paper": 2}  # of the reading
 
 SCORERS = {"bertscore": "bert", "bertscore-minilm": "bert_minilm", "minilm": "bert_minilm"}  # scorer: its value's name
 
@@ -31,11 +32,13 @@ def _measured(verdict: Verdict | None) -> dict[str, float]:
 
 def signature(kind: str, rule: Rule, judge: str | None = None, scorer: str | None = None) -> str:
     """What names all that changes a grade's values."""
+    version = VERSION[rule]
     if kind in CHOSEN:
-        return f"option|rule:{rule}|v:1"
+        return f"option|rule:{rule}|v:{version}"
     prompt = sha256(f"{JUDGE_SYSTEM}\0{JUDGE_PROMPTS[kind, rule]}".encode())[:12]
     rouge = ngrams.signature(ROUGE, characters=CHARACTERS[rule])
-    return f"{kind}|rule:{rule}|{rouge}|bertscore:{scorer or 'none'}|judge:{judge or 'none'}|prompt:{prompt}|v:1"
+    measured = f"{rouge}|bertscore:{scorer or 'none'}|judge:{judge or 'none'}|prompt:{prompt}"
+    return f"{kind}|rule:{rule}|{measured}|v:{version}"
 
 
 def grade_item(
@@ -116,6 +119,8 @@ def _grade_text(
     values: dict[str, float] = {}
     parsed: tuple[str, ...] | None = None
     judged = compared = None
+    if state == "ok" and not candidate and response is not None and response.text:
+        state = "unparsable"  # thoughts, and nothing else
     if candidate is not None:
         overlap = ngrams.rouge(candidate, str(gold.values[kind]), ROUGE, characters=CHARACTERS[rule])
         if overlap is not None:

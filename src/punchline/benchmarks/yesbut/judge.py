@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from punchline.benchmarks.yesbut import NAME, PROMPTS, WRITTEN
 from punchline.core.benchmark import DEFAULT, comparison, filled
 from punchline.core.records import RULES, Gold, Item, Message, Request, Response, Rule, Sampling, Text
+from punchline.read import thoughts
 
 # Figure 9 and the released gpt_eval.py. They agree on contradictions but for quotation marks (here the code's); on
 # descriptions they differ in wording and order, so that each rule asks its own.
@@ -48,10 +49,12 @@ JUDGE_MAX_TOKENS = 2048  # gpt_eval.py
 def scored_text(response: Response | None, rule: Rule) -> str | None:
     """The text that is scored; None for an answer that leaves the denominator.
 
-    The released code drops what has no output, a refusal too; under rule `paper` a refusal counts as an empty text.
+    The released code drops what has no output, a refusal too; under rule `paper` a refusal counts as an empty text, as
+    do thoughts without an answer, and thoughts before one are not scored.
     """
     if response is not None and response.state == "ok":
-        return response.text or ""
+        text = response.text or ""
+        return thoughts.without(text) if rule == "paper" else text
     return "" if response is not None and response.state == "refused" and rule == "paper" else None
 
 
