@@ -18,7 +18,7 @@ import pytest
 
 from .project import Project
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("reruns")]
 
 MODELS = ("random", "label-order")
 SELECTION = {
@@ -291,7 +291,19 @@ def older(project: Project, file: str, old: str, new: str) -> None:
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns - 10**12))
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.replace(" ", "_"))
+WANT_NOTHING = [change for change, (_, wanted) in CHANGES.items() if not wanted]
+WANT_JOBS = [change for change in CHANGES if change not in WANT_NOTHING]
+
+
+def test_what_can_change_no_result_wants_nothing(project: Project) -> None:
+    """All such changes at once."""
+    assert len(WANT_NOTHING) >= 10
+    for change in WANT_NOTHING:
+        CHANGES[change][0](project)
+    assert project.wanted() == set()
+
+
+@pytest.mark.parametrize("change", WANT_JOBS, ids=lambda change: change.replace(" ", "_"))
 def test_what_a_change_wants(project: Project, change: str) -> None:
     make, expected = CHANGES[change]
     make(project)

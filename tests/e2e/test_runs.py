@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +10,6 @@ from .conftest import SMALL, TABLE
 from .project import FAST, Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("runs")]
-
-AFTER_ASK = {"ask", "infer", "grade", "pixelhumor_table8"}
 
 
 def rows(project: Project, table: str = TABLE) -> list[dict[str, str]]:
@@ -65,83 +61,14 @@ def test_more_items_ask_only_the_new_ones(small: Project) -> None:
     assert small.journal_lines() == before + 3 * 2 * 8
 
 
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text, f"{path} has no {old!r}"
-    path.write_text(text.replace(old, new, 1))
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "expected"),
-    [
-        ("scripts/grade.py", "import argparse", "import argparse  # changed", {"grade", "pixelhumor_table8"}),
-        (
-            "rules/grade.smk",
-            "python scripts/grade.py",
-            "python -X dev scripts/grade.py",
-            {"grade", "pixelhumor_table8"},
-        ),
-        ("config/published/pixelhumor.csv", "0.614", "0.615", {"pixelhumor_table8"}),
-        ("src/punchline/stages/fetch/__init__.py", '"""', '"""\n', set()),
-        ("config/model/ocr.yaml", "baseline: ocr", "baseline: reading-order", set()),
-        ("README.md", "#", "##", set()),
-    ],
-)
-def test_a_change_reruns_exactly_what_depends_on_it(
-    small: Project, file: str, old: str, new: str, expected: set[str]
-) -> None:
-    edit(small.path / file, old, new)
-    assert small.to_run(TABLE, config=SMALL) == expected
-
-
-def test_a_changed_label_re_asks_nobody(small: Project) -> None:
-    labels = small.path / "data/raw/demo/pixelhumor/objective_label.csv"
-    text = labels.read_text()
-    first = re.search(r'"(\d+(?:, \d+)+)"', text)
-    assert first is not None
-    labels.write_text(text.replace(first.group(0), '"' + ", ".join(reversed(first.group(1).split(", "))) + '"', 1))
-    assert small.to_run(TABLE, config=SMALL) == {"gold", "grade", "pixelhumor_table8"}
-    before = small.journal_lines()
-    small.snakemake(TABLE, config=SMALL)
-    assert small.journal_lines() == before
-
-
-def test_a_changed_comic_is_asked_about_again_and_no_other(small: Project) -> None:
-    import cv2
-
-    comic = next(iter(sorted((small.path / "data/images/pixelhumor").glob("*.png"))))
-    image = small.path / "data/raw/demo/pixelhumor/images" / comic.name
-    pixels = cv2.imread(str(image))
-    pixels[-1, -1] = 7
-    cv2.imwrite(str(image), pixels)
-    assert small.to_run(TABLE, config=SMALL) == {"pictures", "items", *AFTER_ASK}
-    before = small.journal_lines()
-    small.snakemake(TABLE, config=SMALL)
-    assert small.journal_lines() == before + 3 * 8  # one comic, eight questions, three models
-
-
-def test_a_changed_prompt_asks_that_question_again(small: Project) -> None:
-    edit(small.path / "src/punchline/benchmarks/pixelhumor/ask.py", "in 3 sentences.", "in 4 sentences.")
-    before = small.journal_lines()
-    small.snakemake(TABLE, config=SMALL)
-    assert small.journal_lines() == before + 3 * 6
-
-
-def test_a_changed_model_reruns_that_model_alone(small: Project) -> None:
-    (small.path / "config/model/label-order.yaml").write_text("engine: baselines\nbaseline: reading-order\n")
-    said = small.snakemake("-n", TABLE, config=SMALL)
-    assert re.findall(r"wildcards: model=([\w-]+)", said) == ["label-order"]
-    assert small.to_run(TABLE, config=SMALL) == {"infer", "grade", "pixelhumor_table8"}
-
-
 def test_another_scoring_re_asks_and_regrades_nobody(small: Project) -> None:
-    assert small.to_run(TABLE, config=f"{SMALL} scoring=paper") == {"pixelhumor_table8"}
+    assert small.wanted(TABLE, config=f"{SMALL} scoring=paper") == {"table table8"}
     small.snakemake(TABLE, config=f"{SMALL} scoring=paper")
     assert {r["scoring"] for r in rows(small) if r["kind"] == "baseline"} == {"paper"}
 
 
 def test_a_subset_is_followed_and_its_bytes_matter(small: Project) -> None:
-    ids = sorted(p.stem for p in (small.path / "data/images/pixelhumor").glob("*.png"))
+    ids = sorted(p.stem for p in (small.path / "data/images/demo/pixelhumor").glob("*.png"))
     (small.path / "mine.csv").write_text("comic_id\n" + "\n".join(ids[:3]) + "\n")
     small.snakemake(TABLE, config=f"{FAST} subset=mine.csv")
     assert {r["n"] for r in rows(small) if r["subset"] == "all" and r["kind"] == "baseline"} == {"3"}
@@ -166,8 +93,65 @@ def test_a_mistyped_selection_says_what_was_meant(small_run: Project, config: st
     assert "Traceback" not in said
 
 
+def files(project: Project) -> dict[str, bytes]:
+    """Every file of the default run and of what runs share, but journals and this machine's cache."""
+    found = {}
+    for folder in ("data", "results"):
+        for path in (project.path / folder).rglob("*"):
+            name = path.relative_to(project.path).as_posix()
+            if path.is_file() and "/runs/" not in name and not name.startswith("data/responses"):
+                found[name] = path.read_bytes()
+    return found
+
+
+def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Project) -> None:
+    before, asked = files(small), small.journal_lines()
+    small.snakemake(TABLE, config=f"run=two {FAST} limit=2")
+    assert (small.path / "results/runs/two/table8.csv").is_file()
+    assert files(small) == before, "the default run is as it was"
+    assert small.journal_lines() == asked, "two of six comics were asked about already"
+    assert small.wanted(TABLE, config=SMALL) == set()
+    assert small.wanted(TABLE, config="run=two") == set(), "a run is remembered by its name"
+    ours = [r for r in rows(small, "results/runs/two/table8.csv") if r["kind"] == "baseline" and r["subset"] == "all"]
+    assert {row["n"] for row in ours} == {"2"}
+    assert small.audit("results/runs/two/table8.csv")["verdict"] == "equal"
+    said = small.punchline("runs")
+    assert "default" in said and "two" in said and "limit 2" in said and "limit 6" in said
+    said = small.punchline("diff", "default", "two")
+    assert "because  selection: limit: 6 → 2" in said
+    assert "table8 is" not in small.punchline("compare", "random", "reading-order", "--table", "table8", "--run", "two")
+    assert "no run 'three'" in small.snakemake("-n", TABLE, config="run=three", fails=True)
+    assert "can be no run's name" in small.snakemake("-n", TABLE, config="run=../x limit=2", fails=True)
+
+
+def test_a_run_of_a_file(small: Project) -> None:
+    (small.path / "config/runs/three.yaml").write_text("models: [label-order]\nlimit: 3\n")
+    small.snakemake(TABLE, config="run=three")
+    ours = [r for r in rows(small, "results/runs/three/table8.csv") if r["kind"] == "baseline"]
+    assert {(row["model"], row["n"]) for row in ours if row["subset"] == "all"} == {("label-order", "3")}
+    (small.path / "config/runs/three.yaml").write_text("modles: [label-order]\n")
+    assert "config/runs/three.yaml: unknown key 'modles'" in small.snakemake("-n", config="run=three", fails=True)
+
+
+def test_the_default_run_says_how_it_changes_in_place(small: Project) -> None:
+    said = small.snakemake("-n", TABLE, config=f"{FAST} limit=5")
+    assert said.count("the default run changes in place: limit: 6 → 5") == 1
+    assert "changes in place" not in small.snakemake("-n", TABLE, config=SMALL)
+
+
+def test_looking_changes_nothing(small: Project) -> None:
+    before = files(small)
+    planned = small.punchline("plan", "models=[random,prior]", "limit=3")
+    assert "requests to ask" in planned
+    for command in (["tables"], ["runs"], ["models"], ["benchmarks"], ["print", "table8"], ["audit", "table8"]):
+        small.punchline(*command)
+    assert files(small) == before
+    assert not list((small.path / "data/runs").glob("*")) and not list((small.path / "results/runs").glob("*"))
+    assert small.wanted(TABLE, config=SMALL) == set()
+
+
 def test_show_and_lists(small_run: Project) -> None:
-    comic = sorted(p.stem for p in (small_run.path / "data/images/pixelhumor").glob("*.png"))[0]
+    comic = sorted(p.stem for p in (small_run.path / "data/images/demo/pixelhumor").glob("*.png"))[0]
     shown = small_run.punchline("show", comic)
     assert '"panel_sequence"' in shown and '"responses"' in shown and "reading-order" in shown
     assert "no item or request" in small_run.punchline("show", "nobody_1", fails=True)
