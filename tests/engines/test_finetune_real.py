@@ -28,7 +28,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, ImageRef, Item, Request, sha256
 from punchline.core.storage import parse_csv, write_bytes, write_records
 from punchline.engines.transformers import Loaded, Transformers
-from punchline.project import adapters
+from punchline.project import adapters, recipes
 from punchline.project.adapters import WHOLE, Trained
 from punchline.project.selection import read_card
 from punchline.stages import finetune
@@ -155,7 +155,7 @@ def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -
     assert part.losses[0] > 5 and part.losses[-1] < 0.05
     assert {"peft", "torch", "transformers"} <= set(made.versions)
     assert Recipe(
-        **{**made.recipe, "lora": finetune.Lora(**made.recipe["lora"]), "split": finetune.Split(**made.recipe["split"])}
+        **{**made.recipe, "lora": recipes.Lora(**made.recipe["lora"]), "split": recipes.Split(**made.recipe["split"])}
     ) == read_recipe("tiny-hummus")
 
 
@@ -375,14 +375,14 @@ def test_long_examples_are_left_out_not_cut(
 
 
 def test_no_layer_of_that_name(project: Path, pairs: Corpus) -> None:
-    lora = finetune.Lora(targets=["query"], r=1, alpha=1, dropout=0.0)
+    lora = recipes.Lora(targets=["query"], r=1, alpha=1, dropout=0.0)
     with pytest.raises(PunchlineError, match=r"tiny-hummus.yaml, field lora.targets"):
         learn(a_recipe(lora=lora), pairs)
 
 
 def test_what_sees_is_not_trained(project: Path, pairs: Corpus) -> None:
     """The vision tower has layers of the names fc1, fc2, qkv and proj; none of them gets an adapter."""
-    lora = finetune.Lora(targets=["q_proj", "fc1", "qkv"], r=1, alpha=1, dropout=0.0)
+    lora = recipes.Lora(targets=["q_proj", "fc1", "qkv"], r=1, alpha=1, dropout=0.0)
     made = learn(a_recipe(lora=lora, epochs=1, items=1), pairs)
     assert made.parts[WHOLE].modules == 2  # q_proj of two layers
 
@@ -443,7 +443,7 @@ def test_real_strips_are_learnt_by_heart(
         conditions=[condition],
         shuffles=shuffles,
         items=4,
-        split=finetune.Split(by="strip", held_out="tables"),
+        split=recipes.Split(by="strip", held_out="tables"),
         lora=msgspec.structs.replace(read_recipe("tiny-hummus").lora, r=64, alpha=64),
         epochs=40 * shuffles,
         batch=4 * shuffles,
