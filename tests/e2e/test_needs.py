@@ -71,6 +71,8 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
         if stem == "table":  # what its lineage names is all that lies below
             below += [need.step() for step in steps for need, _ in walk(step) if need.step]
             known |= {need.path for step in steps for need, _ in walk(step)}
+        if stem.startswith("infer"):  # pictures: the requests that it rests on name each by its sha256
+            below += [project.pictures(name) for name in project.selection.benchmarks]
         for step in [*steps, *below]:
             found = recorded(step)
             known |= {*(found.outputs if found else ()), *(path for _, path, _ in step.journals())}
