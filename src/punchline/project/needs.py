@@ -333,7 +333,8 @@ class Project:
     @_once
     def small_model(self, name: str) -> Step:
         code = ("punchline.project.small_models",)
-        return Step("small_model", (name,), (paths.small_model(name),), (), {}, code)
+        beside = paths.record_of(paths.folder_of(paths.small_model(name)))  # in the folder it would be one of its files
+        return Step("small_model", (name,), (paths.small_model(name),), (), {}, code, record=beside)
 
     @_once
     def finetune(self, adapter: str) -> Step:
@@ -355,6 +356,7 @@ class Project:
             (),
             extra=lambda: adapters.files_beside(adapter),
             extra_role="adapter",
+            record=paths.record_of(paths.folder_of(paths.adapter(adapter))),
         )
 
     def _answering(self, card: ModelCard, engine: Engine, benchmark: str) -> tuple[list[Need], dict[str, Any]]:

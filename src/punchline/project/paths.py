@@ -34,6 +34,11 @@ def record_of(path: str) -> str:
     return path + RECORD
 
 
+def folder_of(path: str) -> str:
+    """The folder that a file lies in."""
+    return path.rpartition("/")[0]
+
+
 def manifest(benchmark: str, name: str = "annotations.csv") -> str:
     """A file of a benchmark's manifests."""
     return f"{MANIFESTS}/{benchmark}/{name}"
