@@ -140,7 +140,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         set(),
     ),
     "a benchmark that is not selected": (
-        lambda p: edit(p, "src/punchline/benchmarks/yesbut/grade.py", "v:1", "v:9"),
+        lambda p: edit(p, "src/punchline/benchmarks/yesbut/grade.py", '("rouge2",)', '("rouge1",)'),
         set(),
     ),
     "a script's help": (lambda p: edit(p, "scripts/grade.py", '"""', '"""Well. '), set()),
@@ -153,11 +153,11 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         {"table hummus/table3", "metrics"},
     ),
     "a reader": (
-        lambda p: edit(p, "src/punchline/benchmarks/hummus/answers.py", "BOXES = 50", "BOXES = 40"),
+        lambda p: edit(p, "src/punchline/benchmarks/hummus/answers.py", "PIECES = 8", "PIECES = 9"),
         regraded("hummus"),
     ),
     "a scorer": (
-        lambda p: edit(p, "src/punchline/score/ngrams.py", "def ", "SPARE = 1\n\n\ndef "),
+        lambda p: edit(p, "src/punchline/score/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
         regraded("hummus"),
     ),
     "a prompt word": (
