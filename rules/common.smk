@@ -50,7 +50,9 @@ wildcard_constraints:
 @functools.cache
 def prepare_jobs():
     """Once, before the first job is looked at: what jobs inherit, and what somebody asks to make again."""
-    if workflow.remote_exec:  # on a node: which job it is, and why, was said where Snakemake runs
+    if (
+        workflow.remote_exec
+    ):  # on a node: which job it is, and why, was said where Snakemake runs
         environment(MIRROR, set())
         return
     asked = workflow.dag_settings.forcerun
