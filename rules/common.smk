@@ -1,4 +1,4 @@
-# The selection, and what a rule reads: asked of punchline.project.needs, the one place that says what rests on what.
+# The selection. What a job reads is asked of punchline.project.needs, the one place that says what rests on what.
 import functools
 import re
 import sys

@@ -9,6 +9,7 @@ if SELECTION.corpus.drawn:
             update(PATHS.raw("{benchmark}", "annotations.made.json")),
         log:
             f"{PATHS.logs}/fetch/draw_demo_{{benchmark}}.log",
+        localrule: True
         conda:
             "../environment.yml"
         params:
@@ -23,6 +24,7 @@ if SELECTION.corpus.drawn:
             update(PATHS.ledger("{benchmark}")),
         log:
             f"{PATHS.logs}/fetch/drawn_images_{{benchmark}}.log",
+        localrule: True
         conda:
             "../environment.yml"
         params:
@@ -39,6 +41,7 @@ else:
             update(PATHS.raw("{benchmark}", "annotations.made.json")),
         log:
             f"{PATHS.logs}/fetch/annotations_{{benchmark}}.log",
+        localrule: True
         conda:
             "../environment.yml"
         params:
@@ -53,6 +56,7 @@ else:
             update(PATHS.ledger("{benchmark}")),
         log:
             f"{PATHS.logs}/fetch/images_{{benchmark}}.log",
+        localrule: True
         conda:
             "../environment.yml"
         params:
