@@ -533,12 +533,12 @@ class Project:
         for model in models:
             needs += [self._grades(benchmark, model), *self._own(benchmark, model)[1:]]
             shown[model] = self._card(self.cards[model], benchmark, spec.prices, "model card")
-            for hop in self.answerers(benchmark, model):
-                if hop.name != CHAINED:
-                    needs += self._hop(benchmark, hop.name, model)
-                    if hop.card is not None:
-                        card = self._card(hop.card, benchmark, spec.prices, f"{role_of(hop.name)} card")
-                        shown[hop.card.file] = card
+            for hop, who in self.hops(benchmark, model).items():  # without keys: a judge's weights may not be there yet
+                if hop != CHAINED:
+                    needs += self._hop(benchmark, hop, model)
+                    gives = card_of_released(self.engines[model]) if who == RELEASED else self.judges[who]
+                    if gives is not None:
+                        shown[gives.file] = self._card(gives, benchmark, spec.prices, f"{role_of(hop)} card")
         needs += shown.values()
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
