@@ -60,7 +60,7 @@ def strip(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
         return [Picture(name, content, ".png", 7, 5, {"part": name}) for name in ("whole", "frame1")]
 
     monkeypatch.setattr(pictures, "illustrated", lambda _: SimpleNamespace(pictures=make))
-    return cast(Benchmark, SimpleNamespace(NAME="strip"))
+    return cast(Benchmark, SimpleNamespace(LIBRARIES={}, NAME="strip"))
 
 
 def entry(tmp_path: Path, item_id: str) -> LedgerEntry:
@@ -84,7 +84,7 @@ class OfStrip(Project):
     """The project with that benchmark."""
 
     def benchmark(self, name: str) -> Benchmark:
-        return cast(Benchmark, SimpleNamespace(NAME=name, ITEM_FILES=(), IMAGES=True))
+        return cast(Benchmark, SimpleNamespace(LIBRARIES={}, NAME=name, ITEM_FILES=(), IMAGES=True))
 
 
 def test_pictures_are_written_and_those_of_other_selections_stay(
