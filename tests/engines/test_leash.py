@@ -29,7 +29,7 @@ while :; do sleep 0.1; done
 # An owner that puts a command on a leash and waits; prints the leash's process id.
 OWNER = """
 import os, sys, time
-from punchline.leash import on_leash
+from punchline.engines.vllm.leash import on_leash
 with open(sys.argv[1], "wb") as log:
     leash = on_leash(["sh", "-c", sys.argv[2]], os.environ, log, grace=0.3)
 print(leash.pid, flush=True)

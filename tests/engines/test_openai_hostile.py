@@ -221,7 +221,7 @@ def test_a_proxys_password_is_written_nowhere(
 # Ctrl-C
 
 SCRIPT = (
-    "import json, sys\nfrom pathlib import Path\nfrom tests import test_openai_hostile as t\n"
+    "import json, sys\nfrom pathlib import Path\nfrom tests.engines import test_openai_hostile as t\n"
     "t.run(Path(), t.card(sys.argv[1], concurrency=4), t.many(40, 'drain'))"
 )
 
