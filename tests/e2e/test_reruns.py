@@ -341,6 +341,20 @@ def test_a_label_of_the_released_file_asks_nobody(project: Project) -> None:
     assert not {step for step in made if "pixelhumor" in step}
 
 
+def test_a_lost_journal_is_written_again_from_the_snapshots(project: Project) -> None:
+    """Nobody is asked, no table is made again, and the audit finds the answers where they belong."""
+    before = project.journal_lines()
+    (project.path / "data/responses/pixelhumor/random.jsonl").unlink()
+    (project.path / "data/responses/humorbench/judge/overlap.jsonl").unlink()
+    assert project.audit("results/table8.csv")["verdict"] == "differs"
+    assert project.wanted() == {"infer random", "judge"}
+    assert project.made() == {"infer pixelhumor random"} | each("judge", "humorbench judge")
+    assert project.journal_lines() == before
+    assert project.wanted() == set()
+    assert project.audit("results/table8.csv")["verdict"] == "equal"
+    assert project.audit("results/humorbench/leaderboard.csv")["verdict"] == "equal"
+
+
 def test_two_selections_in_turns_are_never_taken_for_each_other(project: Project) -> None:
     for limit, n in (("2", "2"), ("3", "3"), ("2", "2")):
         choose(project, limit=limit)

@@ -56,6 +56,13 @@ class Graph:
             return [self.project.table(*self.tables[wildcards["table"]])]
         return self.project.steps_of(rule, *(wildcards[name] for name in self.project.wildcards(rule)))
 
+    def runs(self, step: Step) -> bool:
+        """Whether the job that makes a step will run: for it, or for another that the same start of an engine serves."""
+        if step.rule not in ("infer", "infer_chained", "judge"):
+            return self.check(step).reason is not None
+        who = str(step.parameters["who"]) if step.rule == "judge" else step.wildcards[-1]
+        return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, who))
+
     def files(self, rule: str, wildcards: object) -> Files:
         """What a job reads and what of it is to be made. `wildcards`: of Snakemake."""
         names = dict(wildcards.items())  # type: ignore[attr-defined]
@@ -66,7 +73,7 @@ class Graph:
             if self.check(step).reason is not None:
                 # Snakemake looks at no job after one that runs: it must see the way from there, past what is current.
                 made = [(need, need.step()) for need, _ in walk(step) if need.step is not None]
-                inputs |= {_file(need): None for need, before in made if self.check(before).reason is not None}
+                inputs |= {_file(need): None for need, before in made if self.runs(before)}
                 stale += [step.record if rule == "raw" else path for path in step.outputs]
         return Files(list(inputs), stale)
 

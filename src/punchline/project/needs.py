@@ -382,6 +382,7 @@ class Project:
             parameters,
             ("punchline.stages.infer",),
             journals=lambda: [("journal", paths.journal(benchmark, model), digest_of_all(digests_in(snapshot)))],
+            kept=(paths.journal(benchmark, model),),
         )
 
     def _own(self, benchmark: str, model: str) -> list[Need]:
@@ -432,6 +433,7 @@ class Project:
             {"who": who, **parameters},
             ("punchline.stages.infer",),
             journals=lambda: self._hop_journals(benchmark, hop, model),
+            kept=() if who == RELEASED else (paths.hop_journal(benchmark, hop, who),),
         )
 
     def _hop_journals(self, benchmark: str, hop: str, model: str) -> list[tuple[str, str, str]]:

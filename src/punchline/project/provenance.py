@@ -63,6 +63,7 @@ class Step:
     extra: Callable[[], list[str]] = list  # further files that it makes, known when it is made
     extra_role: str = ""  # what a lineage calls them; "": it does not name them here
     journals: Callable[[], list[tuple[str, str, str]]] = list  # (role, path, digest of the answers that count here)
+    kept: tuple[str, ...] = ()  # journals, which a job writes and only adds to: where one is gone, it is written again
     names: Callable[[], list[Need]] = list  # files that it does not read and names: they decide too
     record: str = ""  # where its record lies; by default beside its first output
 
@@ -151,6 +152,9 @@ class Checks:
                 return Check(f"{path} is gone", same=True)
             if digests.of_file(path) != digest:
                 return Check(f"{path} is not what was made", same=True)
+        for path in step.kept:
+            if not Path(path).is_file():
+                return Check(f"{path} is gone", same=True)
         if missing := [path for path in step.outputs if path not in made.outputs]:
             return Check(f"{missing[0]} was never made")
         return CURRENT
@@ -164,6 +168,12 @@ class Checks:
         if not Path(need.path).is_file():
             return ""
         return need.digest()
+
+
+def intact(path: str, step: Step) -> bool:
+    """Whether an output of a step holds what its record says that was made."""
+    made = recorded(step)
+    return made is not None and Path(path).is_file() and digests.of_file(path) == made.outputs.get(path)
 
 
 def _there(step: Step) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from punchline.core.storage import read_records, read_table, write_table
 from punchline.project import digests, paths
 from punchline.project.hops import CHAINED, RELEASED, by_journal
 from punchline.project.needs import Project
-from punchline.project.provenance import Step, record
+from punchline.project.provenance import Step, intact, record
 from punchline.stages.job import current, make
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -57,13 +57,17 @@ def infer(
     snapshot: str | Path,
     label: str,
     key: str,
+    before: Callable[[], Iterable[Response]] = list,
 ) -> Counter[str]:
     """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds.
 
-    `key`: who answers (core.engine.model_key). Answers pass through; the journal holds them.
+    `key`: who answers (core.engine.model_key). Answers pass through; the journal holds them. `before`: answers that a
+    journal which is gone is written from.
     """
+    gone = not Path(journal).exists()
     with Journal(journal) as log:
-        _ask(engine, requests, images, log, key, label)
+        _keep(log, before() if gone else (), label)
+        _ask(engine, requests, images, log, key, label, retry=not gone)
         write_table(snapshot, (log.read((request.request_id, key)) for request in requests), Response)
         return Counter(str(log.state((request.request_id, key))) for request in requests)
 
@@ -76,22 +80,49 @@ def answer(
     journal: str | Path,
     label: str,
     key: str,
+    before: Callable[[], Iterable[Response]] = list,
 ) -> list[Response]:
-    """The engine's answers to requests, one for one and in their order, by way of the journal."""
+    """The engine's answers to requests, one for one and in their order, by way of the journal.
+
+    `before`: as in `infer`.
+    """
+    gone = not Path(journal).exists()
     with Journal(journal) as log:
-        _ask(engine, requests, images, log, key, label)
+        _keep(log, before() if gone else (), label)
+        _ask(engine, requests, images, log, key, label, retry=not gone)
         return [log.read((request.request_id, key)) for request in requests]
 
 
+def _keep(log: Journal, before: Iterable[Response], label: str) -> None:
+    """Journal answers that only snapshots hold any more."""
+    lost = {(response.request_id, response.model_key): response for response in before}
+    for response in lost.values():
+        log.append(response)
+    if lost:
+        say(f"{label}: the journal was gone; it has {len(lost):,} answers again, from the snapshot")
+
+
+def _snapshot(step: Step) -> list[Response]:
+    """The answers of a snapshot that is what was made; none of another one."""
+    path = step.outputs[0]
+    return read_table(path, Response) if intact(path, step) else []
+
+
 def _ask(
-    engine: Engine, requests: Sequence[Request], images: Mapping[str, Path], log: Journal, key: str, label: str
+    engine: Engine,
+    requests: Sequence[Request],
+    images: Mapping[str, Path],
+    log: Journal,
+    key: str,
+    label: str,
+    retry: bool,
 ) -> None:
     """Journal an answer to every request that has none.
 
-    A key that the journal holds is never asked again, save one that failed. A missing image is journalled too, under a
-    request id that says so: once the image is there, the request has another id.
+    A key that the journal holds is never asked again, save one that failed, with `retry`. A missing image is journalled
+    too, under a request id that says so: once the image is there, the request has another id.
     """
-    todo = [r for r in requests if log.state((r.request_id, key)) in (None, "failed")]
+    todo = [r for r in requests if log.state((r.request_id, key)) in ((None, "failed") if retry else (None,))]
     say(f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask")
     ask = []
     for request in todo:
@@ -156,6 +187,7 @@ def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> Non
                     snapshot=step.outputs[0],
                     label=label,
                     key=model_key(engine, card, benchmark),
+                    before=lambda: _snapshot(step),
                 )
                 say(f"{label}: {_counts(states)}")
 
@@ -198,6 +230,7 @@ def _judge(project: Project, judge: str, benchmark: str, hop: str, models: Seque
             journal=paths.hop_journal(benchmark, hop, stem),
             label=f"{hop} {stem} on {benchmark}" + (f" of {models[0]}" if judge == RELEASED else ""),
             key=model_key(engine, card, benchmark),
+            before=lambda: [response for step in steps.values() for response in _snapshot(step)],
         )
         answers |= {response.request_id: response for response in found}
     for model, step in steps.items():
