@@ -57,7 +57,7 @@ class Graph:
         return self.project.steps_of(rule, *(wildcards[name] for name in self.project.wildcards(rule)))
 
     def runs(self, step: Step) -> bool:
-        """Whether the job that makes a step will run: for it, or for another that the same start of an engine serves."""
+        """Whether the job that makes a step will run: for it, or for another step that it makes too."""
         if step.rule not in ("infer", "infer_chained", "judge"):
             return self.check(step).reason is not None
         who = str(step.parameters["who"]) if step.rule == "judge" else step.wildcards[-1]

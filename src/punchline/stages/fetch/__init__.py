@@ -631,9 +631,10 @@ def _compare(digest: str, decoded: Decoded, pin: Pin | None, lock: Lock | None, 
 
 
 def _to_be_locked(entry: LedgerEntry, pins: Mapping[str, Pin]) -> bool:
-    """Bytes that no manifest pins."""
+    """Bytes that no manifest pins, or that were taken in place of those it pins; those of another pin are neither."""
     pin = pins.get(entry.item_id)
-    return entry.state == "ok" and (pin is None or pin.sha256 != entry.sha256)
+    instead = pin is not None and pin.sha256 != entry.sha256 and pin.sha256 in (entry.note or "")
+    return entry.state == "ok" and (pin is None or instead)
 
 
 def _lock_line(entry: LedgerEntry, lock: Path | None) -> Lock:

@@ -1,0 +1,154 @@
+"""What reruns on real comics, from a mirror: fetched bytes, pins, the lock, splitting."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import pytest
+
+from punchline.core.records import sha256
+
+from .conftest import TABLE
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.xdist_group("real")]
+
+COMICS = 12
+QUESTIONS = 8
+MODELS = ("random", "reading-order")
+BENCHMARK = "pixelhumor"
+
+
+@pytest.fixture(scope="module")
+def base(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Table 8 of some real comics, made, with the mirror beside it. Take a copy."""
+    project = Project.copy(tmp_path_factory.mktemp("base") / "p")
+    small = project.path.parent / "mirror"
+    shutil.copytree(mirror / BENCHMARK, small / BENCHMARK)
+    (small / "xkcd/images").mkdir(parents=True)
+    with (mirror / "xkcd/manifest.csv").open(newline="") as file:
+        comics = list(csv.DictReader(file))[:COMICS]
+    for comic in comics:
+        shutil.copy(mirror / "xkcd" / comic["file"], small / "xkcd" / comic["file"])
+    (project.path / "some.csv").write_text("comic_id\n" + "".join(f"{comic['comic_id']}\n" for comic in comics))
+    project.snakemake(TABLE, config=config(project))
+    return project
+
+
+@pytest.fixture
+def project(base: Project, tmp_path: Path) -> Project:
+    """A copy of it and of its mirror, to do anything with."""
+    shutil.copytree(base.path.parent, tmp_path / "all", symlinks=True)
+    return Project(tmp_path / "all/p")
+
+
+def config(project: Project) -> str:
+    """The mirror's place is no part of a selection: in a copy it is another."""
+    return f"corpus=open subset=some.csv models=[{','.join(MODELS)}] mirror={project.path.parent / 'mirror'}"
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def first(project: Project, pattern: str) -> Path:
+    return sorted(project.path.glob(pattern))[0]
+
+
+def damage(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-8] + b"damaged.")
+
+
+LOCK = f"""comic_id,url,sha256,bytes,width,height,mirror
+xkcd_1,https://imgs.xkcd.com/comics/barrel.jpg,{sha256(b"")},25000,600,400,pixelhumor/images/xkcd_1.jpg
+"""
+INFER = {f"infer {model}" for model in MODELS}
+GRADED = {f"grade {BENCHMARK} {model}" for model in MODELS} | {"table table8"}
+FROM_PICTURES = {f"pictures {BENCHMARK}", f"items {BENCHMARK}", f"ask {BENCHMARK}"} | INFER | GRADED
+
+Change = Callable[[Project], None]
+CHANGES: dict[str, tuple[Change, set[str]]] = {
+    "nothing": (lambda p: None, set()),
+    "one more line in the lock of images": (
+        lambda p: (p.path / "data/manifests/pixelhumor/images.lock.csv").write_text(LOCK) and None,
+        set(),
+    ),
+    "a mirror that is gone": (lambda p: shutil.rmtree(p.path.parent / "mirror/xkcd"), set()),
+    "a comment where panels are split": (
+        lambda p: edit(p.path / "src/punchline/comics/split.py", "\n\n\n", "\n\n\n# A remark.\n"),
+        set(),
+    ),
+    "how panels are split": (
+        lambda p: edit(p.path / "src/punchline/comics/split.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
+        FROM_PICTURES,
+    ),
+    "a damaged image": (
+        lambda p: damage(first(p, "data/raw/pixelhumor/images/*.png")),
+        {f"fetch_images {BENCHMARK}"},
+    ),
+    "a damaged picture": (lambda p: damage(first(p, "data/images/pixelhumor/*.png")), {f"pictures {BENCHMARK}"}),
+    "a label changed by hand in what was fetched": (
+        lambda p: edit(p.path / "data/raw/pixelhumor/objective_label.csv", ",", ", "),
+        {f"fetch_annotations {BENCHMARK}"},
+    ),
+    "a comic less": (
+        lambda p: (p.path / "some.csv").write_text("".join((p.path / "some.csv").open().readlines()[:-1])) and None,
+        {f"select_items {BENCHMARK}", f"fetch_images {BENCHMARK}", f"gold {BENCHMARK}"} | FROM_PICTURES,
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.replace(" ", "_"))
+def test_what_a_change_wants(project: Project, change: str) -> None:
+    make, expected = CHANGES[change]
+    make(project)
+    assert project.wanted(TABLE, config=config(project)) == expected
+    audited = project.audit(TABLE)
+    # The audit looks at all bytes; the graph wants just what makes the differing ones again.
+    assert (audited["verdict"] == "equal") == (not expected), audited
+
+
+def test_damaged_bytes_are_fetched_and_made_again_and_nobody_is_asked(project: Project) -> None:
+    before = project.journal_lines()
+    damage(first(project, "data/raw/pixelhumor/images/*.png"))
+    damage(first(project, "data/images/pixelhumor/*.png"))
+    assert project.made(TABLE, config=config(project)) == {f"fetch_images {BENCHMARK}", f"pictures {BENCHMARK}"}
+    assert project.journal_lines() == before
+    assert project.wanted(TABLE, config=config(project)) == set()
+    assert project.audit(TABLE)["verdict"] == "equal"
+
+
+def test_pictures_drawn_by_other_code_that_are_the_same_ask_nobody(project: Project) -> None:
+    before = project.journal_lines()
+    edit(project.path / "src/punchline/benchmarks/pixelhumor/pictures.py", "\n\n\n", "\n\nSPARE = 1\n\n\n")
+    assert project.wanted(TABLE, config=config(project)) == FROM_PICTURES
+    assert project.made(TABLE, config=config(project)) == {f"pictures {BENCHMARK}"}
+    assert project.journal_lines() == before
+
+
+def test_one_other_picture_asks_about_that_comic_only(project: Project) -> None:
+    """The publisher has another image, and the pin says so."""
+    before = project.journal_lines()
+    path = first(Project(project.path.parent), "mirror/xkcd/images/*.png")
+    old = sha256(path.read_bytes())
+    image = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    image[0, 0] = 255 - image[0, 0]
+    cv2.imwrite(str(path), image)
+    content = path.read_bytes()
+    pins = project.path / "data/manifests/pixelhumor/images_pinned.csv"
+    row = next(line for line in pins.read_text().split("\n") if old in line)
+    cells = row.split(",")
+    cells[3:5] = [sha256(content), str(len(content))]
+    edit(pins, row, ",".join(cells))
+    wanted = project.wanted(TABLE, config=config(project))
+    assert wanted == {f"fetch_images {BENCHMARK}"} | FROM_PICTURES
+    project.snakemake(TABLE, config=config(project))
+    assert project.journal_lines() == before + QUESTIONS * len(MODELS)
+    assert project.wanted(TABLE, config=config(project)) == set()
+    assert project.audit(TABLE)["verdict"] == "equal"
