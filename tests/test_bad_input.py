@@ -335,7 +335,8 @@ def test_hostile_answers_are_stored_and_graded(tmp_path: Path, text: str) -> Non
     assert journal.read_bytes().count(b"\n") == 8
     answers = read_table(snapshot, Response)
     assert {answer.text for answer in answers} == {text.replace("\ud800", "\ufffd")}
-    grades = grade(pixelhumor, "m", [ITEM], [GOLD], requests, answers)  # type: ignore[arg-type]
+    asked = zip(requests, answers, strict=True)
+    grades = list(grade(pixelhumor, "m", {ITEM.item_id: ITEM}, {ITEM.item_id: GOLD}, asked))  # type: ignore[arg-type]
     write_table(tmp_path / "g.parquet", grades, Grade)
     assert read_table(tmp_path / "g.parquet", Grade) == grades
 
@@ -442,10 +443,10 @@ from punchline.core.records import Response
 def main():
     with Journal("m.jsonl") as log:
         for n in range(100):
-            if (str(n), "k") not in log.places:
+            if (str(n), "k") not in log:
                 answer = dict(request_id=str(n), model_key="k", state="ok", text="x")
                 log.append(Response(**answer, engine="e", engine_version="1"))
-        print(len(log.places))
+        print(len(log))
 main()
 """
 

@@ -25,6 +25,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.records import RULES, Gold, Grade, Item, Request, Response, Rule, State, Text, Usage
 from punchline.core.storage import csv_text
 from punchline.stages.grade import read_verdicts
+from punchline.stages.unit import answered as answered_in_order
 
 COLUMNS = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
 
@@ -477,10 +478,10 @@ def test_who_judged_a_released_answer_is_read_from_it() -> None:
     fields: dict[str, Any] = {"model_key": "k", "state": "ok", "text": PASS, "engine": "e", "engine_version": "1"}
     said = Response(request_id=request.request_id, effective={"judge": "gpt-4o"}, **fields)
     own = Response(request_id=request.request_id, **fields)
-    assert read_verdicts("released", [request], [said], "f")[request.request_id].judge == "gpt-4o"
-    assert read_verdicts("mine", [request], [own], "f")[request.request_id].judge == "mine"
+    assert read_verdicts("released", [(request, said)])[request.request_id].judge == "gpt-4o"
+    assert read_verdicts("mine", [(request, own)])[request.request_id].judge == "mine"
     with pytest.raises(PunchlineError, match="does not answer the current requests"):
-        read_verdicts("mine", [request], [], "f")
+        list(answered_in_order([request], [], "f"))
 
 
 @given(TAGGED, TAGGED, st.sampled_from(RULES))

@@ -23,7 +23,7 @@ from punchline.benchmarks.pixelhumor import demo
 from punchline.benchmarks.pixelhumor.scripts import SCRIPTS
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
-from punchline.core.journal import Journal
+from punchline.core.journal import parse_journal
 from punchline.core.records import ImageRef, Item, ModelCard, Request, Sampling, sha256
 from punchline.demo.comics import picture
 from punchline.engines.vllm import Vllm
@@ -126,8 +126,7 @@ def run(engine: Vllm, requests: list[Request], files: dict[str, Path] | None = N
 
 
 def answers(name: str = "answers") -> list[Any]:
-    with Journal(f"{name}.jsonl") as journal:
-        return [journal.read(key) for key in journal.places]
+    return list(parse_journal(Path(f"{name}.jsonl").read_bytes(), file=name)[0].values())
 
 
 def stats(name: str) -> list[dict[str, Any]]:

@@ -50,6 +50,7 @@ from punchline.stages.prepare import raw_files, selected_text
 from punchline.stages.tabulate import compute, rendered
 
 R = TypeVar("R", bound=Record)
+K = TypeVar("K", Item, Gold)
 
 
 @dataclass(frozen=True)
@@ -349,7 +350,7 @@ class _Again:
     @functools.cached_property
     def requests(self) -> list[Request]:
         """Requests rendered from the items."""
-        return requests(self.project, self.name, self.items)
+        return list(requests(self.project, self.name, self.items))
 
     @functools.cached_property
     def items(self) -> list[Item]:
@@ -401,7 +402,8 @@ class _Again:
         recorded = next(asked for asked in self.models[model].hops if asked.hop == name)
         requests, answers = (self.requests, self.answers(model)) if name == CHAINED else self.asked(model)
         conditions = self.project.conditions(self.name)
-        made = ask_hop(self.benchmark, name, self.items, self.golds, requests, answers, conditions)
+        asked = zip(requests, answers, strict=True)
+        made = list(ask_hop(self.benchmark, name, _keyed(self.items), _keyed(self.golds), asked, conditions))
         found: dict[str, Response] = {}
         for stem, part in by_journal(hop.who, hop.engine, made).items():
             given = self._look_up(paths.hop_journal(self.name, name, stem), part, recorded.key)
@@ -414,8 +416,14 @@ class _Again:
         verdicts: Verdicts | None = {} if judges else None
         for name, hop in judges.items():
             assert verdicts is not None
-            verdicts |= read_verdicts(hop.who, *self.hop(model, name), hop.name)
-        return grade(self.benchmark, model, self.items, self.golds, *self.asked(model), verdicts)
+            verdicts |= read_verdicts(hop.who, zip(*self.hop(model, name), strict=True))
+        asked = zip(*self.asked(model), strict=True)
+        return list(grade(self.benchmark, model, _keyed(self.items), _keyed(self.golds), asked, verdicts))
+
+
+def _keyed(records: Sequence[K]) -> dict[str, K]:
+    """By item id."""
+    return {record.item_id: record for record in records}
 
 
 def _requests(again: _Again) -> Iterator[str]:

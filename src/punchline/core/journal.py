@@ -8,17 +8,16 @@ from __future__ import annotations
 import fcntl
 import io
 import os
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, NamedTuple
+from typing import IO
 
 import msgspec
 
 from punchline.core.errors import PunchlineError
-from punchline.core.records import Record, Response, State, canonical
+from punchline.core.records import STATES, Record, Response, State, canonical, sha256
 
 # At most one fsync in this time, by how long the last one took; every line reaches the kernel at once, so a kill loses
 # none, and a power cut those of this time. Ten times the fsync: it takes a tenth of the time at most.
@@ -35,6 +34,22 @@ class Line(Record, frozen=True, kw_only=True):
 
 
 Key = tuple[str, str]  # (request_id, model_key)
+PLACE = 3 + LINE_BYTES.bit_length()  # bits of a length and a state
+_LINE = msgspec.json.Decoder(Line)
+
+
+def _line(response: Response) -> bytes:
+    """An answer's line: canonical JSON of a Line."""
+    record = canonical(response)
+    return b'{"record":%b,"sha256":"%b"}\n' % (record, sha256(record).encode())
+
+
+def _short(request_id: str) -> bytes:
+    """A request id, which is a sha256, in half its characters; any other one in one more than it has."""
+    try:
+        return bytes.fromhex(request_id) if len(request_id) == 64 else b"?" + request_id.encode()
+    except ValueError:
+        return b"?" + request_id.encode()
 
 
 def read_lines(stream: IO[bytes], *, file: str | Path) -> Iterator[tuple[int, int, Response]]:
@@ -43,7 +58,6 @@ def read_lines(stream: IO[bytes], *, file: str | Path) -> Iterator[tuple[int, in
     A last line without its end is a write that a kill cut off: it is left out. Raises PunchlineError, with file and
     line, for any other line that is not what was written.
     """
-    decoder = msgspec.json.Decoder(Line)
     offset = 0
     for number, text in enumerate(iter(lambda: stream.readline(LINE_BYTES + 1), b""), start=1):
         if len(text) > LINE_BYTES:
@@ -51,10 +65,10 @@ def read_lines(stream: IO[bytes], *, file: str | Path) -> Iterator[tuple[int, in
         if not text.endswith(b"\n"):
             return
         try:
-            line = decoder.decode(text)
+            line = _LINE.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise _damaged(file, number, f"not a journal line: {error}") from error
-        if canonical(line) + b"\n" != text or line.record.digest != line.sha256:
+        if _line(line.record) != text:
             raise _damaged(file, number, "the record differs from its sha256")
         yield offset, len(text), line.record
         offset += len(text)
@@ -79,19 +93,11 @@ def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
     )
 
 
-class Place(NamedTuple):
-    """Where the latest answer for a key lies."""
-
-    offset: int
-    length: int
-    state: State
-
-
 class Journal:
-    """An open journal: `places` knows the latest response for every key, `append` makes one more durable.
+    """An open journal, the keys that it has an answer for: `read` gives the latest, `append` makes one more durable.
 
-    Answers stay on disk, so that memory does not grow with them. One writer at a time: a second one gets a
-    PunchlineError at once.
+    Memory holds where an answer lies, in some 200 bytes; the answer stays on disk. One writer at a time: a second one
+    gets a PunchlineError at once.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -105,7 +111,7 @@ class Journal:
             raise PunchlineError(
                 "another run is writing to this journal", file=path, way_out="Wait for it to end, then run again"
             ) from error
-        self.places: dict[Key, Place] = {}
+        self._places: dict[str, dict[bytes, int]] = {}  # {model key: {request id: offset, length and state in one}}
         self._end = 0
         try:
             with self.path.open("rb") as stream:
@@ -119,31 +125,42 @@ class Journal:
         self._synced, self._window = time.monotonic(), GROUP_COMMIT_S[1]
 
     def _know(self, response: Response, offset: int, length: int) -> None:
-        key = response.request_id, sys.intern(response.model_key)
-        self.places[key] = Place(offset, length, response.state)
+        places = self._places.setdefault(response.model_key, {})
+        places[_short(response.request_id)] = offset << PLACE | length << 3 | STATES.index(response.state)
         self._end = offset + length
+
+    def _place(self, key: Key) -> int | None:
+        return self._places.get(key[1], {}).get(_short(key[0]))
+
+    def __contains__(self, key: Key) -> bool:
+        return self._place(key) is not None
+
+    def __len__(self) -> int:
+        return sum(map(len, self._places.values()))
 
     def state(self, key: Key) -> State | None:
         """State of the latest answer for a key; None where there is none."""
-        place = self.places.get(key)
-        return place.state if place is not None else None
+        place = self._place(key)
+        return None if place is None else STATES[place & 7]
 
     def read(self, key: Key) -> Response:
         """The latest answer for a key that is there."""
-        place = self.places[key]
-        text = os.pread(self._file, place.length, place.offset)
-        return msgspec.json.decode(text, type=Line).record
+        place = self._place(key)
+        if place is None:
+            raise KeyError(key)
+        text = os.pread(self._file, place >> 3 & (1 << PLACE - 3) - 1, place >> PLACE)
+        return _LINE.decode(text).record
 
     def append(self, response: Response) -> None:
         """Add an answer. It is in the kernel when this returns, and on disk at the next group commit.
 
         One that is too long for a line is journalled as failed, without its text.
         """
-        line = canonical(Line(record=response, sha256=response.digest)) + b"\n"
+        line = _line(response)
         if len(line) > LINE_BYTES:
             reason = f"the answer is longer than {LINE_BYTES:,} bytes"
             response = msgspec.structs.replace(response, state="failed", text=None, reason=reason, effective={})
-            line = canonical(Line(record=response, sha256=response.digest)) + b"\n"
+            line = _line(response)
         written = 0
         try:
             while written < len(line):

@@ -46,8 +46,8 @@ def digest_of_all(digests: Iterable[str]) -> str:
     return sha256("\n".join(sorted(digests)).encode())
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all records: frozen, strictly typed when decoded, hashed as a whole."""
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """Base of all records: frozen, strictly typed when decoded, hashed as a whole; in no cycle, so no garbage."""
 
     @property
     def digest(self) -> str:

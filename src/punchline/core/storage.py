@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import csv
 import fcntl
 import hashlib
@@ -9,12 +10,14 @@ import io
 import itertools
 import os
 import tempfile
+import weakref
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import UnionType
-from typing import IO, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 import msgspec
 import pyarrow as pa
@@ -108,22 +111,52 @@ def write_records(path: str | Path, records: Iterable[Record]) -> None:
             file.write(canonical(record) + b"\n")
 
 
-def read_records(path: str | Path, kind: type[R]) -> list[R]:
-    """Read what write_records wrote. Raises PunchlineError with file and line for anything else."""
+def records_in(path: str | Path, kind: type[R]) -> Iterator[R]:
+    """What write_records wrote, one by one. Raises PunchlineError with file and line for anything else."""
     decoder = msgspec.json.Decoder(kind)
-    records = []
     with Path(path).open("rb") as file:
         for number, line in enumerate(file, start=1):
-            try:
-                records.append(decoder.decode(line))
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise PunchlineError(
-                    f"not a {kind.__name__} record: {error}",
-                    file=path,
-                    line=number,
-                    way_out=AGAIN,
-                ) from error
-    return records
+            yield _record(decoder, line, path, number, kind)
+
+
+def read_records(path: str | Path, kind: type[R]) -> list[R]:
+    """All of `records_in`."""
+    return list(records_in(path, kind))
+
+
+def _record(decoder: msgspec.json.Decoder[R], line: bytes, path: str | Path, number: int, kind: type[R]) -> R:
+    try:
+        return decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        what = f"not a {kind.__name__} record: {error}"
+        raise PunchlineError(what, file=path, line=number, way_out=AGAIN) from error
+
+
+class Keyed(Mapping[str, R]):
+    """What write_records wrote, by a text field of each record. Memory holds keys and places; records stay on disk.
+
+    Raises as `records_in`, for the whole file, when it is made.
+    """
+
+    def __init__(self, path: str | Path, kind: type[R], field: str = "item_id") -> None:
+        self._decoder = msgspec.json.Decoder(kind)
+        self._places: dict[str, int] = {}
+        self._file = Path(path).open("rb")  # noqa: SIM115, as long as there is who reads it
+        weakref.finalize(self, self._file.close)
+        place = 0
+        for number, line in enumerate(self._file, start=1):
+            self._places[getattr(_record(self._decoder, line, path, number, kind), field)] = place
+            place += len(line)
+
+    def __getitem__(self, key: str) -> R:
+        self._file.seek(self._places[key])
+        return self._decoder.decode(self._file.readline())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
@@ -213,32 +246,115 @@ def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[str]] | None = None) -> list[R]:
-    """Read what write_table wrote; every record is checked against its digest.
+class Stored(Sequence[R]):
+    """The records of a table that `write_table` wrote, a row group of them in memory at a time.
 
-    `where`: only records whose text fields hold one of these values; the others are not looked at. Raises
-    PunchlineError with file and row for anything else.
+    Every record is checked against its digest when it is read. Raises PunchlineError with file and row for a file that
+    is anything else.
     """
-    way_out = AGAIN
+
+    def __init__(self, path: str | Path, kind: type[R]) -> None:
+        self.path, self.kind = path, kind
+        with _naming(path):
+            # ParquetFile, as pq.read_table imports pandas.
+            self._file = pq.ParquetFile(pa.OSFile(str(path)))
+        self._starts = [0]
+        for group in range(self._file.num_row_groups):
+            self._starts.append(self._starts[-1] + self._file.metadata.row_group(group).num_rows)
+        self._read: tuple[int, list[R]] = (-1, [])
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __iter__(self) -> Iterator[R]:
+        for group in range(len(self._starts) - 1):
+            yield from self._group(group)
+
+    @overload
+    def __getitem__(self, place: int) -> R: ...
+    @overload
+    def __getitem__(self, place: slice) -> Part[R]: ...
+    def __getitem__(self, place: int | slice) -> R | Part[R]:
+        if isinstance(place, slice):
+            return Part(self, range(*place.indices(len(self))))
+        at = range(len(self))[place]
+        group = bisect.bisect_right(self._starts, at) - 1
+        return self._group(group)[at - self._starts[group]]
+
+    def digests(self) -> Iterator[str]:
+        """The records' digests, as they stand there."""
+        for group in range(len(self._starts) - 1):
+            with _naming(self.path):
+                yield from self._file.read_row_group(group, ["digest"], use_threads=False)["digest"].to_pylist()
+
+    def _group(self, group: int) -> list[R]:
+        if self._read[0] != group:
+            with _naming(self.path):  # no threads: one that lives on can abort a process that ends
+                table = self._file.read_row_group(group, use_threads=False)
+            start = self._starts[group]
+            self._read = group, _decoded(table, range(start, start + len(table)), self.kind, self.path)
+        return self._read[1]
+
+
+class Part(Sequence[R]):
+    """Some records of many, by their places."""
+
+    def __init__(self, records: Sequence[R], places: Iterable[int]) -> None:
+        self._records, self._places = records, array("Q", places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> R: ...
+    @overload
+    def __getitem__(self, place: slice) -> Part[R]: ...
+    def __getitem__(self, place: int | slice) -> R | Part[R]:
+        if isinstance(place, slice):
+            return Part(self._records, self._places[place])
+        return self._records[self._places[place]]
+
+
+def digests_of(records: Sequence[R]) -> Iterator[str]:
+    """Digests of records; of stored ones, as they stand there."""
+    return records.digests() if isinstance(records, Stored) else (record.digest for record in records)
+
+
+def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[str]] | None = None) -> list[R]:
+    """All of `Stored`. `where`: only records whose text fields hold one of these values; others are not looked at."""
+    stored = Stored(path, kind)
+    if where is None:
+        return list(stored)
+    with _naming(path):
+        table = stored._file.read(use_threads=False)
+    rows: Sequence[int] = range(len(table))
+    for name, values in where.items():
+        if name in table.column_names:
+            kept = [i for i, value in enumerate(table[name].to_pylist()) if value in values]
+            table, rows = table.take(pa.array(kept, pa.int64())), [rows[i] for i in kept]
+    return _decoded(table, rows, kind, path)
+
+
+@contextmanager
+def _naming(path: str | Path) -> Iterator[None]:
+    """What is wrong with a parquet file becomes a PunchlineError; one that is not there stays FileNotFoundError."""
     try:
-        # ParquetFile, as pq.read_table imports pandas. No threads: one that lives on can abort a process that ends.
-        table = pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())).read(use_threads=False)
-        rows = list(range(len(table)))
-        for name, values in (where or {}).items():
-            if name in table.column_names:
-                kept = [i for i, value in enumerate(table[name].to_pylist()) if value in values]
-                table, rows = table.take(pa.array(kept, pa.int64())), [rows[i] for i in kept]
-        columns = table.to_pydict()
+        yield
+    except FileNotFoundError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise PunchlineError(f"unreadable parquet: {error}", file=path, way_out=way_out) from error
+        raise PunchlineError(f"unreadable parquet: {error}", file=path, way_out=AGAIN) from error
+
+
+def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Path) -> list[R]:
+    """Records of a part of a table, whose rows have these numbers in the whole."""
     hints = get_type_hints(kind)
     names = list(kind.__struct_fields__)
-    if sorted(columns) != sorted([*names, "digest"]):
-        raise PunchlineError(f"not a table of {kind.__name__} records", file=path, way_out=way_out)
     records: list[R] = []
     try:
+        columns = table.to_pydict()
+        if sorted(columns) != sorted([*names, "digest"]):
+            raise PunchlineError(f"not a table of {kind.__name__} records", file=path, way_out=AGAIN)
         for name in names:
             if _arrow_type(hints[name]) is None:
                 decoder = msgspec.json.Decoder(hints[name])
@@ -249,26 +365,19 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
             record = kind(**dict(zip(names, values, strict=True)))
             if record.digest != digest:
                 raise PunchlineError(
-                    "the record differs from its digest", file=path, record=f"row {row}", way_out=way_out
+                    "the record differs from its digest", file=path, record=f"row {row}", way_out=AGAIN
                 )
             records.append(record)
     except (msgspec.DecodeError, TypeError, ValueError) as error:
-        raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, way_out=way_out) from error
+        raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, way_out=AGAIN) from error
     return records
 
 
 def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Some columns of a table of records, unchecked. Raises PunchlineError for a file that is not one."""
-    try:
-        table: dict[str, list[Any]] = (
-            pq.ParquetFile(pa.BufferReader(Path(path).read_bytes()))
-            .read(columns=list(columns), use_threads=False)
-            .to_pydict()
-        )
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise PunchlineError(f"unreadable parquet: {error}", file=path, way_out=AGAIN) from error
+    with _naming(path):
+        file = pq.ParquetFile(pa.OSFile(str(path)))
+        table: dict[str, list[Any]] = file.read(columns=list(columns), use_threads=False).to_pydict()
     for column in columns:
         if column not in table:
             raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)

@@ -2,61 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from punchline.core.benchmark import DEFAULT, Benchmark, chains, judged
 from punchline.core.records import Gold, Item, Request, Response
-from punchline.core.storage import read_records, read_table, write_table
+from punchline.core.storage import Keyed, Stored, records_in, write_table
 from punchline.project.hops import CHAINED
 from punchline.project.needs import Project
 from punchline.stages.job import make
-from punchline.stages.unit import by_unit
+from punchline.stages.unit import Asked, Unit, answered, by_item
 
 
 def ask(
     benchmark: Benchmark, items: Iterable[Item], samples: int, conditions: Sequence[str] = (DEFAULT,)
-) -> list[Request]:
+) -> Iterator[Request]:
     """Item by item, so that requests on one image stand together; `samples` of each request, numbered from 0."""
-    return [
-        msgspec.structs.replace(request, sample=sample)
-        for item in items
-        for request in benchmark.requests(item)
-        if request.condition in conditions
-        for sample in range(samples)
-    ]
+    for item in items:
+        for request in benchmark.requests(item):
+            if request.condition in conditions:
+                for sample in range(samples):
+                    yield msgspec.structs.replace(request, sample=sample) if sample != request.sample else request
 
 
 def ask_hop(
     benchmark: Benchmark,
     hop: str,
-    items: Iterable[Item],
-    golds: Iterable[Gold],
-    requests: Sequence[Request],
-    responses: Sequence[Response],
+    items: Mapping[str, Item],
+    golds: Mapping[str, Gold],
+    asked: Iterable[Asked],
     conditions: Sequence[str] = (DEFAULT,),
-) -> list[Request]:
+) -> Iterator[Request]:
     """What one model's answers lead to in one hop, in the order of the requests, the same thing once."""
-    item_of = {item.item_id: item for item in items}
-    made: list[Request] = []
+    seen: set[str] = set()
+    for item_id, units in by_item(asked):
+        for request in _after(benchmark, hop, items[item_id], golds, units, conditions):
+            if request.request_id not in seen:
+                seen.add(request.request_id)
+                yield request
+
+
+def _after(
+    benchmark: Benchmark,
+    hop: str,
+    item: Item,
+    golds: Mapping[str, Gold],
+    units: Mapping[Unit, Mapping[str, Response]],
+    conditions: Sequence[str],
+) -> Iterator[Request]:
+    """What the answers on one item lead to in one hop."""
     if hop == CHAINED:
-        by_sample: dict[tuple[str, int], dict[str, dict[str, Response]]] = {}
-        for (item_id, condition, sample), answers in by_unit(requests, responses).items():
-            by_sample.setdefault((item_id, sample), {})[condition] = answers
-        for (item_id, sample), by_condition in by_sample.items():
-            asked = chains(benchmark).chained_requests(item_of[item_id], by_condition)
-            made += [msgspec.structs.replace(r, sample=sample) for r in asked if r.condition in conditions]
+        by_sample: dict[int, dict[str, Mapping[str, Response]]] = {}
+        for (_, condition, sample), answers in units.items():
+            by_sample.setdefault(sample, {})[condition] = answers
+        for sample, by_condition in by_sample.items():
+            for request in chains(benchmark).chained_requests(item, by_condition):
+                if request.condition in conditions:
+                    yield msgspec.structs.replace(request, sample=sample)
     else:
-        gold_of = {gold.item_id: gold for gold in golds}
-        judge_requests = judged(benchmark).judge_requests
-        for (item_id, condition, _), answers in by_unit(requests, responses).items():
-            asked = judge_requests(item_of[item_id], gold_of[item_id], answers, condition)
-            made += [request for request in asked if request.task == hop]
-    return list({request.request_id: request for request in made}.values())
+        for (_, condition, _), answers in units.items():
+            made = judged(benchmark).judge_requests(item, golds[item.item_id], answers, condition)
+            yield from (request for request in made if request.task == hop)
 
 
-def requests(project: Project, benchmark: str, items: Iterable[Item]) -> list[Request]:
+def requests(project: Project, benchmark: str, items: Iterable[Item]) -> Iterator[Request]:
     """What every model is asked in a selection."""
     return ask(project.benchmark(benchmark), items, project.selection.samples, project.conditions(benchmark))
 
@@ -66,35 +76,25 @@ def write_requests(project: Project, benchmark: str) -> None:
     step = project.ask(benchmark)
 
     def write() -> None:
-        items = read_records(project.paths.items(benchmark), Item)
+        items = records_in(project.paths.items(benchmark), Item)
         write_table(step.outputs[0], requests(project, benchmark, items), Request)
 
     make(step, write)
 
 
-def asked(project: Project, benchmark: str, model: str) -> tuple[list[Request], list[Response]]:
-    """What a model was asked on items, and its answers."""
-    return (
-        read_table(project.paths.requests(benchmark), Request),
-        read_table(project.paths.snapshot(benchmark, model), Response),
-    )
+def asked_of_hop(project: Project, benchmark: str, hop: str, model: str) -> Iterator[Asked]:
+    """What a hop asked about, or of, a model, each with its answer."""
+    snapshot = project.paths.hop_snapshot(benchmark, hop, model)
+    requests = Stored(project.paths.hop_requests(benchmark, hop, model), Request)
+    return answered(requests, Stored(snapshot, Response), snapshot)
 
 
-def asked_of_hop(project: Project, benchmark: str, hop: str, model: str) -> tuple[list[Request], list[Response]]:
-    """What a hop asked about, or of, a model, and the answers."""
-    return (
-        read_table(project.paths.hop_requests(benchmark, hop, model), Request),
-        read_table(project.paths.hop_snapshot(benchmark, hop, model), Response),
-    )
-
-
-def all_asked(project: Project, benchmark: str, model: str) -> tuple[list[Request], list[Response]]:
-    """Everything that a model itself was asked, and its answers: what judges see and what is graded."""
-    questions, answers = asked(project, benchmark, model)
-    if CHAINED in project.hops(benchmark, model):
-        more, their = asked_of_hop(project, benchmark, CHAINED, model)
-        return [*questions, *more], [*answers, *their]
-    return questions, answers
+def asked(project: Project, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Asked]:
+    """What a model itself was asked, on items and then on its own answers, each with its answer."""
+    snapshot = project.paths.snapshot(benchmark, model)
+    yield from answered(Stored(project.paths.requests(benchmark), Request), Stored(snapshot, Response), snapshot)
+    if chained and CHAINED in project.hops(benchmark, model):
+        yield from asked_of_hop(project, benchmark, CHAINED, model)
 
 
 def write_hop_requests(project: Project, benchmark: str, hop: str, model: str) -> None:
@@ -102,10 +102,10 @@ def write_hop_requests(project: Project, benchmark: str, hop: str, model: str) -
     step = project.ask_hop(benchmark, hop, model)
 
     def write() -> None:
-        items = read_records(project.paths.items(benchmark), Item)
-        golds = read_records(project.paths.gold(benchmark), Gold)
-        own = (asked if hop == CHAINED else all_asked)(project, benchmark, model)
+        items = Keyed(project.paths.items(benchmark), Item)
+        golds = Keyed(project.paths.gold(benchmark), Gold)
+        own = asked(project, benchmark, model, chained=hop != CHAINED)
         loaded, conditions = project.benchmark(benchmark), project.conditions(benchmark)
-        write_table(step.outputs[0], ask_hop(loaded, hop, items, golds, *own, conditions), Request)
+        write_table(step.outputs[0], ask_hop(loaded, hop, items, golds, own, conditions), Request)
 
     make(step, write)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from punchline.core.records import Image, ImageRef, ModelCard, Request, Response, Text
-from punchline.core.storage import csv_text, read_table, write_text
+from punchline.core.storage import Stored, csv_text, write_text
 from punchline.project.needs import Project
 from punchline.stages.job import make
 
-COST = (
-    *("benchmark", "model", "hop", "asked", "requests", "ok", "missing", "failed", "refused"),
+COUNTED = (
+    *("requests", "ok", "missing", "failed", "refused"),
     *("tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached", "uncounted"),
+)
+COST = (
+    *("benchmark", "model", "hop", "asked", *COUNTED),
     *("price_input", "price_output", "currency", "price_date", "cost"),
 )
 PLAN = (
@@ -33,24 +36,24 @@ def _prices(card: ModelCard) -> Row:
     return {"price_input": price.input, "price_output": price.output, "currency": price.currency}
 
 
-def cost_row(benchmark: str, model: str, hop: str, card: ModelCard, answers: Sequence[Response]) -> Row:
+def cost_row(benchmark: str, model: str, hop: str, card: ModelCard, answers: Iterable[Response]) -> Row:
     """Counts of one model's answers (hop `answer`) or of its judge's verdicts (hop `judge`), and their cost.
 
     `card` is the card of who was asked. Cost is tokens x price of a million; None where there is no price or an answer
     whose tokens were not counted (`uncounted`). Cached tokens are charged in full: an upper bound.
     """
-    states = Counter(answer.state for answer in answers)
-    counted = [a for a in answers if a.usage.prompt is not None and a.usage.completion is not None]
-    uncounted = sum(answer.state in ("ok", "refused") for answer in answers) - sum(
-        answer.state in ("ok", "refused") for answer in counted
-    )
-    tokens_in = sum(answer.usage.prompt or 0 for answer in counted)
-    tokens_out = sum(answer.usage.completion or 0 for answer in counted)
-    row: Row = {"benchmark": benchmark, "model": model, "hop": hop, "asked": card.name, "requests": len(answers)}
-    row |= {state: states.get(state, 0) for state in ("ok", "missing", "failed", "refused")}
-    row |= {"tokens_in": tokens_in, "tokens_out": tokens_out, "uncounted": uncounted}
-    row["tokens_reasoning"] = sum(answer.usage.reasoning or 0 for answer in counted)
-    row["tokens_cached"] = sum(answer.usage.cached or 0 for answer in counted)
+    counts: Counter[str] = Counter()
+    for answer in answers:
+        used, said = answer.usage, answer.state in ("ok", "refused")
+        counts.update((answer.state, "requests"))
+        if used.prompt is None or used.completion is None:
+            counts["uncounted"] += said
+        else:
+            counts.update(tokens_in=used.prompt, tokens_out=used.completion)
+            counts.update(tokens_reasoning=used.reasoning or 0, tokens_cached=used.cached or 0)
+    row: Row = {"benchmark": benchmark, "model": model, "hop": hop, "asked": card.name}
+    row |= {name: counts[name] for name in COUNTED}
+    tokens_in, tokens_out, uncounted = (counts[name] for name in ("tokens_in", "tokens_out", "uncounted"))
     row |= _prices(card)
     if card.price is not None:
         row["price_date"] = card.price.date.isoformat()
@@ -96,7 +99,7 @@ def write_cost(project: Project) -> None:
 
     def write() -> None:
         rows = [
-            cost_row(benchmark, model, hop, card, read_table(snapshot, Response))
+            cost_row(benchmark, model, hop, card, Stored(snapshot, Response))
             for benchmark, model, hop, card, snapshot in project.asked()
         ]
         write_text(step.outputs[0], csv_text(COST, rows))

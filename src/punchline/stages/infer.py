@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -15,7 +15,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.journal import Journal
 from punchline.core.progress import say, track
 from punchline.core.records import Image, Item, ModelCard, Request, Response, State
-from punchline.core.storage import read_records, read_table, write_table
+from punchline.core.storage import Part, Stored, digests_of, read_table, records_in, write_table
 from punchline.project import digests, paths
 from punchline.project.hops import CHAINED, RELEASED, by_journal
 from punchline.project.needs import Project
@@ -25,7 +25,7 @@ from punchline.stages.job import current, make
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def image_files(items: Sequence[Item], root: str | Path = ".") -> dict[str, Path]:
+def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path]:
     """{sha256: file} of all images of the items. Raises PunchlineError for one whose bytes are not those."""
     files: dict[str, Path] = {}
     for item in items:
@@ -64,12 +64,17 @@ def infer(
     `key`: who answers (core.engine.model_key). Answers pass through; the journal holds them. `before`: answers that a
     journal which is gone is written from.
     """
-    gone = not Path(journal).exists()
-    with Journal(journal) as log:
-        _keep(log, before() if gone else (), label)
-        _ask(engine, requests, images, log, key, label, retry=not gone)
-        write_table(snapshot, (log.read((request.request_id, key)) for request in requests), Response)
-        return Counter(str(log.state((request.request_id, key))) for request in requests)
+    states: Counter[str] = Counter()
+    with _answered(engine, requests, images, journal, label, key, before) as log:
+
+        def answers() -> Iterator[Response]:
+            for request_id in digests_of(requests):
+                response = log.read((request_id, key))
+                states[response.state] += 1
+                yield response
+
+        write_table(snapshot, answers(), Response)
+    return states
 
 
 def answer(
@@ -86,26 +91,41 @@ def answer(
 
     `before`: as in `infer`.
     """
+    with _answered(engine, requests, images, journal, label, key, before) as log:
+        return [log.read((request.request_id, key)) for request in requests]
+
+
+@contextmanager
+def _answered(
+    engine: Engine,
+    requests: Sequence[Request],
+    images: Mapping[str, Path],
+    journal: str | Path,
+    label: str,
+    key: str,
+    before: Callable[[], Iterable[Response]],
+) -> Iterator[Journal]:
+    """A journal with an answer to each of the requests."""
     gone = not Path(journal).exists()
     with Journal(journal) as log:
         _keep(log, before() if gone else (), label)
         _ask(engine, requests, images, log, key, label, retry=not gone)
-        return [log.read((request.request_id, key)) for request in requests]
+        yield log
 
 
 def _keep(log: Journal, before: Iterable[Response], label: str) -> None:
     """Journal answers that only snapshots hold any more."""
-    lost = {(response.request_id, response.model_key): response for response in before}
-    for response in lost.values():
-        log.append(response)
-    if lost:
-        say(f"{label}: the journal was gone; it has {len(lost):,} answers again, from the snapshot")
+    for response in before:
+        if (response.request_id, response.model_key) not in log:
+            log.append(response)
+    if len(log) and before:
+        say(f"{label}: the journal was gone; it has {len(log):,} answers again, from the snapshot")
 
 
-def _snapshot(step: Step) -> list[Response]:
+def _snapshot(step: Step) -> Sequence[Response]:
     """The answers of a snapshot that is what was made; none of another one."""
     path = step.outputs[0]
-    return read_table(path, Response) if intact(path, step) else []
+    return Stored(path, Response) if intact(path, step) else ()
 
 
 def _ask(
@@ -122,20 +142,23 @@ def _ask(
     A key that the journal holds is never asked again, save one that failed, with `retry`. A missing image is journalled
     too, under a request id that says so: once the image is there, the request has another id.
     """
-    todo = [r for r in requests if log.state((r.request_id, key)) in ((None, "failed") if retry else (None,))]
+    again = (None, "failed") if retry else (None,)
+    places = (at for at, request_id in enumerate(digests_of(requests)) if log.state((request_id, key)) in again)
+    todo = Part(requests, places)
     say(f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask")
-    ask = []
-    for request in todo:
-        if looks_at(engine, request.benchmark) and not has_all_images(request):
-            log.append(_without_answer(request, key, engine, "missing", "image missing"))
-        else:
-            ask.append(request)
+    ask: Sequence[Request] = todo
+    if engine.needs_images:
+        blind = {at for at, r in enumerate(todo) if looks_at(engine, r.benchmark) and not has_all_images(r)}
+        for at in sorted(blind):
+            log.append(_without_answer(todo[at].request_id, key, engine, "missing", "image missing"))
+        ask = Part(todo, (at for at in range(len(todo)) if at not in blind))
     if ask:
         for response in track(engine.answer(ask, images, key), len(ask), label):
             log.append(_storable(response))
-        for request in ask:
-            if (request.request_id, key) not in log.places:
-                log.append(_without_answer(request, key, engine, "failed", "the engine gave no response"))
+    if todo:
+        for request_id in digests_of(requests):
+            if (request_id, key) not in log:
+                log.append(_without_answer(request_id, key, engine, "failed", "the engine gave no response"))
 
 
 def _storable(response: Response) -> Response:
@@ -145,9 +168,9 @@ def _storable(response: Response) -> Response:
     return msgspec.structs.replace(response, text=_SURROGATE.sub("\ufffd", response.text))
 
 
-def _without_answer(request: Request, key: str, engine: Engine, state: State, reason: str) -> Response:
+def _without_answer(request_id: str, key: str, engine: Engine, state: State, reason: str) -> Response:
     return Response(
-        request_id=request.request_id,
+        request_id=request_id,
         model_key=key,
         state=state,
         reason=reason,
@@ -178,10 +201,10 @@ def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> Non
                 if hop:
                     requests = project.paths.hop_requests(benchmark, hop, model)
                     journal = paths.hop_journal(benchmark, hop, model)
-                items = read_records(project.paths.items(benchmark), Item)
+                items = records_in(project.paths.items(benchmark), Item)
                 states = infer(
                     engine,
-                    read_table(requests, Request),
+                    Stored(requests, Request),
                     image_files(items) if looks_at(engine, benchmark) else {},
                     journal=journal,
                     snapshot=step.outputs[0],

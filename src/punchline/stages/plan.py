@@ -9,7 +9,7 @@ from pathlib import Path
 from punchline.core.engine import Engine, looks_at, model_key, parameters
 from punchline.core.journal import Key, parse_journal
 from punchline.core.records import Gold, ImageRef, Item, ModelCard, Request, Response
-from punchline.core.storage import read_records, read_table
+from punchline.core.storage import Keyed, read_table
 from punchline.project import paths
 from punchline.project.hops import CHAINED, JUDGE, RELEASED, Hop
 from punchline.project.needs import Project
@@ -30,8 +30,8 @@ def plan(project: Project) -> list[Row]:
     """One row for each model and hop of each benchmark, from items, gold and requests as they lie there."""
     rows = []
     for benchmark in project.selection.benchmarks:
-        items = read_records(project.paths.items(benchmark), Item)
-        golds = read_records(project.paths.gold(benchmark), Gold)
+        items = Keyed(project.paths.items(benchmark), Item)
+        golds = Keyed(project.paths.gold(benchmark), Gold)
         requests = read_table(project.paths.requests(benchmark), Request)
         for model in project.selection.models:
             rows += _Asking(project, benchmark, model, items, golds).rows(requests)
@@ -45,12 +45,12 @@ class _Asking:
     project: Project
     benchmark: str
     model: str
-    items: Sequence[Item]
-    golds: Sequence[Gold]
+    items: Mapping[str, Item]
+    golds: Mapping[str, Gold]
 
     @property
     def images(self) -> dict[str, ImageRef]:
-        return {image.sha256: image for item in self.items for image in item.images}
+        return {image.sha256: image for item in self.items.values() for image in item.images}
 
     def rows(self, requests: Sequence[Request]) -> list[Row]:
         card, engine = self.project.cards[self.model], self.project.engines[self.model]
@@ -70,7 +70,8 @@ class _Asking:
             given = [answer for answer in said if answer is not None]
             of = self.project.benchmark(self.benchmark)
             conditions = self.project.conditions(self.benchmark)
-            made = ask_hop(of, hop.name, self.items, self.golds, asked, given, conditions)
+            pairs = zip(asked, given, strict=True)
+            made = list(ask_hop(of, hop.name, self.items, self.golds, pairs, conditions))
             stem = self.model if hop.name == CHAINED else hop.card.name
             found = answered(paths.hop_journal(self.benchmark, hop.name, stem))
             still = [r for r in made if (a := found.get((r.request_id, hop.key))) is None or a.state == "failed"]

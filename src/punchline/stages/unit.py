@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from itertools import groupby, zip_longest
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Request, Response
 
 Unit = tuple[str, str, int]  # item id, condition, sample
+Asked = tuple[Request, Response]  # a request and its answer
 
 
-def by_unit(requests: Sequence[Request], responses: Sequence[Response]) -> dict[Unit, dict[str, Response]]:
-    """Answers that are read together, by task."""
-    units: dict[Unit, dict[str, Response]] = {}
-    for request, response in zip(requests, responses, strict=True):
-        units.setdefault((request.item_id, request.condition, request.sample), {})[request.task] = response
-    return units
+def by_item(asked: Iterable[Asked]) -> Iterator[tuple[str, dict[Unit, dict[str, Response]]]]:
+    """Answers that are read together, by unit and task, item by item. An item's requests stand together."""
+    for item_id, pairs in groupby(asked, key=lambda pair: pair[0].item_id):
+        units: dict[Unit, dict[str, Response]] = {}
+        for request, response in pairs:
+            units.setdefault((item_id, request.condition, request.sample), {})[request.task] = response
+        yield item_id, units
 
 
-def check_snapshot(requests: Sequence[Request], responses: Sequence[Response], file: str) -> None:
-    """Raises PunchlineError unless the responses answer the requests, one for one and in their order."""
-    if [r.request_id for r in requests] != [r.request_id for r in responses]:
-        raise PunchlineError(
-            "the snapshot does not answer the current requests", file=file, way_out="Run the target `responses` again"
-        )
+def answered(requests: Iterable[Request], responses: Iterable[Response], file: str) -> Iterator[Asked]:
+    """Each request with its answer. Raises PunchlineError unless they belong together, one for one, in their order."""
+    for request, response in zip_longest(requests, responses):
+        if request is None or response is None or request.request_id != response.request_id:
+            raise PunchlineError(
+                "the snapshot does not answer the current requests",
+                file=file,
+                way_out="Run the target `responses` again",
+            )
+        yield request, response
