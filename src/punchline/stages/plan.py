@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from punchline.core.engine import Engine, looks_at, model_key, parameters
+from punchline.core.engine import Engine, has_all_images, looks_at, model_key, parameters
 from punchline.core.journal import Key, parse_journal
 from punchline.core.records import Gold, ImageRef, Item, ModelCard, Request, Response
 from punchline.core.storage import read_records, read_table
@@ -15,7 +15,6 @@ from punchline.project.hops import CHAINED, JUDGE, RELEASED, Hop
 from punchline.project.needs import Project
 from punchline.stages.ask import ask_hop
 from punchline.stages.cost import Row, plan_row
-from punchline.stages.infer import has_all_images
 
 ESTIMATED = "estimated from the questions: the answers are not there yet"
 
