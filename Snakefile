@@ -36,6 +36,10 @@ onstart:
     SNAKEFILE.start()
 
 
+onsuccess:
+    SNAKEFILE.done()
+
+
 rule all:
     default_target: True
     input:

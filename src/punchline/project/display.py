@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import logging
 import sys
 import threading
@@ -196,7 +197,7 @@ def install(workflow: Any) -> None:
         bars = None if settings.dryrun or settings.quiet or settings.nocolor else _bars(stream, settings)
         if bars is not None:
             bars.addFilter(worth_on_terminal)
-            display.show = bars.console.print
+            display.show = functools.partial(bars.console.print, markup=False, highlight=False)
             logger.removeHandler(stream)
             logger.addHandler(bars)
         else:

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from punchline.core import engine as engines
 from punchline.core.engine import Engine, has_all_images, looks_at
 from punchline.core.errors import PunchlineError
 from punchline.core.journal import parse_journal
 from punchline.core.records import ModelCard, Request
 from punchline.core.storage import read_table
-from punchline.project import adapters, paths, revisions
+from punchline.project import adapters, paths
 from punchline.project.hops import RELEASED
-from punchline.project.needs import Project
+from punchline.project.needs import Project, key_so_far
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import too_small
 from punchline.project.selection import read_card
@@ -81,11 +80,7 @@ def _missing(project: Project, card: ModelCard, engine: Engine, benchmark: str, 
         return False  # nothing to find out
     if not Path(requests).is_file():
         return True
-    try:
-        with revisions.locked_only():
-            key = engines.model_key(engine, card, benchmark)
-    except PunchlineError:
-        return True
+    key = key_so_far(engine, card, benchmark)
     path = Path(journal)
     known = parse_journal(path.read_bytes(), file=path)[0] if path.is_file() else {}
     done = {request_id for (request_id, of), answer in known.items() if of == key and answer.state != "failed"}

@@ -23,7 +23,7 @@ from punchline.project.graph import Graph
 from punchline.project.needs import Project
 from punchline.project.paths import Paths
 from punchline.project.processes import environment, take_folder
-from punchline.project.runs import changes_in_place
+from punchline.project.runs import changes_in_place, nothing_scored
 from punchline.project.selection import read_selection, stems, write_chosen
 
 
@@ -44,6 +44,7 @@ class Snakefile:
             self.graph = Graph(self.project)
         except PunchlineError as error:
             fail(error)
+        self.tables: list[str] = []
         self.as_stored = workflow.modifier.path_modifier.apply_default_storage
         workflow.modifier.path_modifier.apply_default_storage = self.target
 
@@ -103,10 +104,19 @@ class Snakefile:
         """Before the first job runs: what it needs is there; and what the run is made with is kept."""
         try:
             local = self.workflow.local_exec
-            preflight.check(self.project, self.mirror, self.workflow.dag.needrun_jobs(), here=local)
+            jobs = list(self.workflow.dag.needrun_jobs())
+            preflight.check(self.project, self.mirror, jobs, here=local)
         except PunchlineError as error:
             fail(error)
         write_chosen(self.selection, self.config)
+        self.tables = [str(job.output[0]) for job in jobs if job.rule.name == "table"]
+
+    def done(self) -> None:
+        """After the last job: tables that say nothing say so."""
+        red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
+        for path in self.tables:
+            if nothing_scored(path):
+                print(f"{red}{path}: not one item is scored{plain}", file=sys.stderr)
 
     # Targets
 
