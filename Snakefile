@@ -4,6 +4,9 @@ from snakemake.utils import min_version
 min_version("9.5")
 
 
+report: "report/workflow.rst"
+
+
 include: "rules/common.smk"
 
 
@@ -30,7 +33,11 @@ localrules:
 
 
 onstart:
-    write_chosen(SELECTION, config)
+    SNAKEFILE.start()
+
+
+onsuccess:
+    SNAKEFILE.done()
 
 
 rule all:

@@ -6,12 +6,12 @@ rule ask:
         update(PATHS.requests("{benchmark}")),
     log:
         f"{PATHS.logs}/ask/{{benchmark}}.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/ask/{{benchmark}}.tsv"
+    message:
+        "questions of {wildcards.benchmark}"
     shell:
-        "python scripts/ask.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+        "python scripts/ask.py --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule ask_hop:
@@ -21,9 +21,10 @@ rule ask_hop:
         update(PATHS.hop_requests("{benchmark}", "{hop}", "{model}")),
     log:
         f"{PATHS.logs}/ask/{{benchmark}}_{{hop}}/{{model}}.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/ask/{{benchmark}}_{{hop}}/{{model}}.tsv"
+    message:
+        "questions ({wildcards.hop}) on what {wildcards.model} said on {wildcards.benchmark}"
     shell:
-        "python scripts/ask_hop.py --selection {params.selection:q} --benchmark {wildcards.benchmark} --hop {wildcards.hop} --model {wildcards.model} |& tee {log} >&2"
+        "python scripts/ask_hop.py --benchmark {wildcards.benchmark} --hop {wildcards.hop}"
+        " --model {wildcards.model} &> {log}"

@@ -3,12 +3,12 @@ rule cost:
     input:
         needs("cost"),
     output:
-        update(PATHS.cost),
+        report(update(PATHS.cost), category="Overviews", caption="../report/cost.rst"),
     log:
         f"{PATHS.logs}/cost.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/cost.tsv"
+    message:
+        "what answers and verdicts have cost"
     shell:
-        "python scripts/cost.py --selection {params.selection:q}  |& tee {log} >&2"
+        "python scripts/cost.py &> {log}"

@@ -9,13 +9,13 @@ if SELECTION.corpus.drawn:
             update(PATHS.raw("{benchmark}", "annotations.made.json")),
         log:
             f"{PATHS.logs}/fetch/draw_demo_{{benchmark}}.log",
+        benchmark:
+            f"{PATHS.logs}/fetch/draw_demo_{{benchmark}}.tsv"
         localrule: True
-        conda:
-            "../environment.yml"
-        params:
-            selection=JSON,
+        message:
+            "demo corpus of {wildcards.benchmark}, drawn"
         shell:
-            "python scripts/draw_demo.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+            "python scripts/draw_demo.py --benchmark {wildcards.benchmark} &> {log}"
 
     rule drawn_images:
         input:
@@ -24,13 +24,13 @@ if SELECTION.corpus.drawn:
             update(PATHS.ledger("{benchmark}")),
         log:
             f"{PATHS.logs}/fetch/drawn_images_{{benchmark}}.log",
+        benchmark:
+            f"{PATHS.logs}/fetch/drawn_images_{{benchmark}}.tsv"
         localrule: True
-        conda:
-            "../environment.yml"
-        params:
-            selection=JSON,
+        message:
+            "ledger of the drawn images of {wildcards.benchmark}"
         shell:
-            "python scripts/drawn_images.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+            "python scripts/drawn_images.py --benchmark {wildcards.benchmark} &> {log}"
 
 else:
 
@@ -41,13 +41,13 @@ else:
             update(PATHS.raw("{benchmark}", "annotations.made.json")),
         log:
             f"{PATHS.logs}/fetch/annotations_{{benchmark}}.log",
+        benchmark:
+            f"{PATHS.logs}/fetch/annotations_{{benchmark}}.tsv"
         localrule: True
-        conda:
-            "../environment.yml"
-        params:
-            selection=JSON,
+        message:
+            "released files of {wildcards.benchmark}, fetched"
         shell:
-            "python scripts/fetch_annotations.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+            "python scripts/fetch_annotations.py --benchmark {wildcards.benchmark} &> {log}"
 
     rule fetch_images:
         input:
@@ -56,13 +56,13 @@ else:
             update(PATHS.ledger("{benchmark}")),
         log:
             f"{PATHS.logs}/fetch/images_{{benchmark}}.log",
+        benchmark:
+            f"{PATHS.logs}/fetch/images_{{benchmark}}.tsv"
         localrule: True
-        conda:
-            "../environment.yml"
-        params:
-            selection=JSON,
+        message:
+            "images of {wildcards.benchmark}, fetched"
         shell:
-            "python scripts/fetch_images.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+            "python scripts/fetch_images.py --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule select_items:
@@ -72,24 +72,29 @@ rule select_items:
         update(PATHS.selected("{benchmark}")),
     log:
         f"{PATHS.logs}/fetch/select_{{benchmark}}.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/fetch/select_{{benchmark}}.tsv"
+    message:
+        "items of {wildcards.benchmark} that are evaluated"
     shell:
-        "python scripts/select_items.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+        "python scripts/select_items.py --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule availability:
     input:
         needs("availability"),
     output:
-        update(PATHS.availability("{benchmark}")),
+        report(
+            update(PATHS.availability("{benchmark}")),
+            category="Overviews",
+            caption="../report/availability.rst",
+            labels={"table": "availability of {benchmark}"},
+        ),
     log:
         f"{PATHS.logs}/fetch/availability_{{benchmark}}.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/fetch/availability_{{benchmark}}.tsv"
+    message:
+        "which images of {wildcards.benchmark} there are"
     shell:
-        "python scripts/availability.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+        "python scripts/availability.py --benchmark {wildcards.benchmark} &> {log}"

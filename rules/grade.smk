@@ -5,9 +5,9 @@ rule grade:
         update(PATHS.grades("{benchmark}", "{model}")),
     log:
         f"{PATHS.logs}/grade/{{benchmark}}/{{model}}.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/grade/{{benchmark}}/{{model}}.tsv"
+    message:
+        "grades of {wildcards.model} on {wildcards.benchmark}"
     shell:
-        "python scripts/grade.py --selection {params.selection:q} --benchmark {wildcards.benchmark} --model {wildcards.model} |& tee {log} >&2"
+        "python scripts/grade.py --benchmark {wildcards.benchmark} --model {wildcards.model} &> {log}"

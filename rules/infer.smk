@@ -12,14 +12,18 @@ rule infer:
         ),
     log:
         f"{PATHS.logs}/infer/{{model}}.log",
-    conda:
-        "../environment.yml"
+    benchmark:
+        f"{PATHS.logs}/infer/{{model}}.tsv"
+    threads: lambda wildcards: threads(PROJECT.cards[wildcards.model])
     resources:
         gpu=lambda wildcards: gpus(PROJECT.cards[wildcards.model]),
-    params:
-        selection=JSON,
+        mem_mb=lambda wildcards, attempt: memory_mb(
+            PROJECT.cards[wildcards.model], attempt
+        ),
+    message:
+        "answers of {wildcards.model}"
     shell:
-        "python scripts/infer.py --selection {params.selection:q} --model {wildcards.model} |& tee {log} >&2"
+        "python scripts/infer.py --model {wildcards.model} --threads {threads} &> {log}"
 
 
 # One more job a model where conditions are selected that hang on its own answers.
@@ -37,34 +41,44 @@ if GRAPH.chained():
             ),
         log:
             f"{PATHS.logs}/infer/chained_{{model}}.log",
-        conda:
-            "../environment.yml"
+        benchmark:
+            f"{PATHS.logs}/infer/chained_{{model}}.tsv"
+        threads: lambda wildcards: threads(PROJECT.cards[wildcards.model])
         resources:
             gpu=lambda wildcards: gpus(PROJECT.cards[wildcards.model]),
-        params:
-            selection=JSON,
+            mem_mb=lambda wildcards, attempt: memory_mb(
+                PROJECT.cards[wildcards.model], attempt
+            ),
+        message:
+            "answers of {wildcards.model} to what hangs on its own"
         shell:
-            "python scripts/infer_chained.py --selection {params.selection:q} --model {wildcards.model} |& tee {log} >&2"
+            "python scripts/infer_chained.py --model {wildcards.model} --threads {threads} &> {log}"
 
 
-# One job a judge or scorer, over all models and benchmarks that it is asked about.
+# One job a judge or scorer, over all models and benchmarks that it is asked about. No wildcard can name these jobs: which files
+# one writes hangs on the selection, and no part of their paths is the judge. So each is a rule of its own.
 for judge, about in GRAPH.judges().items():
 
     rule:
         name:
             f"judge_{judge}"
         input:
-            needs_of("judge", judge=judge),
+            needs("judge", judge=judge),
         output:
             update([PATHS.hop_snapshot(*names) for names in about]),
         log:
             f"{PATHS.logs}/infer/judge_{judge}.log",
-        conda:
-            "../environment.yml"
+        benchmark:
+            f"{PATHS.logs}/infer/judge_{judge}.tsv"
+        threads: threads(PROJECT.judges.get(judge))
         resources:
             gpu=gpus(PROJECT.judges[judge]) if judge in PROJECT.judges else 0,
+            mem_mb=lambda wildcards, attempt, judge=judge: memory_mb(
+                PROJECT.judges.get(judge), attempt
+            ),
         params:
-            selection=JSON,
             judge=judge,
+        message:
+            "verdicts of {params.judge}"
         shell:
-            "python scripts/judge.py --selection {params.selection:q} --judge {params.judge} |& tee {log} >&2"
+            "python scripts/judge.py --judge {params.judge} --threads {threads} &> {log}"

@@ -6,14 +6,14 @@ rule small_model:
         manifest=update(small_model("{name}")),
     log:
         "logs/models/{name}.log",
+    benchmark:
+        "logs/models/{name}.tsv"
     wildcard_constraints:
-        name="|".join(map(re.escape, small_models.BUILDERS)),
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+        name=wildcard(BUILDERS),
+    message:
+        "small model {wildcards.name}"
     shell:
-        "python scripts/small_model.py {wildcards.name} --selection {params.selection:q} |& tee {log} >&2"
+        "python scripts/small_model.py {wildcards.name} --record &> {log}"
 
 
 # What lies in <adapter>.work/ is the state of a training and no declared output; heldout.csv is none either: subset= may
@@ -25,11 +25,15 @@ rule finetune:
         manifest=update(adapter("{adapter}")),
     log:
         "logs/finetune/{adapter}.log",
-    conda:
-        "../environment.yml"
+    benchmark:
+        "logs/finetune/{adapter}.tsv"
+    threads: lambda wildcards: threads(read_card(read_recipe(wildcards.adapter).base))
     resources:
         gpu=lambda wildcards: gpus(read_card(read_recipe(wildcards.adapter).base)),
-    params:
-        selection=JSON,
+        mem_mb=lambda wildcards, attempt: memory_mb(
+            read_card(read_recipe(wildcards.adapter).base), attempt
+        ),
+    message:
+        "adapter {wildcards.adapter}"
     shell:
-        "python scripts/finetune.py --selection {params.selection:q} --adapter {wildcards.adapter} |& tee {log} >&2"
+        "python scripts/finetune.py --adapter {wildcards.adapter} --threads {threads} &> {log}"

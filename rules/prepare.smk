@@ -6,13 +6,15 @@ rule pictures:
         update(PATHS.index("{benchmark}")),
     log:
         f"{PATHS.logs}/prepare/pictures_{{benchmark}}.log",
-    conda:
-        "../environment.yml"
-    threads: workflow.cores or 1
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/prepare/pictures_{{benchmark}}.tsv"
+    threads: MANY_THREADS
+    resources:
+        mem_mb=lambda wildcards, attempt: memory_mb(None, attempt),
+    message:
+        "pictures of {wildcards.benchmark}"
     shell:
-        "python scripts/pictures.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+        "python scripts/pictures.py --benchmark {wildcards.benchmark} --threads {threads} &> {log}"
 
 
 rule items:
@@ -22,12 +24,12 @@ rule items:
         update(PATHS.items("{benchmark}")),
     log:
         f"{PATHS.logs}/prepare/items_{{benchmark}}.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/prepare/items_{{benchmark}}.tsv"
+    message:
+        "items of {wildcards.benchmark}"
     shell:
-        "python scripts/items.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+        "python scripts/items.py --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule gold:
@@ -37,9 +39,9 @@ rule gold:
         update(PATHS.gold("{benchmark}")),
     log:
         f"{PATHS.logs}/prepare/gold_{{benchmark}}.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/prepare/gold_{{benchmark}}.tsv"
+    message:
+        "gold of {wildcards.benchmark}"
     shell:
-        "python scripts/gold.py --selection {params.selection:q} --benchmark {wildcards.benchmark} |& tee {log} >&2"
+        "python scripts/gold.py --benchmark {wildcards.benchmark} &> {log}"

@@ -3,36 +3,45 @@ rule table:
     input:
         needs("table"),
     output:
-        csv=update(PATHS.table("{table}.csv")),
+        csv=report(
+            update(PATHS.table("{table}.csv")),
+            category=lambda wildcards: GRAPH.tables[wildcards.table][0],
+            caption="../report/table.rst",
+            labels=lambda wildcards: GRAPH.labels(wildcards.table),
+        ),
         markdown=update(PATHS.table("{table}.md")),
         latex=update(PATHS.table("{table}.tex")),
         lineage=update(PATHS.table("{table}.lineage.json")),
     log:
         f"{PATHS.logs}/tabulate/{{table}}.log",
-    conda:
-        "../environment.yml"
+    benchmark:
+        f"{PATHS.logs}/tabulate/{{table}}.tsv"
     params:
-        selection=JSON,
         benchmark=lambda wildcards: GRAPH.tables[wildcards.table][0],
         table=lambda wildcards: GRAPH.tables[wildcards.table][1],
+    message:
+        "table {wildcards.table}"
     shell:
-        "python scripts/table.py --selection {params.selection:q} --benchmark {params.benchmark}"
-        " --table {params.table} |& tee {log} >&2"
+        "python scripts/table.py --benchmark {params.benchmark} --table {params.table} &> {log}"
 
 
 rule discrepancies:
     input:
         needs("discrepancies"),
     output:
-        update(PATHS.discrepancies),
+        report(
+            update(PATHS.discrepancies),
+            category="Overviews",
+            caption="../report/discrepancies.rst",
+        ),
     log:
         f"{PATHS.logs}/tabulate/discrepancies.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/tabulate/discrepancies.tsv"
+    message:
+        "where the two rules differ"
     shell:
-        "python scripts/discrepancies.py --selection {params.selection:q}  |& tee {log} >&2"
+        "python scripts/discrepancies.py &> {log}"
 
 
 rule metrics:
@@ -40,12 +49,16 @@ rule metrics:
         needs("metrics"),
     output:
         update(PATHS.metrics),
-        update(PATHS.plots),
+        report(
+            update(PATHS.plots),
+            category="Overviews",
+            caption="../report/metrics.rst",
+        ),
     log:
         f"{PATHS.logs}/tabulate/metrics.log",
-    conda:
-        "../environment.yml"
-    params:
-        selection=JSON,
+    benchmark:
+        f"{PATHS.logs}/tabulate/metrics.tsv"
+    message:
+        "the main values of every table"
     shell:
-        "python scripts/metrics.py --selection {params.selection:q}  |& tee {log} >&2"
+        "python scripts/metrics.py &> {log}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,15 +39,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=sorted(BUILDERS))
     parser.add_argument("--out", type=Path, help="default: data/models/NAME")
-    parser.add_argument("--selection", help="of the run that asks for it: record what made it")
+    parser.add_argument("--record", action="store_true", help="of a run: record what made it")
     args = parser.parse_args()
-    if args.selection is None:
+    if not args.record:
         built(args.name, args.out)
     else:
         from punchline.project.needs import Project
+        from punchline.project.processes import SELECTION, end_with_owner
         from punchline.stages.job import make, read_selection
 
-        make(Project(read_selection(args.selection)).small_model(args.name), lambda: built(args.name, None))
+        end_with_owner()
+        make(Project(read_selection(os.environ[SELECTION])).small_model(args.name), lambda: built(args.name, None))
 
 
 if __name__ == "__main__":

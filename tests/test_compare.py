@@ -21,6 +21,7 @@ from punchline import cli
 from punchline.audit import compare
 from punchline.audit.compare import Paired, as_json, as_text, holm, paired_differences
 from punchline.bench.table import Graded, NamedRow, Row, Table
+from punchline.cli import base
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Grade, Item
 from punchline.core.stats import Estimate, mean, total
@@ -380,8 +381,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Path
     (tmp_path / "config").symlink_to(root / "config")
     monkeypatch.setattr(compare, "benchmark_names", lambda: ["b"])
     monkeypatch.setattr(compare, "_loaded", lambda: [Module])
-    monkeypatch.setattr(cli, "benchmark_names", lambda: ["b"])
-    monkeypatch.setattr(cli, "benchmarks", SimpleNamespace(load=lambda name: Module))
+    monkeypatch.setattr(base, "benchmarks", SimpleNamespace(load=lambda name: Module, names=lambda: ["b"]))
     monkeypatch.chdir(tmp_path)
     for name, ids in (("A", list(ITEMS)), ("B", list(ITEMS)[4:])):
         write_table(f"results/b/grades/{name}.parquet", model(name, ids).grades, Grade)

@@ -74,14 +74,14 @@ class Project:
 
     def to_run(self, *targets: str, config: str = "") -> set[str]:
         """Names of the rules that `snakemake -n` wants to run."""
-        said = self.snakemake("-n", *targets, config=config)
+        said = self.snakemake("-n", "-p", *targets, config=config)
         if "Nothing to be done" in said:
             return set()
         return set(re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", said, re.MULTILINE))
 
     def wanted(self, *targets: str, config: str = "") -> set[str]:
         """Jobs that `snakemake -n` wants, as `grade hummus random`, `table hummus/table2`; mere targets left out."""
-        said = self.snakemake("-n", *targets, config=config)
+        said = self.snakemake("-n", "-p", *targets, config=config)
         jobs = set()
         for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE)[1:]:
             rule = job.split(":", 1)[0]

@@ -63,6 +63,7 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
             continue
         options = dict(zip(arguments[::2], arguments[1::2], strict=True))
         text = options.pop("--selection")
+        options.pop("--threads", None)
         project = projects.setdefault(text, Needs(read_selection(text)))
         rule = rules.get(stem := Path(script).stem, stem)
         steps = project.steps_of(rule, *options.values())
@@ -85,7 +86,7 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
 def test_a_lineage_names_what_the_graph_reads(opened: tuple[Project, list[list[str]]]) -> None:
     """For every table: the files of its lineage are the inputs, transitively, of its job in Snakemake's own graph."""
     project = opened[0]
-    said = project.snakemake("-n", "--forceall")
+    said = project.snakemake("-n", "-p", "--forceall")
     inputs: dict[str, set[str]] = {}
     for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE)[1:]:
         read = re.search(r"^    input: (.*)$", job, re.MULTILINE)

@@ -37,6 +37,7 @@ from punchline.core.records import (
     digest_of_all,
 )
 from punchline.core.storage import parse_csv, read_records, read_table, sha256_file
+from punchline.core.threads import threads
 from punchline.project import paths
 from punchline.project.hops import CHAINED, Hop, by_journal
 from punchline.project.lineage import File, Lineage, Model, document, files_of, lineage_path, root_of
@@ -318,7 +319,7 @@ def _images(project: Project, benchmark: str) -> Iterator[str]:
                 differences.append(f"{entry.item_id}: {path} is not what making it again gives")
         return differences
 
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(threads()) as pool:
         for differences in pool.map(check, entries):
             yield from differences
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,10 @@ POWER = 0.8
 FEW = 20  # clusters; with fewer a note warns
 ROOM = 4_000_000  # numbers that a batch of resamples may take
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
+
+
+class Unshared(PunchlineError):
+    """Two models that have no scored answer in common."""
 
 
 @dataclass(frozen=True)
@@ -269,9 +274,7 @@ def compare(
         counts = (sum(grade.scored for grade in of.values()) for of in (a, b))
         each = ", ".join(f"{name} {count:,}" for name, count in zip(names, counts, strict=True))
         what = f"no answer that is scored for both models (scored: {each})"
-        raise PunchlineError(
-            what, file=table.file, way_out="Run both on the same selection, or choose a table: --table"
-        )
+        raise Unshared(what, file=table.file, way_out="Run both on the same selection, or choose a table: --table")
     notes: list[str] = []
     restricted, uneven = _common([a[key] for key in both], [b[key] for key in both])
     if uneven:
@@ -427,7 +430,7 @@ def compare_models(
     refused: list[str] = []
     for of in graded:
         try:
-            made.append(_compare_files(of, main_table(of), (a, b), project))
+            made.append(_compare_somewhere(of, (a, b), project))
         except PunchlineError as error:
             if len(graded) == 1:
                 raise
@@ -435,6 +438,19 @@ def compare_models(
     if not made:
         raise PunchlineError("; ".join(refused))
     return made, refused
+
+
+def _compare_somewhere(benchmark: Benchmark, models: tuple[str, str], project: Project) -> Comparison:
+    """In the main table, else in the first in which both models have scored answers."""
+    first = main_table(benchmark)
+    try:
+        return _compare_files(benchmark, first, models, project)
+    except Unshared:
+        for table in benchmark.TABLES.values():
+            if table.graded and table.rows is not None and table is not first:
+                with suppress(Unshared):
+                    return _compare_files(benchmark, table, models, project)
+        raise
 
 
 def main_table(benchmark: Benchmark) -> Table:

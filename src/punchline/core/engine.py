@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import ModelCard, Request, Response, Scalar, digest_of
+from punchline.core.records import Image, ModelCard, Request, Response, Scalar, digest_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
@@ -64,6 +64,12 @@ class Verdicts(Protocol):
 def looks_at(engine: Engine, benchmark: str) -> bool:
     """Whether the engine looks at that benchmark's images. An engine with `sees` looks at those benchmarks' only."""
     return engine.needs_images and benchmark in getattr(engine, "sees", (benchmark,))
+
+
+def has_all_images(request: Request) -> bool:
+    """Whether no image of the request is missing."""
+    parts = (part for message in request.messages for part in message.content)
+    return all(part.sha256 is not None for part in parts if isinstance(part, Image))
 
 
 def version_of(package: str) -> str:

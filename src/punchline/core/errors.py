@@ -48,11 +48,16 @@ def one_line(error: Exception) -> str:
     return " ".join(without_secret(str(error)).split())[:300] or type(error).__name__
 
 
+def close_to(name: str, valid: Iterable[str]) -> str:
+    """`Did you mean 'a' or 'b'? ` for a mistyped name; nothing where none is like it."""
+    close = difflib.get_close_matches(name, sorted(set(valid)), n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(repr(n) for n in close)}? " if close else ""
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
     """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name; of very many valid ones, some."""
     names = sorted(valid)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(repr(n) for n in close)}? " if close else ""
+    hint = close_to(name, names)
     if not names:
         return "There is none to choose from"
     more = f", … ({len(names):,} in all)" if len(names) > SHOWN else ""

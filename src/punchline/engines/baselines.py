@@ -7,7 +7,6 @@ its card. A task that a baseline does not attempt is `missing`.
 from __future__ import annotations
 
 import functools
-import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from punchline.core.benchmark import Guesses, Looks, NoAnswer, guesses
 from punchline.core.engine import check_options
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Image, ModelCard, Request, Response, State, sha256
+from punchline.core.threads import threads
 from punchline.project import code
 
 Look = Callable[[Callable[[Path], Any], Path], Any]  # what a benchmark's `look` gives of a file, each at most once
@@ -80,7 +80,7 @@ class Baseline:
         asked: dict[tuple[str | None, ...], list[Request]] = {}  # by image: each is looked at once
         for request in requests:
             asked.setdefault(tuple(_digests(request)), []).append(request)
-        pool = ThreadPoolExecutor(os.cpu_count())
+        pool = ThreadPoolExecutor(threads())
         try:
             for responses in pool.map(lambda about: self._about_one(about, images, model_key), asked.values()):
                 yield from responses

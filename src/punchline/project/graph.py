@@ -39,6 +39,16 @@ class Graph:
     def asked_again(self, step: Step) -> bool:
         return bool(self.again & {"all", step.rule, *step.outputs})
 
+    def labels(self, table: str) -> dict[str, str]:
+        """How Snakemake's report calls a table."""
+        benchmark, name = self.tables[table]
+        return {"table": name, "title": self.project.benchmark(benchmark).TABLES[name].title}
+
+    def table_target(self, name: str) -> str:
+        """The CSV of a table named without its path, `table8` or `yesbut/table2`; any other name as it is."""
+        stems = [stem for stem, (benchmark, table) in self.tables.items() if name in (table, f"{benchmark}/{table}")]
+        return self.project.paths.table(f"{stems[0]}.csv") if len(stems) == 1 else name
+
     def in_run(self, path: str) -> str:
         """A result of the default run, named as its own in the run that is selected; any other path as it is."""
         default, own = Paths().results, self.project.paths.results

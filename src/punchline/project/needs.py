@@ -18,7 +18,7 @@ import msgspec
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import Benchmark
-from punchline.core.engine import Engine, Released
+from punchline.core.engine import Engine, Released, model_key
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
 from punchline.core.storage import parse_csv, read_columns, read_records, read_table
@@ -40,6 +40,18 @@ def _once(method: Callable[..., Step]) -> Callable[..., Step]:
         return self.steps[key]
 
     return get
+
+
+KeyOf = Callable[[Engine, ModelCard, str], str]
+
+
+def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
+    """Who answers; nothing while weights or a lock are not there yet."""
+    try:
+        with revisions.locked_only():
+            return model_key(engine, card, benchmark)
+    except PunchlineError:
+        return ""
 
 
 class Project:
@@ -85,17 +97,17 @@ class Project:
             scorers=scorers_of(self.judges[name] for name in self.selection.scorers),
         )
 
-    def answerers(self, benchmark: str, model: str) -> list[Hop]:
+    def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Hop]:
         """Who answers each hop of a model's answers, with engine and key."""
         found = []
         for name, who in self.hops(benchmark, model).items():
             if name == CHAINED or who == RELEASED:
                 card, engine = self.cards[model], self.engines[model]
-                key = engines.model_key(engine, card, benchmark)
+                key = key_of(engine, card, benchmark)
                 gives = card if name == CHAINED else card_of_released(engine)
             else:
                 card, engine = self.judges[who], self.judging[who]
-                key, gives = engines.model_key(engine, card, benchmark), card
+                key, gives = key_of(engine, card, benchmark), card
             found.append(Hop(name, who, gives, engine, key))
         return found
 
@@ -362,12 +374,7 @@ class Project:
     def _answering(self, card: ModelCard, engine: Engine, benchmark: str) -> tuple[list[Need], dict[str, Any]]:
         """(files, parameters) that decide what an engine answers, apart from what it is asked."""
         files = [Need("released answers", path) for path in (engine.files if isinstance(engine, Released) else ())]
-        try:
-            with revisions.locked_only():
-                key = engines.model_key(engine, card, benchmark)
-        except PunchlineError:
-            key = ""  # weights or a lock are not there yet
-        return [*files, *self._weights(card)], {"card": card.asked(), "key": key}
+        return [*files, *self._weights(card)], {"card": card.asked(), "key": key_so_far(engine, card, benchmark)}
 
     @_once
     def snapshot(self, benchmark: str, model: str) -> Step:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from punchline.core.storage import parse_csv
 from punchline.project.paths import DEFAULT_RUN, RUNS
 from punchline.project.selection import Chosen, Selection, read_chosen, read_selection
 
@@ -48,6 +49,13 @@ def made_with(run: str) -> Selection:
     if chosen is not None:
         return chosen.selection
     return read_selection({} if run == DEFAULT_RUN else {"run": run})[0]
+
+
+def nothing_scored(table: str) -> bool:
+    """Whether a table's CSV has rows of models or baselines, and not one of them a scored item."""
+    rows = [cells for _, cells in parse_csv(Path(table).read_bytes(), (), file=table)]
+    counts = [row["n"] for row in rows if row.get("kind") in ("measured", "baseline") and row.get("n")]
+    return bool(counts) and all(float(count) == 0 for count in counts)
 
 
 def runs() -> dict[str, Chosen]:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from punchline.core.engine import Engine, looks_at, model_key
+from punchline.core.engine import Engine, has_all_images, looks_at, model_key
 from punchline.core.errors import PunchlineError
 from punchline.core.journal import Journal
 from punchline.core.progress import say, track
-from punchline.core.records import Image, Item, ModelCard, Request, Response, State
+from punchline.core.records import Item, ModelCard, Request, Response, State
 from punchline.core.storage import Part, Stored, digests_of, read_table, records_in, write_table
 from punchline.project import digests, paths
 from punchline.project.hops import CHAINED, RELEASED, by_journal
@@ -40,12 +40,6 @@ def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path
                 )
             files[image.sha256] = path
     return files
-
-
-def has_all_images(request: Request) -> bool:
-    """Whether no image of the request is missing."""
-    parts = (part for message in request.messages for part in message.content)
-    return all(part.sha256 is not None for part in parts if isinstance(part, Image))
 
 
 def infer(

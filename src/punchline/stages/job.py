@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,31 +12,17 @@ import msgspec
 from punchline.core import benchmark as benchmarks
 from punchline.core.errors import entry_point
 from punchline.core.progress import say
+from punchline.core.threads import THREADS
 from punchline.project.needs import Project
+from punchline.project.processes import AGAIN, SELECTION, end_with_owner
 from punchline.project.provenance import Checks, Step, record
 from punchline.project.selection import Selection
-
-AGAIN = "PUNCHLINE_AGAIN"  # rules and files that somebody asks to make again, as --forcerun names them; `all`
-MIRROR = "PUNCHLINE_FETCH_MIRROR"  # where bytes come from is no part of the selection: another mirror reruns nothing
 
 
 def asked_again(step: Step) -> bool:
     """Whether somebody asked to make a step again, current or not."""
     again = set(filter(None, os.environ.get(AGAIN, "").split(",")))
     return bool(again & {"all", step.rule, *step.outputs})
-
-
-def environment(mirror: str | None, again: set[str]) -> None:
-    """Set in this process's environment what jobs inherit.
-
-    PATH: jobs run with the interpreter that Snakemake runs with, activated or not.
-    """
-    here = str(Path(sys.executable).parent)
-    os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
-    os.environ[MIRROR] = mirror or ""
-    if again:
-        os.environ[AGAIN] = ",".join(sorted(again))
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Snakemake runs jobs side by side, one a core
 
 
 def current(step: Step) -> bool:
@@ -62,18 +46,22 @@ def make(step: Step, write: Callable[[], None]) -> None:
     record(step, inputs)
 
 
+def read_selection(text: str) -> Selection:
+    """What the run that a job belongs to evaluates."""
+    return msgspec.json.decode(text, type=Selection)
+
+
 @entry_point
 def run(stage: Callable[..., None], rule: str) -> None:
-    """A script: `--selection JSON`, and an option for each wildcard of the rule."""
+    """A script: an option for each wildcard of the rule. The selection is in the environment, else an option."""
     parser = argparse.ArgumentParser(description=stage.__doc__)
-    parser.add_argument("--selection", required=True, type=read_selection, help="as JSON")
+    given = os.environ.get(SELECTION)
+    parser.add_argument("--selection", default=given, required=given is None, type=read_selection, help="as JSON")
+    parser.add_argument("--threads", default="", help="that it may use; else all cores")
     names = Project.wildcards(rule)
     for name in names:
         parser.add_argument(f"--{name}", required=True)
     args: dict[str, Any] = vars(parser.parse_args())
+    os.environ[THREADS] = args["threads"]
+    end_with_owner()
     stage(Project(args["selection"]), *(args[name] for name in names))
-
-
-def read_selection(text: str) -> Selection:
-    """The selection that a rule hands to its script."""
-    return msgspec.json.decode(text, type=Selection)

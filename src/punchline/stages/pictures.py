@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +12,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.progress import track
 from punchline.core.records import ImageRef, LedgerEntry, Pictures, sha256
 from punchline.core.storage import write_bytes, write_records
+from punchline.core.threads import threads
 from punchline.project.needs import Project
 from punchline.stages.job import make
 from punchline.stages.prepare import ledger, reading
@@ -82,7 +82,7 @@ def make_all(
             )
         return made, contents
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(threads()) as pool:
         yield from track(pool.map(one, present), len(present), "make_pictures")
 
 

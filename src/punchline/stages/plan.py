@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from punchline.core.engine import Engine, looks_at, model_key, parameters
+from punchline.core.engine import Engine, has_all_images, looks_at, parameters
 from punchline.core.journal import Key, parse_journal
 from punchline.core.records import Gold, ImageRef, Item, ModelCard, Request, Response
 from punchline.core.storage import Keyed, read_table
 from punchline.project import paths
 from punchline.project.hops import CHAINED, JUDGE, RELEASED, Hop
-from punchline.project.needs import Project
+from punchline.project.needs import Project, key_so_far
 from punchline.stages.ask import ask_hop
 from punchline.stages.cost import Row, plan_row
-from punchline.stages.infer import has_all_images
 
 ESTIMATED = "estimated from the questions: the answers are not there yet"
 
@@ -55,13 +54,13 @@ class _Asking:
     def rows(self, requests: Sequence[Request]) -> list[Row]:
         card, engine = self.project.cards[self.model], self.project.engines[self.model]
         known = answered(paths.journal(self.benchmark, self.model))
-        key = model_key(engine, card, self.benchmark)
+        key = key_so_far(engine, card, self.benchmark)
         to_ask = [request for request in requests if self._open(request, known, key, engine)]
         why = engine.unavailable()
         note = f"cannot run here: {why}" if why else ""
         rows = [self._row("answer", card, requests, to_ask, self.images, _most(card, to_ask), note)]
         asked, said = list(requests), [known.get((request.request_id, key)) for request in requests]
-        for hop in self.project.answerers(self.benchmark, self.model):
+        for hop in self.project.answerers(self.benchmark, self.model, key_so_far):
             if hop.who == RELEASED or hop.card is None:
                 continue
             if to_ask or any(answer is None for answer in said):

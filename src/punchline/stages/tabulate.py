@@ -33,7 +33,8 @@ from punchline.project import adapters, paths
 from punchline.project.hops import CHAINED, JUDGE
 from punchline.project.lineage import FORMAT, Asked, Lineage, Model, document, files_of, kind_of, lineage_path, root_of
 from punchline.project.needs import Project, shown
-from punchline.stages.job import MIRROR, make
+from punchline.project.processes import MIRROR
+from punchline.stages.job import make
 from punchline.stages.prepare import read_files, read_selected
 
 

@@ -16,7 +16,12 @@ def _note(event: str, args: tuple[object, ...]) -> None:
         return
     name = str(Path.cwd() / os.fspath(path))
     if name.startswith(_root) and os.path.isfile(name):  # noqa: PTH113
-        line = "\t".join([*sys.argv, name.removeprefix(_root)]).replace("\n", " ") + "\n"
+        line = (
+            "\t".join([*sys.argv, "--selection", os.environ["PUNCHLINE_SELECTION"], name.removeprefix(_root)]).replace(
+                "\n", " "
+            )
+            + "\n"
+        )
         os.write(_file, line.encode())
 
 

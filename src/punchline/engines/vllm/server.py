@@ -10,7 +10,6 @@ import re
 import secrets
 import shutil
 import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -67,22 +66,6 @@ def distributions(executable: Path) -> dict[str, str]:
         name, _, version = info.name.removesuffix(".dist-info").partition("-")
         found[name] = version
     return found
-
-
-def gpus() -> list[int] | None:
-    """Memory in MiB of each GPU that nvidia-smi sees and CUDA_VISIBLE_DEVICES leaves; None where it cannot tell."""
-    if shutil.which("nvidia-smi") is None:
-        return None
-    query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
-    try:
-        lines = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout.split("\n")
-    except (OSError, subprocess.SubprocessError):
-        return None
-    sizes = [int(line) for line in lines if line.strip().isdigit()]
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is None:
-        return sizes
-    return sizes[: len([device for device in visible.split(",") if device.strip() not in ("", "-1")])]
 
 
 def environment(*, offline: bool, cpu: bool) -> dict[str, str]:

@@ -18,6 +18,7 @@ from punchline.core.records import LedgerEntry
 from punchline.core.storage import read_records, write_records
 from punchline.project import paths
 from punchline.project.needs import Project
+from punchline.project.processes import MIRROR
 from punchline.stages.fetch import (
     fetch_annotations,
     fetch_images,
@@ -26,7 +27,7 @@ from punchline.stages.fetch import (
     read_sources,
     write_availability,
 )
-from punchline.stages.job import MIRROR, make
+from punchline.stages.job import make
 
 RETRY = "PUNCHLINE_RETRY_MISSING"  # try again what the ledger records as missing
 STOPPED = "stopped; what was fetched is kept, and the next run goes on from there"

@@ -1,0 +1,52 @@
+"""What there is: models, benchmarks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from punchline.cli.base import app, as_table
+from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
+from punchline.core.benchmark import names as benchmark_names
+from punchline.core.errors import PunchlineError
+from punchline.project.preflight import cannot_run
+from punchline.project.selection import read_card, stems
+
+
+@app.command("models")
+def models_command(
+    judges: Annotated[bool, typer.Option("--judges", help="Those of config/judge/ instead")] = False,
+    runnable: Annotated[bool, typer.Option("--runnable", help="Only those that can run here")] = False,
+) -> None:
+    """The models there are: one YAML file each in config/model/, and which of them can run on this machine."""
+    folder = "config/judge" if judges else "config/model"
+    rows = []
+    for name in stems(folder):
+        try:
+            card = read_card(name, folder)
+            engine = engines.load(card, seed=0)
+            engines.check_files(card, engine)
+            why = cannot_run(card, engine)
+        except PunchlineError as error:
+            if not runnable:
+                rows.append((name, "", "", "", f"no: {error}", ""))
+            continue
+        if why and runnable:
+            continue
+        reads = "+".join(card.modality) if card.engine not in ("replay",) else "-"
+        papers = " ".join(sorted(card.papers)) or card.published_as or ""
+        caveat = f" ({card.caveat})" if card.caveat else ""
+        rows.append((name, card.engine, reads, papers, f"no: {why}" if why else f"yes{caveat}", card.licence or ""))
+    headers = ("model", "engine", "reads", "papers", "can run here", "licence")
+    print(as_table(rows, headers, (None, None, None, 22, 60, None)))
+
+
+@app.command("benchmarks")
+def benchmarks_command() -> None:
+    """The benchmarks there are: one folder each in src/punchline/benchmarks/."""
+    loaded = [benchmarks.load(name) for name in benchmark_names()]
+    rows = [(b.NAME, " ".join(b.CONDITIONS), " ".join(b.JUDGES), " ".join(b.TASKS), " ".join(b.TABLES)) for b in loaded]
+    headers = ("benchmark", "conditions", "judges, scorers", "tasks", "tables")
+    print(as_table(rows, headers, (None, 24, 18, 48, 48)))

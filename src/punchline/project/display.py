@@ -1,0 +1,226 @@
+"""What a run of Snakemake says: a line a job, what jobs say as they say it, and what went wrong last, once."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from snakemake.logging import ColorizingTextHandler, DefaultFormatter, logger
+from snakemake.settings.enums import Quietness
+from snakemake_interface_logger_plugins.common import LogEvent
+
+EVERY_S = 0.3
+SHOWN = 10  # failed jobs
+ERROR = "error: "
+STOPPED = "stopped; what was fetched, answered and made is kept, and the same command goes on from there"
+TERMINATED = "Terminating processes on user request"
+# Said of every run, or again by the line of a job, or by the errors at the end.
+LEFT_OUT = (
+    "Using workflow specific profile",
+    "Building DAG of jobs",
+    "Using shell:",
+    "host:",
+    "Assuming unrestricted shared filesystem",
+    "Select jobs to execute",
+    "Execute ",
+    "Reasons:",
+    "RuleException:",
+    "Cannot restore ",
+    "Would remove temporary output",
+    "Shutting down, this might take some time",
+    "Exiting because a job execution failed",
+    "At least one job did not complete successfully",
+    "WorkflowError:\nAt least one job did not complete successfully",
+    TERMINATED,
+    "Cancelling snakemake on user request",
+    "Complete log",
+    "Elapsed time",
+)
+NOT_A_LINE = (
+    LogEvent.WORKFLOW_STARTED,
+    LogEvent.RESOURCES_INFO,
+    LogEvent.JOB_FINISHED,
+    LogEvent.JOB_STARTED,
+    LogEvent.PROGRESS,
+    LogEvent.JOB_ERROR,
+    LogEvent.GROUP_ERROR,
+)
+
+
+def job_name(record: logging.LogRecord) -> str:
+    """A job in words: its rule's message, else its rule and wildcards."""
+    said: dict[str, Any] = record.__dict__
+    return str(said.get("rule_msg") or " ".join([said["rule_name"], *map(str, dict(said["wildcards"]).values())]))
+
+
+class Lines(DefaultFormatter):  # type: ignore[misc]
+    """A line a job, with its place among all; all of it, files and command, where shell commands are printed."""
+
+    def __init__(self, settings: Any) -> None:
+        super().__init__(settings.quiet, settings.show_failed_logs)
+        self.whole = settings.printshellcmds
+        self.dryrun = settings.dryrun
+        self.total = self.begun = 0
+
+    def format(self, record: logging.LogRecord) -> str:
+        event = getattr(record, "event", None)
+        if event == LogEvent.RUN_INFO and (counts := getattr(record, "stats", None)):
+            again, self.total = bool(self.total), counts["total"]
+            jobs = ", ".join(f"{n} {rule}" for rule, n in counts.items() if rule != "total")
+            return "" if again else f"{self.total} jobs: {jobs}"
+        if event == LogEvent.JOB_INFO:
+            if self.whole:
+                return "\n".join(self._format_job_info(record.__dict__))
+            self.begun += 1
+            return f"{'' if self.dryrun else time.strftime('%H:%M:%S ')}{self.begun}/{self.total} {job_name(record)}"
+        return str(super().format(record))
+
+
+def worth_a_line(record: logging.LogRecord) -> bool:
+    """Whether a reader learns something from one of Snakemake's own lines."""
+    event = getattr(record, "event", None)
+    text = record.getMessage() if record.msg is not None else ""
+    return event not in NOT_A_LINE and not text.startswith(LEFT_OUT)
+
+
+class Display(logging.Handler):
+    """Follows jobs: shows what their logs gain, and keeps which failed for the end."""
+
+    def __init__(self, settings: Any) -> None:
+        super().__init__()
+        self.settings = settings
+        self.loud = Quietness.ALL not in (settings.quiet or ())
+        self.names: dict[int, tuple[str, list[Path]]] = {}  # of jobs: name, logs
+        self.followed: dict[int, dict[Path, int]] = {}  # jobs at work: bytes of each log that were shown
+        self.failed: dict[str, list[Path]] = {}
+        self.stopped = False
+        self.guard = threading.Lock()
+        self.show: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        event, said = getattr(record, "event", None), record.__dict__
+        if event == LogEvent.JOB_INFO:
+            logs = [Path(name) for name in said["log"]]
+            self.names[said["jobid"]] = (job_name(record), logs)
+            if not self.settings.dryrun:
+                for path in logs:
+                    path.unlink(missing_ok=True)  # of an earlier run: what follows is this one's
+                with self.guard:
+                    self.followed[said["jobid"]] = dict.fromkeys(logs, 0)
+        elif event == LogEvent.JOB_FINISHED:
+            self.follow(said["job_id"])
+        elif event == LogEvent.JOB_ERROR and said.get("jobid") in self.names:
+            self.follow(said["jobid"])
+            name, logs = self.names[said["jobid"]]
+            self.failed[name] = logs
+        elif record.msg is not None and record.getMessage().startswith(TERMINATED):
+            self.stopped = True
+
+    def follow(self, ended: int | None = None) -> None:
+        """Show the lines that logs of jobs at work have gained; of one that has ended, the last of them."""
+        with self.guard:
+            for job in [ended] if ended is not None else list(self.followed):
+                for path, shown in self.followed.get(job, {}).items():
+                    lines, shown = _gained(path, shown, whole=ended is None)
+                    self.followed[job][path] = shown
+                    for line in lines:
+                        if not line.startswith(ERROR) and self.loud:
+                            self.show(line)
+            if ended is not None:
+                self.followed.pop(ended, None)
+
+    def watch(self) -> None:
+        """Follow until the process ends."""
+        while True:
+            time.sleep(EVERY_S)
+            with suppress(OSError, ValueError):  # a closed terminal
+                self.follow()
+
+    def close_with_errors(self) -> None:
+        """What a run ends with."""
+        with suppress(OSError, ValueError):
+            if self.stopped:
+                print(STOPPED, file=sys.stderr, flush=True)
+                return
+            for line in self.errors():
+                print(line, file=sys.stderr, flush=True)
+
+    def errors(self) -> Iterator[str]:
+        """Which jobs failed, and why."""
+        if len(self.failed) > SHOWN:
+            yield f"{len(self.failed)} jobs failed, of which the last {SHOWN}:"
+        for name, logs in list(self.failed.items())[-SHOWN:]:
+            yield f"failed: {name}" + "".join(f" ({path})" for path in logs)
+            yield ERROR + why(logs)
+
+
+def why(logs: list[Path]) -> str:
+    """What a job ended with: its error, else its last words."""
+    lines: list[str] = []
+    for path in logs:
+        with suppress(OSError):
+            lines += [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(ERROR)]
+    last = errors[-1].removeprefix(ERROR) if errors else next(reversed(lines), "")
+    return last or "it was ended from outside and has said nothing; the system's own log may tell (out of memory?)"
+
+
+def _gained(path: Path, shown: int, *, whole: bool) -> tuple[list[str], int]:
+    """(lines, place) that a log has gained since `shown`; `whole`: without a line that is still being written."""
+    try:
+        with path.open("rb") as file:
+            file.seek(shown)
+            new = file.read()
+    except OSError:
+        return [], shown
+    if whole:
+        new = new[: new.rfind(b"\n") + 1]
+    return new.decode("utf-8", "replace").splitlines(), shown + len(new)
+
+
+def install(workflow: Any) -> None:
+    """Show a run in this way, unless the user has chosen a logger, or it is one job on a node."""
+    settings = workflow.output_settings
+    if workflow.remote_exec or getattr(workflow, "subprocess_exec", False):
+        return
+    display = Display(settings)
+    stream = next((handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"), None)
+    if stream is not None:
+        bars = None if settings.dryrun or settings.quiet or settings.nocolor else _bars(stream, settings)
+        if bars is not None:
+            bars.addFilter(worth_on_terminal)
+            display.show = functools.partial(bars.console.print, markup=False, highlight=False)
+            logger.removeHandler(stream)
+            logger.addHandler(bars)
+        else:
+            stream.setFormatter(Lines(settings))
+            stream.addFilter(worth_a_line)
+    logger.addHandler(display)
+    atexit.register(display.close_with_errors)
+    if not settings.dryrun:
+        threading.Thread(target=display.watch, daemon=True).start()
+
+
+def worth_on_terminal(record: logging.LogRecord) -> bool:
+    """The bars need to know what begins and ends."""
+    event = getattr(record, "event", None)
+    return worth_a_line(record) or event in (LogEvent.JOB_FINISHED, LogEvent.JOB_STARTED, LogEvent.PROGRESS)
+
+
+def _bars(stream: logging.Handler, settings: Any) -> Any:
+    """The progress bars of snakemake-logger-plugin-rich; None where there is no terminal, or it is not installed."""
+    if not (isinstance(stream, ColorizingTextHandler) and stream.is_tty):
+        return None
+    try:
+        from snakemake_logger_plugin_rich import LogHandler
+    except ImportError:
+        return None
+    return LogHandler(settings, None)

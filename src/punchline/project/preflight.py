@@ -1,0 +1,103 @@
+"""Before the first job: what a run needs is there. A key, a mirror, a GPU that is missing costs no half run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from punchline.core.engine import Engine, has_all_images, looks_at
+from punchline.core.errors import PunchlineError
+from punchline.core.journal import parse_journal
+from punchline.core.records import ModelCard, Request
+from punchline.core.storage import read_table
+from punchline.project import adapters, paths
+from punchline.project.hops import RELEASED
+from punchline.project.needs import Project, key_so_far
+from punchline.project.recipes import read_recipe
+from punchline.project.resources import too_small
+from punchline.project.selection import read_card
+
+
+def cannot_run(card: ModelCard, engine: Engine) -> str | None:
+    """Why a model cannot run on this machine; None when it can."""
+    return f"gone: {card.gone}" if card.gone else engine.unavailable() or too_small(card)
+
+
+def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bool) -> None:
+    """Raises PunchlineError for the first thing that a run lacks.
+
+    `jobs`: of Snakemake, about to run; `here`: on this machine, not on nodes, whose GPUs are not seen from here.
+    """
+    by_rule: dict[str, list[dict[str, str]]] = {}
+    for job in jobs:
+        rule, _, judge = job.rule.name.partition("judge_")
+        wildcards = dict(job.wildcards_dict) | ({"judge": judge} if judge else {})
+        by_rule.setdefault(rule or "judge", []).append(wildcards)
+    fetches = {"fetch_annotations", "fetch_images"} & by_rule.keys()
+    if mirror and fetches and "://" not in mirror and not Path(mirror).is_dir():
+        raise PunchlineError(f"no such folder: {mirror}", file="--config", field="mirror", way_out="Name one that is")
+    trained = [wildcards["adapter"] for wildcards in by_rule.get("finetune", ())]
+    for name in trained:
+        _must_run(read_card(read_recipe(name).base), None, here=here)
+    for card, engine, asked in _asked(project, by_rule):
+        adapter = card.options.get("adapter")
+        if here and adapter in trained and engine.unavailable() == adapters.how_to_train(str(adapter)):
+            continue  # this run trains it
+        if (card.engine == "openai" or here) and any(_missing(project, card, engine, *one) for one in asked):
+            _must_run(card, engine, here=here)
+
+
+Asked = list[tuple[str, str, str]]  # (benchmark, path of requests, path of journal)
+
+
+def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterator[tuple[ModelCard, Engine, Asked]]:
+    """Who is asked, and what. A scorer that cannot run leaves its column empty and stops nobody."""
+    ready = {wildcards["benchmark"] for wildcards in by_rule.get("ask", ())}
+    for wildcards in by_rule.get("infer", ()):
+        model, chosen = wildcards["model"], project.selection.benchmarks
+        files = [(b, "" if b in ready else project.paths.requests(b), paths.journal(b, model)) for b in chosen]
+        yield project.cards[model], project.engines[model], files
+    for wildcards in by_rule.get("infer_chained", ()):
+        model = wildcards["model"]
+        steps = project.steps_of("infer_chained", model)
+        yield project.cards[model], project.engines[model], [_of_hop(project, step.wildcards, model) for step in steps]
+    for wildcards in by_rule.get("judge", ()):
+        who = wildcards["judge"]
+        if who != RELEASED and who not in project.selection.scorers:
+            about = project.about(who)
+            yield project.judges[who], project.judging[who], [_of_hop(project, names, who) for names in about]
+
+
+def _of_hop(project: Project, names: tuple[str, ...], who: str) -> tuple[str, str, str]:
+    benchmark, hop, model = names
+    return benchmark, project.paths.hop_requests(benchmark, hop, model), paths.hop_journal(benchmark, hop, who)
+
+
+def _missing(project: Project, card: ModelCard, engine: Engine, benchmark: str, requests: str, journal: str) -> bool:
+    """Whether an answer is still to be asked for, as far as that is known before the run."""
+    if _why(card, engine, here=True) is None:
+        return False  # nothing to find out
+    if not Path(requests).is_file():
+        return True
+    key = key_so_far(engine, card, benchmark)
+    path = Path(journal)
+    known = parse_journal(path.read_bytes(), file=path)[0] if path.is_file() else {}
+    done = {request_id for (request_id, of), answer in known.items() if of == key and answer.state != "failed"}
+    still: Sequence[Request] = [r for r in read_table(requests, Request) if r.request_id not in done]
+    return any(has_all_images(request) or not looks_at(engine, benchmark) for request in still)
+
+
+def _why(card: ModelCard, engine: Engine | None, *, here: bool) -> str | None:
+    if engine is None:
+        return too_small(card) if here else None
+    return cannot_run(card, engine) if here else engine.unavailable()
+
+
+def _must_run(card: ModelCard, engine: Engine | None, *, here: bool) -> None:
+    if why := _why(card, engine, here=here):
+        raise PunchlineError(
+            f"it cannot run: {why}",
+            file=card.file,
+            way_out="Nothing was started; `punchline models` lists what can run here",
+        )

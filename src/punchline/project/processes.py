@@ -1,0 +1,109 @@
+"""One run at a time in a folder, and jobs that end with it, however it ends: Ctrl-C, kill -9, a closed terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import canonical
+from punchline.project.digests import FOLDER
+from punchline.project.selection import Selection
+
+SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
+AGAIN = "PUNCHLINE_AGAIN"  # rules and files that somebody asks to make again, as --forcerun names them; `all`
+MIRROR = "PUNCHLINE_FETCH_MIRROR"  # where bytes come from is no part of the selection: another mirror reruns nothing
+OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
+
+_held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it
+
+
+def environment(selection: Selection, mirror: str | None, again: set[str]) -> None:
+    """Set in this process's environment what jobs inherit.
+
+    PATH: jobs run with the interpreter that Snakemake runs with, activated or not.
+    """
+    os.environ[SELECTION] = canonical(selection).decode()
+    os.environ[OWNER] = str(os.getpid())
+    here = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
+    os.environ[MIRROR] = mirror or ""
+    if again:
+        os.environ[AGAIN] = ",".join(sorted(again))
+
+
+def take_folder() -> bool:
+    """Hold the folder until this process ends; False where the file system knows no locks.
+
+    Raises PunchlineError when another run holds it.
+    """
+    if _held:
+        return True
+    FOLDER.mkdir(exist_ok=True)
+    file = (FOLDER / "running").open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        raise PunchlineError(
+            f"another run is at work in this folder: process {file.read().strip() or '?'}",
+            way_out="Wait until it is done, or end it with Ctrl-C; what it has answered is kept",
+        ) from None
+    except OSError:
+        return False
+    file.truncate(0)
+    file.write(f"{os.getpid()} on {os.uname().nodename}\n")
+    file.flush()
+    _held.append(file)
+    return True
+
+
+def end_with_owner() -> None:
+    """From now on, end this process when its owner does. Nothing without an owner in the environment."""
+    owner = int(os.environ.get(OWNER) or 0)
+    if owner:
+        threading.Thread(target=_end_after, args=(owner,), daemon=True).start()
+
+
+def _end_after(owner: int) -> None:
+    _wait_for(owner)
+    with suppress(OSError):
+        print(
+            "stopped: the run that this job belongs to is gone; what was answered is kept", file=sys.stderr, flush=True
+        )
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _wait_for(process: int) -> None:
+    """Return when a process has ended."""
+    try:
+        handle = os.pidfd_open(process)  # readable when it ends
+    except ProcessLookupError:
+        return
+    except (AttributeError, OSError):  # not on this system
+        while _alive(process):
+            time.sleep(1)
+        return
+    import select
+
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    while not poll.poll():
+        pass
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,165 @@
+"""What the rules ask: the selection, what a job reads, which jobs are not current, which targets there are.
+
+Input functions mark jobs whose artefacts are not current as forced: no time stamp decides (graph.py, provenance.py).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from snakemake.settings.types import RerunTrigger
+
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import PunchlineError, close_to
+from punchline.project import preflight
+from punchline.project.display import install
+from punchline.project.graph import Graph
+from punchline.project.needs import Project
+from punchline.project.paths import Paths
+from punchline.project.processes import environment, take_folder
+from punchline.project.runs import changes_in_place, nothing_scored
+from punchline.project.selection import read_selection, stems, write_chosen
+
+
+def fail(error: PunchlineError) -> NoReturn:
+    """End with one message, last: Snakemake would put the place in its rules after it."""
+    sys.exit(f"error: {error}")
+
+
+class Snakefile:
+    """The rules' view of a selection."""
+
+    def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
+        self.workflow, self.config = workflow, config
+        install(workflow)
+        try:
+            self.selection, self.mirror = read_selection(config)
+            self.project = Project(self.selection)
+            self.graph = Graph(self.project)
+        except PunchlineError as error:
+            fail(error)
+        self.tables: list[str] = []
+        self.as_stored = workflow.modifier.path_modifier.apply_default_storage
+        workflow.modifier.path_modifier.apply_default_storage = self.target
+
+    # Jobs
+
+    def needs(self, rule: str, **fixed: str) -> Callable[[Any], list[Any]]:
+        """Input function of a rule; `fixed`: what names its job besides its wildcards."""
+        from snakemake.io import ancient
+
+        def files(wildcards: Any) -> list[Any]:
+            self.prepare()
+            try:
+                job = self.graph.files(rule, {**wildcards, **fixed})
+            except PunchlineError as error:
+                fail(error)
+            if job.stale and not self.workflow.remote_exec:
+                self.workflow.dag.forcefiles.update(job.stale)
+                return list(job.inputs)
+            return [ancient(path) for path in job.inputs]
+
+        return files
+
+    def all_of(self, rule: str) -> Callable[[Any], list[str]]:
+        """Input function: outputs of all jobs of a rule in this selection."""
+        return lambda wildcards: self.graph.outputs(rule)
+
+    @functools.cache  # noqa: B019  (there is one)
+    def prepare(self) -> None:
+        """Once, before the first job is looked at: what jobs inherit, and what somebody asks to make again."""
+        workflow = self.workflow
+        if workflow.remote_exec:  # on a node: which job it is, and why, was said where Snakemake runs
+            environment(self.selection, self.mirror, set())
+            return
+        self.graph.again = {re.sub("^judge_.*", "judge", name) for name in workflow.dag_settings.forcerun}
+        if workflow.dag_settings.forceall:
+            self.graph.again = {"all"}
+        environment(self.selection, self.mirror, self.graph.again)
+        # Of Snakemake's own reasons to run a job, a missing file stays. The others judge by times and by what this
+        # folder happens to remember; inputs of a current job are ancient, so that the one that must be left is still.
+        workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
+        for line in changes_in_place(self.selection):
+            print(line, file=sys.stderr)
+        settings = workflow.execution_settings
+        if settings is not None and settings.lock and not workflow.dryrun:
+            self.take_folder()
+
+    def take_folder(self) -> None:
+        """Hold the folder, and lift the lock of a run that was killed: its process no longer holds it."""
+        try:
+            if take_folder():
+                for lock in Path(".snakemake/locks").glob("*.lock"):
+                    lock.unlink(missing_ok=True)
+        except PunchlineError as error:
+            fail(error)
+
+    def start(self) -> None:
+        """Before the first job runs: what it needs is there; and what the run is made with is kept."""
+        try:
+            local = self.workflow.local_exec
+            jobs = list(self.workflow.dag.needrun_jobs())
+            preflight.check(self.project, self.mirror, jobs, here=local)
+        except PunchlineError as error:
+            fail(error)
+        write_chosen(self.selection, self.config)
+        self.tables = [str(job.output[0]) for job in jobs if job.rule.name == "table"]
+
+    def done(self) -> None:
+        """After the last job: tables that say nothing say so."""
+        red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
+        for path in self.tables:
+            if nothing_scored(path):
+                print(f"{red}{path}: not one item is scored{plain}", file=sys.stderr)
+
+    # Targets
+
+    def target(self, path: Any) -> Any:
+        """A path of the graph as Snakemake stores it; one of the command line's, in the run that is selected.
+
+        results/table8.csv lies below the run's folder; table8 and yesbut/table2 name tables too. Ends with an error for
+        one that no rule makes.
+        """
+        settings = getattr(self.workflow, "dag_settings", None)
+        asked = {os.path.relpath(name) for name in (*settings.targets, *settings.forcerun)} if settings else ()
+        if path not in asked:
+            return self.as_stored(path)
+        name = self.graph.in_run(self.graph.table_target(str(path)))
+        if not any(rule.is_producer(name) for rule in self.workflow.rules) and not Path(name).exists():
+            fail(PunchlineError(f"no target {path!r}", way_out=self.way_to(str(path))))
+        return self.as_stored(name)
+
+    def way_to(self, path: str) -> str:
+        """What a target that there is not lacks, or is like."""
+        selection = self.selection
+        for benchmark in benchmarks.names():
+            if benchmark in selection.benchmarks:
+                continue
+            for name, table in benchmarks.load(benchmark).TABLES.items():
+                if path in (
+                    self.project.paths.table(table.file),
+                    Paths().table(table.file),
+                    name,
+                    f"{benchmark}/{name}",
+                ):
+                    both = ",".join([*selection.benchmarks, benchmark])
+                    return f"It is {benchmark}'s, which is not selected: add --config benchmarks=[{both}]"
+            if f"/{benchmark}/" in path or f"/{benchmark}." in path:
+                return f"{benchmark} is not selected: add --config benchmarks=[{benchmark}]"
+        model = Path(path).stem
+        if model in stems("config/model") and model not in selection.models:
+            return f"The model {model} is not selected: add --config models=[{','.join([*selection.models, model])}]"
+        named = [rule.name for rule in self.workflow.rules]
+        tables = [self.project.paths.table(f"{name}.csv") for name in self.graph.tables]
+        return f"{close_to(path, [*named, *tables, *self.graph.tables])}`punchline tables` lists the tables"
+
+
+def wildcard(names: Iterable[str]) -> str:
+    """The constraint of a wildcard that is one of these names."""
+    return "|".join(map(re.escape, names))
