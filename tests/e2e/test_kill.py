@@ -26,7 +26,8 @@ from punchline.core.journal import parse_journal
 from punchline.core.records import Gold, Item, Request, Response, sha256
 from punchline.core.storage import csv_text, read_table, replacing, write_records, write_table, write_text
 from punchline.project.needs import ledger_content
-from punchline.stages.fetch import ANNOTATION_COLUMNS, PIN_COLUMNS, read_ledger
+from punchline.stages.fetch.ledger import read_ledger
+from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 from punchline.stages.job import AGAIN
 
 from .project import ROOT

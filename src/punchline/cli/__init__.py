@@ -28,7 +28,7 @@ from punchline.project.paths import DEFAULT_RUN, RUNS, Paths, journal, manifest
 from punchline.project.runs import made_with
 from punchline.project.selection import named_run, read_card, read_selection, stems
 from punchline.stages.cost import PLAN
-from punchline.stages.fetch import ANNOTATION_COLUMNS
+from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS
 
 LABELLED = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
 STRIPS = Path(manifest("stripcipher", "strips.json"))

@@ -229,7 +229,7 @@ class Project:
             (self.paths.availability(benchmark),),
             (self._ledger(benchmark),),
             {},
-            ("punchline.stages.fetch",),
+            ("punchline.stages.fetch.ledger",),
         )
 
     # What models see, and gold
