@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/dryrun.py [--models 50] [--rounds 3] [--keep FOLDER]
 
-The demo corpus and copies of the baseline `random`, each under a name of its own. Building takes minutes; seconds are the
-best of the rounds, beside the floor, which is starting Python and importing Snakemake. Prints Markdown.
+The demo corpus and copies of the baseline `random`, each under a name of its own. Building takes minutes; seconds are
+the best of the rounds, beside the floor, which is starting Python and importing Snakemake. Prints Markdown.
 """
 
 from __future__ import annotations

@@ -10,15 +10,11 @@ from pathlib import Path
 from punchline.core.errors import entry_point
 from punchline.core.progress import say
 from punchline.core.storage import write_records
-from punchline.stages.fetch import (
-    fetch_annotations,
-    fetch_images,
-    read_ids,
-    read_pages,
-    read_sources,
-    write_availability,
-)
+from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.commands import RETRY, STOPPED, progress_shown, told
+from punchline.stages.fetch.images import fetch_images
+from punchline.stages.fetch.ledger import write_availability
+from punchline.stages.fetch.manifests import read_ids, read_pages, read_sources
 
 
 def annotations(args: argparse.Namespace) -> None:

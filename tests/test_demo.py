@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -14,10 +15,14 @@ import numpy as np
 import pytest
 
 from punchline.benchmarks.pixelhumor import SOUND_EFFECTS, STYLES, demo
-from punchline.benchmarks.pixelhumor.scripts import LAYOUTS, SCRIPTS
+from punchline.benchmarks.pixelhumor.demo import LAYOUTS, SCRIPTS
+from punchline.core import benchmark as benchmarks
 from punchline.core import storage
-from punchline.core.records import sha256
+from punchline.core.records import digest_of, sha256
 from punchline.demo import comics
+from punchline.demo.pen import SUPERSAMPLE, Pen, text_width, wrap
+from punchline.demo.scripts import Panel
+from punchline.demo.things import THINGS, Thing, nameable
 
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 Row = dict[str, str]
@@ -273,12 +278,18 @@ def test_another_seed_gives_other_labels_but_the_same_jokes() -> None:
         assert all(rows[0][name][q] == rows[1][name][q] for q in ("Q1", "Q2", "Q4", "Q5"))
 
 
-def test_golden_digest() -> None:
-    """The labels are a published corpus: whoever changes a joke or a label changes this digest knowingly."""
-    assert (
-        sha256(demo.tables(0)["full_label.csv"].encode())
-        == "a0023792cb48f5ddc43db7bc1f9d6f8331151e3f75cc6abeee2328f7809c655e"
-    )
+def drawn(benchmark: str, folder: Path) -> dict[str, str]:
+    """Digests of all that a benchmark's `draw` writes: files, and images."""
+    benchmarks.drawn(benchmark).draw(folder)
+    files = {path.relative_to(folder).as_posix(): sha256(path.read_bytes()) for path in folder.rglob("*.*")}
+    images = {name: digest for name, digest in files.items() if name.startswith("images/")}
+    return {"files": digest_of({name: files[name] for name in files.keys() - images}), "images": digest_of(images)}
+
+
+@pytest.mark.parametrize("benchmark", benchmarks.names())
+def test_the_corpus_is_the_published_one(benchmark: str, root: Path, tmp_path: Path) -> None:
+    """Whoever changes a joke, a label or a line changes tests/golden/drawn.json knowingly."""
+    assert drawn(benchmark, tmp_path) == json.loads((root / "tests/golden/drawn.json").read_bytes())[benchmark]
 
 
 # ------------------------------------------------------------------------------------------------- scripts
@@ -296,7 +307,7 @@ def test_a_scene_that_cannot_be_read_is_named(scene: str, fault: str) -> None:
 @pytest.mark.parametrize("text", ["no speaker", "bob HI", "* ", ""])
 def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot read the text"):
-        comics.panel_texts(comics.Panel("bob@50", (text,)))
+        comics.panel_texts(Panel("bob@50", (text,)))
 
 
 @pytest.mark.parametrize(
@@ -304,24 +315,29 @@ def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
 )
 def test_wrapping_keeps_words_and_width(change: Callable[[str], str], width: float) -> None:
     words = change("THE QUICK BROWN DUCK ASKS THE SLOW GREY SNAIL FOR THE WAY")
-    lines = comics.art.wrap(words, width, comics.LETTERS)
+    lines = wrap(words, width, comics.LETTERS)
     assert " ".join(lines) == words
-    assert all(comics.art.text_width(line, comics.LETTERS) <= width for line in lines)
+    assert all(text_width(line, comics.LETTERS) <= width for line in lines)
 
 
 def test_every_thing_draws_and_stays_near_its_box() -> None:
     """Each drawing leaves ink, and leaves none far outside the room it claims (in both directions)."""
-    scale = comics.art.SUPERSAMPLE
-    for name, kind in comics.art.THINGS.items():
+    for name in filter(nameable, THINGS):
+        half, height = THINGS[name].room
         for flip in (False, True):
-            image = np.full((400 * scale, 400 * scale, 3), 255, np.uint8)
-            pen = comics.art.Pen(image, comics.generator(0, name), (200.0, 300.0), 1.0, flip)
-            kind.draw(pen, ())
-            x, y, width, height = cv2.boundingRect(255 - cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-            assert width * height > 0, name
+            image = np.full((400 * SUPERSAMPLE, 400 * SUPERSAMPLE, 3), 255, np.uint8)
+            THINGS[name].draw(Pen(image, comics.generator(0, name), (200.0, 300.0), 1.0, flip), ())
+            x, y, width, tall = cv2.boundingRect(255 - cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+            assert width * tall > 0, name
             if name in ("hook", "zebra"):  # a line from above; a road from edge to edge
                 continue
-            top = 300 - y / scale
-            reach = max(200 - x / scale, (x + width) / scale - 200)
-            assert top <= kind.height + 14, (name, top)
-            assert reach <= kind.half + 16, (name, reach)
+            top = 300 - y / SUPERSAMPLE
+            reach = max(200 - x / SUPERSAMPLE, (x + width) / SUPERSAMPLE - 200)
+            assert top <= height + 14, (name, top)
+            assert reach <= half + 16, (name, reach)
+
+
+@pytest.mark.parametrize("line", ["oval", "1,2 3,4", "line 0,0 ; w=2"])
+def test_a_shape_that_cannot_be_read_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="cannot read"):
+        Thing(line).draw(Pen(np.zeros((8, 8, 3), np.uint8), comics.generator(0, "")), ())

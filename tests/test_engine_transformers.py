@@ -237,14 +237,15 @@ def test_draws_follow_the_softmax_after_temperature_and_cuts() -> None:
     from scipy.stats import chisquare
     from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-    from punchline.engines.transformers import Prompt, _processors
+    from punchline.engines.transformers.prompts import Prompt
+    from punchline.engines.transformers.sampling import processors
 
     rows, words = 4000, 12
     sampling: dict[str, Scalar] = {"temperature": 0.7, "top_k": 9, "top_p": 0.9, "max_tokens": 1, "seed": 5}
     batch = [Prompt([ask(str(n), sample=n)], "", (1,), (), 1, sampling) for n in range(rows)]
     scores = torch.randn(words, generator=torch.Generator().manual_seed(1)).repeat(rows, 1)
     tensors = {"input_ids": torch.ones(rows, 1, dtype=torch.long), "attention_mask": torch.ones(rows, 1)}
-    drawn = _processors(batch, tensors, "cpu")(tensors["input_ids"], scores.clone()).argmax(-1)
+    drawn = processors(batch, tensors, "cpu")(tensors["input_ids"], scores.clone()).argmax(-1)
     expected = scores[:1]
     for warp in (TemperatureLogitsWarper(0.7), TopKLogitsWarper(9), TopPLogitsWarper(0.9)):
         expected = warp(None, expected)
@@ -365,7 +366,7 @@ def test_a_text_model_that_is_said_to_read_images_is_an_error(smollm2: Path) -> 
 
 
 def test_batches_hold_like_prompts_and_keep_the_budget() -> None:
-    from punchline.engines.transformers import Prompt, batches
+    from punchline.engines.transformers.prompts import Prompt, batches
 
     rng = random.Random(0)
     prompts = [

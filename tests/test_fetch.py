@@ -28,26 +28,21 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from punchline.core.errors import PunchlineError
-from punchline.core.records import canonical, sha256
+from punchline.core.records import LedgerEntry, canonical, sha256
 from punchline.core.storage import csv_text, sha256_file
-from punchline.stages.fetch import (
+from punchline.stages.fetch.annotations import fetch_annotations
+from punchline.stages.fetch.images import decode_image, fetch_images, source_of
+from punchline.stages.fetch.ledger import availability, read_ledger, write_availability
+from punchline.stages.fetch.manifests import (
     ANNOTATION_COLUMNS,
     LOCK_COLUMNS,
     PIN_COLUMNS,
     Annotation,
-    LedgerEntry,
     Lock,
     Pin,
-    availability,
-    decode_image,
-    fetch_annotations,
-    fetch_images,
     read_ids,
-    read_ledger,
     read_manifest,
     read_pages,
-    source_of,
-    write_availability,
 )
 from punchline.stages.fetch.resolvers import SITES, NoImage
 from punchline.stages.fetch.web import REASONS, Manners, Missing, Web, retry_after, user_agent
@@ -802,7 +797,7 @@ def test_killed_run_goes_on_where_it_was(project: Project, tmp_path: Path) -> No
     project.xkcd(8, lambda number: Reply(picture(8)) if number or gate.wait(20) else Reply(status=404))
     script = textwrap.dedent(f"""
         from pathlib import Path
-        from punchline.stages.fetch import fetch_images
+        from punchline.stages.fetch.images import fetch_images
         from punchline.stages.fetch.web import Manners
         ids = {ids!r}
         fetch_images(ids, {{i: f"https://xkcd.com/{{i[5:]}}/" for i in ids}}, None, Path({str(project.out)!r}),

@@ -32,7 +32,9 @@ from tests.test_fetch import (
 from punchline.core.errors import PunchlineError
 from punchline.core.records import LedgerEntry, canonical, sha256
 from punchline.core.storage import csv_text
-from punchline.stages.fetch import LOCK_COLUMNS, Annotation, Lock, fetch_annotations, read_ledger, read_manifest
+from punchline.stages.fetch.annotations import fetch_annotations
+from punchline.stages.fetch.ledger import read_ledger
+from punchline.stages.fetch.manifests import LOCK_COLUMNS, Annotation, Lock, read_manifest
 from punchline.stages.fetch.net import is_public
 from punchline.stages.fetch.web import Manners, Missing, Web
 
@@ -254,7 +256,7 @@ def test_ctrl_c_ends_a_fetch_at_once_and_keeps_what_was_fetched(project: Project
     with dripping(start, drip, 0.2) as slow:
         script = (
             "import sys, json\nfrom pathlib import Path\nfrom punchline.core.errors import entry_point\n"
-            "from punchline.stages.fetch import fetch_images\n"
+            "from punchline.stages.fetch.images import fetch_images\n"
             "hosts, ids = json.loads(sys.argv[1]), ['xkcd_1', 'xkcd_2']\n"
             "pages = {i: f'https://{h}/' for i, h in zip(ids, ['one.example', 'two.example'])}\n"
             "def done(n, total, entry): print(entry.item_id, flush=True)\n"

@@ -35,10 +35,12 @@ from punchline.project import adapters, paths
 from punchline.project.adapters import WHOLE, Base, Part, Trained
 from punchline.project.needs import Project
 from punchline.project.provenance import Checks, record
+from punchline.project.recipes import read_recipe
 from punchline.project.selection import read_card, read_selection, stems
 from punchline.score import boxes, highlight
 from punchline.stages import finetune
-from punchline.stages.finetune import examples_of, is_held_out, rate, read_recipe
+from punchline.stages.finetune.examples import examples_of, is_held_out
+from punchline.stages.finetune.training import rate
 from punchline.stages.infer import image_files
 
 RECIPES = ["llava-1.6-7b-reordering", "qwen2-vl-7b-reordering", "qwen3-vl-2b-hummus", "tiny-hummus"]

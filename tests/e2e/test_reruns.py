@@ -331,7 +331,7 @@ def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
 def test_a_label_of_the_released_file_asks_nobody(project: Project) -> None:
     """Hummus keeps items and labels in one file: what is asked is made again, found the same, and kept."""
     before = project.journal_lines()
-    edit(project, "src/punchline/benchmarks/hummus/demo.py", '"Yes"', '"WIDLII"')
+    edit(project, "src/punchline/benchmarks/hummus/demo.yaml", "'Yes'", "WIDLII")
     wanted = project.wanted()
     assert {"draw_demo hummus", "gold hummus", "items hummus"} <= wanted
     made = project.made()

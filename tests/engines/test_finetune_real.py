@@ -25,14 +25,19 @@ from punchline.benchmarks import hummus, stripcipher
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
+from punchline.core.locks import alone
 from punchline.core.records import Gold, ImageRef, Item, Request, sha256
 from punchline.core.storage import parse_csv, write_bytes, write_records
-from punchline.engines.transformers import Loaded, Transformers
+from punchline.engines.transformers import Transformers
+from punchline.engines.transformers.loaded import Loaded
 from punchline.project import adapters, recipes
 from punchline.project.adapters import WHOLE, Trained
+from punchline.project.recipes import Recipe, read_recipe
 from punchline.project.selection import read_card
-from punchline.stages import finetune
-from punchline.stages.finetune import Recipe, read_recipe, train
+from punchline.stages.finetune import train
+from punchline.stages.finetune.examples import Encoded, Example, examples_of, is_held_out
+from punchline.stages.finetune.examples import encoded as tokenised
+from punchline.stages.finetune.training import IGNORED, answers_loss, with_answers
 from punchline.stages.infer import image_files
 
 LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
@@ -90,8 +95,8 @@ def learn(recipe: Recipe, corpus: Corpus, **settings: Any) -> Trained:
     return train(recipe, read_card(recipe.base), *corpus, corpus="demo", **settings)
 
 
-def asked_of(recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[list[finetune.Example], dict[str, Path]]:
-    examples, shown, _ = finetune.examples_of(recipe, *corpus, folder)
+def asked_of(recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[list[Example], dict[str, Path]]:
+    examples, shown, _ = examples_of(recipe, *corpus, folder)
     return examples, image_files(shown)
 
 
@@ -144,7 +149,7 @@ def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -
     assert made is not None
     folder = adapters.folder_of("tiny-hummus")
     assert made.files == {name: sha256((folder / name).read_bytes()) for name in (adapters.WEIGHTS, adapters.CONFIG)}
-    held = [item.item_id for item in pairs[0] if finetune.is_held_out(item, read_recipe("tiny-hummus"))]
+    held = [item.item_id for item in pairs[0] if is_held_out(item, read_recipe("tiny-hummus"))]
     assert made.held_out == held and len(made.trained) == 6 and not {*made.trained} & {*held}
     listed = parse_csv((folder / adapters.HELD_OUT).read_bytes(), ["item_id"], file="heldout.csv")
     assert [cells["item_id"] for _, cells in listed] == held
@@ -212,7 +217,7 @@ def test_another_base_is_refused(in_learnt: Path, pairs: Corpus, tiny: Path) -> 
 @pytest.fixture(scope="module")
 def encoded(
     root: Path, tiny: Path, pairs: Corpus, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Loaded, list[finetune.Encoded]]]:
+) -> Iterator[tuple[Loaded, list[Encoded]]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         enter(root, tiny, tmp_path_factory.mktemp("encoded"))
@@ -220,16 +225,16 @@ def encoded(
         engine = Transformers(read_card(recipe.base), 0)
         loaded = Loaded(engine.card, engine.id, engine.revision, engine.dtype)
         examples, images = asked_of(recipe, pairs, Path("made"))
-        yield loaded, list(finetune._encoded(recipe, engine, loaded, examples, images, Counter()))
+        yield loaded, list(tokenised(recipe, engine, loaded, examples, images, Counter()))
 
 
-def test_loss_is_on_the_answers_tokens_only(encoded: tuple[Loaded, list[finetune.Encoded]]) -> None:
+def test_loss_is_on_the_answers_tokens_only(encoded: tuple[Loaded, list[Encoded]]) -> None:
     loaded, examples = encoded
     chosen = [examples[0], examples[4], examples[2]]  # answers of different lengths
-    tensors, labels = finetune.with_answers(loaded, chosen)
+    tensors, labels = with_answers(loaded, chosen)
     width = labels.shape[1]
     for row, one in enumerate(chosen):
-        kept = [int(label) for label in labels[row] if label != finetune.IGNORED]
+        kept = [int(label) for label in labels[row] if label != IGNORED]
         assert kept == one.answer and kept[-1] in loaded.ends
         assert loaded.decode(kept) == one.example.target
         shown = tensors["input_ids"][row][tensors["attention_mask"][row].bool()].tolist()
@@ -240,26 +245,26 @@ def test_loss_is_on_the_answers_tokens_only(encoded: tuple[Loaded, list[finetune
     assert tensors["input_ids"].shape == tensors["attention_mask"].shape
 
 
-def test_the_loss_of_a_batch_is_that_of_its_examples(encoded: tuple[Loaded, list[finetune.Encoded]]) -> None:
+def test_the_loss_of_a_batch_is_that_of_its_examples(encoded: tuple[Loaded, list[Encoded]]) -> None:
     import torch
 
     loaded, examples = encoded
     with torch.no_grad():
-        together = float(finetune.answers_loss(loaded, examples[:5]))
-        alone = [float(finetune.answers_loss(loaded, [one])) for one in examples[:5]]
+        together = float(answers_loss(loaded, examples[:5]))
+        alone = [float(answers_loss(loaded, [one])) for one in examples[:5]]
     assert together == pytest.approx(sum(alone), rel=1e-5)
 
 
-def test_the_loss_of_an_example_is_the_models_own(encoded: tuple[Loaded, list[finetune.Encoded]]) -> None:
+def test_the_loss_of_an_example_is_the_models_own(encoded: tuple[Loaded, list[Encoded]]) -> None:
     import torch
 
     loaded, examples = encoded
-    tensors, labels = finetune.with_answers(loaded, [examples[2]])
-    whole = torch.full_like(tensors["input_ids"], finetune.IGNORED)
+    tensors, labels = with_answers(loaded, [examples[2]])
+    whole = torch.full_like(tensors["input_ids"], IGNORED)
     whole[:, -labels.shape[1] :] = labels
     with torch.no_grad():
         expected = float(loaded.model(**tensors, labels=whole).loss) * len(examples[2].answer)
-        assert float(finetune.answers_loss(loaded, [examples[2]])) == pytest.approx(expected, rel=1e-5)
+        assert float(answers_loss(loaded, [examples[2]])) == pytest.approx(expected, rel=1e-5)
 
 
 # ------------------------------------------------------------------------------------------------------ stop and go on
@@ -269,16 +274,17 @@ import os, signal, sys
 import torch
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
-from punchline.stages import finetune
+from punchline.stages.finetune.training import Training
 if sys.argv[1] != "0":
-    one_step = finetune.Training._one_step
+    one_step = Training._one_step
     def killed(self, epoch):
         if self.step == int(sys.argv[1]):
             os.kill(os.getpid(), signal.SIGKILL)
         one_step(self, epoch)
-    finetune.Training._one_step = killed
+    Training._one_step = killed
 from punchline.project.selection import read_card
-from punchline.stages.finetune import read_recipe, train
+from punchline.project.recipes import read_recipe
+from punchline.stages.finetune import train
 from punchline.core.records import Gold, Item
 from punchline.core.storage import read_records
 recipe = read_recipe("tiny-hummus")
@@ -336,7 +342,7 @@ def test_a_damaged_or_foreign_checkpoint_is_not_gone_on_from(
 
 def test_two_trainings_at_a_time_are_refused(project: Path, pairs: Corpus) -> None:
     with (
-        finetune._alone(Path(f"{adapters.folder_of('tiny-hummus')}.work")),
+        alone(Path(f"{adapters.folder_of('tiny-hummus')}.work"), ""),
         pytest.raises(PunchlineError, match="another process is training this"),
     ):
         learn(a_recipe(epochs=1), pairs)
@@ -361,7 +367,7 @@ def test_one_adapter_for_each_task(project: Path, pairs: Corpus) -> None:
 
 
 def test_long_examples_are_left_out_not_cut(
-    project: Path, pairs: Corpus, encoded: tuple[Loaded, list[finetune.Encoded]]
+    project: Path, pairs: Corpus, encoded: tuple[Loaded, list[Encoded]]
 ) -> None:
     loaded, examples = encoded
     lengths = [loaded.read([one.prompt]).lengths[0] + len(one.answer) for one in examples]

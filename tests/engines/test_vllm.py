@@ -20,7 +20,7 @@ import pytest
 
 from punchline.benchmarks import humorbench, pixelhumor
 from punchline.benchmarks.pixelhumor import demo
-from punchline.benchmarks.pixelhumor.scripts import SCRIPTS
+from punchline.benchmarks.pixelhumor.demo import SCRIPTS
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.journal import parse_journal

@@ -13,7 +13,16 @@ from punchline.project.needs import Project, walk
 from punchline.project.provenance import recorded
 from punchline.project.runs import changes, made_with
 
-SOURCES = ("raw annotation", "image", "subset", "user's file", "published values", "released answers", "manifest")
+SOURCES = (
+    "raw annotation",
+    "image",
+    "subset",
+    "user's file",
+    "published values",
+    "released answers",
+    "manifest",
+    "demo words",
+)
 
 
 class Cells(NamedTuple):

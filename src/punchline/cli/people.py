@@ -14,7 +14,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.storage import csv_text, parse_csv, write_text
 from punchline.project.paths import Paths, journal, manifest
 from punchline.project.selection import read_card
-from punchline.stages.fetch import ANNOTATION_COLUMNS
+from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS
 
 LABELLED = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
 STRIPS = Path(manifest("stripcipher", "strips.json"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Image, ModelCard, Request, Response, Scalar, digest_of
+from punchline.core.records import Image, ModelCard, Request, Response, Scalar, State, digest_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
@@ -19,8 +19,12 @@ class Engine(Protocol):
     """What an engine module's `engine(card, seed)` returns. Making one must be cheap: no weights, no network."""
 
     name: str
-    version: str  # of the engine, recorded with every response
     needs_images: bool  # False: requests whose image is missing are answered all the same
+
+    @property
+    def version(self) -> str:
+        """Of the engine, recorded with every response."""
+        ...
 
     def identity(self) -> dict[str, Any]:
         """All that can change an answer but the request: model id, revision, dtype, constants, seed, file digest."""
@@ -98,13 +102,32 @@ def load(card: ModelCard, seed: int) -> Engine:
     return engine
 
 
+def response(engine: Engine, request: Request, model_key: str, state: State, **fields: Any) -> Response:
+    """What an engine says to a request; `fields`: the others of a Response."""
+    return Response(
+        request_id=request.request_id,
+        model_key=model_key,
+        state=state,
+        engine=engine.name,
+        engine_version=engine.version,
+        **fields,
+    )
+
+
 def check_options(card: ModelCard, known: Collection[str]) -> None:
-    """Raises PunchlineError, naming the card and the nearest name, for an option that the engine does not know."""
-    for option in card.options:
+    """Raises PunchlineError, naming the card and the nearest name, for an option that the engine does not know.
+
+    Where `known` says of what type an option is, for one of another type too, and for a number below 1.
+    """
+    for option, value in card.options.items():
         if option not in known:
             raise PunchlineError(
                 f"unknown option {option!r}", file=card.file, way_out=nearest(str(option), sorted(known))
             )
+        kind = known[option] if isinstance(known, Mapping) else object
+        low = kind is int and isinstance(value, int) and (value is True or value < 1)
+        if low or not isinstance(value, kind):
+            raise PunchlineError(f"expected {kind.__name__}, got {value!r}", file=card.file, field=option)
 
 
 def check_files(card: ModelCard, engine: Engine) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from punchline.demo import art
-from punchline.demo.art import Box, Pen, Point
+from punchline.demo.pen import INK, SUPERSAMPLE, WHITE, Box, Colour, Pen, Point, letter, rgb, text_width, wrap
 from punchline.demo.scripts import Panel, Script
+from punchline.demo.things import THINGS, nameable
 
 MARGIN = 12  # around the page, pixels
 GUTTER = 12  # between panels, pixels
@@ -25,7 +25,7 @@ HEIGHTS = {"single": 300}
 HEIGHT = 236  # of the other layouts' panels, pixels
 LETTERS = 11.0  # height of capitals, pixels
 LABEL_CORNER: Box = (0, 0, 66, 40)  # kept free of text, relative to the panel: the label is written there later
-TONES = tuple(art.rgb(c) for c in ("ffffff", "fdf6e3", "eef6fb", "f3f8ea", "fbf0f3", "f4f1fb"))
+TONES = tuple(rgb(c) for c in ("ffffff", "fdf6e3", "eef6fb", "f3f8ea", "fbf0f3", "f4f1fb"))
 BACKGROUNDS = ("night", "indoor", "sea", "snow", "rain", "blank", "water", "swamp")
 
 _ITEM = re.compile(r"([a-z]+)((?:\.[a-z]+)*)([<>]?)(?:\*([\d.]+))?([<>]?)@(\d+)(?:,(\d+))?")
@@ -70,14 +70,15 @@ def generator(seed: int, name: str) -> random.Random:
 
 def page(script: Script) -> tuple[tuple[int, int], list[tuple[int, int, int, int]]]:
     """Size of the page (width, height) and the panels' frames (x1, y1, x2, y2) in reading order, in pixels."""
-    longest = max(len(row) for row in script.rows)
+    rows = script.rows.split("/")
+    longest = max(len(row) for row in rows)
     cell = 400 if script.layout == "single" else 300 if script.layout in ("column", "borderless") else CELL
     gutter = GAP if script.layout == "borderless" else GUTTER
     inner = longest * cell + (longest - 1) * gutter
     height = HEIGHTS.get(script.layout, HEIGHT)
     frames = []
     y = MARGIN
-    for row in script.rows:
+    for row in rows:
         weights = [int(c) for c in row]
         room = inner - gutter * (len(weights) - 1)
         x = float(MARGIN)
@@ -97,7 +98,7 @@ def _items(scene: str) -> tuple[set[str], list[_Item]]:
             backdrop.add(word)
             continue
         match = _ITEM.fullmatch(word)
-        if match is None or match[1] not in art.THINGS:
+        if match is None or not nameable(match[1]):
             raise ValueError(f"demo script: cannot read {word!r} in {scene!r}")
         name, marks, turn1, zoom, turn2, x, y = match.groups()
         share = int(x) / 100
@@ -150,8 +151,8 @@ def _place_text(frame: tuple[int, int, int, int], panel: Panel, items: Sequence[
         left = x1 + (LABEL_CORNER[2] if top_row else 8)
         right = x2 - 8
         room = right - left - 2 * pad_x
-        lines = art.wrap(words, min(room, 250), LETTERS)
-        w = max(art.text_width(line, LETTERS) for line in lines) + 2 * pad_x
+        lines = wrap(words, min(room, 250), LETTERS)
+        w = max(text_width(line, LETTERS) for line in lines) + 2 * pad_x
         h = len(lines) * step - 6 + 2 * pad_y
         if kind == "_":
             box = ((x1 + x2 - w) / 2, y2 - 8 - h, (x1 + x2 + w) / 2, y2 - 8)
@@ -168,8 +169,8 @@ def _place_text(frame: tuple[int, int, int, int], panel: Panel, items: Sequence[
             if before != index and bx - 12 < px < bx + w + 12:
                 room = (right - px - 12 if at > px else px - 12 - (x1 + 8)) - 2 * pad_x
                 if w - 2 * pad_x > room:
-                    lines = art.wrap(words, room, LETTERS)
-                    w = max(art.text_width(line, LETTERS) for line in lines) + 2 * pad_x
+                    lines = wrap(words, room, LETTERS)
+                    w = max(text_width(line, LETTERS) for line in lines) + 2 * pad_x
                     h = len(lines) * step - 6 + 2 * pad_y
                 bx = min(max(px + 12, at - w / 2), right - w) if at > px else max(min(px - 12 - w, at - w / 2), left)
         blocks.append(_Block(kind, lines, (bx, cursor, bx + w, cursor + h), speaker))
@@ -180,50 +181,50 @@ def _place_text(frame: tuple[int, int, int, int], panel: Panel, items: Sequence[
 
 
 def _backdrop(
-    pen: Pen, frame: tuple[int, int, int, int], ground: float, words: set[str], tone: art.Colour, framed: bool
+    pen: Pen, frame: tuple[int, int, int, int], ground: float, words: set[str], tone: Colour, framed: bool
 ) -> None:
     x1, y1, x2, y2 = frame
     flat = Pen(pen.image, pen.rng)
     if framed or words & {"night"}:
-        fill = art.rgb("ccd3ee") if "night" in words else art.rgb("e4ebf0") if "rain" in words else tone
+        fill = rgb("ccd3ee") if "night" in words else rgb("e4ebf0") if "rain" in words else tone
         flat.box(x1, y1, x2, y2, fill=fill, w=0)
     line = [(x1 + 3, ground), ((x1 + x2) / 2, ground + 1), (x2 - 3, ground)]
     if "blank" in words:
         return
     if "water" in words:
-        flat.box(x1, y1 + 84, x2, y2, fill=art.SEA, w=0)
+        flat.box(x1, y1 + 84, x2, y2, fill=rgb("sea"), w=0)
         _waves(flat, x1, x2, y1 + 84)
     elif "sea" in words:
         level = y1 + (y2 - y1) * 0.72
-        flat.box(x1, level, x2, y2, fill=art.SEA, w=0)
+        flat.box(x1, level, x2, y2, fill=rgb("sea"), w=0)
         _waves(flat, x1, x2, level)
     elif "swamp" in words:
-        flat.box(x1, ground - 10, x2, y2, fill=art.rgb("cfdcb0"), w=0)
+        flat.box(x1, ground - 10, x2, y2, fill=rgb("cfdcb0"), w=0)
         _waves(flat, x1, x2, ground - 10)
         for share in (0.42, 0.93):
             x = x1 + (x2 - x1) * share
             for lean in (-5, 0, 6):
-                flat.line((x, ground - 2), (x + lean, ground - 26), w=2, c=art.LEAF)
+                flat.line((x, ground - 2), (x + lean, ground - 26), w=2, c=rgb("leaf"))
     elif "indoor" in words:
         if framed:
-            flat.box(x1, ground, x2, y2, fill=art.rgb("e9dcc6"), w=0)
+            flat.box(x1, ground, x2, y2, fill=rgb("e9dcc6"), w=0)
         flat.line(*line, w=1.8)
     else:
         if framed:
-            flat.box(x1, ground, x2, y2, fill=art.WHITE if "snow" in words else art.rgb("d3e6bf"), w=0)
+            flat.box(x1, ground, x2, y2, fill=WHITE if "snow" in words else rgb("d3e6bf"), w=0)
         flat.line(*line, w=1.8)
     if "rain" in words:
         for _ in range((x2 - x1) // 9):
             x, y = pen.rng.uniform(x1 + 8, x2 - 6), pen.rng.uniform(y1 + 6, ground - 14)
-            flat.line((x, y), (x - 4, y + 10), w=1.2, c=art.rgb("8fb8d8"))
+            flat.line((x, y), (x - 4, y + 10), w=1.2, c=rgb("8fb8d8"))
     if "snow" in words:
         for _ in range((x2 - x1) // 14):
-            flat.dot(pen.rng.uniform(x1 + 8, x2 - 8), pen.rng.uniform(y1 + 8, ground - 8), 1.6, art.GREY)
+            flat.dot(pen.rng.uniform(x1 + 8, x2 - 8), pen.rng.uniform(y1 + 8, ground - 8), 1.6, rgb("grey"))
 
 
 def _waves(pen: Pen, x1: float, x2: float, y: float) -> None:
     points = [(x1 + i * (x2 - x1) / 24, y + (3 if i % 2 else -2)) for i in range(25)]
-    pen.line(*points, w=2, c=art.rgb("5a8fb8"))
+    pen.line(*points, w=2, c=rgb("5a8fb8"))
 
 
 def _tail(pen: Pen, box: Box, target: Point, spread: float = 7) -> list[Point]:
@@ -240,7 +241,7 @@ def _balloon(pen: Pen, block: _Block, target: Point | None) -> None:
     """The frame of one block of words, and its tail."""
     x1, y1, x2, y2 = block.box
     if block.kind in ("=", "_"):
-        pen.box(x1, y1, x2, y2, fill=art.rgb("fff0b8"), w=1.8)
+        pen.box(x1, y1, x2, y2, fill=rgb("fff0b8"), w=1.8)
         return
     tail = _tail(pen, block.box, target) if target else []
     cx, cy, rx, ry = (x1 + x2) / 2, (y1 + y2) / 2, (x2 - x1) / 2, (y2 - y1) / 2
@@ -248,11 +249,11 @@ def _balloon(pen: Pen, block: _Block, target: Point | None) -> None:
         points = _jagged(cx, cy, rx - 9, ry - 9, 9)
         if tail:
             tail = [(tail[0][0], y2 - 14), tail[1], (tail[2][0], y2 - 14)]
-            pen.poly(*tail, fill=art.WHITE, w=2)
-        pen.poly(*points, fill=art.WHITE, w=2)
+            pen.poly(*tail, fill=WHITE, w=2)
+        pen.poly(*points, fill=WHITE, w=2)
         if tail:
             inset = [(tail[0][0] + 2, y2 - 16), (tail[1][0], tail[1][1] - 7), (tail[2][0] - 2, y2 - 16)]
-            pen.poly(*inset, fill=art.WHITE, w=0)
+            pen.poly(*inset, fill=WHITE, w=0)
         return
     corner = min(ry, 15.0)
     outline: list[Point] = []
@@ -274,7 +275,7 @@ def _balloon(pen: Pen, block: _Block, target: Point | None) -> None:
         ring += [(x, cy) for x in (x1 + 9, x2 - 9)]
         for x, y in ring:
             pen.oval(x, y, 14 if y1 + 8 < y < y2 - 8 else 12, 8 if y != cy else ry * 0.7, w=2)
-        pen.box(x1 + 10, y1 + 6, x2 - 10, y2 - 6, fill=art.WHITE, w=0)
+        pen.box(x1 + 10, y1 + 6, x2 - 10, y2 - 6, fill=WHITE, w=0)
         for x, y in ring:
             pen.oval(x, y, 12.6 if y1 + 8 < y < y2 - 8 else 10.6, 6.6 if y != cy else ry * 0.7 - 1.4, w=0)
         if tail:
@@ -282,7 +283,7 @@ def _balloon(pen: Pen, block: _Block, target: Point | None) -> None:
             for share, r in ((0.35, 4.5), (0.85, 2.8)):
                 pen.oval(ax + (tx - ax) * share, ay + 3 + (ty - ay) * share, r, r, w=1.8)
         return
-    pen.poly(*outline, fill=art.WHITE, w=2)
+    pen.poly(*outline, fill=WHITE, w=2)
 
 
 def _jagged(x: float, y: float, rx: float, ry: float, spike: float) -> list[Point]:
@@ -303,17 +304,17 @@ def _write(pen: Pen, lines: Sequence[str], box: Box, size: float, drawn: Drawn) 
     step = size + 6 * size / LETTERS
     top = (box[1] + box[3]) / 2 - (len(lines) * step - 6 * size / LETTERS) / 2
     for i, line in enumerate(lines):
-        at = art.letter(pen.image, line, (box[0] + box[2]) / 2, top + i * step + size, size)
+        at = letter(pen.image, line, (box[0] + box[2]) / 2, top + i * step + size, size)
         drawn.lettering.append(at)
 
 
 def _effect(pen: Pen, words: str, x: float, y: float, drawn: Drawn) -> None:
     """A sound effect: big letters in a jagged star."""
     size = 17.0
-    rx, ry, spike = art.text_width(words, size) / 2 + 10, size / 2 + 9, 13.0
+    rx, ry, spike = text_width(words, size) / 2 + 10, size / 2 + 9, 13.0
     points = _jagged(x, y, rx, ry, spike)
-    pen.poly(*points, fill=art.YELLOW, w=2.2)
-    drawn.lettering.append(art.letter(pen.image, words, x, y + size / 2, size, weight=2.6))
+    pen.poly(*points, fill=rgb("yellow"), w=2.2)
+    drawn.lettering.append(letter(pen.image, words, x, y + size / 2, size, weight=2.6))
     drawn.balloons.append((x - rx - spike, y - ry - spike, x + rx + spike, y + ry + spike))
 
 
@@ -325,7 +326,7 @@ def _draw_panel(
     canvas: np.ndarray[Any, Any],
     frame: tuple[int, int, int, int],
     panel: Panel,
-    tone: art.Colour,
+    tone: Colour,
     framed: bool,
     rng: random.Random,
 ) -> Drawn:
@@ -333,7 +334,7 @@ def _draw_panel(
     x1, y1, x2, y2 = frame
     drawn = Drawn(frame)
     # Things may not leave their panel: draw on a view of it.
-    s = art.SUPERSAMPLE
+    s = SUPERSAMPLE
     view = canvas[y1 * s : y2 * s, x1 * s : x2 * s]
     local = (0, 0, x2 - x1, y2 - y1)
     pen = Pen(view, rng)
@@ -343,11 +344,11 @@ def _draw_panel(
     ground = min((b.box[1] for b in blocks if b.kind == "_"), default=height - 8.0) - 5
     _backdrop(pen, local, ground - 3, backdrop, tone, framed)
     text_bottom = max((b.box[3] for b in blocks if b.kind != "_"), default=26.0)
-    standing = [art.THINGS[i.name].height * i.zoom for i in items if i.y is None and not art.THINGS[i.name].crosses]
+    standing = [THINGS[i.name].room[1] * i.zoom for i in items if i.y is None and not THINGS[i.name].crosses]
     fit = (ground - text_bottom - 12) / max(standing, default=100.0)
     zoom = min(max(fit, 0.55), 1.45 if height > 260 else 1.2)
     spare = ground - text_bottom - max(standing, default=height) * zoom - 20
-    floating = any(i.y is not None and not art.THINGS[i.name].crosses for i in items)
+    floating = any(i.y is not None and not THINGS[i.name].crosses for i in items)
     if spare > 0 and standing and not floating and not any(t[0] in "=*" for t in panel.texts):
         # little ones: their words come down to them
         down = min(spare * 0.5, 56.0)
@@ -358,13 +359,13 @@ def _draw_panel(
     mouths: list[Point | None] = []
     signs: list[tuple[str, Box]] = []
     for item in items:
-        kind = art.THINGS[item.name]
+        kind = THINGS[item.name]
         origin = (width * item.x, ground if item.y is None else height * item.y)
         own = Pen(view, rng, origin, zoom * item.zoom, item.left)
-        mouth = kind.draw(own, item.marks)
-        mouths.append(own.place(*mouth) if mouth else None)
+        mouths.append(kind.draw(own, item.marks))
         z = zoom * item.zoom
-        body = (origin[0] - kind.half * z, origin[1] - kind.height * z, origin[0] + kind.half * z, origin[1])
+        half, tall = kind.room
+        body = (origin[0] - half * z, origin[1] - tall * z, origin[0] + half * z, origin[1])
         if not kind.crosses:
             drawn.bodies.append((item.name, body))
         if kind.text:
@@ -383,9 +384,9 @@ def _draw_panel(
         elif kind_of == "=" and speaker:
             box = next(b for name, b in signs if name == speaker)
             size = LETTERS
-            while max(art.text_width(line, size) for line in art.wrap(words, box[2] - box[0], size)) > box[2] - box[0]:
+            while max(text_width(line, size) for line in wrap(words, box[2] - box[0], size)) > box[2] - box[0]:
                 size -= 0.5
-            _write(pen, art.wrap(words, box[2] - box[0], size), box, size, drawn)
+            _write(pen, wrap(words, box[2] - box[0], size), box, size, drawn)
         else:
             block = next(placed)
             index = _named(items, speaker) if speaker else None
@@ -400,7 +401,7 @@ def _draw_panel(
             view,
             (thick // 2, thick // 2),
             (view.shape[1] - thick // 2 - 1, view.shape[0] - thick // 2 - 1),
-            art.INK,
+            INK,
             thick,
         )
     drawn.lettering = [_moved(b, x1, y1) for b in drawn.lettering]
@@ -412,7 +413,7 @@ def _draw_panel(
 def picture(script: Script, name: str, seed: int = 0) -> tuple[np.ndarray[Any, Any], list[Drawn]]:
     """The comic as an image (uint8, height x width x 3, BGR) and what its panels hold, in reading order."""
     (width, height), frames = page(script)
-    s = art.SUPERSAMPLE
+    s = SUPERSAMPLE
     canvas = np.full((height * s, width * s, 3), 255, np.uint8)
     rng = generator(seed, name)
     framed = script.layout != "borderless"

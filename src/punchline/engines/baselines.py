@@ -19,7 +19,7 @@ import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Guesses, Looks, NoAnswer, guesses
-from punchline.core.engine import check_options
+from punchline.core.engine import check_options, response
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Image, ModelCard, Request, Response, State, sha256
 from punchline.core.threads import threads
@@ -93,17 +93,7 @@ class Baseline:
         responses = []
         for request in requests:
             state, text = self._answer(request, images, looked)
-            responses.append(
-                Response(
-                    request_id=request.request_id,
-                    model_key=model_key,
-                    state=state,
-                    text=text if state == "ok" else None,
-                    reason=text if state != "ok" else None,
-                    engine=self.name,
-                    engine_version=self.version,
-                )
-            )
+            responses.append(response(self, request, model_key, state, **{"text" if state == "ok" else "reason": text}))
         return responses
 
     def _answer(self, request: Request, images: Mapping[str, Path], looked: Look) -> tuple[State, str]:

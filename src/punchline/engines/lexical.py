@@ -14,9 +14,9 @@ from typing import Any
 
 import punchline
 from punchline.core.benchmark import module_of, wording
-from punchline.core.engine import check_options
+from punchline.core.engine import check_options, response
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import ModelCard, Request, Response, Text
+from punchline.core.records import ModelCard, Request, Response, State, Text
 from punchline.project import code
 
 BASELINES = ("echo", "overlap")
@@ -87,15 +87,9 @@ class Lexical:
         for request in requests:
             parts = (part.text for m in request.messages for part in m.content if isinstance(part, Text))
             text = self._answer(request.benchmark, "\n".join(parts))
-            yield Response(
-                request_id=request.request_id,
-                model_key=model_key,
-                state="missing" if text is None else "ok",
-                text=text,
-                reason="not attempted" if text is None else None,
-                engine=self.name,
-                engine_version=self.version,
-            )
+            state: State = "missing" if text is None else "ok"
+            reason = "not attempted" if text is None else None
+            yield response(self, request, model_key, state, text=text, reason=reason)
 
     def _answer(self, benchmark: str, prompt: str) -> str | None:
         words = wording(benchmark)

@@ -16,7 +16,7 @@ import punchline
 from punchline.bench.released import JUDGE, Answer, Answers, Format, Select
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
-from punchline.core.engine import check_options
+from punchline.core.engine import check_options, response
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import ModelCard, Request, Response, State, digest_of, sha256
 from punchline.project import code
@@ -144,16 +144,16 @@ class Replay:
         for request in requests:
             answer, reason = self._look_up(request)
             state: State = "ok" if reason is None else "missing"
-            yield Response(
-                request_id=request.request_id,
-                model_key=model_key,
-                state=state,
+            effective = {} if answer.judge is None else {"judge": answer.judge}
+            yield response(
+                self,
+                request,
+                model_key,
+                state,
                 text=answer.text,
                 reason=reason,
                 usage=answer.usage,
-                engine=self.name,
-                engine_version=self.version,
-                effective={} if answer.judge is None else {"judge": answer.judge},
+                effective=effective,
             )
 
     def _look_up(self, request: Request) -> tuple[Answer, str | None]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from punchline.core.engine import check_options, version_of
+from punchline.core.engine import check_options, response, version_of
 from punchline.core.errors import PunchlineError, nearest, one_line
 from punchline.core.records import ModelCard, Request, Response, Scalar, State, Text
 from punchline.project import revisions, small_models
@@ -117,14 +117,7 @@ class Similarity:
         """
 
         def respond(request: Request, state: State, **fields: Any) -> Response:
-            return Response(
-                request_id=request.request_id,
-                model_key=model_key,
-                engine=self.name,
-                engine_version=self.version,
-                state=state,
-                **fields,
-            )
+            return response(self, request, model_key, state, **fields)
 
         if reason := self.unavailable():
             yield from (respond(request, "failed", reason=reason) for request in requests)
@@ -427,11 +420,6 @@ def _check_options(card: ModelCard) -> None:
     """Raises PunchlineError for an option that is unknown, missing or of the wrong kind."""
     file = card.file
     check_options(card, OPTIONS)
-    for option, value in card.options.items():
-        kind = OPTIONS[option]
-        low = kind is int and isinstance(value, int) and (value is True or value < 1)
-        if low or not isinstance(value, kind):
-            raise PunchlineError(f"expected {kind.__name__}, got {value!r}", file=file, field=option)
     metric = card.options.get("metric")
     if metric not in METRICS:
         what = "the option is missing" if metric is None else f"unknown metric {metric!r}"

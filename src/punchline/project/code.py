@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,15 @@ def closure(*modules: str) -> dict[str, Path]:
         queue += [name for name in _imports(path) if not name.startswith(NOT_FOLLOWED)]
         queue.append(module.rpartition(".")[0])  # importing a module runs its packages
     return dict(sorted(found.items()))
+
+
+def data(*modules: str) -> list[str]:
+    """Data files of `modules` and what they import, seen from here: beside x.py, x.yaml or those of the folder x."""
+    files: list[Path] = []
+    for path in closure(*modules).values():
+        own = path.with_suffix(".yaml")
+        files += [own] if own.is_file() else sorted(path.with_suffix("").glob("*.yaml"))
+    return [Path(os.path.relpath(file)).as_posix() for file in files]
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from punchline.core.engine import Engine, Released, model_key
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
 from punchline.core.storage import parse_csv, read_columns, read_records, read_table
-from punchline.project import adapters, paths, recipes, revisions, small_models
+from punchline.project import adapters, code, paths, recipes, revisions, small_models
 from punchline.project.hops import CHAINED, RELEASED, Hop, by_journal, card_of_released, hops_of, scorers_of
 from punchline.project.paths import Paths
 from punchline.project.provenance import Need, Step
@@ -163,14 +163,15 @@ class Project:
             "manifest", paths.manifest(benchmark), content=lambda: sorted(self.annotations(benchmark).items())
         )
         drawn = self.selection.corpus.drawn
+        demo = benchmarks.module_of(benchmark, "demo")
         folder = Path(self.paths.raw(benchmark, "images"))
         return Step(
             "draw_demo" if drawn else "fetch_annotations",
             (benchmark,),
             tuple(self.paths.raw(benchmark, name) for name in self.annotations(benchmark)),
-            () if drawn else (manifest,),
+            tuple(Need("demo words", file) for file in code.data(demo)) if drawn else (manifest,),
             {},
-            (benchmarks.module_of(benchmark, "demo"),) if drawn else (),
+            (demo,) if drawn else (),
             extra=lambda: sorted(path.as_posix() for path in folder.glob("*.png")) if drawn else [],
             record=self.paths.raw(benchmark, "annotations.made.json"),
         )
@@ -240,7 +241,7 @@ class Project:
             (self.paths.availability(benchmark),),
             (self._ledger(benchmark),),
             {},
-            ("punchline.stages.fetch",),
+            ("punchline.stages.fetch.ledger",),
         )
 
     # What models see, and gold

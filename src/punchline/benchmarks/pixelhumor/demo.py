@@ -14,8 +14,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import cv2
-
 from punchline.benchmarks.pixelhumor import (
     ANNOTATIONS,
     COMICS,
@@ -26,11 +24,13 @@ from punchline.benchmarks.pixelhumor import (
     STYLES,
     SUBJECTIVE,
 )
-from punchline.benchmarks.pixelhumor.scripts import LAYOUTS, SCRIPTS
+from punchline.comics.number import encode
 from punchline.core import storage
 from punchline.demo.comics import generator, page, panel_texts, picture
-from punchline.demo.scripts import Script
+from punchline.demo.scripts import Script, words
 
+LAYOUTS = ("borderless", "column", "grid", "single", "strip", "uneven")
+SCRIPTS = words(__file__, tuple[Script, ...])
 EXPLANATIONS = "human_explanation.csv"
 FULL_COLUMNS = ("comic_id", "comic_url", "Q1", "Q2", "Q3", "Q4", "Q5")
 OBJECTIVE_COLUMNS = ("panel_sequence", "text", "number_of_panels")
@@ -72,8 +72,8 @@ def _gold(script: Script, sequence: Sequence[int]) -> Vote:
     """What consolidated votes should say; both modalities as two labels, as the annotators wrote it."""
     if script.peak is None:
         return ["No"], [script.sound], ["NA"], ["NA"], ["NA"]
-    modality = ["Text", "Visual"] if script.modality == "Both" else [script.modality]
-    return ["Yes"], [script.sound], [str(sequence[script.peak - 1])], modality, list(script.styles)
+    modality = ["Text", "Visual"] if script.by == "Both" else [script.by]
+    return ["Yes"], [script.sound], [str(sequence[script.peak - 1])], modality, script.styles.split()
 
 
 def _dissent(gold: Vote, sequence: Sequence[int], rng: random.Random, away: Sequence[str] = ()) -> Vote:
@@ -173,9 +173,4 @@ def draw(folder: Path, seed: int = 0) -> None:
         storage.write_text(folder / file, content)
     for name, script in zip(comic_ids(), SCRIPTS, strict=True):
         image, _ = picture(script, name, seed)
-        done, png = cv2.imencode(
-            ".png", image, [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT]
-        )
-        if not done:
-            raise RuntimeError(f"OpenCV could not encode {name} as PNG")
-        storage.write_bytes(folder / "images" / f"{name}.png", png.tobytes())
+        storage.write_bytes(folder / "images" / f"{name}.png", encode(image))

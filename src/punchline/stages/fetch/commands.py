@@ -19,14 +19,10 @@ from punchline.core.storage import read_records, write_records
 from punchline.project import paths
 from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
-from punchline.stages.fetch import (
-    fetch_annotations,
-    fetch_images,
-    read_ids,
-    read_pages,
-    read_sources,
-    write_availability,
-)
+from punchline.stages.fetch.annotations import fetch_annotations
+from punchline.stages.fetch.images import fetch_images
+from punchline.stages.fetch.ledger import write_availability
+from punchline.stages.fetch.manifests import read_ids, read_pages, read_sources
 from punchline.stages.job import make
 
 RETRY = "PUNCHLINE_RETRY_MISSING"  # try again what the ledger records as missing

@@ -1,0 +1,291 @@
+"""Models in process, through Hugging Face transformers: for what vLLM does not serve, and where no server is wanted.
+
+The model's own processor and chat template; batches of prompts of like length; answers batch by batch. Extra packages:
+`make hf`. Nothing here needs torchvision. What batching may change: docs/transformers.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from punchline.core.engine import check_options, response, version_of
+from punchline.core.errors import PunchlineError, nearest, one_line
+from punchline.core.records import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
+from punchline.engines.transformers.loaded import Loaded, free, pixels_of
+from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
+from punchline.engines.transformers.sampling import check_sampling, greedy, sampling_of
+from punchline.project import adapters, revisions, small_models
+from punchline.project.recipes import DTYPES
+
+OPTIONS: dict[str, type] = {
+    "id": str,
+    "revision": str,
+    "adapter": str,
+    "dtype": str,
+    "device": str,
+    "attention": str,
+    "batch_size": int,
+    "batch_tokens": int,
+    "trust_remote_code": bool,
+    "template": dict,
+}
+PACKAGES = ("torch", "transformers", "PIL")
+BATCH_SIZE = 64  # prompts
+BATCH_TOKENS = 32768  # prompt and answer of all rows of a batch
+PIXELS_PER_TOKEN = 28 * 28  # as Qwen2-VL; for sorting by size only
+
+
+class Transformers:
+    """The engine. Weights are loaded at the first batch."""
+
+    name = "transformers"
+
+    def __init__(self, card: ModelCard, seed: int) -> None:
+        _check_options(card)
+        self.card = card
+        self.seed = seed
+        self.id: str = card.options["id"]
+        self.needs_images = "image" in card.modality
+        self.batch_size: int = card.options.get("batch_size", BATCH_SIZE)
+        self.batch_tokens: int = card.options.get("batch_tokens", BATCH_TOKENS)
+        self.dtype: str = card.options.get("dtype", "auto")
+        self._loaded: Any = None
+
+    @property
+    def version(self) -> str:
+        """Of transformers and torch: both change what a model computes."""
+        return ", ".join(f"{package} {version_of(package)}" for package in ("transformers", "torch"))
+
+    @functools.cached_property
+    def revision(self) -> str:
+        """The commit, or the digest of the folder's files; asks the hub the first time where the card pins none."""
+        return revisions.pinned(self.id, self.card.options.get("revision"))
+
+    def identity(self) -> dict[str, Any]:
+        """Model, revision, dtype and all else in the card that changes the answers; not how they are batched."""
+        identity: dict[str, Any] = {
+            "id": self.id,
+            "revision": self.revision,
+            "dtype": self.dtype,
+            "images": self.needs_images,
+            "seed": self.seed,
+        }
+        for option in ("attention", "template", "trust_remote_code"):
+            if self.card.options.get(option):
+                identity[option] = self.card.options[option]
+        if adapter := self.card.options.get("adapter"):
+            identity["adapter"] = adapters.identity(adapter)
+        return identity
+
+    def unavailable(self) -> str | None:
+        """Missing packages, or a folder that is not there and that nothing here builds."""
+        if absent := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
+            return f"not installed: {', '.join(absent)}; run make hf"
+        if adapter := self.card.options.get("adapter"):
+            if importlib.util.find_spec("peft") is None:
+                return "not installed: peft; run make hf"
+            if adapters.trained(adapter) is None:
+                return adapters.how_to_train(adapter)
+        if revisions.is_folder(self.id) and not Path(self.id).is_dir():
+            name = small_models.builder_of(self.id)
+            if name is None:
+                return f"no such folder: {self.id}"
+            if absent := small_models.absent(name):
+                return f"building {self.id} needs {', '.join(absent)}; run make hf"
+        return None
+
+    def close(self) -> None:
+        """Free the model's memory."""
+        if self._loaded is not None:
+            self._loaded = None
+            free()
+
+    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+        """One response a request, batch by batch, the largest prompts first.
+
+        A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`. Raises
+        PunchlineError for an unknown sampling parameter, before anything is loaded.
+        """
+        if not requests:
+            return
+        asked = [(request, sampling_of(self.card, request)) for request in requests]
+        if reason := self.unavailable():
+            raise PunchlineError(reason, file=self.card.file)
+        if self._loaded is None:
+            self._loaded = Loaded(self.card, self.id, self.revision, self.dtype)
+        loaded: Loaded = self._loaded
+
+        def respond(request: Request, state: State, **fields: Any) -> Response:
+            return response(self, request, model_key, state, **fields)
+
+        prompts: dict[str, dict[tuple[Any, ...], Prompt]] = {}  # by part of the adapter
+        for request, sampling in asked:
+            part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
+            if part is None:
+                yield respond(request, "missing", reason=f"the adapter was not trained on the task {request.task}")
+                continue
+            prompt = self._prompt(request, sampling, images, loaded)
+            if isinstance(prompt, tuple):
+                state, reason = prompt
+                yield respond(request, state, reason=reason)
+                continue
+            own = None if greedy(sampling) else request.request_id
+            key = (prompt.text, prompt.images, tuple(sorted(sampling.items())), own)
+            same = prompts.setdefault(part, {}).setdefault(key, prompt)
+            if same is not prompt:
+                same.requests.append(request)
+
+        for prompt, answered in self._run_parts(prompts, loaded):
+            for request in prompt.requests:
+                if isinstance(answered, str):
+                    yield respond(request, "failed", reason=answered)
+                    continue
+                yield respond(
+                    request,
+                    "ok",
+                    text=loaded.decode(answered.tokens),
+                    finish_reason="stop" if answered.ended else "length",
+                    usage=Usage(prompt=answered.prompt, completion=len(answered.tokens) + answered.ended),
+                    latency_s=answered.seconds,
+                    effective={**answered.sampling, "dtype": loaded.dtype, "device": loaded.device},
+                )
+
+    def _prompt(
+        self, request: Request, sampling: dict[str, Scalar], images: Mapping[str, Path], loaded: Loaded
+    ) -> Prompt | tuple[State, str]:
+        """A request as the model reads it, or the state and the reason why it is not asked."""
+        parts = [part for message in request.messages for part in message.content]
+        digests = [part.sha256 for part in parts if isinstance(part, Image)]
+        if digests and not self.needs_images:
+            return "missing", "the model reads no images"
+        if None in digests:
+            return "missing", "image missing"
+        limit = self.card.images_per_prompt
+        if limit is not None and len(digests) > limit:
+            return "failed", f"{len(digests)} images, and the model takes {limit} at most"
+        for part in parts:
+            if isinstance(part, Text) and (token := loaded.control_token_in(part.text)):
+                return "failed", f"the text holds the model's control token {token!r}"
+        files = []
+        for digest in digests:
+            if digest is None or digest not in images:
+                raise PunchlineError(
+                    f"no file for the image {digest} of {request.task}",
+                    record=request.item_id,
+                    way_out="Run again with --forcerun pictures",
+                )
+            files.append(images[digest])
+        try:
+            text = loaded.render(request, self.card.options.get("template", {}))
+            pixels = [pixels_of(file) for file in files]
+        except (ValueError, OSError) as error:
+            return "failed", one_line(error)
+        tokens = loaded.tokenise(text)
+        size = len(tokens) + sum(count // PIXELS_PER_TOKEN for count in pixels)
+        if loaded.context and len(tokens) >= loaded.context:
+            return "failed", _too_long(len(tokens), loaded.context)
+        seeded = {} if greedy(sampling) else {"seed": sampling.get("seed", self.seed + request.sample)}
+        known = {key: value for key, value in sampling.items() if key != "seed"} | seeded
+        return Prompt([request], text, tokens, tuple(files), size, known)
+
+    def _run_parts(
+        self, prompts: Mapping[str, Mapping[Any, Prompt]], loaded: Loaded
+    ) -> Iterator[tuple[Prompt, Answer | str]]:
+        """Every prompt with its answer, one part of the adapter after the other."""
+        for part, own in prompts.items():
+            if loaded.tuned is not None:
+                loaded.tuned.use(part)
+            yield from self._run(list(own.values()), loaded)
+
+    def _run(self, prompts: list[Prompt], loaded: Loaded) -> Iterator[tuple[Prompt, Answer | str]]:
+        """Every prompt with its answer, or with the reason why there is none. The next batch is read while one runs.
+
+        Out of memory: the batch is halved, and so are those to come that are as large.
+        """
+        import torch
+
+        queue = deque(batches(prompts, self.batch_size, self.batch_tokens))
+        most: float = float("inf")  # tokens of a batch that memory holds, as far as is known
+        with ThreadPoolExecutor(1) as pool:
+            ahead: Future[Any] | None = None
+            read: list[Prompt] = []  # what `ahead` reads
+            while queue:
+                batch = queue.popleft()
+                if len(batch) > 1 and cost(batch) > most:
+                    queue.extendleft([batch[len(batch) // 2 :], batch[: len(batch) // 2]])
+                    continue
+                try:
+                    inputs = ahead.result() if ahead is not None and read is batch else loaded.read(batch)
+                except (ValueError, OSError) as error:  # a damaged image, say: find out whose it is
+                    ahead = None
+                    if len(batch) == 1:
+                        yield batch[0], one_line(error)
+                    else:
+                        queue.extendleft([prompt] for prompt in batch)
+                    continue
+                ahead = None
+                if loaded.context and any(long := [n >= loaded.context for n in inputs.lengths]):
+                    for prompt, too_long, length in zip(batch, long, inputs.lengths, strict=True):
+                        if too_long:
+                            yield prompt, _too_long(length, loaded.context)
+                    if rest := [prompt for prompt, too_long in zip(batch, long, strict=True) if not too_long]:
+                        queue.appendleft(rest)
+                    continue
+                if queue and queue[0][0].images:
+                    read = queue[0]
+                    ahead = pool.submit(loaded.read, read)
+                answers: list[Answer] | None = None
+                try:
+                    answers = loaded.generate(batch, inputs)
+                except (torch.OutOfMemoryError, RuntimeError) as error:
+                    if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
+                        raise
+                del inputs
+                if answers is not None:
+                    yield from zip(batch, answers, strict=True)
+                    continue
+                free()  # here, where no traceback holds tensors any more
+                if len(batch) == 1:
+                    yield batch[0], "out of memory"
+                else:
+                    most = min(most, cost(batch) / 2)
+                    queue.extendleft([batch[len(batch) // 2 :], batch[: len(batch) // 2]])
+
+
+def engine(card: ModelCard, seed: int) -> Transformers:
+    """The engine of a model card. Raises PunchlineError for an unknown option or sampling parameter."""
+    return Transformers(card, seed)
+
+
+def _too_long(tokens: int, context: int) -> str:
+    return f"the prompt has {tokens} tokens; with an answer it does not fit into the context of {context}"
+
+
+def _check_options(card: ModelCard) -> None:
+    """Raises PunchlineError for an option that is unknown or of the wrong kind."""
+    file = card.file
+    check_options(card, OPTIONS)
+    if not card.options.get("id"):
+        raise PunchlineError("the option is missing", file=file, field="id", way_out="Name a hub model or a folder")
+    dtype = card.options.get("dtype", "auto")
+    if dtype not in DTYPES:
+        raise PunchlineError(f"unknown dtype {dtype!r}", file=file, field="dtype", way_out=nearest(dtype, DTYPES))
+    revision = card.options.get("revision")
+    revisions.check(card.options["id"], revision, file)
+    if "adapter" in card.options:
+        adapters.check(card.options["adapter"], file)
+    if card.options.get("trust_remote_code") and revision is None:
+        raise PunchlineError(
+            "code from the hub runs at a pinned revision only",
+            file=file,
+            field="trust_remote_code",
+            way_out="Read the code, then write the commit that you read as `revision`",
+        )
+    for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
+        check_sampling(sampling, file)

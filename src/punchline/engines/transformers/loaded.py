@@ -1,0 +1,271 @@
+"""A model in memory: prompts to tensors, tensors to answers."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from punchline.core.errors import PunchlineError, one_line
+from punchline.core.records import ModelCard, Request, Text
+from punchline.engines.transformers.prompts import Answer, Prompt, shared
+from punchline.engines.transformers.sampling import processors
+from punchline.project import adapters, revisions, small_models
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A batch as tensors. Rows are padded on the left."""
+
+    tensors: dict[str, Any]
+    lengths: list[int]  # tokens of each prompt, images included
+
+
+class Loaded:
+    """A model in memory, with its tokeniser and, if it reads images, its processor."""
+
+    def __init__(self, card: ModelCard, model_id: str, revision: str, dtype: str) -> None:
+        import torch
+        from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoTokenizer
+        from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+
+        device = card.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
+        if dtype == "auto":
+            dtype = "float32" if device == "cpu" else "bfloat16"
+        where: dict[str, Any] = {"pretrained_model_name_or_path": model_id}
+        if revisions.is_folder(model_id):
+            revisions.verify_folder(model_id)
+            where["local_files_only"] = True
+        else:
+            where["revision"] = revision
+        if card.options.get("trust_remote_code"):
+            where["trust_remote_code"] = True
+        try:
+            with small_models.quiet():
+                config = AutoConfig.from_pretrained(**where)
+                reads_images = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES or (
+                    "AutoModelForImageTextToText" in getattr(config, "auto_map", {})
+                )
+                if "image" in card.modality and not reads_images:
+                    raise PunchlineError(
+                        f"{config.model_type} models read no images",
+                        file=card.file,
+                        field="modality",
+                        way_out="Write modality: [text]",
+                    )
+                kind = AutoModelForImageTextToText if reads_images else AutoModelForCausalLM
+                attention = {"attn_implementation": card.options["attention"]} if "attention" in card.options else {}
+                placed = {"device_map": "auto"} if device == "auto" else {}
+                self.model = kind.from_pretrained(**where, dtype=getattr(torch, dtype), **attention, **placed).eval()
+                if not placed:
+                    self.model.to(device)
+                self.tokenizer = AutoTokenizer.from_pretrained(**where, padding_side="left")
+                self.processor = _processor(where, config, self.tokenizer) if "image" in card.modality else None
+                self.tuned: adapters.Tuned | None = None
+                if adapter := card.options.get("adapter"):
+                    self.tuned = adapters.load(adapter, self.model, model_id, revision, card.file)
+        except (OSError, ValueError, ImportError, RuntimeError, AssertionError) as error:
+            raise PunchlineError(f"the model cannot be loaded: {one_line(error)}", file=card.file) from error
+        self._reader = self.processor or self.tokenizer
+        if self.processor is not None:
+            self.tokenizer = self.processor.tokenizer
+            self.tokenizer.padding_side = "left"
+        if self.tokenizer.pad_token_id is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        if not getattr(self._reader, "chat_template", None) and not self.tokenizer.chat_template:
+            raise PunchlineError(
+                "the model has no chat template", file=card.file, way_out="Choose its instruct variant"
+            )
+        self._decoder = copy.deepcopy(self.tokenizer)  # used while the next batch is tokenised in another thread
+        self._control = sorted({str(t) for t in self.tokenizer.all_special_tokens}, key=len, reverse=True)
+        self.dtype, self.device = dtype, str(self.model.device.type)
+        text = config.get_text_config()
+        limits = [n for n in (card.context, getattr(text, "max_position_embeddings", None)) if n]
+        self.context: int | None = min(limits, default=None)
+
+        # The model's own generation defaults (a temperature, a repetition penalty) would silently join ours: only its
+        # token ids are kept.
+        kept = self.model.generation_config
+        ends = kept.eos_token_id if kept.eos_token_id is not None else self.tokenizer.eos_token_id
+        self.ends: list[int] = [ends] if isinstance(ends, int) else list(ends or [])
+        self.model.generation_config = type(kept)(
+            bos_token_id=kept.bos_token_id, eos_token_id=self.ends, pad_token_id=self.tokenizer.pad_token_id
+        )
+
+    def control_token_in(self, text: str) -> str | None:
+        """A token of the chat's frame that a text holds: it could forge a turn, or stand for an image."""
+        return next((token for token in self._control if token in text), None)
+
+    def render(self, request: Request, template: Mapping[str, Any]) -> str:
+        """The prompt that the chat template makes. Raises ValueError for a conversation that it does not take."""
+        import jinja2
+
+        conversation: list[dict[str, Any]] = []
+        for message in request.messages:
+            if self.processor is None:
+                content: Any = "".join(part.text for part in message.content if isinstance(part, Text))
+            else:
+                content = [
+                    {"type": "text", "text": part.text} if isinstance(part, Text) else {"type": "image"}
+                    for part in message.content
+                ]
+            conversation.append({"role": message.role, "content": content})
+        try:
+            return str(
+                self._reader.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True, **template)
+            )
+        except jinja2.TemplateError as error:
+            raise ValueError(f"the chat template: {error}") from error
+
+    def tokenise(self, text: str) -> tuple[int, ...]:
+        """Token ids of a rendered prompt, which holds all special tokens itself."""
+        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Text of an answer."""
+        return str(self._decoder.decode(tokens, skip_special_tokens=True))
+
+    def read(self, batch: Sequence[Prompt]) -> Inputs:
+        """Prompts and images as tensors. Raises ValueError or OSError for an image that cannot be read."""
+        import torch
+
+        if self.processor is None:
+            # Rows share their first tokens; what follows is padded behind these (see `generate`).
+            common = shared([prompt.tokens for prompt in batch])
+            width = max(len(prompt.tokens) for prompt in batch)
+            rows, mask = [], []
+            for tokens in (prompt.tokens for prompt in batch):
+                gap = width - len(tokens)
+                rows.append([*tokens[:common], *[self.tokenizer.pad_token_id] * gap, *tokens[common:]])
+                mask.append([1] * common + [0] * gap + [1] * (len(tokens) - common))
+            tensors = {"input_ids": torch.tensor(rows), "attention_mask": torch.tensor(mask)}
+            return Inputs({**tensors, "shared": common}, [len(prompt.tokens) for prompt in batch])
+        pictures = [[_open(file) for file in prompt.images] for prompt in batch]
+        tensors = dict(
+            self.processor(
+                text=[prompt.text for prompt in batch],
+                images=pictures if any(pictures) else None,
+                padding=True,
+                return_tensors="pt",
+                add_special_tokens=False,
+            )
+        )
+        return Inputs({**tensors, "shared": 0}, tensors["attention_mask"].sum(dim=1).tolist())
+
+    def generate(self, batch: Sequence[Prompt], inputs: Inputs) -> list[Answer]:
+        """Answers of a batch whose prompts have the same sampling parameters. Raises torch.OutOfMemoryError."""
+        import torch
+        from transformers import GenerationConfig
+
+        started = time.perf_counter()
+        device = self.model.device
+        tensors = {
+            name: value.to(device, self.model.dtype if value.is_floating_point() else None)
+            for name, value in inputs.tensors.items()
+            if name != "shared"
+        }
+        limits = [int(prompt.sampling["max_tokens"] or 1) for prompt in batch]
+        if self.context:  # an answer ends where the context does
+            limits = [min(n, self.context - length) for n, length in zip(limits, inputs.lengths, strict=True)]
+        width = tensors["input_ids"].shape[1]
+        settings = GenerationConfig(
+            max_new_tokens=max(limits),
+            do_sample=False,  # sampling is done by the last processor: seeded for each row
+            eos_token_id=self.ends,
+            pad_token_id=self.tokenizer.pad_token_id,
+        )
+        with torch.inference_mode():
+            if inputs.tensors["shared"]:
+                past = self._past(tensors["input_ids"][:1, : inputs.tensors["shared"]])
+                if past is not None:
+                    past.batch_repeat_interleave(len(batch))
+                    tensors["past_key_values"] = past
+            written = self.model.generate(
+                **tensors, generation_config=settings, logits_processor=processors(batch, tensors, device)
+            )[:, width:].tolist()
+        seconds = time.perf_counter() - started
+        answers = []
+        for prompt, tokens, limit, length in zip(batch, written, limits, inputs.lengths, strict=True):
+            ends = next((i for i, token in enumerate(tokens[:limit]) if token in self.ends), None)
+            answers.append(
+                Answer(
+                    tokens=tokens[: limit if ends is None else ends],
+                    ended=ends is not None,
+                    prompt=length,
+                    sampling={**prompt.sampling, "max_tokens": limit},
+                    seconds=seconds,
+                )
+            )
+        return answers
+
+    def _past(self, tokens: Any) -> Any:
+        """Keys and values of the tokens that a batch shares; None for a model that keeps other state than those."""
+        from transformers import DynamicCache
+        from transformers.cache_utils import DynamicLayer
+
+        past = DynamicCache(config=self.model.config)
+        if not all(type(layer) is DynamicLayer for layer in past.layers):
+            return None
+        self.model(input_ids=tokens, past_key_values=past, use_cache=True, logits_to_keep=1)
+        return past
+
+
+def _processor(where: Mapping[str, Any], config: Any, tokenizer: Any) -> Any:
+    """The model's processor; without its video part where torchvision, which only that part needs, is not installed."""
+    from transformers import AutoImageProcessor, AutoProcessor
+    from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
+
+    try:
+        return AutoProcessor.from_pretrained(**where)
+    except ImportError as error:
+        if "torchvision" not in str(error).lower() or type(config) not in PROCESSOR_MAPPING:
+            raise
+    whole = PROCESSOR_MAPPING[type(config)]
+
+    class WithoutVideo(whole):  # type: ignore[misc, valid-type]
+        @classmethod
+        def get_attributes(cls) -> list[str]:
+            return [name for name in whole.get_attributes() if "video" not in name]
+
+    settings, _ = whole.get_processor_dict(where["pretrained_model_name_or_path"], **_but_name(where))
+    template = settings.get("chat_template") or tokenizer.chat_template
+    images = AutoImageProcessor.from_pretrained(**where)
+    return WithoutVideo(image_processor=images, tokenizer=tokenizer, chat_template=template)
+
+
+def _but_name(where: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in where.items() if key != "pretrained_model_name_or_path"}
+
+
+def pixels_of(file: Path) -> int:
+    """Of an image, from its header. Raises OSError for a file that is none."""
+    import PIL.Image
+
+    with PIL.Image.open(file) as image:
+        return image.width * image.height
+
+
+def _open(file: Path) -> Any:
+    """An image as RGB: turned as its EXIF says, the first frame, on white where it is transparent (as in vLLM)."""
+    import PIL.Image
+    import PIL.ImageOps
+
+    with PIL.Image.open(file) as image:
+        turned = PIL.ImageOps.exif_transpose(image)
+        if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:
+            clear = turned.convert("RGBA")
+            white = PIL.Image.new("RGBA", clear.size, "white")
+            return PIL.Image.alpha_composite(white, clear).convert("RGB")
+        return turned.convert("RGB")
+
+
+def free() -> None:
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

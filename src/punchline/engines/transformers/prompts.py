@@ -1,0 +1,71 @@
+"""Prompts as the model reads them, and batches of prompts of like length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from punchline.core.records import Request, Scalar
+
+SHARED = 16  # tokens that a batch's prompts must have in common before they are computed once for all
+
+
+@dataclass(frozen=True, eq=False)
+class Prompt:
+    """One prompt and the requests that it answers: several where the same question is asked greedily twice."""
+
+    requests: list[Request]
+    text: str  # rendered by the chat template
+    tokens: tuple[int, ...]  # of the text; an image stands for one placeholder still
+    images: tuple[Path, ...]
+    size: int  # tokens, images estimated from their pixels
+    sampling: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model wrote: token ids without the end token."""
+
+    tokens: list[int]
+    ended: bool  # by an end token
+    prompt: int  # tokens, images included
+    sampling: Mapping[str, Scalar]
+    seconds: float  # that its batch took
+
+
+def batches(prompts: Sequence[Prompt], size: int, tokens: int) -> list[list[Prompt]]:
+    """Prompts with the same sampling parameters together, the largest first, so that little is padded.
+
+    At most `size` prompts a batch; its rows times its longest prompt and answer are at most `tokens`.
+    """
+    alike: dict[tuple[Any, ...], list[Prompt]] = {}
+    for prompt in prompts:
+        key = tuple((name, value) for name, value in sorted(prompt.sampling.items()) if name != "seed")
+        alike.setdefault((key, bool(prompt.images)), []).append(prompt)
+    made: list[list[Prompt]] = []
+    for group in alike.values():
+        batch: list[Prompt] = []
+        for prompt in sorted(group, key=lambda prompt: -prompt.size):
+            if batch and (len(batch) >= size or cost([batch[0]]) * (len(batch) + 1) > tokens):
+                made.append(batch)
+                batch = []
+            batch.append(prompt)
+        made.append(batch)
+    return sorted(made, key=cost, reverse=True)
+
+
+def cost(batch: Sequence[Prompt]) -> int:
+    """Tokens that a batch's rows take at most; an estimate where there are images."""
+    return len(batch) * (max(prompt.size for prompt in batch) + int(batch[0].sampling["max_tokens"] or 1))
+
+
+def shared(rows: Sequence[tuple[int, ...]]) -> int:
+    """How many first tokens all rows have in common, if that is worth computing them once; the last is left to each."""
+    if len(rows) < 2:
+        return 0
+    low, high = min(rows), max(rows)  # what these two share, all share
+    most = min(map(len, rows)) - 1
+    shared = next((i for i in range(most) if low[i] != high[i]), most)
+    return shared if shared >= SHARED else 0

@@ -1,0 +1,107 @@
+"""Sampling: what a card may ask for, and how the next token is drawn."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from punchline.core.engine import parameters
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import ModelCard, Request, Scalar
+from punchline.engines.transformers.prompts import Prompt
+
+SAMPLING = ("temperature", "max_tokens", "top_p", "top_k", "min_p", "repetition_penalty", "seed")
+
+
+def sampling_of(card: ModelCard, request: Request) -> dict[str, Scalar]:
+    """Checked sampling parameters of a request. Raises PunchlineError for one that is not known here."""
+    chosen = parameters(card, request)
+    check_sampling(chosen, card.file)
+    return chosen
+
+
+def check_sampling(sampling: Mapping[str, Scalar], file: str) -> None:
+    for name, value in sampling.items():
+        if name not in SAMPLING:
+            raise PunchlineError(
+                f"unknown sampling parameter {name!r}", file=file, field="sampling", way_out=nearest(name, SAMPLING)
+            )
+        whole = name in ("max_tokens", "top_k", "seed")
+        if isinstance(value, (bool, str)) or value is None or (whole and not isinstance(value, int)):
+            raise PunchlineError(f"expected a number, got {value!r}", file=file, field=f"sampling.{name}")
+        least = {"max_tokens": 1.0, "repetition_penalty": 1e-6}.get(name, 0.0)
+        if value < least or (name in ("top_p", "min_p") and value > 1):
+            raise PunchlineError(f"out of range: {value!r}", file=file, field=f"sampling.{name}")
+
+
+def number(sampling: Mapping[str, Scalar], name: str, default: float) -> float:
+    value = sampling.get(name)
+    return default if value is None else float(value)
+
+
+def greedy(sampling: Mapping[str, Scalar]) -> bool:
+    return number(sampling, "temperature", 0.0) == 0.0
+
+
+def _row_seed(prompt: Prompt) -> int:
+    """63 bits from the seed in force (sample included) and the request."""
+    name = f"{prompt.sampling['seed']} {prompt.requests[0].request_id}"
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") >> 1
+
+
+def processors(batch: Sequence[Prompt], tensors: Mapping[str, Any], device: Any) -> Any:
+    """What is done to the next token's scores, in transformers' order: penalty, temperature, cuts, the draw."""
+    import torch
+    from transformers import (
+        LogitsProcessor,
+        LogitsProcessorList,
+        MinPLogitsWarper,
+        RepetitionPenaltyLogitsProcessor,
+        TemperatureLogitsWarper,
+        TopKLogitsWarper,
+        TopPLogitsWarper,
+    )
+
+    class Penalty(LogitsProcessor):  # type: ignore[misc]  # transformers has no types
+        """Repetition penalty that padding does not take part in: it would change answers with the batch."""
+
+        def __init__(self, penalty: float) -> None:
+            self.penalise = RepetitionPenaltyLogitsProcessor(penalty)
+            mask, ids = tensors["attention_mask"].bool(), tensors["input_ids"]
+            first = ids.gather(1, mask.int().argmax(1, keepdim=True))
+            self.prompt = torch.where(mask, ids, first)
+
+        def __call__(self, ids: Any, scores: Any) -> Any:
+            return self.penalise(torch.cat([self.prompt, ids[:, self.prompt.shape[1] :]], dim=1), scores)
+
+    class Draw(LogitsProcessor):  # type: ignore[misc]
+        """A draw from the softmax by the Gumbel-max trick: greedy search then takes it.
+
+        Every row has a generator of its own, seeded by the request, so that a draw does not hang on the batch.
+        """
+
+        def __init__(self) -> None:
+            self.generators = [torch.Generator(device).manual_seed(_row_seed(prompt)) for prompt in batch]
+
+        def __call__(self, ids: Any, scores: Any) -> Any:
+            uniform = torch.empty_like(scores, dtype=torch.float32)
+            for row, generator in zip(uniform, self.generators, strict=True):
+                row.uniform_(generator=generator)
+            return scores - torch.log(-torch.log(uniform.clamp_(1e-20, 1 - 6e-8)))
+
+    sampling = batch[0].sampling
+    chain = LogitsProcessorList()
+    if (penalty := number(sampling, "repetition_penalty", 1.0)) != 1.0:
+        chain.append(Penalty(penalty))
+    if not greedy(sampling):
+        if (temperature := number(sampling, "temperature", 1.0)) != 1.0:
+            chain.append(TemperatureLogitsWarper(temperature))
+        if (top_k := int(number(sampling, "top_k", 0))) > 0:
+            chain.append(TopKLogitsWarper(top_k))
+        if (top_p := number(sampling, "top_p", 1.0)) < 1.0:
+            chain.append(TopPLogitsWarper(top_p))
+        if (min_p := number(sampling, "min_p", 0.0)) > 0.0:
+            chain.append(MinPLogitsWarper(min_p))
+        chain.append(Draw())
+    return chain

@@ -1,0 +1,120 @@
+"""Released files with pinned digests, from a mirror or from where they were released."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from punchline.core.errors import PunchlineError
+from punchline.core.outside import read_regular
+from punchline.core.records import sha256
+from punchline.core.storage import sha256_file, write_bytes
+from punchline.stages.fetch.manifests import Annotation, read_manifest
+from punchline.stages.fetch.web import Manners, Missing, Web, check_address, mirror_auth
+
+ANNOTATION_BYTES = 50_000_000
+
+
+def check_mirror(mirror: str | None) -> str | None:
+    """The mirror as given, None for "". Raises PunchlineError when it is neither an http(s) URL nor a folder."""
+    if not mirror:
+        return None
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", mirror):
+        check_address(mirror)
+        if not mirror.startswith(("http://", "https://")):
+            raise PunchlineError(f"mirror={mirror}: not an http(s) address", way_out="Give a folder or an http(s) URL")
+    elif not Path(mirror).is_dir():
+        raise PunchlineError(
+            f"mirror={mirror}: no such folder", way_out="Give a folder that exists, relative to the project root"
+        )
+    return mirror
+
+
+def from_mirror(web: Web, mirror: str, place: str, digest: Iterable[str], limit: int) -> tuple[bytes | None, str]:
+    """(bytes with one of the digests, "") or (None, why not)."""
+    if mirror.startswith(("http://", "https://")):
+        try:
+            url = f"{mirror.rstrip('/')}/{place}"
+            content = web.get(url, limit=limit, own=True, auth=mirror_auth(mirror)).content
+        except Missing as missing:
+            return None, f"mirror: {missing.reason}, {place}"  # not where it is, nor where it led
+    else:
+        try:
+            content = read_regular(Path(mirror, place), limit)
+        except (FileNotFoundError, NotADirectoryError):
+            return None, f"mirror: no {place}"
+        except OSError as error:
+            return None, f"mirror: {place}: {error.strerror}"
+    got = sha256(content)
+    if got not in digest:
+        return None, f"mirror: {place} refused, sha256 is {got}"
+    return content, ""
+
+
+def fetch_annotations(
+    manifest: Path,
+    out: Path,
+    mirror: str | None = None,
+    *,
+    manners: Manners | None = None,
+    hosts: Mapping[str, str] | None = None,
+    root: Path | None = None,
+    report: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
+    """Bring every file of the manifest into `out`, with exactly the bytes that the manifest pins.
+
+    A file that is already right is left alone. Files named one by one with their digest are downloads, not crawling:
+    robots.txt is not asked. An address without a scheme is a file of the project, relative to `root`. `report` gets a
+    line for each source that was refused on the way. Raises PunchlineError when a file can't be had; those already
+    written stay.
+    """
+    entries: list[Annotation] = read_manifest(manifest, Annotation)
+    mirror = check_mirror(mirror)
+    web = Web(manners, hosts)
+    written = []
+    try:
+        for entry in entries:
+            target = out / entry.path
+            written.append(target)
+            if target.is_file() and sha256_file(target) == entry.sha256:
+                continue
+            tried = []
+            content = None
+            if mirror and "://" in entry.url:
+                content, why = from_mirror(web, mirror, entry.mirror, {entry.sha256}, ANNOTATION_BYTES)
+                if content is None:
+                    tried.append(why)
+                    report(f"{entry.path}: {why}")
+            if content is None and "://" not in entry.url:  # a file of the project
+                content = _of_project((root or Path()) / entry.url)
+                if sha256(content) != entry.sha256:
+                    tried.append(f"{entry.url}: sha256 is {sha256(content)}")
+                    content = None
+            elif content is None:
+                try:
+                    content = web.get(entry.url, limit=ANNOTATION_BYTES, own=True).content
+                except Missing as missing:
+                    tried.append(str(missing))
+                else:
+                    if sha256(content) != entry.sha256:
+                        tried.append(f"{entry.url}: sha256 is {sha256(content)}")
+                        content = None
+            if content is None:
+                raise PunchlineError(
+                    f"can't be had from {entry.url} with sha256 {entry.sha256}: {'; '.join(tried)}",
+                    file=target,
+                    record=entry.path,
+                    way_out=f"Give mirror=DIR or URL where {entry.mirror} has these bytes",
+                )
+            write_bytes(target, content)
+    finally:
+        web.close()
+    return written
+
+
+def _of_project(file: Path) -> bytes:
+    try:
+        return read_regular(file, ANNOTATION_BYTES)
+    except OSError as error:
+        raise PunchlineError(f"cannot be read: {error.strerror}", file=file) from error

@@ -1,0 +1,363 @@
+"""Comics, each fetched once and then locked: whole or not at all, and an entry in the ledger for each."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from PIL import Image
+
+from punchline.core.errors import PunchlineError
+from punchline.core.locks import alone
+from punchline.core.outside import stays_inside
+from punchline.core.records import LedgerEntry, canonical, sha256
+from punchline.core.storage import sha256_file, write_bytes
+from punchline.stages.fetch.annotations import check_mirror, from_mirror
+from punchline.stages.fetch.ledger import journal_of, lock_line, read_ledger, to_be_locked, write_if_new, write_lock
+from punchline.stages.fetch.manifests import Lock, Pin, read_manifest
+from punchline.stages.fetch.resolvers import SITES, NoImage
+from punchline.stages.fetch.web import Manners, Missing, Stopped, Web
+
+IMAGE_BYTES = 25_000_000
+IMAGE_PIXELS = 60_000_000
+PAGE_BYTES = 5_000_000
+IMAGE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
+FORMATS = {"PNG": "png", "JPEG": "jpg", "MPO": "jpg", "GIF": "gif", "WEBP": "webp"}  # Pillow's name -> extension
+
+
+class Decoded(NamedTuple):
+    extension: str
+    media_type: str
+    width: int  # pixels
+    height: int  # pixels
+
+
+def fetch_images(
+    comic_ids: Sequence[str],
+    pages: Mapping[str, str],
+    manifest: Path | None,
+    out: Path,
+    ledger: Path,
+    lock: Path | None,
+    mirror: str | None = None,
+    *,
+    sources: Mapping[str, str] | None = None,
+    retry_missing: bool = False,
+    progress: Callable[[int, int, LedgerEntry], None] = lambda done, total, entry: None,
+    manners: Manners | None = None,
+    hosts: Mapping[str, str] | None = None,
+    root: Path | None = None,
+) -> list[LedgerEntry]:
+    """Bring the comics into `out` as <comic_id>.<ext>, whole or not at all, and say in the ledger what became of each.
+
+    Args:
+        comic_ids: the selection, in the order wanted.
+        pages: comic_id -> page URL, for the comics that the manifest does not pin.
+        manifest: images_pinned.csv, or None.
+        lock: images.lock.csv; digests of a first fetch are added to it at the end. None: no lock is read or written.
+        mirror: a folder or http(s) URL, tried before anything else; its bytes count with the right digest only.
+        sources: comic_id -> source, for the availability table; by default what stands before the id's last "_".
+        retry_missing: try again what the ledger records as missing.
+        progress: called with (done, total, entry) after each comic that is worked on.
+        hosts: host -> base URL that answers for it (tests, closed networks).
+        root: the project root that paths in the ledger are relative to; the working directory by default.
+
+    Returns the entries of `comic_ids`, in that order. The ledger holds these first, then what it knew of others.
+    A missing comic is an entry, not an error. Raises PunchlineError for bad input.
+    """
+    asked = list(dict.fromkeys(comic_ids))
+    pins: dict[str, Pin] = {pin.comic_id: pin for pin in (read_manifest(manifest, Pin) if manifest else [])}
+    locked: dict[str, Lock] = {
+        line.comic_id: line for line in (read_manifest(lock, Lock) if lock and lock.exists() else [])
+    }
+    for comic_id in asked:
+        _check_id(comic_id)
+        if comic_id not in pins and comic_id not in pages:
+            raise PunchlineError("no page URL is known", record=comic_id, field="comic_id")
+    mirror = check_mirror(mirror)
+    base = (root or Path()).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+
+    with alone(out, "another run is fetching into it"):
+        for leftover in out.glob(".*.part"):  # of a run that was killed
+            leftover.unlink()
+        known = {entry.item_id: entry for entry in read_ledger(ledger)}
+        # A run that was killed before it wrote the lock: its journal knows the digests.
+        expected = {
+            **{key: lock_line(entry, lock) for key, entry in known.items() if to_be_locked(entry, pins)},
+            **locked,
+        }
+        queues: dict[str, list[str]] = defaultdict(list)  # by the host of the page: one thread each
+        for comic_id in asked:
+            if not _settled(known.get(comic_id), base, pins.get(comic_id), expected.get(comic_id), retry_missing):
+                queues[urlsplit(_page(comic_id, pages, pins)).netloc].append(comic_id)
+        if queues:
+            web = Web(manners, hosts)
+
+            def fetch(comic_id: str) -> LedgerEntry:
+                page, pin, line = _page(comic_id, pages, pins), pins.get(comic_id), expected.get(comic_id)
+                source = (sources or {}).get(comic_id) or source_of(comic_id)
+                return _fetch_one(web, comic_id, source, page, pin, line, mirror, out, base)
+
+            try:
+                with journal_of(ledger) as journal:
+                    known |= _work_through(list(queues.values()), fetch, web.stop, journal, progress)
+            finally:
+                web.close()
+            _set_placeholders_aside(known, pages, pins, locked, out, base)
+        if lock:
+            fresh = {
+                key: lock_line(entry, lock)
+                for key, entry in known.items()
+                if key not in locked and to_be_locked(entry, pins)
+            }
+            write_lock(lock, {**locked, **fresh})
+        final = [known[comic_id] for comic_id in asked]
+        others = [known[key] for key in sorted(known.keys() - set(asked))]
+        write_if_new(ledger, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
+    return final
+
+
+def _set_placeholders_aside(
+    known: dict[str, LedgerEntry],
+    pages: Mapping[str, str],
+    pins: Mapping[str, Pin],
+    locked: Mapping[str, Lock],
+    out: Path,
+    base: Path,
+) -> None:
+    """Different pages that gave the same bytes gave a placeholder ("no longer available"): such comics are missing.
+
+    Comics that the manifest or the lock file pins are taken as they are: someone has looked at them.
+    """
+    groups: dict[str, list[LedgerEntry]] = defaultdict(list)
+    for entry in known.values():
+        if entry.sha256:
+            groups[entry.sha256].append(entry)
+    for group in groups.values():
+        if len({pages.get(entry.item_id, entry.item_id) for entry in group}) == 1:
+            continue
+        for entry in group:
+            pinned = {record.sha256 for record in (pins.get(entry.item_id), locked.get(entry.item_id)) if record}
+            if entry.sha256 in pinned or entry.path is None:
+                continue
+            if (base / entry.path).name in {f"{entry.item_id}.{extension}" for extension in FORMATS.values()}:
+                (out / Path(entry.path).name).unlink(missing_ok=True)  # its own file, whatever the ledger says
+            twin = next(other.item_id for other in group if other is not entry)
+            known[entry.item_id] = LedgerEntry(
+                item_id=entry.item_id,
+                source=entry.source,
+                state="missing",
+                reason="same bytes as another comic",
+                url=entry.url,
+                note=f"as {twin}, sha256 {entry.sha256}",
+                fetched_at=entry.fetched_at,
+            )
+
+
+def _settled(entry: LedgerEntry | None, base: Path, pin: Pin | None, lock: Lock | None, retry_missing: bool) -> bool:
+    """Is there nothing to do: recorded as missing, or there with the bytes that ledger and lock say?"""
+    if entry is None:
+        return False
+    if entry.path is None or entry.sha256 is None:
+        return not retry_missing
+    allowed = {record.sha256 for record in (pin, lock) if record}
+    if allowed and entry.sha256 not in allowed:
+        return False
+    file = base / entry.path
+    return file.is_file() and sha256_file(file) == entry.sha256
+
+
+def _work_through(
+    queues: list[list[str]],
+    fetch: Callable[[str], LedgerEntry],
+    stop: threading.Event,
+    journal: io.FileIO,
+    progress: Callable[[int, int, LedgerEntry], None],
+) -> dict[str, LedgerEntry]:
+    """Fetch every comic, one thread for each queue, and write each entry to the journal before the next comic."""
+    entries: dict[str, LedgerEntry] = {}
+    total = sum(map(len, queues))
+    writing = threading.Lock()
+
+    def work(queue: list[str]) -> None:
+        for comic_id in queue:
+            try:
+                entry = fetch(comic_id)
+            except Stopped:
+                return
+            with writing:
+                journal.write(canonical(entry) + b"\n")
+                os.fsync(journal.fileno())
+                entries[comic_id] = entry
+                progress(len(entries), total, entry)
+
+    with ThreadPoolExecutor(len(queues)) as pool:
+        try:
+            futures = [pool.submit(work, queue) for queue in queues]
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()  # at the end nothing waits for it; after an error or Ctrl-C all threads end soon
+        for future in futures:
+            future.result()
+    return entries
+
+
+def _fetch_one(
+    web: Web,
+    comic_id: str,
+    source: str,
+    page: str,
+    pin: Pin | None,
+    lock: Lock | None,
+    mirror: str | None,
+    out: Path,
+    base: Path,
+) -> LedgerEntry:
+    """Get one comic, write it to `out`, and say what happened."""
+    notes: list[str] = []
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    url: str | None = None
+    try:
+        content, url = _bytes(web, page, pin, lock, mirror, notes)
+        decoded = decode_image(content)
+        digest = sha256(content)
+        _compare(digest, decoded, pin, lock, notes)
+    except Missing as missing:
+        note = "; ".join([*notes, missing.note or ""]).strip("; ") or None
+        return LedgerEntry(
+            item_id=comic_id,
+            source=source,
+            state="missing",
+            reason=missing.reason,
+            url=url,
+            note=note,
+            fetched_at=now,
+        )
+    target = out / f"{comic_id}.{decoded.extension}"
+    write_bytes(target, content)
+    for extension in set(FORMATS.values()) - {decoded.extension}:
+        (out / f"{comic_id}.{extension}").unlink(missing_ok=True)  # one file for each comic
+    return LedgerEntry(
+        item_id=comic_id,
+        source=source,
+        state="ok",
+        path=_relative(target, base),
+        sha256=digest,
+        bytes=len(content),
+        width=decoded.width,
+        height=decoded.height,
+        media_type=decoded.media_type,
+        url=url,
+        note="; ".join(notes) or None,
+        fetched_at=now,
+    )
+
+
+def _bytes(
+    web: Web, page: str, pin: Pin | None, lock: Lock | None, mirror: str | None, notes: list[str]
+) -> tuple[bytes, str]:
+    """An image's bytes and where they came from: mirror, pinned address, or the address that the page gives."""
+    if mirror and (pin or lock):
+        places = {record.mirror: {record.sha256} for record in (lock, pin) if record}
+        for place, digests in places.items():
+            content, why = from_mirror(web, mirror, place, digests, IMAGE_BYTES)
+            if content is not None:
+                return content, f"mirror:{place}"
+            notes.append(why)
+    if pin:
+        fetched = web.get(pin.image_url, limit=IMAGE_BYTES, accept=IMAGE_TYPES)
+        return fetched.content, fetched.url
+    host = urlsplit(page).hostname or ""
+    site = SITES.get(host)
+    if site is None:
+        raise Missing("no resolver for this site", page)
+    if site.resolve is None:
+        fetched = web.get(page, limit=IMAGE_BYTES, accept=IMAGE_TYPES)
+        return fetched.content, fetched.url
+    document = web.get(site.request(page), limit=PAGE_BYTES, accept=site.accept)
+    try:
+        image_url = site.resolve(document.content, page)
+    except NoImage as error:
+        raise Missing("resolver found no image", f"{document.url}: {error}") from error
+    fetched = web.get(image_url, limit=IMAGE_BYTES, accept=IMAGE_TYPES, found=True)
+    return fetched.content, fetched.url
+
+
+def _compare(digest: str, decoded: Decoded, pin: Pin | None, lock: Lock | None, notes: list[str]) -> None:
+    """Refuse bytes that are not those of the manifest or the first fetch. Raises Missing.
+
+    A site may have compressed a pinned image anew: with the manifest's width and height it is taken, and noted.
+    """
+    if digest in {record.sha256 for record in (pin, lock) if record}:
+        if pin and digest != pin.sha256:
+            notes.append(f"not the manifest's bytes ({pin.sha256}), but the lock's, with the same width and height")
+    elif lock:
+        raise Missing("digest differs from lock", f"expected {lock.sha256}, got {digest}")
+    elif pin:
+        if (decoded.width, decoded.height) != (pin.width, pin.height):
+            expected = f"{pin.sha256} ({pin.width} x {pin.height})"
+            got = f"{digest} ({decoded.width} x {decoded.height})"
+            raise Missing("digest differs from manifest", f"expected {expected}, got {got}")
+        notes.append(f"not the manifest's bytes ({pin.sha256}), but the same width and height")
+
+
+def decode_image(content: bytes) -> Decoded:
+    """What the bytes are, by the bytes: PNG, JPEG, GIF or WebP, decoded as far as the first frame. Raises Missing."""
+    if re.match(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|\?xml|!--)", content[:512], re.IGNORECASE):
+        raise Missing("not an image", "it is a page (HTML or XML)")
+    if content[:4] == b"RIFF" and int.from_bytes(content[4:8], "little") + 8 > len(content):
+        raise Missing("truncated", f"{len(content)} bytes of a longer WebP")  # its decoder does not say so
+    try:
+        with Image.open(io.BytesIO(content), formats=["PNG", "JPEG", "GIF", "WEBP"]) as image:  # reads the header only
+            width, height = image.size
+            if width * height > IMAGE_PIXELS:
+                raise Missing("decompression bomb", f"{width} x {height} pixels, at most {IMAGE_PIXELS} allowed")
+            kind = image.format or ""
+            image.load()
+    except Missing:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise Missing("decompression bomb", str(error)) from error
+    except Exception as error:  # decoders raise what they like on bytes that are no image
+        cut = re.search("truncated|unexpected end|ended prematurely", str(error), re.IGNORECASE)
+        raise Missing("truncated" if cut else "not an image", str(error)[:200]) from error
+    extension = FORMATS[kind]
+    return Decoded(extension, f"image/{extension.replace('jpg', 'jpeg')}", width, height)
+
+
+def source_of(comic_id: str) -> str:
+    """The series of a comic: `they_can_talk` for they_can_talk_17."""
+    return comic_id.rpartition("_")[0] or comic_id
+
+
+def _check_id(comic_id: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", comic_id):
+        raise PunchlineError(
+            f"{comic_id!r} can't be a file's name",
+            field="comic_id",
+            way_out="Ids are letters, digits, dots, _ and -, such as xkcd_502",
+        )
+
+
+def _page(comic_id: str, pages: Mapping[str, str], pins: Mapping[str, Pin]) -> str:
+    return pages[comic_id] if comic_id in pages else pins[comic_id].page_url
+
+
+def _relative(target: Path, base: Path) -> str:
+    """A file's path as the ledger has it, relative to the project; its folder may be a link to elsewhere."""
+    place = os.path.relpath(target.absolute(), base)
+    if not stays_inside(place):  # the project itself was reached by a link
+        place = os.path.relpath(target.resolve(), base)
+    if not stays_inside(place):
+        raise PunchlineError("images lie in the project", file=target, way_out="Make its folder a link to elsewhere")
+    return place

@@ -1,0 +1,116 @@
+"""Manifests, locks and lists of ids: lines of CSV as records, checked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline.core.errors import PunchlineError
+from punchline.core.outside import stays_inside
+from punchline.core.records import Record
+from punchline.core.storage import parse_csv
+
+ANNOTATION_COLUMNS = ("path", "url", "sha256", "bytes", "licence", "mirror")
+PIN_COLUMNS = (
+    *("comic_id", "page_url", "image_url", "sha256", "bytes", "width", "height", "licence", "mirror", "credit"),
+)
+LOCK_COLUMNS = ("comic_id", "url", "sha256", "bytes", "width", "height", "mirror")
+
+
+class Annotation(Record, frozen=True, kw_only=True):
+    """One line of annotations.csv: a released file and its digest."""
+
+    path: str  # under the output folder
+    url: str
+    sha256: str
+    bytes: int
+    licence: str
+    mirror: str  # path under a mirror
+
+
+class Pin(Record, frozen=True, kw_only=True):
+    """One line of images_pinned.csv: an image whose bytes are known."""
+
+    comic_id: str
+    page_url: str
+    image_url: str
+    sha256: str
+    bytes: int
+    width: int  # pixels
+    height: int  # pixels
+    licence: str
+    mirror: str  # path under a mirror
+    credit: str  # to be shown wherever the image is
+
+
+class Lock(Record, frozen=True, kw_only=True):
+    """One line of images.lock.csv: what the first fetch of a comic got."""
+
+    comic_id: str
+    url: str
+    sha256: str
+    bytes: int
+    width: int  # pixels
+    height: int  # pixels
+    mirror: str  # where a mirror of one's own would have it
+
+
+def read_manifest(path: Path, kind: type[Annotation] | type[Pin] | type[Lock]) -> list[Any]:
+    """Lines of a manifest or lock as records of `kind`. Raises PunchlineError with file, line and field."""
+    columns = kind.__struct_fields__
+    records = []
+    for line, row in parse_csv(read_file(path), columns, file=path):
+        try:
+            record = msgspec.convert({column: row[column] for column in columns}, kind, strict=False)
+        except msgspec.ValidationError as error:
+            raise PunchlineError(str(error), file=path, line=line) from error
+        if not re.fullmatch("[0-9a-f]{64}", record.sha256):
+            raise PunchlineError("not 64 hexadecimal digits", file=path, line=line, field="sha256")
+        for field in ("path", "mirror"):
+            check_place(getattr(record, field, None), file=path, line=line, field=field)
+        if isinstance(record, Annotation) and "://" not in record.url:  # a file of the project
+            check_place(record.url, file=path, line=line, field="url")
+        records.append(record)
+    return records
+
+
+def read_pages(path: Path) -> dict[str, str]:
+    """item id -> address of its page or image, from a selected.csv, or from PixelHumor's comic_url.csv."""
+    content = read_file(path)
+    selected = content.split(b"\n", 1)[0].strip() == b"item_id,source,url"
+    key, url = ("item_id", "url") if selected else ("comic_id", "comic_url")
+    return {row[key]: row[url] for _, row in parse_csv(content, [key, url], file=path) if row[url]}
+
+
+def read_sources(path: Path) -> dict[str, str]:
+    """item id -> source, from a selected.csv."""
+    return {row["item_id"]: row["source"] for _, row in parse_csv(read_file(path), ["item_id", "source"], file=path)}
+
+
+def read_ids(path: Path) -> list[str]:
+    """Ids in the column comic_id (or item_id) of a CSV, in its order."""
+    content = read_file(path)
+    try:
+        rows, column = parse_csv(content, ["comic_id"], file=path), "comic_id"
+    except PunchlineError as error:
+        try:
+            rows, column = parse_csv(content, ["item_id"], file=path), "item_id"
+        except PunchlineError:
+            raise error from None
+    return [row[column] for _, row in rows]
+
+
+def read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise PunchlineError("no such file", file=path) from error
+
+
+def check_place(place: str | None, **where: Any) -> None:
+    """Raises PunchlineError for a path out of a file that leaves the folder it is relative to."""
+    if place is not None and not stays_inside(place):
+        raise PunchlineError(f"{place!r} leaves its folder", **where)
