@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import msgspec
 
@@ -20,7 +20,7 @@ from punchline.core.storage import parse_csv
 
 T = TypeVar("T")
 
-Filled = Annotated[str, msgspec.Meta(pattern=r"\S")]  # a text that is not blank
+Filled = Annotated[str, msgspec.Meta(pattern=r"\S", title="a text")]
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # ids name files
 FETCH = "Fetch the benchmark's annotation files"
 _AT = re.compile(r" - at `\$\.?([^`]*)`$")
@@ -49,24 +49,33 @@ def typed(
     except msgspec.ValidationError as error:
         at = _AT.search(str(error))
         what, field = (str(error)[: at.start()], at[1] or None) if at else (str(error), None)
+        if "matching regex" in what:
+            what = f"expected {_title(kind, field) or what.removeprefix('Expected ')}"
         got: Any = value
         for step in re.findall(r"[^.\[\]]+", field or ""):  # "bboxes[0].top"
             got = got[int(step)] if isinstance(got, list) else got.get(step) if isinstance(got, dict) else None
         if field is not None:
-            what += f", got {got!r}"[:120].encode("ascii", "backslashreplace").decode()
+            what = f"{what}, got {got!r}"[:160].encode("utf-8", "backslashreplace").decode()
         raise PunchlineError(what, file=file, line=line, record=record, field=field, way_out=way_out) from error
 
 
+def _title(kind: type, field: str | None) -> str | None:
+    """What a field's constraint calls its values."""
+    declared = get_type_hints(kind, include_extras=True).get(field or "")
+    metas = (meta for meta in getattr(declared, "__metadata__", ()) if isinstance(meta, msgspec.Meta))
+    return next((meta.title for meta in metas), None)
+
+
 def csv_rows(files: Files, name: str, kind: type[T], key: str = "") -> list[tuple[int, T]]:
-    """(line, row) of a CSV. `key`: the column that names a record; by default its line does.
+    """(line, row) of a CSV. `key`: the column that names a record; by default its number does, from 0.
 
     Raises PunchlineError for a column that is not there and for a cell that its field does not take.
     """
     fields = msgspec.structs.fields(kind)  # type: ignore[arg-type]
     columns = [field.encode_name for field in fields if field.required]
     return [
-        (line, typed(cells, kind, file=name, line=line, record=cells[key] if key else None, strict=False))
-        for line, cells in parse_csv(content_of(files, name), columns, file=name)
+        (line, typed(cells, kind, file=name, line=line, record=cells.get(key, str(number)), strict=False))
+        for number, (line, cells) in enumerate(parse_csv(content_of(files, name), columns, file=name))
     ]
 
 
