@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -49,21 +49,26 @@ def typed(
     except msgspec.ValidationError as error:
         at = _AT.search(str(error))
         what, field = (str(error)[: at.start()], at[1] or None) if at else (str(error), None)
-        if "matching regex" in what:
-            what = f"expected {_title(kind, field) or what.removeprefix('Expected ')}"
+        path = re.findall(r"[^.\[\]]+", field or "")  # of "bboxes[0].top"
+        if path and ("matching regex" in what or "enum value" in what):
+            what = f"expected {_expected(get_type_hints(kind, include_extras=True).get(path[0])) or what}"
         got: Any = value
-        for step in re.findall(r"[^.\[\]]+", field or ""):  # "bboxes[0].top"
+        for step in path:
             got = got[int(step)] if isinstance(got, list) else got.get(step) if isinstance(got, dict) else None
         if field is not None:
             what = f"{what}, got {got!r}"[:160].encode("utf-8", "backslashreplace").decode()
         raise PunchlineError(what, file=file, line=line, record=record, field=field, way_out=way_out) from error
 
 
-def _title(kind: type, field: str | None) -> str | None:
-    """What a field's constraint calls its values."""
-    declared = get_type_hints(kind, include_extras=True).get(field or "")
-    metas = (meta for meta in getattr(declared, "__metadata__", ()) if isinstance(meta, msgspec.Meta))
-    return next((meta.title for meta in metas), None)
+def _expected(declared: Any) -> str | None:
+    """What a field takes: what its constraint is titled, or its literals."""
+    titles = (meta.title for meta in getattr(declared, "__metadata__", ()) if isinstance(meta, msgspec.Meta))
+    if title := next(filter(None, titles), None):
+        return title
+    if get_origin(declared) is Literal:
+        return " or ".join(map(str, get_args(declared)))
+    inner = [found for part in get_args(declared) if (found := _expected(part))]
+    return " or ".join(inner) or None
 
 
 def csv_rows(files: Files, name: str, kind: type[T], key: str = "") -> list[tuple[int, T]]:
