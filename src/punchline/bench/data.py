@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 
 import msgspec
 
-from punchline.bench.released import Members, broken
 from punchline.core.benchmark import Files
-from punchline.core.errors import PunchlineError
+from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import ImageRef, Item, Scalar
 from punchline.core.storage import parse_csv
 
@@ -24,6 +23,10 @@ Filled = Annotated[str, msgspec.Meta(pattern=r"\S", title="a text")]
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # ids name files
 FETCH = "Fetch the benchmark's annotation files"
 _AT = re.compile(r" - at `\$\.?([^`]*)`$")
+
+
+class Members(list[tuple[str, Any]]):
+    """The members of a JSON object as they stand, so that a name that occurs twice can be seen."""
 
 
 def content_of(files: Files, name: str) -> bytes:
@@ -49,14 +52,19 @@ def typed(
     except msgspec.ValidationError as error:
         at = _AT.search(str(error))
         what, field = (str(error)[: at.start()], at[1] or None) if at else (str(error), None)
+        if at is None and (own := re.match(r"(\w+): ", what)):  # as __post_init__ says it
+            what, field = what[own.end() :], own[1]
         path = re.findall(r"[^.\[\]]+", field or "")  # of "bboxes[0].top"
         if path and ("matching regex" in what or "enum value" in what):
             what = f"expected {_expected(get_type_hints(kind, include_extras=True).get(path[0])) or what}"
         got: Any = value
         for step in path:
             got = got[int(step)] if isinstance(got, list) else got.get(step) if isinstance(got, dict) else None
-        if field is not None:
-            what = f"{what}, got {got!r}"[:160].encode("utf-8", "backslashreplace").decode()
+        if unknown := re.search("unknown field `(.*)`", what):
+            way_out = nearest(unknown[1], (one.encode_name for one in msgspec.structs.fields(kind)))  # type: ignore[arg-type]
+        if at is not None and path:
+            what = f"{what}, got {got!r}"[:160]
+        what = what.encode("utf-8", "backslashreplace").decode()
         raise PunchlineError(what, file=file, line=line, record=record, field=field, way_out=way_out) from error
 
 
@@ -90,18 +98,24 @@ def json_rows(
     *,
     file: str,
     key: str | None = None,
+    ids: re.Pattern[str] | None = FILE_NAME,
     way_out: str = FETCH,
 ) -> dict[str, T]:
     """{id: row} of a JSON object of objects; with `key`, of a list of objects that have their id in that field.
 
-    `kind` may hang on what the row says. Raises PunchlineError for what is no such JSON, an id that can name no file,
-    an id or a field that is there twice, and half a surrogate pair.
+    `kind` may hang on what the row says; `ids`: what an id must be, None: any text. Raises PunchlineError for what is
+    no such JSON, another id, an id or a field that is there twice, and half a surrogate pair.
     """
     try:
         value = json.loads(content.decode("utf-8-sig"), object_pairs_hook=Members)
-    except (ValueError, RecursionError) as error:  # not UTF-8, cut off, a number or a nesting without end
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise PunchlineError(f"not JSON: {error}", file=file, line=line, way_out=way_out) from error
+    except json.JSONDecodeError as error:
+        what = f"not JSON: {error.msg} at column {error.colno}"
+        raise PunchlineError(what, file=file, line=error.lineno, way_out=way_out) from error
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PunchlineError(f"not JSON: byte {error.start} is not UTF-8", file=file, line=line) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
+        raise PunchlineError(f"not JSON that can be read: {error}", file=file) from error
     if not isinstance(value, list) or isinstance(value, Members) != (key is None):
         what = f"expected {'an object' if key is None else 'a list'} of records"
         raise PunchlineError(what, file=file, way_out=way_out)
@@ -109,12 +123,14 @@ def json_rows(
     for number, entry in enumerate(value, start=1):
         members: Any = entry[1] if key is None else entry
         item_id: Any = entry[0] if key is None else dict(entry).get(key) if isinstance(entry, Members) else None
-        plainly = isinstance(item_id, str) and FILE_NAME.fullmatch(item_id) is not None
-        record = str(item_id) if plainly else f"number {number}"
+        known = (
+            isinstance(item_id, str) and not _halved(item_id) and (ids is None or ids.fullmatch(item_id) is not None)
+        )
+        record = str(item_id)[:100] if known else f"number {number}"
         if not isinstance(members, Members):
             raise PunchlineError("expected an object", file=file, record=record, way_out=way_out)
         fields = _plain(members, file, record)
-        if not plainly:
+        if not known:
             what = f"expected a plain file name for an id, got {ascii(item_id)[:120]}"
             raise PunchlineError(what, file=file, record=record, field=key, way_out=way_out)
         if item_id in rows:
@@ -122,6 +138,11 @@ def json_rows(
         row_kind = kind if isinstance(kind, type) else kind(fields)
         rows[item_id] = typed(fields, row_kind, file=file, record=record, way_out=way_out)
     return rows
+
+
+def _halved(text: str) -> bool:
+    """Whether it has half a surrogate pair, which no file can hold; JSON's \\u escapes may."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _plain(value: Any, file: str, record: str, at: str = "") -> Any:
@@ -135,7 +156,7 @@ def _plain(value: Any, file: str, record: str, at: str = "") -> Any:
         return fields
     if isinstance(value, list):
         return [_plain(inner, file, record, at) for inner in value]
-    if isinstance(value, str) and broken(value):
+    if isinstance(value, str) and _halved(value):
         what = "half a surrogate pair is no character"
         raise PunchlineError(what, file=file, record=record, field=ascii(at[:-1])[1:-1])
     return value

@@ -47,8 +47,8 @@ Style = Literal["Comparison", "Personification", "Exaggeration", "Pun", "Sarcasm
 Sound = Literal["Absent", "Present, contribute", "Present, do not contribute"]
 Modality = Literal["Text", "Visual", "Both"]
 STYLES: tuple[str, ...] = get_args(Style)
-SOUND_EFFECTS: tuple[str, ...] = get_args(Sound)
-MODALITIES: tuple[str, ...] = get_args(Modality)
+SOUND_EFFECTS: tuple[str, str, str] = get_args(Sound)
+MODALITIES: tuple[str, str, str] = get_args(Modality)
 
 LIBRARIES = {
     "pictures": ("opencv-python-headless",),
