@@ -398,7 +398,12 @@ def gold(root: Path, project: Path, **options: Any) -> tuple[int, str]:
     [
         ("subjective_label.csv", "['", "[x'", rf"{RAW}/subjective_label.csv, line 2, record \w+, field Q1: .* literal"),
         ("objective_label.csv", "panel_sequence", "panel_sequenec", "field panel_sequence: missing column"),
-        ("harm_annotation.csv", "non-harm", "harmless", r"field potentially_harmful: 'harmless' cannot be read"),
+        (
+            "harm_annotation.csv",
+            "non-harm",
+            "harmless",
+            r"field potentially_harmful: expected harm or non-harm, got 'harmless'",
+        ),
         ("harm_annotation.csv", None, "", f"{RAW}/harm_annotation.csv: empty file"),
     ],
 )

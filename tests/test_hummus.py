@@ -35,8 +35,7 @@ from punchline.benchmarks.hummus import (
 from punchline.benchmarks.hummus import demo as hummus_demo
 from punchline.benchmarks.hummus import pictures as hummus_pictures
 from punchline.benchmarks.hummus import tables as hummus_tables
-from punchline.benchmarks.hummus.ask import JOINT_PROMPT
-from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
+from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, PROMPTS, involves_is_a
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.benchmarks.hummus.split import held_out
 from punchline.core.benchmark import Verdict
@@ -243,20 +242,29 @@ BOX = {"top": 1.0, "left": 1.0, "height": 5.0, "width": 5.0}
         (_set("met_class", "Maybe"), "met_class"),
         (_set("caption", " "), "caption"),
         (_set("contest_number", "901"), "contest_number"),
-        (_set("contest_number", -901), "contest's number"),
-        (_set("contest_number", 0), "contest's number"),
-        (_set("contest_number", 10**9), "contest's number"),
+        (_set("contest_number", -901), "contest_number: Expected"),
+        (_set("contest_number", 0), "contest_number: Expected"),
+        (_set("contest_number", 10**9), "contest_number: Expected"),
         (_set("caption", "half \ud83d a face"), "surrogate"),
         (_set("explanation", "half \ud83d a face"), "surrogate"),
         (_set("figures", ["pun", "\udc00"]), "surrogate"),
-        (_set("image_attributes", {"height": float("inf"), "width": 9.0}), "numbers of pixels"),
-        (_set("image_attributes", {"height": float("nan"), "width": 9.0}), "numbers of pixels"),
-        (_set("image_attributes", {"height": 10**400, "width": 9.0}), "numbers of pixels"),
-        (_set("bboxes", [BOX | {"top": float("nan")}]), "numbers of pixels"),
+        (
+            _set("image_attributes", {"height": float("inf"), "width": 9.0}),
+            "image_attributes.height: ",
+        ),
+        (
+            _set("image_attributes", {"height": float("nan"), "width": 9.0}),
+            "image_attributes.height: ",
+        ),
+        (
+            _set("image_attributes", {"height": 10**400, "width": 9.0}),
+            "image_attributes.height: ",
+        ),
+        (_set("bboxes", [BOX | {"top": float("nan")}]), r"bboxes\[0\].top: Expected"),
         (_set("bboxes", []), "0 boxes have 1 labels"),
         (_set("bboxes", [BOX | {"left": 10_000.0}]), "not inside the image"),
-        (_set("bboxes", [BOX | {"height": -1.0}]), "not inside the image"),
-        (_set("bboxes", [BOX | {"top": "1"}]), "expected numbers"),
+        (_set("bboxes", [BOX | {"height": -1.0}]), r"bboxes\[0\].height: Expected"),
+        (_set("bboxes", [BOX | {"top": "1"}]), r"bboxes\[0\].top: Expected"),
         (_set("bboxes", [[1, 2, 3, 4]]), "bboxes"),
         (_set("bbox_labels", "clock; couch"), "1 boxes have 2 labels"),
         (_set("image_attributes", None), "image_attributes"),
@@ -326,7 +334,7 @@ def test_duplicate_ids_and_deep_nests(demo: Files) -> None:
     ("text", "expected"),
     [
         ("contest_number,image_description\n901,a\n901,b\n", "twice"),
-        ("contest_number,image_description\nx,a\n", "contest's number"),
+        ("contest_number,image_description\nx,a\n", "contest_number: Expected"),
         ("contest,image_description\n901,a\n", "contest_number"),
     ],
 )
@@ -366,7 +374,7 @@ def test_requests_of_a_positive_pair(demo: Files) -> None:
         if condition == "default":
             assert words(request).endswith(f"\n\n{INSTRUCTIONS[task]}")
     assert "No or Yes" in words(asked["description", "classification"])
-    assert words(asked["joint", "joint"]).endswith(JOINT_PROMPT)
+    assert words(asked["joint", "joint"]).endswith(PROMPTS["joint"])
 
 
 def test_options_are_in_seeded_order(demo: Files) -> None:

@@ -26,9 +26,8 @@ from punchline.benchmarks.hummus.answers import (
     repeats_example,
     yes_or_no,
 )
-from punchline.benchmarks.hummus.ask import JOINT_PROMPT
 from punchline.benchmarks.hummus.data import metaphors
-from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
+from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, PROMPTS
 from punchline.score import highlight
 
 texts = st.one_of(
@@ -569,7 +568,7 @@ def test_joint_objects_hold_no_half_character() -> None:
         ("is_met: Yes, No, WIDLII or Discard", None),
         ("is_met: maybe", None),
         ("Yes", None),
-        (JOINT_PROMPT, None),
+        (PROMPTS["joint"], None),
     ],
 )
 def test_is_met(answer: str, expected: str | None) -> None:

@@ -283,10 +283,10 @@ def test_line_ends_of_the_files_do_not_matter() -> None:
         ([{}], {"wordplay": [("1", "true")]}, r"wordplay\.csv, line 2, record 1, field wordplay: .*'true'"),
         ([{}], {"wordplay": [("1", "")]}, r"expected True or False, got ''"),
         ([{}], {"cultural_reference": [("1", "1")]}, r"field cultural reference: expected True or False, got '1'"),
-        ([{"element": " "}], None, r"comprehensive_annotations\.csv, line 2, record 0, field element: .*empty"),
-        ([{}, {"caption": ""}], None, r"line 3, record 1, field caption: the cell is empty"),
-        ([{"description": "\r\n"}], None, r"field description: the cell is empty"),
-        ([{"idx": ""}], None, r"field idx: the cell is empty"),
+        ([{"element": " "}], None, r"comprehensive_annotations\.csv, line 2, record 0, field element: expected a text"),
+        ([{}, {"caption": ""}], None, r"line 3, record 1, field caption: expected a text"),
+        ([{"description": "\r\n"}], None, r"field description: expected a text"),
+        ([{"idx": ""}], None, r"field idx: expected a text"),
     ],
 )
 def test_bad_gold(rows: list[dict[str, Any]], flags: Any, expected: str) -> None:

@@ -197,11 +197,11 @@ def test_it_needs_nothing(root: Path) -> None:
 )
 def test_yesbuts_judge(kind: str, rule: str, candidate: str, expected: float) -> None:
     from punchline.benchmarks.yesbut.answers import read_score
-    from punchline.benchmarks.yesbut.judge import JUDGE_PROMPTS
+    from punchline.benchmarks.yesbut.judge import judge_prompt
     from punchline.core.benchmark import filled
 
     reference = "A cat reads a newspaper upside down"
     values = {"gen": candidate, "ref": reference, "caption": "a comic"}
-    request = asked(filled(JUDGE_PROMPTS[kind, rule], values), "yesbut")  # type: ignore[index]
+    request = asked(filled(judge_prompt(kind, rule), values), "yesbut")  # type: ignore[index]
     answer = said(card(baseline="overlap", threshold=0.5), request).text
     assert answer is not None and read_score(answer, "paper") == expected

@@ -91,11 +91,11 @@ def test_eight_requests_image_before_question() -> None:
     assert [request.task for request in requests] == list(pixelhumor.TASKS)
     for request in requests:
         system, user = request.messages
-        assert (system.role, system.content) == ("system", (Text(text=ask.SYSTEM_PROMPT),))
+        assert (system.role, system.content) == ("system", (Text(text=ask.PROMPTS["system"]),))
         assert user.role == "user"
-        assert user.content == (Image(sha256=IMAGE.sha256), Text(text=ask.QUESTIONS[request.task]))
+        assert user.content == (Image(sha256=IMAGE.sha256), Text(text=ask.PROMPTS[request.task]))
         assert request.sampling.temperature == 0
-        assert request.sampling.max_tokens == ask.MAX_TOKENS[request.task]
+        assert request.sampling.max_tokens == pixelhumor.LIMITS[request.task]
         assert (request.condition, request.sample, request.item_id) == ("default", 0, "a_b_1")
 
 
@@ -120,7 +120,7 @@ def test_requests_do_not_depend_on_labels_or_urls() -> None:
 
 def test_prompts_are_pinned() -> None:
     """Any change of a prompt, white space included, asks every model anew: this test makes it deliberate."""
-    whole = "\0".join([ask.SYSTEM_PROMPT, *(ask.QUESTIONS[task] for task in pixelhumor.TASKS)])
+    whole = "\0".join([ask.PROMPTS["system"], *(ask.PROMPTS[task] for task in pixelhumor.TASKS)])
     assert (
         hashlib.sha256(whole.encode()).hexdigest() == "e609585a44822c6d70ec5590eaf642dde019bba1ed492146769a0d6dc62d667b"
     )
@@ -204,7 +204,7 @@ def read_items(given: dict[str, bytes]) -> object:
             ["objective_label.csv", "line 3", "a_b_1", "panel_sequence"],
         ),
         (pixelhumor.golds, "objective_label", '"2, 1"', "", ["a_b_1", "panel_sequence", "as 2, 1, 3"]),
-        (pixelhumor.golds, "objective_label", '",2\n', '",two\n', ["a_b_1", "number_of_panels", "whole number"]),
+        (pixelhumor.golds, "objective_label", '",2\n', '",two\n', ["a_b_1", "number_of_panels", "`int`"]),
         (pixelhumor.golds, "objective_label", '",2\n', '",0\n', ["a_b_1", "number_of_panels"]),
         (pixelhumor.golds, "objective_label", "c_2,", "c_3,", ["objective_label.csv", "only"]),
         (pixelhumor.golds, "harm_annotation", "a_b_1,harm\n", "", ["harm_annotation.csv", "a_b_1", "only"]),
@@ -227,7 +227,7 @@ def test_a_file_that_is_not_there() -> None:
 
 
 def test_an_image_of_no_comic() -> None:
-    with pytest.raises(PunchlineError, match=r"comic_url\.csv, record c_9.*no such comic"):
+    with pytest.raises(PunchlineError, match=r"comic_url\.csv, record c_9.*no such item"):
         pixelhumor.items(files(), {"c_9": (IMAGE,)})
 
 

@@ -167,6 +167,6 @@ def test_prompts_stand_in_the_paper(mirror: Path, task: str) -> None:
     if not path.is_file():
         pytest.skip(f"PAPER ABSENT: no {path}; the prompts are not compared with appendix E")
     paper = " ".join(path.read_text(encoding="utf-8").replace("*", "").split())
-    prompt = ask.SYSTEM_PROMPT if task == "system" else ask.QUESTIONS[task]
+    prompt = ask.PROMPTS[task]
     heading = "System prompt:" if task == "system" else f"Question {task[1]}:"
     assert f"{heading} {' '.join(prompt.split())}" in paper

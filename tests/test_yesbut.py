@@ -92,22 +92,22 @@ def all_of(files: dict[str, bytes]) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (json.dumps([comic()])[:200], f"{ANNOTATIONS}, line 1: malformed JSON"),
-        ("", "malformed JSON"),
+        (json.dumps([comic()])[:200], f"{ANNOTATIONS}, line 1: not JSON"),
+        ("", "not JSON"),
         ("{}", "expected a list"),
         ("3", "expected a list"),
-        ("[3]", "record number 0: expected an object"),
-        ("[" * 100_000, "JSON that cannot be read"),
-        (json.dumps([comic(1), comic(1)]), "record 00001.jpg: the comic is there twice"),
+        ("[3]", "record number 1: expected an object"),
+        ("[" * 100_000, "not JSON that can be read"),
+        (json.dumps([comic(1), comic(1)]), "record 00001.jpg, field image_file: the record is there twice"),
         (
             '[{"image_file": "1.jpg", "title": "a", "title": "b"}]',
             "record 1.jpg, field title: the field is there twice",
         ),
-        (json.dumps([comic(image_file=None)]), "record number 0, field image_file"),
-        (json.dumps([comic(image_file="../1.jpg")]), "expected a file name"),
-        (json.dumps([comic(image_file="")]), "expected a file name"),
+        (json.dumps([comic(image_file=None)]), "record number 1, field image_file"),
+        (json.dumps([comic(image_file="../1.jpg")]), "expected a plain file name"),
+        (json.dumps([comic(image_file="")]), "expected a plain file name"),
         (json.dumps([comic(caption="")]), "record 00001.jpg, field caption: expected a text"),
-        (json.dumps([comic(contradiction=3)]), "field contradiction: expected a text, got 3"),
+        (json.dumps([comic(contradiction=3)]), "field contradiction: Expected `str`, got `int`"),
         (json.dumps([comic(contradiction="\ud800")]), "half a surrogate pair"),
         (json.dumps([comic(url=None)]), "field url"),
         (json.dumps([comic(moral_mcq="A. Right moral.")]), "field moral_mcq: expected options"),
@@ -135,7 +135,7 @@ def test_what_is_no_text_file_at_all() -> None:
 def test_a_description_that_is_lent_twice() -> None:
     name = LENT["text_llava_7b"]
     lent = {name: [{"image_file": "00001.jpg", "output": "x"}] * 2}
-    with pytest.raises(PunchlineError, match=rf"{name}, record 00001.jpg: the comic is there twice"):
+    with pytest.raises(PunchlineError, match=rf"{name}, record 00001.jpg, field image_file: the record is there twice"):
         items(corpus(lent=lent))
 
 
@@ -635,17 +635,17 @@ def test_replay_key_hangs_on_names_and_contents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('[{"image_file": "1.jpg", "output": "A"', "malformed JSON"),
-        ("{}", "expected a list, not an object"),
-        ("[null]", "record number 0: expected an object"),
-        ([{"output": "A"}], "record number 0, field image_file"),
+        ('[{"image_file": "1.jpg", "output": "A"', "not JSON"),
+        ("{}", "expected a list of records"),
+        ("[null]", "record number 1: expected an object"),
+        ([{"output": "A"}], "record number 1, field image_file"),
         ([{"image_file": 3, "output": "A"}], "field image_file"),
-        ([{"image_file": "1.jpg"}], "record 1.jpg, field output: the field is missing"),
+        ([{"image_file": "1.jpg"}], "record 1.jpg: Object missing required field `output`"),
         ('[{"image_file": "1.jpg", "output": "A", "output": "B"}]', "field output: the field is there twice"),
-        ([{"image_file": "1.jpg", "output": 3}], "an answer must be a string or null, not a number"),
+        ([{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
         ([{"image_file": "1.jpg", "output": "\ud800"}], "half a surrogate pair"),
-        (outputs(c1="A") * 2, "record 1.jpg: the comic is answered twice"),
-        ([{"image_file": "1.jpg", "gen_des": "A"}], "record 1.jpg, field output: the field is missing"),
+        (outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
+        ([{"image_file": "1.jpg", "gen_des": "A"}], "record 1.jpg: Object missing required field `output`"),
     ],
 )
 def test_bad_replay(tmp_path: Path, content: Any, message: str) -> None:
@@ -667,7 +667,7 @@ def test_replay_of_descriptions_under_their_other_name(tmp_path: Path) -> None:
         "2.jpg": {"description_2": "own"},
         "3.jpg": {"description_2": None},
     }
-    for bad, message in ((3, "field gen_des: an answer must be"), ("\ud800", "field gen_des: half a surrogate")):
+    for bad, message in ((3, "field gen_des: Expected `str | null`"), ("\ud800", "field gen_des: half a surrogate")):
         content = json.dumps([{"image_file": "1.jpg", "gen_des": bad}]).encode()
         with pytest.raises(PunchlineError, match=message):
             released_format("yesbut").read({"description_prompt2.json": content}, "f")

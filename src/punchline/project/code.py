@@ -28,6 +28,14 @@ def digest(*modules: str) -> str:
     return digest_of({module: _digest(path) for module, path in closure(*modules).items()})
 
 
+@functools.cache
+def prompts(*modules: str) -> list[Path]:
+    """The files of prompts that `modules`, and what they import, read: whoever calls punchline.bench.prompts."""
+    read = [(path.parent / "prompts", _read(path)[2]) for path in closure(*modules).values()]
+    places = {place / folder for place, folders in read for folder in folders}
+    return sorted(file for place in places for file in place.glob("*.txt"))
+
+
 def closure(*modules: str) -> dict[str, Path]:
     """{name: file} of `modules` and what they import of punchline."""
     found: dict[str, Path] = {}
@@ -70,21 +78,25 @@ def _imports(path: Path) -> list[str]:
 
 
 @functools.cache
-def _read(path: Path) -> tuple[str, list[str]]:
-    """(digest of what runs, names of what is imported) of a file."""
-    code, imports = digests.cached("code", path, lambda: _parse(path))
-    return code, imports
+def _read(path: Path) -> tuple[str, list[str], list[str]]:
+    """(digest of what runs, names of what is imported, folders of prompts that are read) of a file."""
+    code, imports, folders = digests.cached("module", path, lambda: _parse(path))
+    return code, imports, folders
 
 
-def _parse(path: Path) -> tuple[str, list[str]]:
+def _parse(path: Path) -> tuple[str, list[str], list[str]]:
     tree = ast.parse(path.read_bytes())
     names: set[str] = set()
+    folders: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return digest_of(plain(tree)), sorted(name for name in names if name.split(".")[0] == "punchline")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "prompts":
+            folders.add("/".join(str(one.value) for one in node.args[1:] if isinstance(one, ast.Constant)))
+    imported = sorted(name for name in names if name.split(".")[0] == "punchline")
+    return digest_of(plain(tree)), imported, sorted(folders) if "punchline.bench.prompts.prompts" in names else []
 
 
 def plain(node: Any) -> Any:

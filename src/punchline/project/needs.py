@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
 from punchline.core.storage import parse_csv, read_columns, read_records, read_table
 from punchline.project import adapters, code, paths, recipes, revisions, small_models
+from punchline.project.code import prompts as prompts_of
 from punchline.project.hops import CHAINED, RELEASED, Hop, by_journal, card_of_released, hops_of, scorers_of
 from punchline.project.paths import Paths
 from punchline.project.provenance import Need, Step
@@ -30,13 +32,15 @@ from punchline.project.selection import Selection, read_card, stems
 
 
 def _once(method: Callable[..., Step]) -> Callable[..., Step]:
-    """A method whose answer is kept: a step is one object, whoever asks for it."""
+    """A method whose answer is kept: a step is one object, whoever asks; it needs the prompts that its code reads."""
 
     @functools.wraps(method)
     def get(self: Project, *wildcards: str) -> Step:
         key = (method.__name__, *wildcards)
         if key not in self.steps:
-            self.steps[key] = method(self, *wildcards)
+            step = method(self, *wildcards)
+            prompts = tuple(Need("prompt", paths.source(file)) for file in prompts_of(*step.code))
+            self.steps[key] = replace(step, needs=(*step.needs, *prompts)) if prompts else step
         return self.steps[key]
 
     return get

@@ -39,6 +39,12 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+def source(file: Path) -> str:
+    """A file of the package, from the project's root where it lies below it."""
+    here = Path.cwd()
+    return (file.relative_to(here) if file.is_relative_to(here) else file).as_posix()
+
+
 def manifest(benchmark: str, name: str = "annotations.csv") -> str:
     """A file of a benchmark's manifests."""
     return f"{MANIFESTS}/{benchmark}/{name}"

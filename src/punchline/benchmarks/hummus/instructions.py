@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from punchline.benchmarks.hummus import NAME
+from punchline.bench.prompts import prompts
+from punchline.benchmarks.hummus import JOINT, NAME
 from punchline.core.records import sha256
 
-# Table 1; the wording of the whole prompts, and those of table 4, as the released prompts.py has them.
-_INVOLVES = "The humor of the given image-and-caption combination involves metaphor use. "
-_DOES_IT = "Does the humor of the given image-and-caption combination involve metaphor use? "
-INSTRUCTIONS = {
-    "classification": _DOES_IT + "Answer the question with Yes or No.",
-    "naming": _INVOLVES + "Which conceptual metaphor is used? "
-    'Answer the question in "TARGET DOMAIN IS SOURCE DOMAIN" format (e.g., "LOVE IS A JOURNEY").',
-    "image_bbox": _INVOLVES + "Which object in the image is related to the metaphor? "
-    'Answer with its label and normalized bounding box coordinates in "label: [top, left, height, width]" format.',
-    "image_label": _INVOLVES + "Which object in the image is related to the metaphor? "
-    "Answer the question with a single word.",
-    "caption_hl": _INVOLVES + "Which part of the caption is related to the metaphor? "
-    "Surround it with a pair of <i></i> tag.",
-    "explanation": "How does metaphor use contribute to the humor of the given image-and-caption combination? "
-    "Explain in no more than 30 words.",
-    "classification_glossed": _DOES_IT + "Answer the question with Yes (i.e., metaphor use is involved) or "
-    "No (i.e., metaphor use is not involved).",
-    "classification_no_yes": _DOES_IT + "Answer the question with No or Yes.",
-    "classification_a_b": _DOES_IT + "Choose from the following options:\nA. {a}\nB. {b}\n"
-    "Answer the question with A or B.",
-}
-OPTIONS = (  # of classification_a_b; the first is positive
-    _INVOLVES.rstrip(),
-    "The humor of the given image-and-caption combination does not involve metaphor use.",
-)
+PROMPTS = prompts(__package__)
+OPTIONS = tuple(PROMPTS["options"].split("\n"))  # of classification_a_b; the first is positive
+INSTRUCTIONS = {task: text for task, text in PROMPTS.items() if task not in ("options", JOINT)}
 
 
 def involves_is_a(item_id: str) -> bool:

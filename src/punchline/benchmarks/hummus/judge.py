@@ -8,26 +8,21 @@ from punchline.benchmarks.hummus import JOINT, NAME
 from punchline.benchmarks.hummus.answers import graded_tasks, joint_readings, reading, text_pairs
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.core.benchmark import DEFAULT, comparison
-from punchline.core.records import Gold, Item, Request, Response
+from punchline.core.records import RULES, Gold, Item, Request, Response
 
 
 def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
 ) -> list[Request]:
     """Every text of the answers to Naming and ImageLabel with every one of gold: once, the same under both rules."""
-    made: dict[str, Request] = {}
+    pairs: dict[tuple[str, str], None] = {}
     for task, asked in graded_tasks(condition).items():
         response = responses.get(asked)
         if task not in ("naming", "image_label") or response is None or response.state != "ok":
             continue
-        if not any(in_scope(task, gold, rule) for rule in ("released", "paper")):
+        if not any(in_scope(task, gold, rule) for rule in RULES):
             continue
-        if asked == JOINT:
-            found = joint_readings(response.text or "", gold, item).get(task)
-        else:
-            found = reading(task, response.text or "", gold, item)
-        for pairs in text_pairs(task, found or (), gold):
-            for pair in pairs:
-                request = comparison(NAME, item.item_id, "cosine", condition, *pair)
-                made[request.request_id] = request
-    return list(made.values())
+        text = response.text or ""
+        found = joint_readings(text, gold, item).get(task) if asked == JOINT else reading(task, text, gold, item)
+        pairs |= dict.fromkeys(pair for group in text_pairs(task, found or (), gold) for pair in group)
+    return [comparison(NAME, item.item_id, "cosine", condition, *pair) for pair in pairs]

@@ -5,20 +5,26 @@ github.com/ReubenNarad/Humor-Bench at cc99276f7cdff9f90d6316a61668e59be6bd1c7a. 
 caption in, an explanation out; a judge then says of one annotated element whether the explanation covers it.
 An item is one of the 499 elements (its id is the 0-based row of comprehensive_annotations.csv: `idx` repeats), and each
 element has an explanation of its own, as released.
+
+Prompts are those of appendices A and B, with line breaks and punctuation of the released prompts.py.
 """
 
 from __future__ import annotations
 
+from punchline.bench.task import Task
 from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "humorbench"
-TASKS = ("explain",)
-JUDGE_TASK = "judge"
-CONDITION = DEFAULT
+TEMPERATURE = 1.0  # section 4; the judge is asked without one, which is 1 at the API it was asked through
+EXPLAIN = Task(
+    "explain", 4096, picture=False, temperature=TEMPERATURE
+)  # the limit is ours: the released code sets none
+JUDGED = Task("judge", 1024, picture=False, temperature=TEMPERATURE)  # as released, where the API wants a limit
+TASKS = (EXPLAIN.name,)
 IMAGES = False
-CONDITIONS = (CONDITION,)
+CONDITIONS = (DEFAULT,)
 CHAINED = ()
-JUDGES = (JUDGE_TASK,)
+JUDGES = (JUDGED.name,)
 
 ANNOTATIONS = "comprehensive_annotations.csv"
 CATEGORIES = {  # key of the gold values: (file, its column)

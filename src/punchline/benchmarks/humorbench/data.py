@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
+import msgspec
+
+from punchline.bench.data import Filled, content_of, csv_rows
+from punchline.bench.data import items as items_of
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, NAME
 from punchline.benchmarks.humorbench.texts import normal
 from punchline.core.benchmark import Files
@@ -13,44 +17,53 @@ from punchline.core.records import Gold, ImageRef, Item
 from punchline.core.storage import parse_csv
 
 
-def _rows(files: Files, name: str, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    if name not in files:
-        raise PunchlineError("the file is not there", file=name, way_out="Fetch the benchmark's annotation files")
-    return parse_csv(files[name], columns, file=name)
+class Element(msgspec.Struct, frozen=True):
+    """One row of the annotations."""
+
+    idx: Filled
+    cartoonstock_id: str
+    contest_number: str
+    description: Filled
+    caption: Filled
+    element: Filled
+
+    @property
+    def source(self) -> str:
+        return "cartoonstock" if self.cartoonstock_id.strip() else "newyorker"
 
 
-def _annotations(files: Files) -> Iterator[tuple[str, int, dict[str, str]]]:
-    """(item id, line, cells) of every element. Raises PunchlineError for one without text."""
-    columns = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
-    for row, (line, cells) in enumerate(_rows(files, ANNOTATIONS, columns)):
-        for column in ("idx", "description", "caption", "element"):
-            if not cells[column].strip():
-                raise PunchlineError("the cell is empty", file=ANNOTATIONS, line=line, record=str(row), field=column)
-        yield str(row), line, cells
+def _elements(files: Files) -> Iterator[tuple[str, int, Element]]:
+    """(item id, line, element) of every row. Raises PunchlineError for one without text."""
+    for number, (line, row) in enumerate(csv_rows(files, ANNOTATIONS, Element)):
+        yield str(number), line, row
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(item id, source, "") of every element, in released order. Sources: newyorker, cartoonstock."""
-    return [(item_id, _source(cells), "") for item_id, _, cells in _annotations(files)]
-
-
-def _source(cells: Mapping[str, str]) -> str:
-    return "cartoonstock" if cells["cartoonstock_id"].strip() else "newyorker"
+    return [(item_id, row.source, "") for item_id, _, row in _elements(files)]
 
 
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
     """Items of the keys of `images`, whose values do not matter: there are none. A cluster is a caption."""
-    return [
-        Item(
-            benchmark=NAME,
-            item_id=item_id,
-            source=_source(cells),
-            cluster=normal(cells["caption"]),
-            fields={"description": cells["description"], "caption": cells["caption"], "idx": cells["idx"]},
-        )
-        for item_id, _, cells in _annotations(files)
-        if item_id in images
-    ]
+    rows = (
+        (i, row.source, normal(row.caption), {"description": row.description, "caption": row.caption, "idx": row.idx})
+        for i, _, row in _elements(files)
+    )
+    return items_of(NAME, rows, dict.fromkeys(images, ()), ANNOTATIONS)
+
+
+def _flags(files: Files, name: str, column: str) -> dict[tuple[str, int], bool]:
+    """{(idx, its occurrence, from 1): whether an element is of the category}."""
+    seen: Counter[str] = Counter()
+    flags = {}
+    for line, cells in parse_csv(content_of(files, name), ("idx", column), file=name):
+        idx, cell = cells["idx"], cells[column]
+        if cell not in ("True", "False"):
+            what = f"expected True or False, got {cell!r}"
+            raise PunchlineError(what, file=name, line=line, record=idx, field=column)
+        seen[idx] += 1
+        flags[idx, seen[idx]] = cell == "True"
+    return flags
 
 
 def golds(files: Files) -> list[Gold]:
@@ -59,35 +72,20 @@ def golds(files: Files) -> list[Gold]:
     Category files are joined by `idx`; where that repeats, by its first, second, … occurrence. Raises PunchlineError
     for an element without a category or a category that is neither True nor False.
     """
-    flags: dict[str, dict[tuple[str, int], bool]] = {}
-    for category, (name, column) in CATEGORIES.items():
-        seen: Counter[str] = Counter()
-        flags[category] = {}
-        for line, cells in _rows(files, name, ("idx", column)):
-            if cells[column] not in ("True", "False"):
+    categories = {category: _flags(files, *place) for category, place in CATEGORIES.items()}
+    made, seen = [], Counter[str]()
+    for item_id, line, row in _elements(files):
+        seen[row.idx] += 1
+        values: dict[str, str | bool] = {"element": row.element}
+        for category, flags in categories.items():
+            if (row.idx, seen[row.idx]) not in flags:
                 raise PunchlineError(
-                    f"expected True or False, got {cells[column]!r}",
-                    file=name,
-                    line=line,
-                    record=cells["idx"],
-                    field=column,
-                )
-            flags[category][cells["idx"], seen[cells["idx"]]] = cells[column] == "True"
-            seen[cells["idx"]] += 1
-    made, seen = [], Counter()
-    for item_id, line, cells in _annotations(files):
-        values: dict[str, str | bool] = {"element": cells["element"]}
-        for category, by_idx in flags.items():
-            key = cells["idx"], seen[cells["idx"]]
-            if key not in by_idx:
-                raise PunchlineError(
-                    f"no {category} for idx {cells['idx']}",
+                    f"no {category} for idx {row.idx}",
                     file=CATEGORIES[category][0],
                     record=item_id,
                     way_out=f"{ANNOTATIONS} has it in line {line}",
                 )
-            values[category] = by_idx[key]
-        seen[cells["idx"]] += 1
+            values[category] = flags[row.idx, seen[row.idx]]
         made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
     return made
 
@@ -96,10 +94,10 @@ def oddities(files: Files) -> list[str]:
     """What is odd in the released files and is taken as it stands."""
     found = []
     seen: Counter[str] = Counter()
-    for item_id, line, cells in _annotations(files):
-        seen[cells["idx"]] += 1
-        if seen[cells["idx"]] > 1:
-            found.append(f"{ANNOTATIONS}, line {line}, record {item_id}: idx {cells['idx']} is there already")
-        if any("\r" in text for text in cells.values()):
+    for item_id, line, row in _elements(files):
+        seen[row.idx] += 1
+        if seen[row.idx] > 1:
+            found.append(f"{ANNOTATIONS}, line {line}, record {item_id}: idx {row.idx} is there already")
+        if any("\r" in text for text in msgspec.structs.astuple(row)):
             found.append(f"{ANNOTATIONS}, line {line}, record {item_id}: CR LF inside a text")
     return found

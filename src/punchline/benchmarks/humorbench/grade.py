@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 
-from punchline.benchmarks.humorbench import CONDITION, NAME
+from punchline.bench.grade import Answered, Mark, grades
+from punchline.benchmarks.humorbench import EXPLAIN
 from punchline.benchmarks.humorbench.answers import LAST_TOKENS, explained, parse_verdict
 from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.benchmarks.humorbench.texts import normal
-from punchline.core.benchmark import Verdict
-from punchline.core.records import Gold, Grade, Item, Response, Rule, State, sha256
+from punchline.core.records import Response, Rule, sha256
 from punchline.score.length import tokenizer
 
 VERSION: dict[Rule, int] = {"released": 1, "paper": 2}  # of the reading
@@ -21,72 +21,42 @@ def signature(rule: Rule, judge: str | None) -> str:
     return f"element|rule:{rule}|{counted}|judge:{judge or 'none'}|v:{VERSION[rule]}"
 
 
-def grade_item(
-    responses: Mapping[str, Response],
-    item: Item,
-    gold: Gold,
-    model: str,
-    rule: Rule,
-    verdicts: Mapping[str, Verdict] | None = None,
-    condition: str = CONDITION,
-) -> list[Grade]:
+def _tokens(response: Response | None, prefix: str) -> dict[str, float]:
+    usage = {} if response is None else {"in": response.usage.prompt, "out": response.usage.completion}
+    return {f"{prefix}tokens_{name}": float(count) for name, count in usage.items() if count is not None}
+
+
+def marks(answered: Answered) -> Iterator[Mark]:
     """Whether one model's explanation covers the element, as its judge has it.
 
     A verdict that is neither PASS nor FAIL leaves the denominator (released code), as does one that is missing or
     failed. A refusal to explain is judged by nobody and is wrong, and so is, under rule `paper`, an answer without an
-    explanation: thoughts, or the prompt's own words. `verdicts`: by id of the judge's request; None: no
-    judge was asked, and nothing is scored.
+    explanation: thoughts, or the prompt's own words. Where no judge was asked nothing is scored.
     """
-    response = responses.get("explain")
-    state: State = response.state if response is not None else "missing"
-    scored, verdict, judge = False, None, None
-    parsed: tuple[str, ...] | None = None
-    values: dict[str, float] = {}
-    if response is not None:
-        values |= _tokens(response, "")
-    text = explained(response.text or "", rule) if response is not None and state == "ok" else None
+    rule, response = answered.rule, answered.responses.get(EXPLAIN.name)
+    mark = answered.mark(EXPLAIN.name, "")
+    mark.values = _tokens(response, "")
+    text = None if mark.text is None else explained(mark.text, rule)
     if response is not None and text is not None:
-        asked = judge_request(item, gold, response, rule)
-        verdict = (verdicts or {}).get(asked.request_id)
-        parsed = (sha256(normal(text).encode())[:16],)
-        if verdict is None:
-            state = "missing"
-        else:
-            judge = verdict.judge
-            values |= _tokens(verdict.response, "judge_")
-            state = verdict.response.state
-            word = parse_verdict(verdict.response.text or "", rule) if state == "ok" else None
-            if word is not None:
-                scored, parsed = True, (*parsed, word)
-                values["passed"] = float(word == "PASS")
-            elif state == "ok":
-                state = "unparsable"
-    elif state in ("refused", "ok"):
-        state = "unparsable" if state == "ok" else state
-        if verdicts is not None:
-            scored = True
-            values["passed"] = 0.0
-    return [
-        Grade(
-            benchmark=NAME,
-            item_id=item.item_id,
-            task="explain",
-            condition=CONDITION,
-            sample=0,
-            model=model,
-            judge=judge,
-            rule=rule,
-            signature=signature(rule, judge),
-            responses=tuple(r.digest for r in (response, verdict.response if verdict else None) if r is not None),
-            gold=gold.digest,
-            state=state,
-            scored=scored,
-            parsed=parsed,
-            values=values,
-        )
-    ]
+        verdict = answered.verdict(judge_request(answered.item, answered.gold, response, rule))
+        said = sha256(normal(text).encode())[:16]
+        mark.hear(verdict).parsed = (said,)
+        mark.state = "missing" if verdict is None else verdict.response.state
+        if verdict is not None:
+            mark.values |= _tokens(verdict.response, "judge_")
+        if verdict is not None and mark.state == "ok":
+            word = parse_verdict(verdict.response.text or "", rule)
+            if word is None:
+                mark.state = "unparsable"
+            else:
+                mark.scored, mark.parsed = True, (said, word)
+                mark.values["passed"] = float(word == "PASS")
+    elif mark.state in ("refused", "ok"):
+        mark.read(None)
+        if answered.verdicts is not None:
+            mark.scored, mark.values["passed"] = True, 0.0
+    mark.signature = signature(rule, mark.judge)
+    yield mark
 
 
-def _tokens(response: Response, prefix: str) -> dict[str, float]:
-    counted = {"tokens_in": response.usage.prompt, "tokens_out": response.usage.completion}
-    return {f"{prefix}{name}": float(count) for name, count in counted.items() if count is not None}
+grade_item = grades(marks)

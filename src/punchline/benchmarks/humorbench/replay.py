@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
+import msgspec
+
+from punchline.bench.data import typed
 from punchline.bench.released import JUDGE, Answer, Answers, Select
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Usage
@@ -12,29 +15,43 @@ from punchline.core.storage import parse_csv
 
 FILES: tuple[str, ...] = ()
 
-COLUMNS = ("annotation_row", "model", "explanation", "autograder_judgment")
+Place = Annotated[str, msgspec.Meta(pattern=r"^\s*[0-9]{1,6}\s*$", title="a row number of the annotations")]
+# The released files write 191 as 191.0.
+Tokens = Annotated[str, msgspec.Meta(pattern=r"^\s*([0-9]{1,9}(\.0*)?)?\s*$", title="a number of tokens")]
+
+
+class Run(msgspec.Struct, frozen=True):
+    """An explanation of one element, and a verdict on it; further columns are ignored."""
+
+    annotation_row: Place
+    model: str
+    explanation: str
+    autograder_judgment: str
+    autograder_model: str = ""
+    autograder_reasoning: str = ""
+    explainer_tokens_in: Tokens = ""
+    explainer_tokens_out: Tokens = ""
+    autograder_tokens_in: Tokens = ""
+    autograder_tokens_out: Tokens = ""
+
+
+COLUMNS = tuple(field.name for field in msgspec.structs.fields(Run) if field.required)
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
-    """Explanations of HumorBench, and verdicts on them, from a CSV in the form of its released runs.
+    """Explanations of HumorBench, and verdicts on them, from a CSV in the form of its released runs (Run).
 
-    Columns: COLUMNS, and, where they are there, autograder_model, autograder_reasoning,
-    explainer_tokens_in, explainer_tokens_out, autograder_tokens_in, autograder_tokens_out (an empty cell is unknown);
-    others are ignored. `select`: {column: value} that a row must have. Raises PunchlineError, naming file and line, for
-    a row that cannot be read, for an element that is explained twice, and for a `select` that no row fits.
+    `select`: {column: value} that a row must have. Raises PunchlineError, naming file and line, for a row that cannot
+    be read, for an element that is explained twice, and for a `select` that no row fits.
     """
     (content,) = files.values()
     answers: dict[str, dict[str, str | Answer | None]] = {}
     models: dict[str, str] = {}
     for line, cells in _selected(content, path, select, COLUMNS):
-        row = cells["annotation_row"].strip()
-        if not re.fullmatch("[0-9]{1,6}", row):
-            raise PunchlineError(
-                f"expected a row number of the annotations, got {row!r}", file=path, line=line, field="annotation_row"
-            )
-        row = str(int(row))
+        run = typed(cells, Run, file=path, line=line)
+        row = str(int(run.annotation_row))
         if row in answers:
-            other = f": {models[row]!r} and {cells['model']!r}" if models[row] != cells["model"] else ""
+            other = f": {models[row]!r} and {run.model!r}" if models[row] != run.model else ""
             raise PunchlineError(
                 f"the element is explained twice{other}",
                 file=path,
@@ -42,20 +59,22 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
                 record=row,
                 way_out="Choose the rows of one run in the model's YAML, as select: {model: o1}",
             )
-        models[row] = cells["model"]
-        by_task: dict[str, str | Answer | None] = {
-            "explain": Answer(cells["explanation"] or None, _tokens(cells, "explainer", path, line))
-        }
-        verdict = cells["autograder_judgment"].strip()
-        if verdict:
-            reasoning = cells.get("autograder_reasoning", "").strip()
-            by_task[JUDGE] = Answer(  # the verdict first: reasoning may quote a tag
-                f"<judgement>{verdict}</judgement>\n<reasoning>{reasoning}</reasoning>",
-                _tokens(cells, "autograder", path, line),
-                cells.get("autograder_model", "").strip() or "unnamed",
+        models[row] = run.model
+        usage = _usage(run.explainer_tokens_in, run.explainer_tokens_out)
+        answers[row] = {"explain": Answer(run.explanation or None, usage)}
+        if verdict := run.autograder_judgment.strip():  # the verdict first: reasoning may quote a tag
+            answers[row][JUDGE] = Answer(
+                f"<judgement>{verdict}</judgement>\n<reasoning>{run.autograder_reasoning.strip()}</reasoning>",
+                _usage(run.autograder_tokens_in, run.autograder_tokens_out),
+                run.autograder_model.strip() or "unnamed",
             )
-        answers[row] = by_task
     return answers
+
+
+def _usage(*tokens: str) -> Usage:
+    """Counted tokens of one call; None for an empty cell."""
+    read, written = (int(float(cell)) if cell.strip() else None for cell in tokens)
+    return Usage(prompt=read, completion=written)
 
 
 def _selected(content: bytes, file: str, select: Select, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
@@ -76,15 +95,3 @@ def _selected(content: bytes, file: str, select: Select, columns: Sequence[str])
                 f"no row has {value!r}", file=file, field=column, way_out=nearest(str(value), sorted(set(there)))
             )
     return rows
-
-
-def _tokens(cells: Mapping[str, str], who: str, file: str, line: int) -> Usage:
-    """Counted tokens of one call; None for an empty cell. The released files write 191 as 191.0."""
-    counts: list[int | None] = []
-    for direction in ("in", "out"):
-        column = f"{who}_tokens_{direction}"
-        cell = cells.get(column, "").strip()
-        if cell and not re.fullmatch(r"[0-9]{1,9}(\.0*)?", cell):
-            raise PunchlineError(f"expected a number of tokens, got {cell!r}", file=file, line=line, field=column)
-        counts.append(int(cell.split(".")[0]) if cell else None)
-    return Usage(prompt=counts[0], completion=counts[1])

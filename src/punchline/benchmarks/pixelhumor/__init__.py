@@ -1,7 +1,9 @@
 """PixelHumor: eight questions on each of 2,800 online comics.
 
 Yuriel Ryan, Rui Yang Tan, Kenny Tsu Wei Choo, Roy Ka-Wei Lee. Humor in Pixels: Benchmarking Large Multimodal Models
-Understanding of Online Comics. 2025. Prompts: appendix E. Annotations: github.com/Social-AI-Studio/PixelHumor.
+Understanding of Online Comics. 2025. Annotations: github.com/Social-AI-Studio/PixelHumor.
+Prompts: appendix E, the text after "Question n:"; the line breaks of question 5, which print does not tell, are
+those of the released prompts. The longest released text (question 8) has 501 words.
 
 Two scoring rules: `released` is what the released evaluation code computes, its quirks included; `paper` is what the
 paper's text says, with answers read sensibly. docs/pixelhumor.md says both precisely.
@@ -9,10 +11,24 @@ paper's text says, with answers read sensibly. docs/pixelhumor.md says both prec
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
+from punchline.bench.task import Task
 from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "pixelhumor"
-TASKS = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8")
+LIMITS = {
+    "Q1": 16,
+    "Q2": 32,
+    "Q3": 16,
+    "Q4": 16,
+    "Q5": 64,
+    "Q6": 256,
+    "Q7": 128,
+    "Q8": 2048,
+}  # tokens; the paper has none
+ASKED = tuple(Task(name, limit) for name, limit in LIMITS.items())  # section 4.2: temperature 0
+TASKS = tuple(LIMITS)
 CONDITIONS = (DEFAULT,)
 CHAINED = ()
 IMAGES = True
@@ -27,9 +43,12 @@ ANNOTATIONS = "annotation.csv"
 ITEM_FILES = (COMICS, METADATA)
 GOLD_FILES = (SUBJECTIVE, OBJECTIVE, HARM)
 
-STYLES = ("Comparison", "Personification", "Exaggeration", "Pun", "Sarcasm", "Silliness", "Surprise", "Dark")
-SOUND_EFFECTS = ("Absent", "Present, contribute", "Present, do not contribute")
-MODALITIES = ("Text", "Visual", "Both")
+Style = Literal["Comparison", "Personification", "Exaggeration", "Pun", "Sarcasm", "Silliness", "Surprise", "Dark"]
+Sound = Literal["Absent", "Present, contribute", "Present, do not contribute"]
+Modality = Literal["Text", "Visual", "Both"]
+STYLES: tuple[str, ...] = get_args(Style)
+SOUND_EFFECTS: tuple[str, str, str] = get_args(Sound)
+MODALITIES: tuple[str, str, str] = get_args(Modality)
 
 LIBRARIES = {
     "pictures": ("opencv-python-headless",),

@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
+
+from punchline.bench.data import content_of, typed
+from punchline.bench.data import items as items_of
 from punchline.benchmarks.pixelhumor import (
     COMICS,
     GOLD_FILES,
@@ -18,6 +22,9 @@ from punchline.benchmarks.pixelhumor import (
     SOUND_EFFECTS,
     STYLES,
     SUBJECTIVE,
+    Modality,
+    Sound,
+    Style,
 )
 from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
 from punchline.core.benchmark import Files
@@ -36,52 +43,83 @@ VOCABULARY: dict[str, tuple[str, ...] | None] = {
     "Q4": (*MODALITIES, "NA"),
     "Q5": (*STYLES, "NA"),
 }
+Some = msgspec.Meta(min_length=1)
+Side = Annotated[int, msgspec.Meta(ge=0)]
+Number = Annotated[str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}\s*$", title="a number from 1")]
+Order = Annotated[
+    str,
+    msgspec.Meta(pattern=r"^\s*[0-9]{1,4}(\s*,\s*[0-9]{1,4})*\s*$", title="labels in reading order, as 2, 1, 3"),
+]
+PanelLabel = Annotated[str, msgspec.Meta(pattern=r"^(NA|[0-9]{1,4})\Z", title="a panel number, or NA")]
+
+
+class Panel(msgspec.Struct, frozen=True):
+    x1: Side
+    y1: Side
+    x2: int
+    y2: int
+    panel_number: Number
+
+    def __post_init__(self) -> None:
+        if not (self.x1 < self.x2 and self.y1 < self.y2 and int(self.panel_number) >= 1):
+            raise ValueError("no panel box")
+
+
+class Metadata(msgspec.Struct, frozen=True):
+    """A comic's boxes in metadata.csv."""
+
+    metadata: Annotated[list[Panel], Some]
+
+
+class Subjective(msgspec.Struct, frozen=True):
+    """A comic's labels in subjective_label.csv."""
+
+    Q1: Annotated[list[Literal["Yes", "No"]], Some]
+    Q2: Annotated[list[Sound], Some]
+    Q3: Annotated[list[PanelLabel], Some]
+    Q4: Annotated[list[Modality | Literal["NA"]], Some]
+    Q5: Annotated[list[Style | Literal["NA"]], Some]
+
+
+class Objective(msgspec.Struct, frozen=True):
+    """A comic's labels in objective_label.csv."""
+
+    panel_sequence: Order
+    text: str
+    number_of_panels: Annotated[int, msgspec.Meta(ge=1, le=9_999)]
+
+
+class Harm(msgspec.Struct, frozen=True):
+    """A comic's label in harm_annotation.csv."""
+
+    potentially_harmful: Literal["harm", "non-harm"]
 
 
 def released_records(files: Files, name: str, columns: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:
     """Records of a released file by comic_id, in its order: (line, cells)."""
-    if name not in files:
-        raise PunchlineError("the file is not there", file=name, way_out="Fetch the benchmark's annotation files")
     records: dict[str, tuple[int, dict[str, str]]] = {}
-    for line, cells in parse_csv(files[name], ["comic_id", *columns], file=name):
+    for line, cells in parse_csv(content_of(files, name), ["comic_id", *columns], file=name):
         comic_id = cells["comic_id"]
+        at: dict[str, Any] = {"file": name, "line": line, "field": "comic_id"}
         if not re.fullmatch(r"\w[\w-]*_[\w-]+", comic_id):
-            raise PunchlineError(
-                f"{comic_id!r} is no comic id",
-                file=name,
-                line=line,
-                field="comic_id",
-                way_out="Expected source_number, as xkcd_209",
-            )
+            raise PunchlineError(f"{comic_id!r} is no comic id", way_out="Expected source_number, as xkcd_209", **at)
         if comic_id in records:
-            raise PunchlineError(
-                f"the id is there already, in line {records[comic_id][0]}",
-                file=name,
-                line=line,
-                record=comic_id,
-                field="comic_id",
-                way_out="Every comic may occur once",
-            )
+            what = f"the id is there already, in line {records[comic_id][0]}"
+            raise PunchlineError(what, record=comic_id, way_out="Every comic may occur once", **at)
         records[comic_id] = line, cells
     return records
 
 
-def _literal(cell: str, *, file: str, line: int, record: str, field: str, expected: str) -> list[Any]:
-    """A cell that holds a Python list literal."""
-    try:
-        value = ast.literal_eval(cell.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        value = None
-    if not isinstance(value, list) or not value:
-        raise PunchlineError(
-            f"{cell[:80]!r} is not a Python list literal with at least one element",
-            file=file,
-            line=line,
-            record=record,
-            field=field,
-            way_out=f"Expected {expected}",
-        )
-    return value
+def _literals(cells: Mapping[str, str], kind: type, file: str, line: int, comic_id: str) -> dict[str, Any]:
+    """Cells that hold Python literals."""
+    values = {}
+    for field in kind.__struct_fields__:  # type: ignore[attr-defined]
+        try:
+            values[field] = ast.literal_eval(cells[field].strip())
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+            what = f"{cells[field][:80]!r} is not a Python list literal"
+            raise PunchlineError(what, file=file, line=line, record=comic_id, field=field) from error
+    return values
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
@@ -97,36 +135,15 @@ def source_of(comic_id: str) -> str:
 
 def _boxes(files: Files) -> dict[str, tuple[int, list[Box]]]:
     """(line, boxes) by comic id."""
-    name, field = METADATA, "metadata"
-    expected = (
+    way_out = (
         "Expected a list of {'x1': int, 'y1': int, 'x2': int, 'y2': int, 'panel_number': '1'} "
         "with 0 <= x1 < x2 and 0 <= y1 < y2"
     )
     found: dict[str, tuple[int, list[Box]]] = {}
-    for comic_id, (line, cells) in released_records(files, name, [field]).items():
-        panels = _literal(
-            cells[field], file=name, line=line, record=comic_id, field=field, expected="a list of panel boxes"
-        )
-        boxes = []
-        for panel in panels:
-            try:
-                x1, y1, x2, y2 = (panel[key] for key in ("x1", "y1", "x2", "y2"))
-                label = str(panel["panel_number"]).strip()
-                if any(type(value) is not int for value in (x1, y1, x2, y2)) or not re.fullmatch("[0-9]{1,4}", label):
-                    raise ValueError
-                if not (0 <= x1 < x2 and 0 <= y1 < y2 and int(label) >= 1):
-                    raise ValueError
-            except (KeyError, TypeError, ValueError) as error:
-                raise PunchlineError(
-                    f"{str(panel)[:120]} is no panel box",
-                    file=name,
-                    line=line,
-                    record=comic_id,
-                    field=field,
-                    way_out=expected,
-                ) from error
-            boxes.append((x1, y1, x2, y2, int(label)))
-        found[comic_id] = line, boxes
+    for comic_id, (line, cells) in released_records(files, METADATA, ["metadata"]).items():
+        values = _literals(cells, Metadata, METADATA, line, comic_id)
+        panels = typed(values, Metadata, file=METADATA, line=line, record=comic_id, way_out=way_out).metadata
+        found[comic_id] = line, [(p.x1, p.y1, p.x2, p.y2, int(p.panel_number)) for p in panels]
     return found
 
 
@@ -141,22 +158,14 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     Raises PunchlineError for a comic that is not in the released files, and for a box that reaches more than BEYOND
     pixels beyond its image: the image is then not the one that was annotated.
     """
-    listed = listing(files)
-    known = {comic_id for comic_id, _, _ in listed}
-    for comic_id in images:
-        if comic_id not in known:
-            raise PunchlineError("no such comic", file=COMICS, record=comic_id, field="comic_id")
+    rows = [(comic_id, source, comic_id, {"page_url": url}) for comic_id, source, url in listing(files)]
+    made = items_of(NAME, rows, images, COMICS)
     panels = _boxes(files)
-    result = []
-    for comic_id, source, url in listed:
-        if comic_id not in images:
-            continue
-        shown = images[comic_id]
-        image = shown if isinstance(shown, str) else shown[0]
-        if comic_id not in panels:
-            raise PunchlineError("no panel boxes", file=METADATA, record=comic_id, field="metadata")
-        line, found = panels[comic_id]
-        if isinstance(image, ImageRef):
+    for item in made:
+        if item.item_id not in panels:
+            raise PunchlineError("no panel boxes", file=METADATA, record=item.item_id, field="metadata")
+        line, found = panels[item.item_id]
+        for image in item.images:
             for box in found:
                 if box[2] > image.width + BEYOND or box[3] > image.height + BEYOND:
                     raise PunchlineError(
@@ -164,48 +173,18 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
                         f"{image.width} x {image.height} pixels",
                         file=METADATA,
                         line=line,
-                        record=comic_id,
+                        record=item.item_id,
                         field="metadata",
                         way_out=f"The image {image.path} is not the one that was annotated: fetch it again, "
                         "or leave the comic out with subset=",
                     )
-        result.append(
-            Item(
-                benchmark=NAME,
-                item_id=comic_id,
-                source=source,
-                cluster=comic_id,
-                fields={"page_url": url},
-                images=(image,) if isinstance(image, ImageRef) else (),
-                missing=None if isinstance(image, ImageRef) else image,
-            )
-        )
-    return result
+    return made
 
 
 def subjective_labels(cells: Mapping[str, str], line: int, comic_id: str) -> dict[str, Any]:
     """Labels of Q1 … Q5 out of a record of subjective_label.csv."""
-    file = SUBJECTIVE
-    values: dict[str, Any] = {}
-    for task, vocabulary in VOCABULARY.items():
-        expected = "a list of one panel number, or ['NA']" if vocabulary is None else f"a list of {vocabulary}"
-        found = _literal(cells[task], file=file, line=line, record=comic_id, field=task, expected=expected)
-        for label in found:
-            if vocabulary is None:
-                valid = isinstance(label, str) and re.fullmatch("NA|[0-9]{1,4}", label) is not None
-            else:
-                valid = label in vocabulary
-            if not valid:
-                raise PunchlineError(
-                    f"{label!r} is no answer to {task}",
-                    file=file,
-                    line=line,
-                    record=comic_id,
-                    field=task,
-                    way_out=f"Expected {expected}",
-                )
-        values[task] = found
-    return values
+    values = _literals(cells, Subjective, SUBJECTIVE, line, comic_id)
+    return msgspec.structs.asdict(typed(values, Subjective, file=SUBJECTIVE, line=line, record=comic_id))
 
 
 def golds(files: Files) -> list[Gold]:
@@ -215,9 +194,9 @@ def golds(files: Files) -> list[Gold]:
     panel; number_of_panels; potentially_harmful. Raises PunchlineError for a cell that cannot be read, and for a comic
     that is in one file only.
     """
-    subjective = released_records(files, SUBJECTIVE, ["Q1", "Q2", "Q3", "Q4", "Q5"])
-    objective = released_records(files, OBJECTIVE, ["panel_sequence", "text", "number_of_panels"])
-    harm = released_records(files, HARM, ["potentially_harmful"])
+    subjective = released_records(files, SUBJECTIVE, Subjective.__struct_fields__)
+    objective = released_records(files, OBJECTIVE, Objective.__struct_fields__)
+    harm = released_records(files, HARM, Harm.__struct_fields__)
     for name, records in ((OBJECTIVE, objective), (HARM, harm)):
         for comic_id in subjective.keys() ^ records.keys():
             has, lacks = (SUBJECTIVE, name) if comic_id in subjective else (name, SUBJECTIVE)
@@ -226,32 +205,10 @@ def golds(files: Files) -> list[Gold]:
     for comic_id, (line, cells) in subjective.items():
         values = subjective_labels(cells, line, comic_id)
         line, cells = objective[comic_id]
-        sequence, panels = cells["panel_sequence"].strip(), cells["number_of_panels"].strip()
-        for field, text, pattern, expected in (
-            ("panel_sequence", sequence, r"[0-9]{1,4}(?:\s*,\s*[0-9]{1,4})*", "labels in reading order, as 2, 1, 3"),
-            ("number_of_panels", panels, "0*[1-9][0-9]{0,3}", "a whole number from 1"),
-        ):
-            if not re.fullmatch(pattern, text):
-                raise PunchlineError(
-                    f"{text[:80]!r} cannot be read",
-                    file=OBJECTIVE,
-                    line=line,
-                    record=comic_id,
-                    field=field,
-                    way_out=f"Expected {expected}",
-                )
-        values |= {"panel_sequence": sequence, "text": cells["text"], "number_of_panels": int(panels)}
+        labels = typed(cells, Objective, file=OBJECTIVE, line=line, record=comic_id, strict=False)
+        values |= msgspec.structs.asdict(labels) | {"panel_sequence": labels.panel_sequence.strip()}
         line, cells = harm[comic_id]
-        if cells["potentially_harmful"] not in ("harm", "non-harm"):
-            raise PunchlineError(
-                f"{cells['potentially_harmful'][:80]!r} cannot be read",
-                file=HARM,
-                line=line,
-                record=comic_id,
-                field="potentially_harmful",
-                way_out="Expected harm or non-harm",
-            )
-        values["potentially_harmful"] = cells["potentially_harmful"]
+        values |= msgspec.structs.asdict(typed(cells, Harm, file=HARM, line=line, record=comic_id))
         result.append(Gold(benchmark=NAME, item_id=comic_id, values=values))
     return result
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from punchline.benchmarks.pixelhumor import NAME
+from punchline.bench.grade import Answered, Mark, grades
 from punchline.benchmarks.pixelhumor.answers import panel_texts, parse, plain_number
-from punchline.core.benchmark import DEFAULT, Verdict
-from punchline.core.records import Gold, Grade, Item, Response, Rule, State
+from punchline.core.records import Gold, Response, Rule
 from punchline.read import thoughts
 from punchline.score.text import LIBRARY, error_rates
 
@@ -103,72 +102,42 @@ def _absent(response: Response | None) -> bool:
     return response is None or response.state in ("missing", "failed")
 
 
-def grade_item(
-    responses: Mapping[str, Response],
-    item: Item,
-    gold: Gold,
-    model: str,
-    rule: Rule,
-    verdicts: Mapping[str, Verdict] | None = None,
-    condition: str = DEFAULT,
-) -> list[Grade]:
-    """Grades of one model's answers (by task) on one comic: Q1 … Q5, Q7 and Q8. Q6 is not graded automatically.
+def marks(answered: Answered) -> Iterator[Mark]:
+    """One model's answers (by task) on one comic: Q1 … Q5, Q7 and Q8. Q6 is not graded automatically.
 
     An answer that is missing or failed is not scored; a refusal and an answer from which nothing can be read are, as
     wrong. `released`: Q1 … Q5 are scored only where the answer to Q1 holds "yes". `paper`: Q1 = No turns Q3, Q4 and Q5
     into NA. Q8 needs the model's own order of panels: without an answer to Q7 it is missing.
     """
-    gold_digest = gold.digest
-    digests = {task: response.digest for task, response in responses.items()}
+    responses, gold, rule = answered.responses, answered.gold, answered.rule
     first, sequence = responses.get("Q1"), responses.get("Q7")
     first_text = (first.text or "") if first is not None else ""
     gated = rule == "released" and "yes" not in first_text.lower()
     says_no = rule == "paper" and first is not None and first.state == "ok" and parse("Q1", first_text, rule) == ("No",)
-
-    def grade(task: str) -> Grade:
-        response = responses.get(task)
-        state: State = response.state if response is not None else "missing"
-        scored = not _absent(response)
-        other = _RESTS_ON[rule].get(task)
-        needed = other == "Q7" or (other == "Q1" and rule == "released")
-        parsed: tuple[str, ...] | None = None
-        values: dict[str, float] = {}
+    for task in GRADED:
+        response, other = responses.get(task), _RESTS_ON[rule].get(task)
+        mark = answered.mark(task, signature(task, rule))
+        mark.responses = [responses.get(other or ""), response]
         text = (response.text or "") if response is not None else ""
-        readable = scored and (rule == "released" or state != "refused")  # under `paper` a refusal says nothing
-        if scored and needed and _absent(responses.get(str(other))):
-            state, scored = "missing", False
-        elif scored and gated and task not in ("Q7", "Q8"):
-            scored = False
-            parsed = _read(task, text, rule, gold)
-        elif scored and says_no and task in ("Q3", "Q4", "Q5"):
-            parsed = ("NA",)
-        elif scored:
+        if _absent(response):
+            pass
+        elif (other == "Q7" or (other and rule == "released")) and _absent(responses.get(other)):
+            mark.state = "missing"
+        elif gated and task not in ("Q7", "Q8"):
+            mark.parsed = _read(task, text, rule, gold)
+        elif says_no and task in ("Q3", "Q4", "Q5"):
+            mark.scored, mark.parsed = True, ("NA",)
+        else:
+            mark.scored = True
+            readable = rule == "released" or mark.state != "refused"  # under `paper` a refusal says nothing
             if task == "Q8":
-                parsed, values = _grade_text(text if readable else "", sequence, gold, rule)
+                parsed, mark.values = _grade_text(text if readable else "", sequence, gold, rule)
             else:
                 parsed = _read(task, text, rule, gold) if readable else None
             if task == "Q7":
-                values = {"panel_acc": float(parsed == _gold_order(gold))}
-            if parsed is None and state == "ok":
-                state = "unparsable"
-        return Grade(
-            benchmark=NAME,
-            item_id=item.item_id,
-            task=task,
-            condition=DEFAULT,
-            sample=0,
-            model=model,
-            rule=rule,
-            signature=signature(task, rule),
-            responses=tuple(digests[name] for name in (other, task) if name in digests),
-            gold=gold_digest,
-            state=state,
-            scored=scored,
-            parsed=parsed,
-            values=values,
-        )
-
-    return [grade(task) for task in GRADED]
+                mark.values = {"panel_acc": float(parsed == _gold_order(gold))}
+            mark.read(parsed)
+        yield mark
 
 
 def _grade_text(
@@ -191,3 +160,6 @@ def _grade_text(
     order, gold_order = (tuple(dict.fromkeys(one)) for one in (order, _gold_order(gold)))  # xkcd_108 repeats a label
     candidate = _ordered(texts, order)
     return candidate, text_scores(_ordered(gold_texts, gold_order), candidate, rule)
+
+
+grade_item = grades(marks)

@@ -3,69 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from punchline.bench.released import Answer, Answers, Members, Select, broken, kind_of, parse_json
-from punchline.core.errors import PunchlineError, nearest
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from punchline.bench.data import json_rows
+from punchline.bench.released import Answers, Select, no_select
+from punchline.benchmarks.pixelhumor import NAME
 
 FILES: tuple[str, ...] = ()
 
-# Field of the released files: task.
-FIELDS = {f"Q{n}": f"Q{n}" for n in range(1, 7)} | {"panel_sequence": "Q7", "text": "Q8"}
+Said = str | None | UnsetType
+TASK_OF = {"panel_sequence": "Q7", "text": "Q8"}  # fields of other names than their task's
+
+
+class Comic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Answers about one comic."""
+
+    Q1: Said = UNSET
+    Q2: Said = UNSET
+    Q3: Said = UNSET
+    Q4: Said = UNSET
+    Q5: Said = UNSET
+    Q6: Said = UNSET
+    panel_sequence: Said = UNSET
+    text: Said = UNSET
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
     """Answers in PixelHumor's released form: {comic_id: {"Q1": "Yes", …, "panel_sequence": "2, 1", "text": "1: …"}}.
 
-    panel_sequence answers Q7, text answers Q8. Raises PunchlineError, naming file and place, for content that is not
-    such JSON (malformed, an id or a field twice, an unknown field, an answer that is no string), and for any `select`.
+    Raises PunchlineError, naming file and place, for content that is not such JSON, and for any `select`.
     """
-    if select is not None:
-        raise PunchlineError(
-            f"there is nothing to select ({select!r}): the format pixelhumor holds one model's answers",
-            file=path,
-            field="select",
-            way_out="Take `select` out of the model's YAML",
-        )
+    no_select(select, path, NAME)
     (content,) = files.values()
-    answers: dict[str, dict[str, str | Answer | None]] = {}
-    way_out = "Expected one object {comic_id: {question: answer}}"
-    for comic_id, values in _members(parse_json(content, path, way_out), path, None):
-        answers[comic_id] = {}
-        for field, value in _members(values, path, comic_id):
-            if field not in FIELDS:
-                raise PunchlineError(
-                    f"unknown question {field!r}", file=path, record=comic_id, way_out=nearest(field, FIELDS)
-                )
-            if value is not None and not isinstance(value, str):
-                raise PunchlineError(
-                    f"an answer must be a string or null, not {kind_of(value)}",
-                    file=path,
-                    record=comic_id,
-                    field=field,
-                    way_out='Write what the model wrote, in quotation marks: "3", or "Pun, Surprise"',
-                )
-            if value is not None and broken(value):
-                raise PunchlineError("half a surrogate pair is no character", file=path, record=comic_id, field=field)
-            answers[comic_id][FIELDS[field]] = value
-    return answers
-
-
-def _members(value: Any, file: str, record: str | None) -> Members:
-    """Checked members of an object: names that are text, each once."""
-    if not isinstance(value, Members):
-        expected = "{comic_id: {question: answer}}" if record is None else '{"Q1": answer, "Q2": answer, …}'
-        raise PunchlineError(
-            f"expected an object, not {kind_of(value)}", file=file, record=record, way_out=f"Expected {expected}"
-        )
-    seen = set()
-    for name, _ in value:
-        if broken(name):
-            raise PunchlineError(f"half a surrogate pair in the name {name!r}", file=file, record=record)
-        if name in seen:
-            what = "comic" if record is None else "question"
-            raise PunchlineError(
-                f"the {what} {name!r} is there twice", file=file, record=record, way_out="Keep one of them"
-            )
-        seen.add(name)
-    return value
+    rows = json_rows(content, Comic, file=path, ids=None, way_out='Expected {comic_id: {"Q1": "3", "text": "1: …"}}')
+    return {
+        comic_id: {
+            TASK_OF.get(field, field): value
+            for field, value in msgspec.structs.asdict(comic).items()
+            if not isinstance(value, UnsetType)
+        }
+        for comic_id, comic in rows.items()
+    }

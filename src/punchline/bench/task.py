@@ -1,0 +1,28 @@
+"""What a benchmark's card says of one question to models."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from punchline.core.benchmark import DEFAULT
+
+
+class Task(NamedTuple):
+    """A question that is asked in one condition."""
+
+    name: str
+    max_tokens: int
+    condition: str = DEFAULT
+    prompt: str = ""  # stem of its file in prompts/; "": the task's name
+    picture: bool = True  # whether the item's picture is shown
+    temperature: float = 0.0
+
+    @property
+    def file(self) -> str:
+        """Stem of the prompt's file."""
+        return self.prompt or self.name
+
+
+def names(tasks: tuple[Task, ...], condition: str | None = None) -> tuple[str, ...]:
+    """Names of tasks, each once: all, or those of a condition."""
+    return tuple(dict.fromkeys(task.name for task in tasks if condition in (None, task.condition)))
