@@ -1,4 +1,19 @@
 # Tables: what the benchmarks declare, and what is said over all of them.
+rule cells:
+    input:
+        needs("cells"),
+    output:
+        update(PATHS.cells("{benchmark}", "{model}")),
+    log:
+        f"{PATHS.logs}/tabulate/{{benchmark}}/{{model}}.log",
+    benchmark:
+        f"{PATHS.logs}/tabulate/{{benchmark}}/{{model}}.tsv"
+    message:
+        "cells of {wildcards.model} on {wildcards.benchmark}"
+    shell:
+        "python scripts/cells.py --benchmark {wildcards.benchmark} --model {wildcards.model} &> {log}"
+
+
 rule table:
     input:
         needs("table"),

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.selected import selection_json
 
-from punchline.bench.table import read_published
+from punchline.bench.render import read_published
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import demo
 from punchline.core import engine as engines
@@ -27,10 +27,10 @@ from punchline.core.records import Gold, Grade, Item, ModelCard, Request, Respon
 from punchline.core.storage import parse_csv, read_columns, read_table, write_table
 from punchline.project.needs import digests_in
 from punchline.project.selection import read_card, read_selection
+from punchline.stages.cells import who_in
 from punchline.stages.grade import grade
 from punchline.stages.infer import infer
 from punchline.stages.prepare import select
-from punchline.stages.tabulate import versions_in
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def test_a_damaged_table_of_records_is_an_error(tmp_path: Path, data: st.DataObj
         assert read_table(bad, Response) == responses("x")
     except PunchlineError as error:
         assert "bad.parquet" in str(error)
-    for read in (digests_in, versions_in):
+    for read in (digests_in, who_in):
         try:
             read(bad)
         except PunchlineError as error:

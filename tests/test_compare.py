@@ -9,18 +9,23 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from scipy import stats as distributions
+from tests.tabulated import Graded
 from typer.testing import CliRunner
 
 from punchline import cli
 from punchline.audit import compare
-from punchline.audit.compare import Paired, as_json, as_text, holm, paired_differences
-from punchline.bench.table import Graded, NamedRow, Row, Table
+from punchline.audit.compare import as_json, as_text
+from punchline.audit.paired import Paired, holm, paired_differences
+from punchline.bench.column import mean_of
+from punchline.bench.frame import Frame, Scope
+from punchline.bench.table import Across, NamedRow, Row, Table
 from punchline.cli import base
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Grade, Item
@@ -231,25 +236,13 @@ def grade(model: str, item: str, value: float, task: str = "Q", **fields: Any) -
     return Grade(**made | fields)
 
 
-def rows(grades: Sequence[Grade], golds: Any, items: Any) -> list[Row]:
-    used = sorted((g for g in grades if g.scored), key=lambda g: g.item_id)
-    columns: dict[str, Estimate | None] = {"never": None}
-    for name in ("acc", "length"):
-        have = [g for g in used if name in g.values]
-        clusters = [g.item_id[0] for g in have]
-        columns[name] = estimate([g.values[name] for g in have], clusters) if have else None
-    return [Row(keys={"subset": "all"}, columns=columns, items=frozenset(items), tasks=("Q",))]
-
-
 TABLE = Table(
     name="t1",
     title="A table",
     file="t1.csv",
-    rule="paper",
     keys=("subset",),
-    columns=("acc", "length", "never"),
-    tasks=("Q",),
-    rows=rows,
+    columns=[*(mean_of(name, "Q", name) for name in ("acc", "length")), "never"],
+    split=lambda frame: [Row({"subset": "all"})],
 )
 ITEMS = {
     f"{letter}{n}": Item(benchmark="b", item_id=f"{letter}{n}", source="s", cluster=letter)
@@ -268,7 +261,8 @@ def hash_of(*parts: str) -> int:
 
 
 def compared(a: Graded, b: Graded, table: Table = TABLE) -> compare.Comparison:
-    return compare.compare("b", table, (a, b), {}, ITEMS, {}, seed=0)
+    scope = Scope(ITEMS, {})
+    return compare.compare("b", table, (a.model(scope, table.rule), b.model(scope, table.rule)), {}, seed=0)
 
 
 def test_only_shared_items_count_and_the_rest_is_said() -> None:
@@ -327,39 +321,41 @@ def test_other_items_are_refused() -> None:
 def test_a_table_of_the_data_and_an_empty_one_are_refused() -> None:
     a, b = model("A", list(ITEMS)), model("B", list(ITEMS))
     with pytest.raises(PunchlineError, match="of no model's answers"):
-        compared(a, b, replace(TABLE, rows=None, data_rows=lambda files: []))
+        compared(a, b, replace(TABLE, columns=["never"], split=None, data_rows=lambda files: []))
     with pytest.raises(PunchlineError, match="no column that is defined for both"):
-        compared(a, b, replace(TABLE, columns=("never",)))
+        compared(a, b, replace(TABLE, columns=["never"]))
 
 
 def test_rows_of_one_model_and_of_other_items_are_said() -> None:
-    def uneven(grades: Sequence[Grade], golds: Any, items: Any) -> list[Row]:
-        (row,) = rows(grades, golds, items)
-        name = grades[0].model
-        return [row, replace(row, keys={"only": name}), replace(row, keys={"own": "x"}, items=frozenset(name))]
+    def uneven(frame: Frame) -> list[Row]:
+        name = "A" if len(set(frame.value("acc"))) == 1 else "B"
+        own = np.array([item[0] == name.lower() for item in frame.scope.names])
+        return [Row({"subset": "all"}), Row({"only": name}), Row({"own": "x"}, items=own)]
 
-    made = compared(model("A", list(ITEMS)), model("B", list(ITEMS)), replace(TABLE, rows=uneven))
+    a, b = (model(name, list(ITEMS)) for name in "AB")
+    a.grades[:] = [changed(g, values={"acc": 1.0, "length": 1.0}) for g in a.grades]  # type: ignore[index]
+    made = compared(a, b, replace(TABLE, split=uneven))
     assert {one.row for one in made.differences} == {"subset=all"}
     assert "Row only=A: only A has it." in made.notes and "Row only=B: only B has it." in made.notes
     assert "Row own=x: not compared, as it is of other items for each model." in made.notes
 
 
 def test_denominators_that_hang_on_the_answers_are_said() -> None:
-    def of_right_ones(grades: Sequence[Grade], golds: Any, items: Any) -> list[Row]:
-        return rows([g for g in grades if g.values["acc"]], golds, items)
+    def of_right_ones(frame: Frame) -> list[Row]:
+        return [Row({"subset": "all"}, frame=frame.take(frame.value("acc") > 0))]
 
-    made = compared(model("A", list(ITEMS)), model("B", list(ITEMS)[:23]), replace(TABLE, rows=of_right_ones))
+    made = compared(model("A", list(ITEMS)), model("B", list(ITEMS)[:23]), replace(TABLE, split=of_right_ones))
     assert any("acc: denominators hang on the answers" in note for note in made.notes)
 
 
 def test_tables_across_models_are_compared_by_their_models_rows() -> None:
-    def across(of: Any) -> list[NamedRow]:
+    def across(of: Across) -> list[NamedRow]:
         assert [one.name for one in of.models] == ["A", "B"]
-        named = [NamedRow(one.name, rows(one.grades, {}, of.items)[0], one) for one in of.models]
+        named = [NamedRow(one.name, TABLE.rows(one.frame)[0], one) for one in of.models]
         return [*named, NamedRow("all", named[0].row)]
 
     a, b = model("A", list(ITEMS)), model("B", list(ITEMS))
-    made = compared(a, b, replace(TABLE, rows=None, across=across))
+    made = compared(a, b, replace(TABLE, columns=TABLE.names, split=None, across=across))
     assert made.differences == compared(a, b).differences
 
 
@@ -371,7 +367,7 @@ class Module:
     """In place of a benchmark's module."""
 
     NAME = "b"
-    TABLES = {"t0": replace(TABLE, name="t0", file="t0.csv", rows=None), "t1": TABLE}  # noqa: RUF012
+    TABLES = {"t0": replace(TABLE, name="t0", file="t0.csv", columns=["acc"], split=None), "t1": TABLE}  # noqa: RUF012
 
 
 @pytest.fixture
@@ -385,7 +381,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Path
     monkeypatch.chdir(tmp_path)
     for name, ids in (("A", list(ITEMS)), ("B", list(ITEMS)[4:])):
         write_table(f"results/b/grades/{name}.parquet", model(name, ids).grades, Grade)
-    encode = lambda records: b"".join(compare.msgspec.json.encode(one) + b"\n" for one in records)  # noqa: E731
+    encode = lambda records: b"".join(msgspec.json.encode(one) + b"\n" for one in records)  # noqa: E731
     write_bytes("data/items/b/items.jsonl", encode(ITEMS.values()))
     write_bytes("data/items/b/gold.jsonl", encode([Gold(benchmark="b", item_id=i, values={}) for i in ITEMS]))
     return tmp_path

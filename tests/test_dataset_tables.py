@@ -42,14 +42,14 @@ def points(name: str, files: dict[str, bytes]) -> Points:
     for row_name, row in table.data_rows({file: files[file] for file in table.files}):
         assert row_name == "released annotations"
         assert tuple(row.keys) == table.keys
-        assert tuple(row.columns) == table.columns
+        assert tuple(row.columns) == table.names
         key = tuple(row.keys.values())
         assert key not in found
         found[key] = {column: None if e is None else e.point() for column, e in row.columns.items()}
         for estimate in row.columns.values():
             assert estimate is not None
             assert estimate.grades == ()
-            assert estimate.n == len(row.items) == len(estimate.clusters)
+            assert estimate.n == len(estimate.clusters)
     return found
 
 
@@ -394,7 +394,7 @@ def test_tables_are_declared_fully() -> None:
     for name, table in TABLES.items():
         assert table.name == name
         assert table.file == f"pixelhumor/{name}.csv"
-        assert table.rows is None
+        assert not table.by_model
         assert table.tasks == ()
 
 

@@ -12,8 +12,10 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from tests.tabulated import Graded, rows_of, tabulate
 
-from punchline.bench.table import Graded, Tabulated, read_published, tabulate
+from punchline.bench.render import read_published
+from punchline.bench.table import Tabulated
 from punchline.benchmarks import hummus
 from punchline.benchmarks.hummus import (
     CONDITIONS,
@@ -34,7 +36,6 @@ from punchline.benchmarks.hummus import (
 )
 from punchline.benchmarks.hummus import demo as hummus_demo
 from punchline.benchmarks.hummus import pictures as hummus_pictures
-from punchline.benchmarks.hummus import tables as hummus_tables
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, PROMPTS, involves_is_a
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.benchmarks.hummus.split import held_out
@@ -552,7 +553,7 @@ def test_joint_answers_that_classify_nothing_count_against_success(demo: Files, 
 
     row = only(table("table5", graded(demo, answer), demo))
     assert row["n"] == 0 and row["classification_success"] == 0 and row["comparable"] == "yes"
-    filled = {name for name in TABLES["table5"].columns if row.get(name) is not None}
+    filled = {name for name in TABLES["table5"].names if row.get(name) is not None}
     assert filled == {"classification_success"}
     assert (row["n_refused"], row["n_unparsable"]) == ((9, 0) if state == "refused" else (0, 9))
 
@@ -627,11 +628,10 @@ def test_figure5_counts_the_states_of_what_it_takes_from_prompts(demo: Files) ->
     row = only(made, input="image")
     assert row["n_failed"] == 1 and row["comparable"] == "no" and any("INCOMPLETE" in note for note in made.notes)
     assert only(made, input="description")["n_failed"] == 0
-    (image, described) = hummus_tables.TABLES["figure5"].rows(  # type: ignore[misc]
-        [grade for grade in graded(demo, answer) if grade.rule == "released"], golds_of(demo), items_of(demo)
-    )
+    released = [grade for grade in graded(demo, answer) if grade.rule == "released"]
+    (image, described) = rows_of(TABLES["figure5"], released, golds_of(demo), items_of(demo))
     assert image.asked == (("classification_no_yes", "prompts"),) and described.asked == ()
-    assert len(image.items) == 9
+    assert image.items is not None and image.items.sum() == 9
 
     def unasked(request: Request, gold: Gold) -> tuple[str | None, State]:
         return (None, "missing") if request.condition == "prompts" else (right(request, gold), "ok")
@@ -648,7 +648,7 @@ def test_random_rows_are_baselines(demo: Files) -> None:
 
 def test_notes_say_which_deviation() -> None:
     for name, one in TABLES.items():
-        if any(column.endswith("_sd") for column in one.columns):
+        if any(column.endswith("_sd") for column in one.names):
             assert any("population's" in note for note in one.notes), name
 
 
@@ -670,7 +670,7 @@ def test_published(root: Path) -> None:
     for row in rows:
         assert row["paper"] == "hummus" and row["table"] in TABLES
         keys = dict(part.split("=", 1) for part in row["key"].split(";") if part)
-        assert set(keys) == set(TABLES[row["table"]].keys) and row["column"] in TABLES[row["table"]].columns
+        assert set(keys) == set(TABLES[row["table"]].keys) and row["column"] in TABLES[row["table"]].names
     values = {(row["table"], row["row"], row["key"], row["column"]): row["value"] for row in rows}
     assert len(values) == len(rows)
     for name, row, column, value in (

@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.tabulated import Graded, tabulate
 
 from punchline.bench.released import Answer
-from punchline.bench.table import Graded, tabulate
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests, replay
 from punchline.benchmarks.humorbench.answers import judged_text, parse_verdict

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from scipy import stats
+from tests.tabulated import Graded, discrepancies, tabulate
 
+from punchline.bench.frame import Scope
 from punchline.bench.released import Answer
-from punchline.bench.table import Graded, as_csv, as_markdown, discrepancies, tabulate
+from punchline.bench.render import as_csv, as_markdown
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests, replay
 from punchline.benchmarks.humorbench.hard import hardest
@@ -223,22 +225,23 @@ def test_ties_are_broken_by_the_released_order() -> None:
     rows, _ = data.table("table4", a, b, data.model("c", "F" * 120))
     assert passed(rows, "elements") == {"a": (100, 0), "b": (100, 40), "c": (100, 0)}
     assert passed(rows, "captions") == passed(rows, "elements")
-    hard = hardest([rule_of(m) for m in (a, b, b)], data.items, data.golds, "elements")
-    assert hard == {str(n) for n in range(120) if n % 2 == 0 or n < 80}
+    assert hard_of(data, [a, b, b], "elements") == {str(n) for n in range(120) if n % 2 == 0 or n < 80}
 
 
-def rule_of(model: Graded, rule: Rule = "paper") -> Graded:
-    grades = [grade for grade in model.grades if grade.rule == rule]
-    return Graded(model.name, model.kind, model.engine, grades, model.card, model.judge)
+def hard_of(data: Data, models: Sequence[Graded], definition: str) -> set[str]:
+    scope = Scope(data.items, data.golds)
+    hard = hardest([model.model(scope, "paper") for model in models], scope, definition)
+    assert hard is not None
+    return {name for name, is_hard in zip(scope.names, hard, strict=True) if is_hard}
 
 
 def test_elements_and_captions_differ() -> None:
     """Caption c0 has an element that all fail and one that all pass; 100 other captions have one that all fail."""
     data = Data([("c0", "hard"), ("c0", "easy"), *((f"c{n}", "e") for n in range(1, 101))])
-    models = [rule_of(data.model(name, "FP" + "F" * 100)) for name in "abc"]
+    models = [data.model(name, "FP" + "F" * 100) for name in "abc"]
     everything = set(data.items)
-    assert hardest(models, data.items, data.golds, "elements") == everything - {"1", "101"}
-    assert hardest(models, data.items, data.golds, "captions") == everything - {"0", "1"}
+    assert hard_of(data, models, "elements") == everything - {"1", "101"}
+    assert hard_of(data, models, "captions") == everything - {"0", "1"}
 
 
 def test_an_element_needs_three_verdicts() -> None:

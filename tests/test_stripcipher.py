@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from tests.tabulated import Graded, tabulate
 
-from punchline.bench.table import Graded, read_published, tabulate
+from punchline.bench.render import read_published
 from punchline.benchmarks import stripcipher
 from punchline.benchmarks.stripcipher import LETTERS, STRIPS, TASKS, ask, grade_item
 from punchline.benchmarks.stripcipher import demo as stripcipher_demo
@@ -673,7 +674,7 @@ def test_published_rows_belong_to_tables_and_cards(root: Path, published: list[d
         paper = msgspec.convert((card.get("papers") or {}).get("stripcipher") or {}, Paper)
         rows.add(paper.row or card.get("published_as"))
     for cell in published:
-        assert cell["column"] in TABLES[cell["table"]].columns
+        assert cell["column"] in TABLES[cell["table"]].names
         assert {part.split("=")[0] for part in cell["key"].split(";") if part} <= set(TABLES[cell["table"]].keys)
         assert cell["row"] in rows | {"Human", "AVG", "StripCipher"}
     assert len({(c["table"], c["row"], c["key"], c["column"]) for c in published}) == len(published)

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 
 import msgspec
-import numpy as np
 import pytest
+from tests.tabulated import Graded, discrepancies, tabulate
 
 from punchline.bench import table as tables
-from punchline.bench.table import (
-    Graded,
-    Row,
-    Table,
-    as_csv,
-    as_latex,
-    as_markdown,
-    count_states,
-    discrepancies,
-    states_of,
-    tabulate,
-)
-from punchline.core.records import Grade, State
-from punchline.core.stats import Estimate, mean
+from punchline.bench.column import mean_of
+from punchline.bench.frame import Scope, frame_of
+from punchline.bench.render import as_csv, as_latex, as_markdown
+from punchline.bench.table import Row, Table, count_states
+from punchline.core.records import Gold, Grade, Item, State
 
 
 def grade(item: str, task: str, state: State = "ok", value: float = 1, rule: str = "released") -> Grade:
@@ -45,23 +35,13 @@ def grade(item: str, task: str, state: State = "ok", value: float = 1, rule: str
     )
 
 
-def rows(grades, golds, items):  # type: ignore[no-untyped-def]
-    used = [g for g in grades if g.scored]
-    sums = np.array([[g.values["acc"], 1.0] for g in used]).reshape(-1, 2)
-    estimate = Estimate(sums, mean, [g.item_id for g in used], [g.digest for g in used])
-    ids = frozenset(g.item_id for g in grades)
-    return [Row(keys={"subset": "all"}, columns={"acc": estimate, "other": None}, items=ids, tasks=("Q1", "Q2"))]
-
-
 TABLE = Table(
     name="t1",
     title="A table",
     file="t1.csv",
     rule="released",
     keys=("subset",),
-    columns=("acc", "other"),
-    tasks=("Q1", "Q2"),
-    rows=rows,
+    columns=[mean_of("acc", "Q1", "acc"), mean_of("other", "Q2", "acc")],
 )
 PUBLISHED = [
     {
@@ -79,8 +59,14 @@ PUBLISHED = [
 
 def made(grades: list[Grade], **options):  # type: ignore[no-untyped-def]
     arguments = {"scoring": None, "seed": 0, "complete": True} | options
-    models = [Graded("m", "measured", "replay", grades)]
-    return tabulate(TABLE, models, {}, {}, {}, PUBLISHED, **arguments)
+    return tabulate(TABLE, [Graded("m", "measured", "replay", grades)], *known(grades), {}, PUBLISHED, **arguments)
+
+
+def known(grades: list[Grade]) -> tuple[dict[str, Gold], dict[str, Item]]:
+    """Gold and items of grades, each item a cluster of its own."""
+    ids = dict.fromkeys(g.item_id for g in grades)
+    golds = {name: Gold(benchmark="b", item_id=name, values={}) for name in ids}
+    return golds, {name: Item(benchmark="b", item_id=name, source="s", cluster=name) for name in ids}
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -120,30 +106,33 @@ def test_only_the_grades_of_the_rule_count() -> None:
     assert read(as_csv(made(grades)))[0]["acc"] == "1.0"
     assert read(as_csv(made(grades, scoring="paper")))[0]["acc"] == "0.0"
     assert read(as_csv(made(grades, scoring="paper")))[0]["scoring"] == "paper"
-    (row,) = discrepancies("b", TABLE, Graded("m", "measured", "replay", grades), {}, {})
+    (row,) = discrepancies("b", TABLE, Graded("m", "measured", "replay", grades), *known(grades))
     assert (row["released"], row["paper"], row["difference"]) == (1.0, 0.0, 1.0)
 
 
+def counts(grades: list[Grade], items: str = "ab", **fields) -> dict[str, int]:  # type: ignore[no-untyped-def]
+    """States of a row of two tasks."""
+    scope = Scope(known([grade(name, "Q1") for name in items])[1], {})
+    row = Row({}, items=scope.everything, **{"tasks": ("Q1", "Q2"), **fields})
+    return count_states(frame_of(grades, scope, "released"), row)
+
+
 def test_a_task_that_was_not_attempted_is_no_missing_answer() -> None:
-    row = Row(keys={}, columns={}, items=frozenset({"a", "b"}), tasks=("Q1", "Q2"))
-    states: dict[tuple[str, str, str], set[State]] = {
-        ("a", "Q1", "default"): {"ok"},
-        ("b", "Q1", "default"): {"refused"},
-    }
-    assert count_states(states, row) == {"refused": 1}
-    assert count_states({}, row) == {"missing": 2}
-    states["a", "Q2", "default"] = {"ok"}
-    assert count_states(states, row) == {"refused": 1}  # b was not asked Q2
-    assert count_states(states, replace(row, never_asked=3)) == {"missing": 3, "refused": 1}
-    states["a", "Q1", "other"] = {"failed"}
-    assert count_states(states, replace(row, asked=(("Q1", "other"),))) == {"refused": 1, "failed": 1}
+    grades = [grade("a", "Q1"), grade("b", "Q1", "refused")]
+    assert counts(grades) == {"refused": 1}
+    assert counts([]) == {"missing": 2}
+    grades.append(grade("a", "Q2"))
+    assert counts(grades) == {"refused": 1}  # b was not asked Q2
+    assert counts(grades, never_asked=3) == {"missing": 3, "refused": 1}
+    grades.append(msgspec.structs.replace(grade("a", "Q1", "failed"), condition="other"))
+    assert counts(grades, asked=(("Q1", "other"),)) == {"refused": 1, "failed": 1}
+    assert counts(grades, items="b") == {"refused": 1}
 
 
 def test_a_failed_sample_is_not_hidden_by_a_good_one() -> None:
-    row = Row(keys={}, columns={}, items=frozenset({"i1"}), tasks=("Q1",))
-    first = msgspec.structs.replace(grade("i1", "Q1"), state="failed")
-    second = msgspec.structs.replace(grade("i1", "Q1"), sample=1)
-    assert count_states(states_of([first, second]), row) == {"failed": 1}
+    first = msgspec.structs.replace(grade("a", "Q1"), state="failed")
+    second = msgspec.structs.replace(grade("a", "Q1"), sample=1)
+    assert counts([first, second], items="a", tasks=("Q1",)) == {"failed": 1}
 
 
 def test_the_same_input_gives_the_same_bytes_and_cells() -> None:

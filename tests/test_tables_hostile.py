@@ -12,7 +12,8 @@ import pytest
 from tests.test_tables import TABLE, grade, made
 
 from punchline.audit.show import as_text
-from punchline.bench.table import Tabulated, as_csv, as_latex, as_markdown
+from punchline.bench.render import as_csv, as_latex, as_markdown
+from punchline.bench.table import Tabulated
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 NASTY = [

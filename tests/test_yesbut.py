@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tabulated import Graded, tabulate
 
-from punchline.bench.table import Graded, Tabulated, read_published, tabulate
+from punchline.bench.render import read_published
+from punchline.bench.table import Tabulated
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import (
     ANNOTATIONS,
@@ -568,7 +570,7 @@ def test_published_values_fit_their_tables(root: Path) -> None:
     assert {row["table"] for row in rows} <= set(TABLES)
     for row in rows:
         made = TABLES[row["table"]]
-        assert row["paper"] == "yesbut" and row["column"] in made.columns
+        assert row["paper"] == "yesbut" and row["column"] in made.names
         keys = dict(part.split("=") for part in row["key"].split(";") if part)
         assert tuple(keys) == made.keys and keys.get("condition", "default") in ("default", *made.conditions)
     values = {(r["table"], r["row"], r["key"].split(";")[0], r["column"]): float(r["value"]) for r in rows}

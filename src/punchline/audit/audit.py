@@ -7,7 +7,6 @@ itself are made anew with the code at hand and compared with what lies on disk.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,11 +17,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from punchline.audit.again import Again
 from punchline.comics import number
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError
-from punchline.core.journal import Key, parse_journal
 from punchline.core.records import (
     Cell,
     Gold,
@@ -39,19 +38,17 @@ from punchline.core.records import (
 from punchline.core.storage import parse_csv, read_records, read_table, sha256_file
 from punchline.core.threads import threads
 from punchline.project import paths
-from punchline.project.hops import CHAINED, Hop, by_journal
-from punchline.project.lineage import File, Lineage, Model, document, files_of, lineage_path, root_of
+from punchline.project.hops import CHAINED, Hop
+from punchline.project.lineage import File, Lineage, document, files_of, lineage_path, root_of
 from punchline.project.needs import Project, role_of, shown
 from punchline.project.selection import read_card
 from punchline.stages import prepare
-from punchline.stages.ask import ask_hop, requests
-from punchline.stages.grade import Verdicts, grade, read_verdicts
+from punchline.stages.cells import read_cells
 from punchline.stages.pictures import make_pictures
 from punchline.stages.prepare import raw_files, selected_text
 from punchline.stages.tabulate import compute, rendered
 
 R = TypeVar("R", bound=Record)
-K = TypeVar("K", Item, Gold)
 
 
 @dataclass(frozen=True)
@@ -176,7 +173,7 @@ def _links(found: Audit, lineage: Lineage, project: Project) -> None:
     if not project.selection.corpus.drawn:
         good = "published files have the sha256 of their manifests"
         step("source", where.raw(name), lambda: _sources(project, name, has_images), good)
-    again = _Again(project, name, {model.card.name: model for model in lineage.models}, lineage.table)
+    again = Again(project, name, {model.card.name: model for model in lineage.models}, lineage.table)
     if spec.graded:
         good = "the selection, from the released list"
         step("selected items", where.selected(name), lambda: _selected(project, name), good)
@@ -195,7 +192,7 @@ def _links(found: Audit, lineage: Lineage, project: Project) -> None:
 
 def _model_links(
     step: Callable[[str, str, Callable[[], Iterator[str]], str], None],
-    again: _Again,
+    again: Again,
     card: ModelCard,
     recorded: str | None,
 ) -> None:
@@ -210,10 +207,12 @@ def _model_links(
         _hop_links(step, again, card, hop)
     good = f"grades of {name}, graded again from its journal"
     step("grades", where.grades(benchmark, name), lambda: _grades(again, name), good)
+    good = f"cells of {name}, computed again from those grades"
+    step("cells", where.cells(benchmark, name), lambda: _cells(again, name), good)
 
 
 def _hop_links(
-    step: Callable[[str, str, Callable[[], Iterator[str]], str], None], again: _Again, card: ModelCard, hop: Hop
+    step: Callable[[str, str, Callable[[], Iterator[str]], str], None], again: Again, card: ModelCard, hop: Hop
 ) -> None:
     name, where, called = card.name, again.project.paths, role_of(hop.name)
     if hop.card is not None and hop.name != CHAINED:
@@ -334,145 +333,55 @@ def _gold(project: Project, benchmark: str) -> Iterator[str]:
     yield from _same(prepare.golds(project, benchmark), stored, lambda gold: gold.item_id)
 
 
-class _Again:
-    """What is made again once and compared in several places: requests, answers, grades."""
-
-    def __init__(self, project: Project, name: str, models: Mapping[str, Model], table: str) -> None:
-        self.project = project
-        self.name = name
-        self.models = models  # by name
-        self.table = table
-        self.journals: dict[str, dict[Key, Response]] = {}
-        self.benchmark = project.benchmark(name)
-        self.answers = functools.cache(self._answers)
-        self.hop = functools.cache(self._hop)
-        self.grades = functools.cache(self._grades)
-
-    @functools.cached_property
-    def requests(self) -> list[Request]:
-        """Requests rendered from the items."""
-        return list(requests(self.project, self.name, self.items))
-
-    @functools.cached_property
-    def items(self) -> list[Item]:
-        """Items as they lie there: another link makes them again."""
-        return read_records(self.project.paths.items(self.name), Item)
-
-    def _journal(self, file: str) -> dict[Key, Response]:
-        """A journal, read once. Raises PunchlineError for a damaged one."""
-        if file not in self.journals:
-            content = Path(file).read_bytes()
-            answers, whole = parse_journal(content, file=file)
-            if whole != len(content):
-                raise PunchlineError("the last line is torn", file=file, way_out="Run the target `responses` again")
-            self.journals[file] = answers
-        return self.journals[file]
-
-    def _look_up(self, file: str, requests: Sequence[Request], key: str) -> list[Response]:
-        """A journal's answers to requests. Raises PunchlineError for one that it has not."""
-        answers = self._journal(file)
-        for request in requests:
-            if (request.request_id, key) not in answers:
-                raise PunchlineError(f"no answer to {request.item_id} {request.task}", file=file)
-        return [answers[request.request_id, key] for request in requests]
-
-    def _answers(self, model: str) -> list[Response]:
-        """The journal's answers to those requests."""
-        return self._look_up(paths.journal(self.name, model), self.requests, self.models[model].key)
-
-    @functools.cached_property
-    def golds(self) -> list[Gold]:
-        """Gold made from the raw files."""
-        return prepare.golds(self.project, self.name)
-
-    def hops(self, model: str) -> dict[str, Hop]:
-        """What the model's answers led to, by name, in order."""
-        return {hop.name: hop for hop in self.project.answerers(self.name, model)}
-
-    def asked(self, model: str) -> tuple[list[Request], list[Response]]:
-        """Everything that the model itself was asked, and its answers: what judges see and what is graded."""
-        requests, answers = self.requests, self.answers(model)
-        if CHAINED in self.hops(model):
-            chained = self.hop(model, CHAINED)
-            return [*requests, *chained[0]], [*answers, *chained[1]]
-        return requests, answers
-
-    def _hop(self, model: str, name: str) -> tuple[list[Request], list[Response]]:
-        """A hop's requests, rendered from the journals' answers and gold, and its journals' answers to them."""
-        hop = self.hops(model)[name]
-        recorded = next(asked for asked in self.models[model].hops if asked.hop == name)
-        requests, answers = (self.requests, self.answers(model)) if name == CHAINED else self.asked(model)
-        conditions = self.project.conditions(self.name)
-        asked = zip(requests, answers, strict=True)
-        made = list(ask_hop(self.benchmark, name, _keyed(self.items), _keyed(self.golds), asked, conditions))
-        found: dict[str, Response] = {}
-        for stem, part in by_journal(hop.who, hop.engine, made).items():
-            given = self._look_up(paths.hop_journal(self.name, name, stem), part, recorded.key)
-            found |= {answer.request_id: answer for answer in given}
-        return made, [found[request.request_id] for request in made]
-
-    def _grades(self, model: str) -> list[Grade]:
-        """Grades made from the journals and the raw bytes, past every view in between."""
-        judges = {name: hop for name, hop in self.hops(model).items() if name != CHAINED}
-        verdicts: Verdicts | None = {} if judges else None
-        for name, hop in judges.items():
-            assert verdicts is not None
-            verdicts |= read_verdicts(hop.who, zip(*self.hop(model, name), strict=True))
-        asked = zip(*self.asked(model), strict=True)
-        return list(grade(self.benchmark, model, _keyed(self.items), _keyed(self.golds), asked, verdicts))
-
-
-def _keyed(records: Sequence[K]) -> dict[str, K]:
-    """By item id."""
-    return {record.item_id: record for record in records}
-
-
-def _requests(again: _Again) -> Iterator[str]:
+def _requests(again: Again) -> Iterator[str]:
     stored = read_table(again.project.paths.requests(again.name), Request)
     yield from _same(again.requests, stored, lambda request: f"{request.item_id} {request.task}")
 
 
-def _journal(again: _Again, model: str, recorded: str | None) -> Iterator[str]:
+def _journal(again: Again, model: str, recorded: str | None) -> Iterator[str]:
     if digest_of_all(answer.digest for answer in again.answers(model)) != recorded:
         yield "its answers are not those that the lineage names"
 
 
-def _snapshot(again: _Again, model: str) -> Iterator[str]:
+def _snapshot(again: Again, model: str) -> Iterator[str]:
     stored = read_table(again.project.paths.snapshot(again.name, model), Response)
     yield from _same(again.answers(model), stored, lambda r: f"request {r.request_id[:16]}")
 
 
-def _hop_card(again: _Again, model: str, name: str) -> Iterator[str]:
+def _hop_card(again: Again, model: str, name: str) -> Iterator[str]:
     recorded = next(asked.card for asked in again.models[model].hops if asked.hop == name)
     if recorded is not None:
         yield from _card(recorded, again.name, again.benchmark.TABLES[again.table].prices)
 
 
-def _hop_requests(again: _Again, card: ModelCard, name: str) -> Iterator[str]:
+def _hop_requests(again: Again, card: ModelCard, name: str) -> Iterator[str]:
     stored = read_table(again.project.paths.hop_requests(again.name, name, card.name), Request)
     yield from _same(again.hop(card.name, name)[0], stored, lambda r: f"{r.item_id} {r.task}")
 
 
-def _hop_answers(again: _Again, card: ModelCard, name: str) -> Iterator[str]:
+def _hop_answers(again: Again, card: ModelCard, name: str) -> Iterator[str]:
     stored = read_table(again.project.paths.hop_snapshot(again.name, name, card.name), Response)
     yield from _same(again.hop(card.name, name)[1], stored, lambda r: f"request {r.request_id[:16]}")
 
 
-def _grades(again: _Again, model: str) -> Iterator[str]:
+def _grades(again: Again, model: str) -> Iterator[str]:
     stored = read_table(again.project.paths.grades(again.name, model), Grade)
     yield from _same(again.grades(model), stored, lambda g: f"{g.item_id} {g.task} {g.rule}")
 
 
-def _table(again: _Again, lineage: Lineage) -> Iterator[str]:
+def _cells(again: Again, model: str) -> Iterator[str]:
+    """A model's part of the table, and who answered, against what tables were joined of."""
+    stored, made = read_cells(again.project.paths.cells(again.name, model)), again.cells(model)
+    if stored.who != made.who:
+        yield f"who answered: made again {made.who}, stored {stored.who}"
+    for table, rows in made.tables.items():
+        if stored.tables.get(table) != rows:
+            yield f"its rows of {table} are others"
+
+
+def _table(again: Again, lineage: Lineage) -> Iterator[str]:
     """Cells from the journal and the raw bytes, against the lineage's; the table's files against their text."""
-    made, models = compute(
-        again.project,
-        again.name,
-        lineage.table,
-        again.grades,
-        again.answers,
-        lambda model, hop: again.hop(model, hop)[1],
-    )
+    made, models = compute(again.project, again.name, lineage.table, again.cells, again.frame)
     yield from _same(models, lineage.models, lambda model: model.card.name)
     yield from _same(made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column}")
     for path, text in rendered(again.project, again.name, lineage.table, made).items():

@@ -6,26 +6,26 @@ swapped and left out together. docs/compare.md says what the numbers mean.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
-from scipy import stats as distributions
 from tabulate import tabulate as tabulate_text
 
-from punchline.bench.table import Across, Graded, Row, Table, key_text
+from punchline.audit.paired import ALPHA, POWER, Paired, holm, paired_differences
+from punchline.bench.frame import Frame, Kept, read_frame
+from punchline.bench.table import Across, Model, Row, Table, key_text
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Gold, Grade, Item, ModelCard, Rule
+from punchline.core.records import ModelCard, Rule
 from punchline.core.stats import Array, Estimate
-from punchline.core.storage import read_records, read_table
+from punchline.core.storage import read_columns
 from punchline.project import paths
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
@@ -33,33 +33,15 @@ from punchline.project.paths import DEFAULT_RUN
 from punchline.project.provenance import Checks
 from punchline.project.runs import made_with
 from punchline.project.selection import read_card, stems
+from punchline.stages.cells import scope_of
 from punchline.stages.prepare import read_files
 
-RESAMPLES = 9_999  # of the bootstrap and of the permutation test, which is exact where there are no more swaps
-ALPHA = 0.05
-POWER = 0.8
 FEW = 20  # clusters; with fewer a note warns
-ROOM = 4_000_000  # numbers that a batch of resamples may take
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
 
 
 class Unshared(PunchlineError):
     """Two models that have no scored answer in common."""
-
-
-@dataclass(frozen=True)
-class Paired:
-    """What two estimates over the same clusters say. None: undefined, or nothing to resample."""
-
-    a: float
-    b: float
-    difference: float  # a - b
-    low: float | None
-    high: float | None
-    p: float | None
-    effect: float | None
-    detectable: float | None
-    clusters: int
 
 
 @dataclass(frozen=True)
@@ -100,207 +82,33 @@ class Comparison:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Statistics
-
-
-def paired_differences(
-    pairs: Sequence[tuple[Estimate, Estimate]], seed: int, resamples: int = RESAMPLES
-) -> list[Paired]:
-    """The differences of pairs of estimates whose values are defined. Pairs with the same clusters share draws."""
-    names = [_clusters(*pair) for pair in pairs]
-    found: dict[int, Paired] = {}
-    for alike in sorted(set(names)):
-        chosen = [index for index, of in enumerate(names) if of == alike]
-        made = _paired([pairs[index] for index in chosen], alike, seed, resamples)
-        found |= dict(zip(chosen, made, strict=True))
-    return [found[index] for index in range(len(pairs))]
-
-
-def _paired(
-    pairs: Sequence[tuple[Estimate, Estimate]], names: Sequence[str], seed: int, resamples: int
-) -> list[Paired]:
-    """Of pairs that all have these clusters, at least one."""
-    count = len(names)
-    points = [(float(a.point() or 0.0), float(b.point() or 0.0)) for a, b in pairs]
-    if count < 2:
-        return [Paired(a, b, a - b, None, None, None, None, None, count) for a, b in points]
-    sums = [(_by_cluster(a, names), _by_cluster(b, names)) for a, b in pairs]
-    drawn: list[list[Array]] = [[] for _ in pairs]
-    swapped: list[list[Array]] = [[] for _ in pairs]
-    with np.errstate(all="ignore"):  # a resample may leave a value undefined
-        for weights in _draws(count, seed, resamples):
-            for index, ((a, b), (of_a, of_b)) in enumerate(zip(pairs, sums, strict=True)):
-                drawn[index].append(a.value(weights @ of_a) - b.value(weights @ of_b))
-        for swaps in _swaps(count, seed, resamples):
-            for index, ((a, b), (of_a, of_b)) in enumerate(zip(pairs, sums, strict=True)):
-                moved = swaps @ (of_b - of_a)
-                swapped[index].append(a.value(of_a.sum(axis=0) + moved) - b.value(of_b.sum(axis=0) - moved))
-        left_out = [
-            a.value(of_a.sum(axis=0) - of_a) - b.value(of_b.sum(axis=0) - of_b)
-            for (a, b), (of_a, of_b) in zip(pairs, sums, strict=True)
-        ]
-    made = []
-    for index, (one, other) in enumerate(points):
-        low, high = _interval(np.concatenate(drawn[index]), count)
-        p = _p_value(one - other, np.concatenate(swapped[index]), exact=_all_swaps(count, resamples))
-        effect, detectable = _effect_and_detectable(one - other, left_out[index])
-        made.append(Paired(one, other, one - other, low, high, p, effect, detectable, count))
-    return made
-
-
-def _clusters(a: Estimate, b: Estimate) -> tuple[str, ...]:
-    """The clusters of two estimates, in order; of ratios, those only that have anything in them.
-
-    A recall of one rare label, say, rests on few clusters. The others change no ratio and would feign a large sample.
-    """
-    names = tuple(sorted({str(name) for one in (a, b) for name in one.clusters}))
-    sums = [_by_cluster(one, names) for one in (a, b)]
-    totals = [of.sum(axis=0) for of in sums]
-    pairs = zip((a, b), totals, strict=True)
-    if not all(math.isclose(float(one.value(2 * of)), float(one.value(of)), rel_tol=1e-9) for one, of in pairs):
-        return names
-    filled = (sums[0] != 0).any(axis=1) | (sums[1] != 0).any(axis=1)
-    return tuple(name for name, kept in zip(names, filled, strict=True) if kept) or names
-
-
-def _by_cluster(estimate: Estimate, names: Sequence[str]) -> Array:
-    """Statistics summed by cluster, [clusters, k], of these only; zeros for one that the estimate has no item of."""
-    place = {name: index for index, name in enumerate(names)}
-    summed = np.zeros((len(names), estimate.sums.shape[1]))
-    places = [place.get(str(name), -1) for name in estimate.clusters]
-    kept = [index for index, of in enumerate(places) if of >= 0]
-    np.add.at(summed, [places[index] for index in kept], estimate.sums[kept])
-    return summed
-
-
-def _draws(count: int, seed: int, resamples: int) -> Iterator[Array]:
-    """How often each cluster is drawn in each resample: [some resamples, clusters], until there are enough."""
-    random = np.random.Generator(np.random.PCG64(seed))
-    even = np.full(count, 1 / count)
-    for size in _sizes(count, resamples):
-        yield random.multinomial(count, even, size=size).astype(np.float64)
-
-
-def _swaps(count: int, seed: int, resamples: int) -> Iterator[Array]:
-    """Which clusters change sides, [some, clusters] of 0 and 1: all ways there are, else `resamples` random ones."""
-    if _all_swaps(count, resamples):
-        yield (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.float64)
-        return
-    random = np.random.Generator(np.random.PCG64([seed, 1]))  # other draws than the bootstrap's
-    for size in _sizes(count, resamples):
-        yield random.integers(2, size=(size, count)).astype(np.float64)
-
-
-def _all_swaps(count: int, resamples: int) -> bool:
-    return count < 60 and 2**count <= resamples + 1
-
-
-def _sizes(count: int, resamples: int) -> Iterator[int]:
-    at_a_time = max(1, ROOM // count)
-    return (min(at_a_time, resamples - start) for start in range(0, resamples, at_a_time))
-
-
-def _interval(drawn: Array, clusters: int) -> tuple[float, float] | tuple[None, None]:
-    """95 % percentile interval, expanded for few clusters (Hesterberg, The American Statistician 2015)."""
-    drawn = drawn[~np.isnan(drawn)]
-    if drawn.size == 0:
-        return None, None
-    quantile = distributions.t.ppf(1 - ALPHA / 2, clusters - 1) * math.sqrt(clusters / (clusters - 1))
-    outside = float(distributions.norm.sf(quantile))
-    low, high = np.quantile(drawn, [outside, 1 - outside])
-    return float(low), float(high)
-
-
-def _p_value(observed: float, swapped: Array, *, exact: bool) -> float | None:
-    """Two-sided: the share of swaps with a difference as large; random ones and the observed (Phipson, Smyth 2010)."""
-    swapped = swapped[~np.isnan(swapped)]
-    if swapped.size == 0:
-        return None
-    as_large = np.abs(swapped) >= abs(observed) * (1 - 1e-9) - 1e-12  # equal but for rounding is equal
-    return float(as_large.mean()) if exact else float((as_large.sum() + 1) / (swapped.size + 1))
-
-
-def _effect_and_detectable(observed: float, left_out: Array) -> tuple[float | None, float | None]:
-    """d_z, and the smallest difference that is found with POWER at ALPHA.
-
-    `left_out`: [clusters], the difference without each. The jackknife's standard error times the root of the number of
-    clusters is the standard deviation of the clusters' differences where the value is a mean over equal clusters.
-    """
-    count = left_out.size
-    error = math.sqrt((count - 1) / count * float(((left_out - left_out.mean()) ** 2).sum()))
-    if not math.isfinite(error) or error <= 1e-12 * max(1.0, abs(observed)):
-        return None, None
-    wanted = distributions.t.ppf(1 - ALPHA / 2, count - 1) + distributions.t.ppf(POWER, count - 1)
-    return observed / (error * math.sqrt(count)), float(wanted * error)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for their number (Holm, Scandinavian Journal of Statistics 1979)."""
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # Two models in one table
 
 
 def compare(
-    benchmark: str,
-    table: Table,
-    models: tuple[Graded, Graded],
-    golds: Mapping[str, Gold],
-    items: Mapping[str, Item],
-    files: Mapping[str, bytes],
-    seed: int,
+    benchmark: str, table: Table, models: tuple[Model, Model], files: Mapping[str, bytes], seed: int
 ) -> Comparison:
     """Compare two models in a table, on what both were scored on. Pure.
 
     Raises PunchlineError when they share nothing, were scored in different ways, or the table has no row of one model.
     """
-    names = (models[0].name, models[1].name)
     _check_graded_table(table)
-    a, b = (_by_answer(model, table) for model in models)
-    if absent := [name for name, found in zip(names, (a, b), strict=True) if not found]:
+    names = (models[0].name, models[1].name)
+    frames = [table.read_by(model.frame) for model in models]
+    if absent := [name for name, frame in zip(names, frames, strict=True) if not len(frame)]:
         raise PunchlineError(f"no grades of {' and '.join(absent)} for {table.name}", file=table.file, way_out=GRADE)
-    _check_alike(a, b, names, table)
-    both = sorted(key for key in a.keys() & b.keys() if a[key].scored and b[key].scored)
-    shared = _shared(a, b, both)
+    a, b = (_answers(frame) for frame in frames)
+    scored = [{key for key, row in of.items() if frame.scored[row]} for of, frame in zip((a, b), frames, strict=True)]
+    both = sorted(scored[0] & scored[1])
+    pair = [frame.take(np.array([of[key] for key in both], np.int64)) for of, frame in zip((a, b), frames, strict=True)]
+    _check_alike(pair, both, names, table)
     if not both:
-        counts = (sum(grade.scored for grade in of.values()) for of in (a, b))
-        each = ", ".join(f"{name} {count:,}" for name, count in zip(names, counts, strict=True))
+        each = ", ".join(f"{name} {len(own):,}" for name, own in zip(names, scored, strict=True))
         what = f"no answer that is scored for both models (scored: {each})"
         raise Unshared(what, file=table.file, way_out="Run both on the same selection, or choose a table: --table")
-    notes: list[str] = []
-    restricted, uneven = _common([a[key] for key in both], [b[key] for key in both])
-    if uneven:
-        kinds = ", ".join(f"{name} ({count:,} answers)" for name, count in sorted(uneven.items()))
-        notes.append(f"Only one of the two has it, so it is left out of both: {kinds}.")
-    pair = (replace(models[0], grades=restricted[0]), replace(models[1], grades=restricted[1]))
-    rows = [_rows_of(table, pair, model, golds, items, files) for model in pair]
-    found: list[tuple[str, str, Estimate, Estimate]] = []
-    for key in [*rows[0], *(key for key in rows[1] if key not in rows[0])]:
-        if key not in rows[0] or key not in rows[1]:
-            notes.append(f"Row {key or 'all'}: only {names[0] if key in rows[0] else names[1]} has it.")
-            continue
-        of_a, of_b = rows[0][key], rows[1][key]
-        if of_a.items != of_b.items:
-            notes.append(f"Row {key or 'all'}: not compared, as it is of other items for each model.")
-            continue
-        for column in table.columns:
-            one, other = of_a.columns.get(column), of_b.columns.get(column)
-            if one is None and other is None:
-                continue
-            if one is None or other is None or one.point() is None or other.point() is None:
-                notes.append(f"{key or 'all'}, {column}: not compared, as it is undefined for one of the two.")
-                continue
-            if one.n != other.n or sorted(map(str, one.clusters)) != sorted(map(str, other.clusters)):
-                notes.append(f"{key or 'all'}, {column}: denominators hang on the answers ({one.n:,} and {other.n:,}).")
-            found.append((key, column, one, other))
+    restricted, notes = _common(pair)
+    compared = [replace(model, frame=frame) for model, frame in zip(models, restricted, strict=True)]
+    found, said = _estimates(table, compared, files)
     if not found:
         raise PunchlineError(
             f"{table.name} has no column that is defined for both models",
@@ -314,9 +122,11 @@ def compare(
         Difference(key, column, (one.n, other.n), made[index], adjusted.get(index))
         for index, (key, column, one, other) in enumerate(found)
     ]
+    notes += said
     if few := sum(paired.clusters < FEW for paired in made):
         notes.append(f"Fewer than {FEW} clusters in {few} of {len(made)} lines: little can be found there.")
-    judges = tuple(sorted({str(grade.judge) for of in restricted for grade in of if grade.judge is not None}))
+    judges = tuple(sorted({str(judge) for frame in pair for judge in frame.judge.used() if judge is not None}))
+    shared = _shared((a, b), scored, both)
     return Comparison(benchmark, table.name, table.title, table.rule, names, judges, shared, differences, notes)
 
 
@@ -330,73 +140,103 @@ def _check_graded_table(table: Table) -> None:
         raise PunchlineError(f"{table.name} is made of the released data, of no model's answers", file=table.file)
 
 
-def _by_answer(model: Graded, table: Table) -> dict[Answer, Grade]:
-    """The grades that a table reads, under its rule."""
+def _answers(frame: Frame) -> dict[Answer, int]:
+    """{answer: its row}."""
+    names, tasks, conditions = frame.scope.names, frame.task.words, frame.condition.words
+    columns = zip(frame.task.codes, frame.condition.codes, frame.sample.tolist(), frame.item, strict=True)
     return {
-        (grade.task, grade.condition, grade.sample, grade.item_id): grade
-        for grade in model.grades
-        if grade.rule == table.rule and grade.task in table.tasks and grade.condition in table.conditions
+        (tasks[task], conditions[condition], sample, names[item]): row
+        for row, (task, condition, sample, item) in enumerate(columns)
     }
 
 
-def _check_alike(a: Mapping[Answer, Grade], b: Mapping[Answer, Grade], names: tuple[str, str], table: Table) -> None:
+def _check_alike(pair: Sequence[Frame], both: Sequence[Answer], names: tuple[str, str], table: Table) -> None:
     """Raises PunchlineError where the two models' answers were scored in different ways."""
-    for what, of in (("by another judge", "judge"), ("in another way", "signature"), ("against other gold", "gold")):
-        for key in sorted(a.keys() & b.keys()):
-            one, other = getattr(a[key], of), getattr(b[key], of)
-            if one != other and a[key].scored and b[key].scored:
+    said = [
+        [(judge, *how) for judge, how in zip(frame.judge.each(), frame.scoring.each(), strict=True)] for frame in pair
+    ]
+    for place, what in enumerate(("by another judge", "in another way", "against other gold")):
+        for key, ours, theirs in zip(both, *said, strict=True):
+            one, other = ours[place], theirs[place]
+            if one != other:
                 raise PunchlineError(
                     f"{names[0]} and {names[1]} were scored {what}: {one or 'nobody'} and {other or 'nobody'}",
                     file=table.file,
                     record=key[3],
-                    field=of,
+                    field=("judge", "signature", "gold")[place],
                     way_out="Make both models' grades in one run: the same judge=, scorers= and data",
                 )
 
 
-def _shared(a: Mapping[Answer, Grade], b: Mapping[Answer, Grade], both: Sequence[Answer]) -> list[Shared]:
+def _shared(
+    answers: tuple[Mapping[Answer, int], Mapping[Answer, int]],
+    scored: Sequence[Collection[Answer]],
+    both: Sequence[Answer],
+) -> list[Shared]:
     """By task and condition: what is shared, and what is left out of each."""
+    counts = [Counter(key[:2] for key in keys) for keys in (*answers, *scored, both)]
     made = []
-    for task, condition in sorted({key[:2] for key in (*a, *b)}):
-        mine = [[grade for key, grade in of.items() if key[:2] == (task, condition)] for of in (a, b)]
-        count = sum(key[:2] == (task, condition) for key in both)
-        scored = [sum(grade.scored for grade in of) for of in mine]
-        unscored = (len(mine[0]) - scored[0], len(mine[1]) - scored[1])
-        made.append(Shared(task, condition, count, (scored[0] - count, scored[1] - count), unscored))
+    for task, condition in sorted(counts[0].keys() | counts[1].keys()):
+        a, b, scored_a, scored_b, common = (count[task, condition] for count in counts)
+        made.append(
+            Shared(task, condition, common, (scored_a - common, scored_b - common), (a - scored_a, b - scored_b))
+        )
     return made
 
 
-def _common(a: Sequence[Grade], b: Sequence[Grade]) -> tuple[tuple[list[Grade], list[Grade]], dict[str, int]]:
-    """The grades with those values only that both have of an answer, and how often which value was left out.
+def _common(pair: Sequence[Frame]) -> tuple[list[Frame], list[str]]:
+    """The grades with those values only that both have of an answer, and a note on values that were left out.
 
     A judge or scorer that failed on one model's answer leaves a value out there; it must not count for the other.
     """
-    made: tuple[list[Grade], list[Grade]] = ([], [])
+    made: list[dict[str, Array]] = [{}, {}]
     uneven: dict[str, int] = {}
-    for one, other in zip(a, b, strict=True):
-        odd = one.values.keys() ^ other.values.keys()
-        for name in odd:
-            uneven[name] = uneven.get(name, 0) + 1
-        for grade, of in zip((one, other), made, strict=True):
-            kept = {name: value for name, value in grade.values.items() if name not in odd}
-            of.append(msgspec.structs.replace(grade, values=kept) if odd else grade)
-    return made, uneven
+    for name in sorted({name for frame in pair for name in frame.data}):
+        values = [frame.value(name) for frame in pair]
+        odd = np.isnan(values[0]) ^ np.isnan(values[1])
+        if odd.any():
+            uneven[name] = int(odd.sum())
+        for kept, value in zip(made, values, strict=True):
+            kept[name] = np.where(odd, np.nan, value)
+    kinds = ", ".join(f"{name} ({count:,} answers)" for name, count in uneven.items())
+    notes = [f"Only one of the two has it, so it is left out of both: {kinds}."] if uneven else []
+    return [replace(frame, data=data, kept=Kept()) for frame, data in zip(pair, made, strict=True)], notes
 
 
-def _rows_of(
-    table: Table,
-    pair: tuple[Graded, Graded],
-    model: Graded,
-    golds: Mapping[str, Gold],
-    items: Mapping[str, Item],
-    files: Mapping[str, bytes],
-) -> dict[str, Row]:
+def _estimates(
+    table: Table, pair: Sequence[Model], files: Mapping[str, bytes]
+) -> tuple[list[tuple[str, str, Estimate, Estimate]], list[str]]:
+    """(row, column, estimate of each) of all that both have, and notes on what only one has."""
+    names = [model.name for model in pair]
+    rows = [_rows_of(table, pair, model, files) for model in pair]
+    found: list[tuple[str, str, Estimate, Estimate]] = []
+    notes = []
+    for key in [*rows[0], *(key for key in rows[1] if key not in rows[0])]:
+        if key not in rows[0] or key not in rows[1]:
+            notes.append(f"Row {key or 'all'}: only {names[0] if key in rows[0] else names[1]} has it.")
+            continue
+        of_a, of_b = rows[0][key], rows[1][key]
+        if not np.array_equal(of_a.items, of_b.items):  # type: ignore[arg-type]
+            notes.append(f"Row {key or 'all'}: not compared, as it is of other items for each model.")
+            continue
+        for column in table.names:
+            one, other = of_a.columns.get(column), of_b.columns.get(column)
+            if one is None and other is None:
+                continue
+            if one is None or other is None or one.point() is None or other.point() is None:
+                notes.append(f"{key or 'all'}, {column}: not compared, as it is undefined for one of the two.")
+                continue
+            if one.n != other.n or sorted(one.clusters) != sorted(other.clusters):
+                notes.append(f"{key or 'all'}, {column}: denominators hang on the answers ({one.n:,} and {other.n:,}).")
+            found.append((key, column, one, other))
+    return found, notes
+
+
+def _rows_of(table: Table, pair: Sequence[Model], model: Model, files: Mapping[str, bytes]) -> dict[str, Row]:
     """A model's rows by their keys."""
-    rows: list[Row] = []
-    if table.rows is not None:
-        rows += table.rows(model.grades, golds, items)
+    rows = table.rows(model.frame)
     if table.across is not None:  # of both models, as subsets may be made of all there are
-        named = table.across(Across(pair, golds, items, files, []))
+        named = table.across(Across(pair, model.frame.scope, files, []))
         rows += [row for _, row, of in named if of is not None and of.name == model.name]
     return {key_text(row.keys): row for row in rows}
 
@@ -447,7 +287,7 @@ def _compare_somewhere(benchmark: Benchmark, models: tuple[str, str], project: P
         return _compare_files(benchmark, first, models, project)
     except Unshared:
         for table in benchmark.TABLES.values():
-            if table.graded and table.rows is not None and table is not first:
+            if table.by_model and table is not first:
                 with suppress(Unshared):
                     return _compare_files(benchmark, table, models, project)
         raise
@@ -456,7 +296,7 @@ def _compare_somewhere(benchmark: Benchmark, models: tuple[str, str], project: P
 def main_table(benchmark: Benchmark) -> Table:
     """The first of a benchmark's tables that has rows of single models."""
     tables: list[Table] = [table for table in benchmark.TABLES.values() if table.graded]
-    return next((table for table in tables if table.rows is not None), tables[0])
+    return next((table for table in tables if table.by_model), tables[0])
 
 
 def _loaded() -> list[Benchmark]:
@@ -494,34 +334,33 @@ def _compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], 
     for path in (where.items(of), where.gold(of)):
         if not Path(path).is_file():
             raise PunchlineError("no such file", file=path, way_out=GRADE)
-    items = {item.item_id: item for item in read_records(where.items(of), Item)}
-    golds = {gold.item_id: gold for gold in read_records(where.gold(of), Gold)}
-    read: dict[str, Collection[str]] = {"rule": {table.rule}, "task": set(table.tasks)}
+    scope = scope_of(project, of)
     graded = []
     for name in models:
-        grades = read_table(where.grades(of, name), Grade, read)
-        if unknown := sorted({grade.item_id for grade in grades} - items.keys()):
+        path = where.grades(of, name)
+        if unknown := sorted(set(read_columns(path, ["item_id"])["item_id"]) - scope.place.keys()):
             raise PunchlineError(
                 f"{len(unknown):,} graded items are not in {where.items(of)}, e.g. {unknown[0]}",
-                file=where.grades(of, name),
+                file=path,
                 way_out="The grades are of another selection: make them again",
             )
+        frame = read_frame(path, scope, table.rule, table.parsed)
         card = read_card(name) if name in stems("config/model") else None
         engine = card.engine if card is not None else ""
         kind = kind_of(card) if card is not None else "measured"
-        graded.append(Graded(name, kind, engine, grades, card, _judge_card(grades)))
+        graded.append(Model(name, kind, engine, frame, card, _judge_card(frame)))
     needed = [where.raw(of, name) for name in table.files] if table.across is not None else []
     own = [path for name in table.own if Path(path := paths.own(of, name)).is_file()]
     if absent := [path for path in needed if not Path(path).is_file()]:
         raise PunchlineError("no such file", file=absent[0], way_out=GRADE)
     files = read_files([*needed, *own])
-    return compare(of, table, (graded[0], graded[1]), golds, items, files, project.selection.seed)
+    return compare(of, table, (graded[0], graded[1]), files, project.selection.seed)
 
 
-def _judge_card(grades: Sequence[Grade]) -> ModelCard | None:
+def _judge_card(frame: Frame) -> ModelCard | None:
     """The card of the one judge whose verdicts were read, for its price; None where there is none."""
-    judges = {grade.judge for grade in grades if grade.judge is not None}
-    name = next(iter(judges)) if len(judges) == 1 else ""
+    judges = [name for name in frame.judge.used() if name is not None]
+    name = judges[0] if len(judges) == 1 else ""
     return read_card(name, "config/judge") if name in stems("config/judge") else None
 
 

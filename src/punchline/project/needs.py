@@ -490,6 +490,25 @@ class Project:
         grade = functools.partial(self.grade, benchmark, model)
         return Need("grades", self.paths.grades(benchmark, model), grade)
 
+    @_once
+    def cells(self, benchmark: str, model: str) -> Step:
+        """A model's part of all tables: its rows under both rules, and who answered."""
+        loaded, selection = self.benchmark(benchmark), self.selection
+        hops = (need for hop in self.hops(benchmark, model) for need in self._hop(benchmark, hop, model)[1:])
+        answers = {need.path: need for need in (*self._own(benchmark, model)[1:2], *hops)}
+        return Step(
+            "cells",
+            (benchmark, model),
+            (self.paths.cells(benchmark, model),),
+            (self._items(benchmark), self._gold(benchmark), self._grades(benchmark, model), *answers.values()),
+            {"scoring": selection.scoring, "seed": selection.seed},
+            ("punchline.stages.cells", benchmarks.module_of(benchmark, "tables")),
+            benchmarks.libraries(loaded, "tables"),
+        )
+
+    def _cells(self, benchmark: str, model: str) -> Need:
+        return Need("cells", self.paths.cells(benchmark, model), functools.partial(self.cells, benchmark, model))
+
     def part(self, benchmark: str, table: str) -> Selection:
         """The part of the selection that a table can hang on; all else is at its default, so that it moves nothing.
 
@@ -545,11 +564,11 @@ class Project:
             needs += [self._items(benchmark), self._gold(benchmark), self._selected(benchmark)]
         shown: dict[str, Need] = {}
         for model in models:
-            needs += [self._grades(benchmark, model), *self._own(benchmark, model)[1:]]
+            needs += [self._cells(benchmark, model)]
+            needs += [self._grades(benchmark, model)] if spec.across is not None else []
             shown[model] = self._card(self.cards[model], benchmark, spec.prices, "model card")
             for hop, who in self.hops(benchmark, model).items():  # without keys: a judge's weights may not be there yet
                 if hop != CHAINED:
-                    needs += self._hop(benchmark, hop, model)
                     gives = card_of_released(self.engines[model]) if who == RELEASED else self.judges[who]
                     if gives is not None:
                         shown[gives.file] = self._card(gives, benchmark, spec.prices, f"{role_of(hop)} card")
@@ -578,8 +597,7 @@ class Project:
     @_once
     def discrepancies(self) -> Step:
         selected = self.selection.benchmarks
-        needs = [need for name in selected for need in (self._items(name), self._gold(name))]
-        needs += [self._grades(name, model) for name in selected for model in self.selection.models]
+        needs = [self._cells(name, model) for name in selected for model in self.selection.models]
         code = [benchmarks.module_of(name, "tables") for name in selected]
         return Step(
             "discrepancies", (), (self.paths.discrepancies,), tuple(needs), {}, ("punchline.stages.tabulate", *code)

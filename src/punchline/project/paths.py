@@ -157,6 +157,10 @@ class Paths:
     def grades(self, benchmark: str, model: str) -> str:
         return f"{self.results}/{benchmark}/grades/{model}.parquet"
 
+    def cells(self, benchmark: str, model: str) -> str:
+        """A model's part of all tables."""
+        return f"{self.results}/{benchmark}/cells/{model}.json"
+
     def table(self, name: str) -> str:
         """A table's CSV, named as a benchmark declares it: `table8.csv`, `yesbut/table2.csv`."""
         return f"{self.results}/{name}"

@@ -14,10 +14,9 @@ import numpy.typing as npt
 from punchline.core.stats import Array
 
 
-def counts(predicted: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_]) -> Array:
+def counts(predicted: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Statistics of each item, [n, 3 C], from indicator matrices [n, C]."""
-    stacked = np.stack([predicted & gold, predicted, gold], axis=-1)
-    return stacked.reshape(len(gold), 3 * gold.shape[1]).astype(np.float64)
+    return np.stack([predicted & gold, predicted, gold], axis=-1).reshape(len(gold), 3 * gold.shape[1])
 
 
 def _weighted(numerator: Array, denominator: Array, gold: Array) -> Array:

@@ -21,10 +21,10 @@ def main_values(project: Project) -> dict[str, Any]:
             path = project.paths.table(spec.file)
             rows: dict[str, Any] = {}
             for _, cells in parse_csv(Path(path).read_bytes(), ("model", "kind", "n"), file=path):
-                if cells["kind"] not in ("measured", "baseline") or not cells.get(spec.columns[0]):
+                if cells["kind"] not in ("measured", "baseline") or not cells.get(spec.names[0]):
                     continue
                 keys = [cells[key] for key in ("model", *spec.keys) if (key, cells[key]) != ("subset", "all")]
-                rows[" ".join(keys)] = {spec.columns[0]: float(cells[spec.columns[0]]), "n": int(cells["n"])}
+                rows[" ".join(keys)] = {spec.names[0]: float(cells[spec.names[0]]), "n": int(cells["n"])}
             if rows:
                 found.setdefault(benchmark, {})[name] = rows
     return found

@@ -6,34 +6,27 @@ import os
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from punchline import __version__
-from punchline.bench.table import (
-    DISCREPANCIES,
-    Graded,
-    Table,
-    Tabulated,
-    as_csv,
-    as_latex,
-    as_markdown,
-    discrepancies,
-    read_published,
-    tabulate,
-)
+from punchline.bench.frame import Frame, Scope, read_frame
+from punchline.bench.render import as_csv, as_latex, as_markdown, read_published
+from punchline.bench.table import DISCREPANCIES, Part, Table, Tabulated, all_parts, discrepancies, tabulate
+from punchline.bench.table import Model as Shown
 from punchline.core import engine as engines
 from punchline.core.benchmark import SCORERS
-from punchline.core.records import Gold, Grade, Item, ModelCard
-from punchline.core.storage import csv_text, read_columns, read_records, read_table, write_bytes, write_text
+from punchline.core.records import Item, ModelCard, Rule
+from punchline.core.storage import csv_text, read_records, write_bytes, write_text
 from punchline.project import adapters, paths
 from punchline.project.hops import CHAINED, JUDGE
 from punchline.project.lineage import FORMAT, Asked, Lineage, Model, document, files_of, kind_of, lineage_path, root_of
 from punchline.project.needs import Project, shown
 from punchline.project.processes import MIRROR
+from punchline.stages.cells import Cells, Who, read_cells, scope_of
 from punchline.stages.job import make
 from punchline.stages.prepare import read_files, read_selected
 
@@ -49,118 +42,79 @@ def trained_on(card: ModelCard, project: Project, benchmark: str, items: Collect
     return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {way_out}."] if known else []
 
 
-class Answered(Protocol):
-    """What `compute` reads of a response."""
-
-    @property
-    def engine(self) -> str: ...
-
-    @property
-    def engine_version(self) -> str: ...
-
-    @property
-    def state(self) -> str: ...
-
-    @property
-    def reason(self) -> str | None: ...
-
-
-class Version(NamedTuple):
-    """An engine that answered, its version, and how."""
-
-    engine: str
-    engine_version: str
-    state: str
-    reason: str | None
-
-
-def versions_in(path: str | Path) -> list[Version]:
-    """Which engines answered a table of responses, and how: each combination once."""
-    names = Version._fields
-    columns = read_columns(path, names)
-    return list({Version(*one): None for one in zip(*(columns[name] for name in names), strict=True)})
-
-
 def compute(
     project: Project,
     benchmark: str,
     table: str,
-    grades: Callable[[str], Sequence[Grade]],
-    responses: Callable[[str], Iterable[Answered]],
-    hop_responses: Callable[[str, str], Iterable[Answered]],
+    cells: Callable[[str], Cells],
+    frame: Callable[[str, Scope, Rule, Table], Frame],
 ) -> tuple[Tabulated, list[Model]]:
-    """A table, and its models, from items, gold, published values as they lie there and what the functions give.
+    """A table, and its models, of what the functions give of each model, published values and files as they lie there.
 
-    `grades` and `responses` take a model, `hop_responses` a model and a hop.
+    `frame` is asked for a model's grades where a table has rows of several models.
     """
     loaded, selection = project.benchmark(benchmark), project.selection
-    spec = loaded.TABLES[table]
-    graded, models, notes = [], [], []
-    items: dict[str, Item] = {}
-    golds: dict[str, Gold] = {}
-    if spec.graded:
-        items = {item.item_id: item for item in read_records(project.paths.items(benchmark), Item)}
-        golds = {gold.item_id: gold for gold in read_records(project.paths.gold(benchmark), Gold)}
-        for name in selection.models:
-            model, judge, said = _model(project, benchmark, name, spec.prices, responses, hop_responses)
-            graded.append(Graded(name, model.kind, model.card.engine, grades(name), model.card, judge))
-            models.append(model)
-            notes += [*said, *unknown_items(project, benchmark, name)]
+    spec: Table = loaded.TABLES[table]
+    rule = selection.scoring or spec.rule
+    parts, graded, models, notes = [], [], [], []
+    scope = scope_of(project, benchmark) if spec.across is not None else Scope({}, {})
+    for name in selection.models if spec.graded else ():
+        made = cells(name)
+        model, judge, said = _model(project, benchmark, name, spec.prices, made.who)
+        models.append(model)
+        notes += [*said, *unknown_items(project, benchmark, name)]
+        if spec.by_model:
+            parts.append(Part(name, model.kind, model.card.engine, made.tables[table][rule]))
+        if spec.across is not None:
+            grades = spec.read_by(frame(name, scope, rule, spec))
+            graded.append(Shown(name, model.kind, model.card.engine, grades, model.card, judge))
     judges = {hop.card.name: hop.card for model in models for hop in model.hops if hop.card and hop.hop != CHAINED}
     notes += [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
     notes += unasked(project, benchmark, spec, models)
     if spec.graded and project.illustrated(benchmark):
-        notes += without_pictures(list(items.values()))
+        notes += without_pictures(project.paths.items(benchmark))
     whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
     if not spec.graded:  # a table of the data itself takes the released files whole
         whole = not selection.corpus.drawn
     own = [path for name in spec.own if Path(path := paths.own(benchmark, name)).is_file()]
-    made = tabulate(
+    files = read_files([*(project.paths.raw(benchmark, name) for name in spec.files), *own])
+    every, said = all_parts(spec, parts, graded, scope, files, selection.seed)
+    tabulated = tabulate(
         spec,
-        graded,
-        golds,
-        items,
-        read_files([*(project.paths.raw(benchmark, name) for name in spec.files), *own]),
+        every,
         [row for row in read_published(paths.published(benchmark)) if row["table"] == table],
-        scoring=selection.scoring,
-        seed=selection.seed,
+        rule=rule,
         complete=whole,
         printed_as={model.card.name: row for model in models if (row := model.card.printed_as(benchmark)) is not None},
+        notes=said,
     )
-    made.notes.extend(notes)
-    return made, models
+    tabulated.notes.extend(notes)
+    return tabulated, models
 
 
 def _model(
-    project: Project,
-    benchmark: str,
-    name: str,
-    prices: bool,
-    responses: Callable[[str], Iterable[Answered]],
-    hop_responses: Callable[[str, str], Iterable[Answered]],
+    project: Project, benchmark: str, name: str, prices: bool, who: Mapping[str, Who]
 ) -> tuple[Model, ModelCard | None, list[str]]:
     """A model as a table shows it, its judge, and notes on who answered."""
     card = shown(project.cards[name], benchmark, prices)
-    versions = sorted({f"{response.engine} {response.engine_version}" for response in responses(name)})
+    versions = list(who[""].versions)
     notes = []
     if len(versions) > 1:
         notes.append(f"{name} was answered by several engine versions: {', '.join(versions)}.")
     asked, judge = [], None
     for hop in project.answerers(benchmark, name):
-        answers = list(hop_responses(name, hop.name))
-        hop_versions = tuple(sorted({f"{answer.engine} {answer.engine_version}" for answer in answers}))
-        if len(hop_versions) > 1:
-            notes.append(f"{name}, {hop.name}: several engine versions answered: {', '.join(hop_versions)}.")
+        answered = who[hop.name]
+        if len(answered.versions) > 1:
+            notes.append(f"{name}, {hop.name}: several engine versions answered: {', '.join(answered.versions)}.")
         if hop.name != CHAINED:
-            failures = {answer.reason or "no reason given" for answer in answers if answer.state == "failed"}
             notes += [
                 f"INCOMPLETE: {hop.name} by {hop.who} failed for answers of {name}: {reason}. "
                 "`punchline retry` asks again."
-                for reason in sorted(failures)
+                for reason in answered.failures
             ]
         gives = None if hop.card is None else shown(hop.card, benchmark, prices)
         judge = gives if hop.name == JUDGE else judge
-        asked.append(Asked(hop=hop.name, who=hop.who, card=gives, key=hop.key, versions=hop_versions))
+        asked.append(Asked(hop=hop.name, who=hop.who, card=gives, key=hop.key, versions=answered.versions))
     notes += [f"{name}: {card.caveat}."] if card.caveat else []
     notes += trained_on(card, project, benchmark, read_selected(project.paths.selected(benchmark)))
     key = engines.model_key(project.engines[name], project.cards[name], benchmark)
@@ -180,8 +134,9 @@ def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:
     return [f"{model}: {len(unknown):,} answered items do not exist in {benchmark}: {some}."]
 
 
-def without_pictures(items: Sequence[Item]) -> list[str]:
+def without_pictures(path: str) -> list[str]:
     """A note on the items that models could not be shown, with the most frequent reasons."""
+    items = read_records(path, Item)
     reasons = Counter(item.missing for item in items if item.missing is not None)
     if not reasons:
         return []
@@ -201,7 +156,7 @@ def unasked(project: Project, benchmark: str, spec: Table, models: Sequence[Mode
         if hop in loaded.JUDGES and hop not in answered
     ]
     # A table of several models (`across`) says itself whose answers have no verdict.
-    if JUDGE in loaded.JUDGES and spec.rows is not None and JUDGE not in answered:
+    if JUDGE in loaded.JUDGES and spec.by_model and JUDGE not in answered:
         notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
     left = [name for name in spec.conditions if name not in selection.conditions]
     return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
@@ -222,21 +177,15 @@ def write_table(project: Project, benchmark: str, table: str) -> None:
     """One table of a paper, and its lineage."""
     step = project.table(benchmark, table)
     part = Project(project.part(benchmark, table))
-    spec, selection = part.benchmark(benchmark).TABLES[table], part.selection
-    read: dict[str, Collection[str]] = {
-        "rule": {selection.scoring or spec.rule},
-        "task": set(spec.tasks),
-        "condition": set(spec.conditions),
-    }
+    selection, where = part.selection, part.paths
 
     def write() -> None:
         made, models = compute(
             part,
             benchmark,
             table,
-            lambda model: read_table(part.paths.grades(benchmark, model), Grade, read),
-            lambda model: versions_in(part.paths.snapshot(benchmark, model)),
-            lambda model, hop: versions_in(part.paths.hop_snapshot(benchmark, hop, model)),
+            lambda model: read_cells(where.cells(benchmark, model)),
+            lambda model, scope, rule, spec: read_frame(where.grades(benchmark, model), scope, rule, spec.parsed),
         )
         for name, text in rendered(part, benchmark, table, made).items():
             write_bytes(name, text.encode())
@@ -265,13 +214,10 @@ def write_discrepancies(project: Project) -> None:
     def write() -> None:
         rows = []
         for name in project.selection.benchmarks:
-            golds = {gold.item_id: gold for gold in read_records(project.paths.gold(name), Gold)}
-            items = {item.item_id: item for item in read_records(project.paths.items(name), Item)}
-            for model, card in project.cards.items():
-                grades = read_table(project.paths.grades(name, model), Grade)
-                graded = Graded(model, kind_of(card), card.engine, grades)
-                for table in project.benchmark(name).TABLES.values():
-                    rows += discrepancies(name, table, graded, golds, items)
+            for model in project.selection.models:
+                cells = read_cells(project.paths.cells(name, model)).tables
+                for table in project.benchmark(name).TABLES:
+                    rows += discrepancies(name, table, model, cells[table]) if table in cells else []
         write_text(step.outputs[0], csv_text(DISCREPANCIES, rows))
 
     make(step, write)

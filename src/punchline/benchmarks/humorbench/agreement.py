@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from punchline.bench.column import Statistics, Value
 from punchline.bench.table import Across, NamedRow, Row
-from punchline.benchmarks.humorbench.estimates import Value, judged
+from punchline.benchmarks.humorbench.estimates import judged
 from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC, human_labels
-from punchline.core.records import Grade
-from punchline.core.stats import Array, Estimate
+from punchline.core.stats import Array
 
 
 def _rate(wrong: Callable[[Array], Array], of: Callable[[Array], Array]) -> Value:
@@ -41,39 +41,32 @@ def _mean_over_rows(value: Value, rows: int) -> Value:
 
 def agreement_rows(across: Across) -> list[NamedRow]:
     labels = human_labels(across.files)
-    by_explainer: dict[tuple[str, str], list[tuple[Grade, int]]] = {}
+    found: dict[tuple[str, str], list[tuple[int, bytes, int]]] = {}  # by judge and explainer: (item, digest, cell)
     for model in across.models:
-        for grade in judged(model.grades):
-            key = grade.item_id, (grade.parsed or ("",))[0]
-            if key in labels and grade.judge is not None:
+        own = judged(model.frame)
+        columns = zip(own.item, own.parsed.codes, own.judge.codes, own.value("passed"), own.digest, strict=True)
+        for item, parsed, judge, passed, digest in columns:
+            key, who = (across.scope.names[item], (own.parsed.words[parsed] or ("",))[0]), own.judge.words[judge]
+            if key in labels and who is not None:
                 explainer, label = labels[key]
-                passed = grade.values["passed"] == 1.0
-                cell = (0 if label == "PASS" else 1) if passed else (2 if label == "PASS" else 3)
-                by_explainer.setdefault((grade.judge, explainer), []).append((grade, cell))
-    if not by_explainer:
+                cell = (0 if label == "PASS" else 1) if passed == 1.0 else (2 if label == "PASS" else 3)
+                found.setdefault((who, explainer), []).append((item, digest, cell))
+    if not found:
         across.notes.append(
             f"No judged explanation has a human label (raw {RUBRIC}, and yours in config/humorbench/{LABELS}: columns "
             "explanation, label, and annotation_row or caption and element)."
         )
     rows = []
-    for judge in sorted({judge for judge, _ in by_explainer}):
-        groups = {name: found for (who, name), found in sorted(by_explainer.items()) if who == judge}
-        blocks = list(groups.items())
-        for index, (explainer, found) in enumerate([*blocks, ("Overall", [])]):
-            overall = explainer == "Overall"
-            members = [(g, c, i) for i, (_, group) in enumerate(blocks) for g, c in group if overall or i == index]
-            sums = np.zeros((len(members), 4 * (len(blocks) if overall else 1)))
-            for at, (_, cell, block) in enumerate(members):
-                sums[at, cell + (4 * block if overall else 0)] = 1.0
-            columns: dict[str, Estimate | None] = {
-                name: Estimate(
-                    sums=sums,
-                    value=_mean_over_rows(value, len(blocks)) if overall else value,
-                    clusters=[across.items[g.item_id].cluster for g, _, _ in members],
-                    grades=[g.digest for g, _, _ in members],
-                )
-                for name, value in _AGREEMENT.items()
-            }
-            del found
-            rows.append(NamedRow(explainer, Row({"judge": judge}, columns)))
+    for judge in sorted({judge for judge, _ in found}):
+        blocks = {name: members for (who, name), members in sorted(found.items()) if who == judge}
+        overall = [(*one, 4 * block) for block, members in enumerate(blocks.values()) for one in members]
+        groups = [(name, 1, [(*one, 0) for one in members]) for name, members in blocks.items()]
+        for name, count, members in (*groups, ("Overall", len(blocks), overall)):
+            sums = np.zeros((len(members), 4 * count))
+            sums[np.arange(len(members)), [cell + block for _, _, cell, block in members]] = 1.0
+            items = np.array([item for item, *_ in members], dtype=np.int64)
+            digests = np.array([digest for _, digest, *_ in members], dtype="S64")
+            made = Statistics(sums, items, across.scope.clusters[items], digests)
+            values = {kind: made.estimate(_mean_over_rows(value, count)) for kind, value in _AGREEMENT.items()}
+            rows.append(NamedRow(name, Row({"judge": judge}, values)))
     return rows

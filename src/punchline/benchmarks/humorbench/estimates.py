@@ -2,101 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from punchline.bench.table import Graded
-from punchline.core.records import Grade, Item, ModelCard, Price
-from punchline.core.stats import Array, Estimate, mean
+from punchline.bench.column import Column, Statistics, by_answer, mean_of
+from punchline.bench.frame import Flags, Frame
+from punchline.bench.table import Model
+from punchline.core.records import STATES, ModelCard, Price
+from punchline.core.stats import Array, Estimate, mean, total
 
-Items = Mapping[str, Item]
-Value = Callable[[Array], Array]
-
-
-def estimate(grades: Sequence[Grade], items: Items, columns: Sequence[Sequence[float]], value: Value) -> Estimate:
-    return Estimate(
-        sums=np.array(columns, dtype=np.float64).T.reshape(len(grades), len(columns)),
-        value=value,
-        clusters=[items[grade.item_id].cluster for grade in grades],
-        grades=[grade.digest for grade in grades],
-    )
+EXPLAIN = "explain"
 
 
-def judged(grades: Iterable[Grade]) -> list[Grade]:
+def judged(frame: Frame) -> Frame:
     """Grades with a verdict, or with a refusal."""
-    return [grade for grade in grades if grade.scored]
-
-
-def accuracy(grades: Sequence[Grade], items: Items) -> Estimate | None:
-    """Per element: PASS / rows. None where nothing was judged."""
-    scored = judged(grades)
-    if not scored:
-        return None
-    return estimate(scored, items, [[g.values["passed"] for g in scored], [1.0] * len(scored)], mean)
+    return frame.kept.once("judged", lambda: frame.take(frame.scored))
 
 
 def _standard_error(columns: Array) -> Array:
+    """sqrt(p (1 - p) / n) of sums (passes, n)."""
     share = mean(columns)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.sqrt(share * (1 - share) / columns[..., 1]), dtype=np.float64)
 
 
-def standard_error(grades: Sequence[Grade], items: Items) -> Estimate | None:
-    """One standard error of the accuracy over elements (figure 3's error bars): sqrt(p (1 - p) / n)."""
-    scored = judged(grades)
-    if not scored:
-        return None
-    columns = [[g.values["passed"] for g in scored], [1.0] * len(scored)]
-    return estimate(scored, items, columns, _standard_error)
+def _by_caption(score: Callable[[Array, Array], Array]) -> Callable[[Frame], Statistics]:
+    """A row a caption: `score` of the sum and the number of its elements' passes."""
+
+    def make(frame: Frame) -> Statistics:
+        own = judged(frame)
+        captions, first, rows = np.unique(own.clusters, return_index=True, return_inverse=True)
+        passed = np.bincount(rows, weights=own.value("passed"), minlength=len(captions)).astype(np.float64)
+        sums = np.stack([score(passed, np.bincount(rows).astype(np.float64)), np.ones(len(captions))], axis=1)
+        return Statistics(sums, own.item[first], captions, own.digest, own.item)
+
+    return make
 
 
-def by_caption(grades: Sequence[Grade], items: Items, score: Callable[[Sequence[float]], float]) -> Estimate | None:
-    """Mean over captions of `score` of their elements' passes. A row is a caption: n counts captions."""
-    captions: dict[str, list[Grade]] = {}
-    for grade in judged(grades):
-        captions.setdefault(items[grade.item_id].cluster, []).append(grade)
-    if not captions:
-        return None
-    return Estimate(
-        sums=np.array([[score([g.values["passed"] for g in group]), 1.0] for group in captions.values()]),
-        value=mean,
-        clusters=list(captions),
-        grades=[grade.digest for group in captions.values() for grade in group],
-    )
+def _tokens(frame: Frame) -> Statistics | None:
+    """(output tokens of an explanation, 1); None where any is not known."""
+    own = judged(frame)
+    tokens = own.value("tokens_out")
+    return None if np.isnan(tokens).any() else by_answer(own, np.stack([tokens, np.ones(len(own))], axis=1))
+
+
+accuracy = mean_of("accuracy", EXPLAIN, "passed")  # per element: PASS / rows
+passed = mean_of("passed", EXPLAIN, "passed", total)
+output_tokens = Column("output_tokens", (EXPLAIN,), _tokens)  # mean, reasoning included
+LEADERBOARD = [
+    accuracy,
+    mean_of("se", EXPLAIN, "passed", _standard_error),  # one standard error over elements: figure 3's error bars
+    Column("accuracy_caption_all", (EXPLAIN,), _by_caption(lambda sums, n: (sums == n).astype(np.float64))),
+    Column("accuracy_caption_some", (EXPLAIN,), _by_caption(lambda sums, n: sums / n)),
+    output_tokens,
+]
 
 
 def _price(card: ModelCard | None) -> Price | None:
     return card.price if card is not None else None
 
 
-def cost(model: Graded, items: Items, *, judge: bool = True) -> Estimate | None:
-    """Tokens x price of the explainer and, with `judge`, of its judge, in the price's currency, over all its answers.
+def cost(model: Model) -> Estimate | None:
+    """Tokens x price of the explainer and of its judge, in the price's currency, over all its answers.
 
     A refusal that nobody judged, or an answer without an explanation, cost its explainer's tokens only. None where a
     price or a count of tokens is not known, or two currencies would be added.
     """
-    own, judges = _price(model.card), _price(model.judge)
-    answered = [g for g in model.grades if g.scored or g.state == "unparsable"]
-    names = ["tokens_in", "tokens_out", *(("judge_tokens_in", "judge_tokens_out") if judge else ())]
-    if own is None or (judge and (judges is None or judges.currency != own.currency)) or not answered:
+    own, judges, frame = _price(model.card), _price(model.judge), model.frame
+    answered = frame.take(frame.scored | (frame.state == STATES.index("unparsable")))
+    if own is None or judges is None or judges.currency != own.currency or not len(answered):
         return None
-    unjudged = {name: 0.0 for name in names if name.startswith("judge_")}
-    counted = [unjudged | g.values if g.scored and g.judge is None else g.values for g in answered]
-    if any(name not in values for values in counted for name in names):
+    unjudged = answered.scored & answered.judge.are(None)
+    counts = [answered.value("tokens_in"), answered.value("tokens_out")]
+    for name in ("judge_tokens_in", "judge_tokens_out"):
+        tokens = answered.value(name)
+        counts.append(np.where(unjudged & np.isnan(tokens), 0.0, tokens))
+    sums = np.stack(counts, axis=1)
+    if np.isnan(sums).any():
         return None
-    prices = [own.input, own.output, *((judges.input, judges.output) if judge and judges is not None else ())]
-    weights = np.array(prices) / 1e6
-
-    def value(columns: Array) -> Array:
-        return np.asarray(columns @ weights, dtype=np.float64)
-
-    return estimate(answered, items, [[values[name] for values in counted] for name in names], value)
+    weights = np.array([own.input, own.output, judges.input, judges.output]) / 1e6
+    priced = by_answer(answered, sums)._replace(value=lambda columns: np.asarray(columns @ weights, dtype=np.float64))
+    return priced.estimate()
 
 
-def output_tokens(grades: Sequence[Grade], items: Items) -> Estimate | None:
-    """Mean output tokens of an explanation, reasoning included; None where any is not known."""
-    answered = judged(grades)
-    if not answered or any("tokens_out" not in grade.values for grade in answered):
-        return None
-    return estimate(answered, items, [[g.values["tokens_out"] for g in answered], [1.0] * len(answered)], mean)
+def among(frame: Frame, elements: Flags) -> dict[str, Estimate | None]:
+    """Accuracy and number of passes on some elements."""
+    return {column.name: column.estimate(frame, elements) for column in (accuracy, passed)}

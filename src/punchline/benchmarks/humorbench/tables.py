@@ -3,122 +3,98 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from punchline.bench.table import Across, Graded, NamedRow, Row, Table
-from punchline.benchmarks.humorbench import ANNOTATIONS
+from punchline.bench.column import Statistics, Value, by_answer, estimates
+from punchline.bench.frame import Flags, Frame
+from punchline.bench.table import Across, Model, NamedRow, Row, Table, tables
+from punchline.benchmarks.humorbench import ANNOTATIONS, NAME
 from punchline.benchmarks.humorbench.agreement import agreement_rows
 from punchline.benchmarks.humorbench.estimates import (
-    Items,
-    Value,
+    EXPLAIN,
+    LEADERBOARD,
     accuracy,
-    by_caption,
+    among,
     cost,
-    estimate,
     judged,
     output_tokens,
-    standard_error,
 )
-from punchline.benchmarks.humorbench.hard import LEAST_ATTEMPTS, hardest
+from punchline.benchmarks.humorbench.hard import LEAST_ATTEMPTS, hardest, whole
 from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC
 from punchline.core.errors import PunchlineError
-from punchline.core.records import Grade
-from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.stats import Array, Estimate
 from punchline.core.storage import parse_csv
 
 DEFINITIONS = ("elements", "captions")
 SCORES = "external_scores.csv"
 
-
-def _all(passed: Sequence[float]) -> float:
-    return float(all(passed))
+Estimates = dict[str, Estimate | None]
 
 
-def _some(passed: Sequence[float]) -> float:
-    return sum(passed) / len(passed)
+def _row(
+    across: Across, keys: Mapping[str, str], columns: Estimates, items: Flags | None = None, *, whole: bool = True
+) -> Row:
+    elements = across.scope.everything if items is None else items
+    return Row(keys, columns, elements, (EXPLAIN,), whole=whole)
 
 
-def _scope(items: Items) -> frozenset[str]:
-    return frozenset(items)
-
-
-def _judges(grades: Iterable[Grade]) -> str:
-    return " ".join(sorted({grade.judge for grade in grades if grade.judge is not None}))
+def _judges(frame: Frame) -> str:
+    return " ".join(sorted(name for name in frame.judge.used() if name is not None))
 
 
 def _unjudged(across: Across) -> None:
     """Notes why rows are empty."""
-    silent = [m.name for m in across.models if not _judges(m.grades)]
+    silent = [m.name for m in across.models if not _judges(m.frame)]
     if silent:
         across.notes.append(
             f"No verdict on {', '.join(silent)}: choose a judge with judge=NAME (a file of config/judge/)."
         )
 
 
-# --------------------------------------------------------------------------------------------- figure 3, leaderboard
-
-
 def _leaderboard(across: Across) -> list[NamedRow]:
+    """Figure 3."""
     _unjudged(across)
     rows = []
     for model in across.models:
-        columns = {
-            "accuracy": accuracy(model.grades, across.items),
-            "se": standard_error(model.grades, across.items),
-            "accuracy_caption_all": by_caption(model.grades, across.items, _all),
-            "accuracy_caption_some": by_caption(model.grades, across.items, _some),
-            "output_tokens": output_tokens(model.grades, across.items),
-            "cost": cost(model, across.items),
-        }
-        row = Row({"judge": _judges(model.grades)}, columns, _scope(across.items), ("explain",))
-        rows.append(NamedRow(model.name, row, model))
+        columns = estimates(LEADERBOARD, model.frame, across.scope.everything) | {"cost": cost(model)}
+        rows.append(NamedRow(model.name, _row(across, {"judge": _judges(model.frame)}, columns), model))
     return rows
 
 
-# ----------------------------------------------------------------------------------------------- hard subset, table 4
+# ------------------------------------------------------------------------------------ hard subset, categories: 3 and 4
 
 
-def _hard(across: Across) -> dict[str, frozenset[str]]:
-    found = {d: hardest(across.models, across.items, across.golds, d) for d in DEFINITIONS}
-    if None in found.values():
+def _hard(across: Across) -> dict[str, Flags]:
+    found = {d: hardest(across.models, across.scope, d) for d in DEFINITIONS}
+    if any(hard is None for hard in found.values()):
         across.notes.append(f"No hard subset: it needs elements with at least {LEAST_ATTEMPTS} verdicts of all models.")
-    return {definition: ids for definition, ids in found.items() if ids is not None}
+    return {definition: hard for definition, hard in found.items() if hard is not None}
 
 
 def _all_ranked(across: Across) -> bool:
     """Whether the hard subset is chosen from every element."""
-    verdicts = Counter(grade.item_id for model in across.models for grade in judged(model.grades))
-    whole = all(verdicts[item_id] >= LEAST_ATTEMPTS for item_id in across.items)
-    if not whole:
+    if not (every := whole(across.models, across.scope)):
         across.notes.append(
             f"Not every element has {LEAST_ATTEMPTS} verdicts: the hard subset is chosen from the rest."
         )
-    return whole
-
-
-def _passed(grades: Sequence[Grade], items: Items) -> Estimate | None:
-    scored = judged(grades)
-    return estimate(scored, items, [[g.values["passed"] for g in scored]], total) if scored else None
+    return every
 
 
 def _table4(across: Across) -> list[NamedRow]:
     _unjudged(across)
-    rows = []
     found = _hard(across)
-    whole = bool(found) and _all_ranked(across)
-    for definition, ids in found.items():
-        for model in across.models:
-            grades = [grade for grade in model.grades if grade.item_id in ids]
-            columns = {"accuracy": accuracy(grades, across.items), "passed": _passed(grades, across.items)}
-            row = Row({"definition": definition}, columns, ids, ("explain",), whole)
-            rows.append(NamedRow(model.name, row, model))
-    return rows
-
-
-# ------------------------------------------------------------------------------------------------ categories, table 3
+    ranked = bool(found) and _all_ranked(across)
+    return [
+        NamedRow(
+            model.name,
+            _row(across, {"definition": definition}, among(model.frame, hard), hard, whole=ranked),
+            model,
+        )
+        for definition, hard in found.items()
+        for model in across.models
+    ]
 
 
 def _difference(columns: Array) -> Array:
@@ -127,30 +103,20 @@ def _difference(columns: Array) -> Array:
 
 
 def _table3(across: Across) -> list[NamedRow]:
-    hard = _hard(across).get("elements")
-    whole = hard is None or _all_ranked(across)
+    scope, hard = across.scope, _hard(across).get("elements")
+    ranked = hard is None or _all_ranked(across)
+    golds = [scope.golds[name] for name in scope.names]
+    digests, items = np.array([gold.digest for gold in golds], dtype="S64"), np.arange(len(scope))
     rows = []
     for category in ("wordplay", "cultural_reference", "toxic_or_shocking"):
-        has = {name: float(gold.values[category]) for name, gold in across.golds.items()}
-
-        def over(names: Sequence[str], sums: Sequence[Sequence[float]], value: Value) -> Estimate:
-            return Estimate(
-                sums=np.array(sums, dtype=np.float64),
-                value=value,
-                clusters=[across.items[name].cluster for name in names],
-                grades=[across.golds[name].digest for name in names],
-            )
-
-        everything = list(has)
-        columns: dict[str, Estimate | None] = {
-            "entire_set": over(everything, [(has[name], 1.0) for name in everything], mean)
-        }
+        has, ones = np.array([float(gold.values[category]) for gold in golds]), np.ones(len(golds))
+        every = Statistics(np.stack([has, ones], axis=1), items, scope.clusters, digests)
+        columns = {"entire_set": every.estimate()}
         if hard is not None:
-            inside = [name for name in everything if name in hard]
-            columns["hard_subset"] = over(inside, [(has[name], 1.0) for name in inside], mean)
-            both = [(has[name] * (name in hard), float(name in hard), has[name], 1.0) for name in everything]
-            columns["difference"] = over(everything, both, _difference)
-        rows.append(NamedRow("elements", Row({"category": category}, columns, whole=whole)))
+            columns["hard_subset"] = every.on(hard).estimate()
+            both = every._replace(sums=np.stack([has * hard, ones * hard, has, ones], axis=1))
+            columns["difference"] = both.estimate(_difference)
+        rows.append(NamedRow("elements", Row({"category": category}, columns, whole=ranked)))
     return rows
 
 
@@ -178,7 +144,7 @@ def _table2(across: Across) -> list[NamedRow]:
             "(columns benchmark, model, score, source, date)."
         )
         return []
-    measured = {m.name: e for m in across.models if (e := accuracy(m.grades, across.items)) is not None}
+    measured = {m.name: e for m in across.models if (e := accuracy.estimate(m.frame)) is not None}
     scores: dict[str, dict[str, float]] = {}
     for line, cells in parse_csv(across.files[SCORES], ("benchmark", "model", "score", "source", "date"), file=SCORES):
         for column in ("benchmark", "model", "source", "date"):
@@ -200,8 +166,8 @@ def _table2(across: Across) -> list[NamedRow]:
         sums = np.zeros((len(both), 2 * len(both)))
         for index, name in enumerate(both):
             sums[index, 2 * index : 2 * index + 2] = measured[name].point() or 0.0, by_model[name]
-        columns: dict[str, Estimate | None] = {
-            column: Estimate(sums=sums, value=_spearman(which), clusters=["all"] * len(both), grades=())
+        columns = {
+            column: Estimate(sums, _spearman(which), ["all"] * len(both))
             for which, column in enumerate(("rho", "p_value"))
         }
         rows.append(NamedRow(benchmark, Row({}, columns)))
@@ -212,7 +178,7 @@ def _table2(across: Across) -> list[NamedRow]:
 # ------------------------------------------------------------------- thinking, tuning, searching: figures 5-7, table 6
 
 
-def _option(model: Graded, name: str) -> str:
+def _option(model: Model, name: str) -> str:
     value = model.card.options.get(name) if model.card is not None else None
     return "" if value is None or value is False else str(value)
 
@@ -220,14 +186,10 @@ def _option(model: Graded, name: str) -> str:
 def _figure5(across: Across) -> list[NamedRow]:
     rows = []
     for model in across.models:
-        effort, budget = _option(model, "reasoning_effort"), _option(model, "thinking_budget")
-        if effort or budget:
-            columns = {
-                "accuracy": accuracy(model.grades, across.items),
-                "output_tokens": output_tokens(model.grades, across.items),
-            }
-            keys = {"reasoning_effort": effort, "thinking_budget": budget}
-            rows.append(NamedRow(model.name, Row(keys, columns, _scope(across.items), ("explain",)), model))
+        keys = {name: _option(model, name) for name in ("reasoning_effort", "thinking_budget")}
+        if any(keys.values()):
+            columns = estimates([accuracy, output_tokens], model.frame, across.scope.everything)
+            rows.append(NamedRow(model.name, _row(across, keys, columns), model))
     if not rows:
         across.notes.append("No selected model's card has reasoning_effort or thinking_budget.")
     return rows
@@ -236,23 +198,18 @@ def _figure5(across: Across) -> list[NamedRow]:
 def _figure7(across: Across) -> list[NamedRow]:
     rows = []
     for model in across.models:
-        budget = _option(model, "thinking_budget")
-        grades = judged(model.grades)
-        if budget and all("tokens_out" in grade.values for grade in grades):
-            one = [1.0] * len(grades)
-            within = [float(grade.values["tokens_out"] <= float(budget)) for grade in grades]
-            columns = {
-                "output_tokens": output_tokens(grades, across.items),
-                "within_budget": estimate(grades, across.items, [within, one], mean) if grades else None,
-            }
-            row = Row({"thinking_budget": budget}, columns, _scope(across.items), ("explain",))
-            rows.append(NamedRow(model.name, row, model))
+        budget, frame = _option(model, "thinking_budget"), judged(model.frame)
+        tokens = frame.value("tokens_out")
+        if budget and not np.isnan(tokens).any():
+            within = by_answer(frame, np.stack([tokens <= float(budget), np.ones(len(frame))], axis=1))
+            columns = {"output_tokens": output_tokens.estimate(frame), "within_budget": within.estimate()}
+            rows.append(NamedRow(model.name, _row(across, {"thinking_budget": budget}, columns), model))
     if not rows:
         across.notes.append("No selected model's card has a thinking_budget.")
     return rows
 
 
-def _pairs(across: Across, searching: bool) -> list[tuple[Graded, Graded]]:
+def _pairs(across: Across, searching: bool) -> list[tuple[Model, Model]]:
     """(variant, its base) of the selected models, those that search or the others."""
     by_name = {model.name: model for model in across.models}
     pairs = []
@@ -266,171 +223,150 @@ def _pairs(across: Across, searching: bool) -> list[tuple[Graded, Graded]]:
     return pairs
 
 
-def _paired(variant: Graded, base: Graded, items: Items, ids: frozenset[str]) -> dict[str, Estimate | None]:
+def _paired(variant: Model, base: Model, elements: Flags) -> Estimates:
     """Accuracies of both on the elements that both have a verdict on, and the difference."""
-    first, second = ({(g.item_id, g.sample): g for g in judged(m.grades) if g.item_id in ids} for m in (base, variant))
-    both = [key for key in first if key in second]
+    frames = [judged(model.frame).on(elements) for model in (base, variant)]
+    keys = [list(zip(frame.item.tolist(), frame.sample.tolist(), strict=True)) for frame in frames]
+    rows = [{key: row for row, key in enumerate(own)} for own in keys]
+    both = [key for key in keys[0] if key in rows[1]]
     if not both:
-        return {"base": None, "variant": None, "difference": None}
-    grades = [first[key] for key in both]
-    passed = [[by_key[key].values["passed"] for key in both] for by_key in (first, second)]
-    one = [1.0] * len(both)
+        return {}
+    first, second = (frame.take(np.array([at[key] for key in both])) for frame, at in zip(frames, rows, strict=True))
+    ones = np.ones(len(both))
+    made = [by_answer(frame, np.stack([frame.value("passed"), ones], axis=1)) for frame in (first, second)]
+    sums = np.concatenate([made[1].sums, made[0].sums], axis=1)
     return {
-        "base": estimate(grades, items, [passed[0], one], mean),
-        "variant": estimate([second[key] for key in both], items, [passed[1], one], mean),
-        "difference": estimate(grades, items, [passed[1], one, passed[0], one], _difference),
+        "base": made[0].estimate(),
+        "variant": made[1].estimate(),
+        "difference": made[0]._replace(sums=sums).estimate(_difference),
     }
 
 
 def _figure6(across: Across) -> list[NamedRow]:
     rows = []
     for variant, base in _pairs(across, searching=False):
-        found = _paired(variant, base, across.items, _scope(across.items))
-        columns = {"base_accuracy": found["base"], "accuracy": found["variant"], "difference": found["difference"]}
-        row = Row({"base": base.name}, columns, _scope(across.items), ("explain",))
-        rows.append(NamedRow(variant.name, row, variant))
+        found = _paired(variant, base, across.scope.everything)
+        names = {"base": "base_accuracy", "variant": "accuracy", "difference": "difference"}
+        columns = {names[name]: value for name, value in found.items()}
+        rows.append(NamedRow(variant.name, _row(across, {"base": base.name}, columns), variant))
     return rows
 
 
 def _table6(across: Across) -> list[NamedRow]:
+    rows = []
     pairs = _pairs(across, searching=True)
     hard = _hard(across).get("elements") if pairs else None
-    whole = hard is None or _all_ranked(across)
-    rows = []
+    ranked = hard is None or _all_ranked(across)
     for variant, base in pairs:
-        columns: dict[str, Estimate | None] = {}
-        for name, ids in (("overall", _scope(across.items)), ("hard", hard)):
-            if ids is not None:
-                found = _paired(variant, base, across.items, ids)
-                columns |= {f"{name}_base": found["base"], f"{name}_search": found["variant"]}
-                columns[f"{name}_difference"] = found["difference"]
-        row = Row({"base": base.name}, columns, _scope(across.items), ("explain",), whole)
-        rows.append(NamedRow(variant.name, row, variant))
+        columns: Estimates = {}
+        for name, elements in (("overall", across.scope.everything), ("hard", hard)):
+            if elements is not None:
+                found = _paired(variant, base, elements)
+                columns |= {f"{name}_{'search' if one == 'variant' else one}": value for one, value in found.items()}
+        rows.append(NamedRow(variant.name, _row(across, {"base": base.name}, columns, whole=ranked), variant))
     return rows
 
 
-_TASKS = ("explain",)
-TABLES = {
-    table.name: table
-    for table in (
-        Table(
-            name="leaderboard",
-            title="HumorBench: does a model's explanation cover the joke's elements (figure 3)",
-            file="humorbench/leaderboard.csv",
-            prices=True,
-            rule="paper",
-            keys=("judge",),
-            columns=("accuracy", "se", "accuracy_caption_all", "accuracy_caption_some", "output_tokens", "cost"),
-            tasks=_TASKS,
-            across=_leaderboard,
-            n_from="accuracy",
-            notes=(
-                "accuracy: PASS / elements with a verdict. se: one standard error over elements. caption_all: captions "
-                "whose every element passed; caption_some: mean share of a caption's elements.",
-                "cost: tokens x price per million, explainer and judge, unparsable verdicts included; empty where a "
-                "price or a count of tokens is not known.",
-            ),
+TABLES = tables(
+    NAME,
+    Table(
+        "leaderboard",
+        "HumorBench: does a model's explanation cover the joke's elements (figure 3)",
+        ("accuracy", "se", "accuracy_caption_all", "accuracy_caption_some", "output_tokens", "cost"),
+        keys=("judge",),
+        tasks=(EXPLAIN,),
+        across=_leaderboard,
+        n_from="accuracy",
+        prices=True,
+        notes=(
+            "accuracy: PASS / elements with a verdict. se: one standard error over elements. caption_all: captions "
+            "whose every element passed; caption_some: mean share of a caption's elements.",
+            "cost: tokens x price per million, explainer and judge, unparsable verdicts included; empty where a "
+            "price or a count of tokens is not known.",
         ),
-        Table(
-            name="table1",
-            title="Judge against people",
-            file="humorbench/table1.csv",
-            rule="paper",
-            keys=("judge",),
-            columns=("accuracy", "fpr", "fnr"),
-            tasks=_TASKS,
-            across=agreement_rows,
-            files=(ANNOTATIONS, RUBRIC),
-            own=(LABELS,),
-            notes=(
-                "fpr: judge PASS among human FAIL. fnr: judge FAIL among human PASS. Overall: unweighted mean of the "
-                "rows. The paper's row of Claude cannot come from 100 explanations.",
-            ),
+    ),
+    Table(
+        "table1",
+        "Judge against people",
+        ("accuracy", "fpr", "fnr"),
+        keys=("judge",),
+        tasks=(EXPLAIN,),
+        across=agreement_rows,
+        files=(ANNOTATIONS, RUBRIC),
+        own=(LABELS,),
+        notes=(
+            "fpr: judge PASS among human FAIL. fnr: judge FAIL among human PASS. Overall: unweighted mean of the "
+            "rows. The paper's row of Claude cannot come from 100 explanations.",
         ),
-        Table(
-            name="table2",
-            title="Spearman's rank correlation with other benchmarks",
-            file="humorbench/table2.csv",
-            rule="paper",
-            keys=(),
-            columns=("rho", "p_value"),
-            tasks=_TASKS,
-            across=_table2,
-            own=(SCORES,),
+    ),
+    Table(
+        "table2",
+        "Spearman's rank correlation with other benchmarks",
+        ("rho", "p_value"),
+        tasks=(EXPLAIN,),
+        across=_table2,
+        own=(SCORES,),
+    ),
+    Table(
+        "table3",
+        "Categories of elements in the whole set and in the hard subset",
+        ("entire_set", "hard_subset", "difference"),
+        keys=("category",),
+        tasks=(EXPLAIN,),
+        across=_table3,
+        notes=("The released category files do not give the paper's shares of the entire set.",),
+    ),
+    Table(
+        "table4",
+        "Hard subset",
+        ("accuracy", "passed"),
+        keys=("definition",),
+        whole=("passed",),
+        tasks=(EXPLAIN,),
+        across=_table4,
+        notes=(
+            "elements: the 100 (caption, element) pairs that the selected models pass least often, as on the "
+            "public leaderboard; captions: all elements of the 100 captions passed least often, which fits the "
+            "paper's values. Both hang on which models are selected.",
         ),
-        Table(
-            name="table3",
-            title="Categories of elements in the whole set and in the hard subset",
-            file="humorbench/table3.csv",
-            rule="paper",
-            keys=("category",),
-            columns=("entire_set", "hard_subset", "difference"),
-            tasks=_TASKS,
-            across=_table3,
-            notes=("The released category files do not give the paper's shares of the entire set.",),
+    ),
+    Table(
+        "table6",
+        "Web search as a condition",
+        (
+            *("overall_base", "overall_search", "overall_difference"),
+            *("hard_base", "hard_search", "hard_difference"),
         ),
-        Table(
-            name="table4",
-            title="Hard subset",
-            file="humorbench/table4.csv",
-            rule="paper",
-            keys=("definition",),
-            columns=("accuracy", "passed"),
-            whole=("passed",),
-            tasks=_TASKS,
-            across=_table4,
-            notes=(
-                "elements: the 100 (caption, element) pairs that the selected models pass least often, as on the "
-                "public leaderboard; captions: all elements of the 100 captions passed least often, which fits the "
-                "paper's values. Both hang on which models are selected.",
-            ),
-        ),
-        Table(
-            name="table6",
-            title="Web search as a condition",
-            file="humorbench/table6.csv",
-            rule="paper",
-            keys=("base",),
-            columns=(
-                *("overall_base", "overall_search", "overall_difference"),
-                *("hard_base", "hard_search", "hard_difference"),
-            ),
-            tasks=_TASKS,
-            across=_table6,
-            notes=("Paired: elements that both have a verdict on. A searching card has search: true and its base.",),
-        ),
-        Table(
-            name="figure5",
-            title="Reasoning effort and thinking budget against accuracy and output tokens",
-            file="humorbench/figure5.csv",
-            rule="paper",
-            keys=("reasoning_effort", "thinking_budget"),
-            columns=("accuracy", "output_tokens"),
-            tasks=_TASKS,
-            across=_figure5,
-            notes=("output_tokens: mean, reasoning included.",),
-        ),
-        Table(
-            name="figure6",
-            title="Reasoning-tuned models and their bases",
-            file="humorbench/figure6.csv",
-            rule="paper",
-            keys=("base",),
-            columns=("base_accuracy", "accuracy", "difference"),
-            tasks=_TASKS,
-            across=_figure6,
-            notes=("Paired: elements that both have a verdict on. A variant's card names its base.",),
-        ),
-        Table(
-            name="figure7",
-            title="Output tokens under thinking budgets",
-            file="humorbench/figure7.csv",
-            rule="paper",
-            keys=("thinking_budget",),
-            columns=("output_tokens", "within_budget"),
-            tasks=_TASKS,
-            across=_figure7,
-            notes=("within_budget: share of explanations with no more output tokens than the budget.",),
-        ),
-    )
-}
+        keys=("base",),
+        tasks=(EXPLAIN,),
+        across=_table6,
+        notes=("Paired: elements that both have a verdict on. A searching card has search: true and its base.",),
+    ),
+    Table(
+        "figure5",
+        "Reasoning effort and thinking budget against accuracy and output tokens",
+        ("accuracy", "output_tokens"),
+        keys=("reasoning_effort", "thinking_budget"),
+        tasks=(EXPLAIN,),
+        across=_figure5,
+        notes=("output_tokens: mean, reasoning included.",),
+    ),
+    Table(
+        "figure6",
+        "Reasoning-tuned models and their bases",
+        ("base_accuracy", "accuracy", "difference"),
+        keys=("base",),
+        tasks=(EXPLAIN,),
+        across=_figure6,
+        notes=("Paired: elements that both have a verdict on. A variant's card names its base.",),
+    ),
+    Table(
+        "figure7",
+        "Output tokens under thinking budgets",
+        ("output_tokens", "within_budget"),
+        keys=("thinking_budget",),
+        tasks=(EXPLAIN,),
+        across=_figure7,
+        notes=("within_budget: share of explanations with no more output tokens than the budget.",),
+    ),
+)

@@ -175,7 +175,7 @@ def _by_source(values: Mapping[str, int]) -> list[tuple[str, Row]]:
         comics = [comic for comic in values if source_of(comic) == source]
         numbers = [values[comic] for comic in comics]
         columns = {"max": _extreme(numbers, max), "min": _extreme(numbers, min), "average": _mean(numbers, comics)}
-        rows.append((RELEASED, Row(keys={"source": source}, columns=columns, items=frozenset(comics))))
+        rows.append((RELEASED, Row(keys={"source": source}, columns=columns)))
     return rows
 
 
@@ -232,7 +232,7 @@ def table12(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     for source in sorted({source_of(comic) for comic in style}):
         comics = [comic for comic in style if source_of(comic) == source]
         columns = {label.lower(): _count((style[c] == label for c in comics), comics) for label in LABELS["Q5"]}
-        rows.append((RELEASED, Row(keys={"source": source}, columns=columns, items=frozenset(comics))))
+        rows.append((RELEASED, Row(keys={"source": source}, columns=columns)))
     return rows
 
 
@@ -273,14 +273,14 @@ def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
             labelled: list[tuple[Hashable, Hashable]] = list(answers)
             statistics = nominal_statistics(labelled)
         columns = {"agreement": agreed, "alpha": _estimate(statistics, nominal_alpha, asked)}
-        rows.append((RELEASED, Row(keys={"question": question}, columns=columns, items=frozenset(asked))))
+        rows.append((RELEASED, Row(keys={"question": question}, columns=columns)))
         agreed_all.append(_spread(agreed.sums, asked, everyone))
         alpha_all.append(_spread(statistics, asked, everyone))
     columns = {
         "agreement": _mean_of(agreed_all, mean, everyone),
         "alpha": _mean_of(alpha_all, nominal_alpha, everyone),
     }
-    rows.append((RELEASED, Row(keys={"question": "overall"}, columns=columns, items=frozenset(everyone))))
+    rows.append((RELEASED, Row(keys={"question": "overall"}, columns=columns)))
     return rows
 
 
@@ -314,7 +314,7 @@ def figure2(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     def add(part: str, label: str, among: Sequence[str], question: str, *wanted: str) -> None:
         held = [not set(wanted).isdisjoint(gold[comic][question]) for comic in among]
         columns = {"count": _count(held, among), "percent": _mean((100.0 * value for value in held), among)}
-        rows.append((RELEASED, Row(keys={"part": part, "label": label}, columns=columns, items=frozenset(among))))
+        rows.append((RELEASED, Row(keys={"part": part, "label": label}, columns=columns)))
 
     add("sound_effects", "absent", comics, "Q2", absent)
     add("sound_effects", "present", comics, "Q2", contribute, do_not_contribute)
@@ -338,7 +338,7 @@ def consolidation(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
         comics = list(made)
         equal = [made[comic] == gold[comic][question] for comic in comics]
         columns = {"equal": _count(equal, comics), "share": _mean(equal, comics)}
-        rows.append((RELEASED, Row(keys={"question": question}, columns=columns, items=frozenset(comics))))
+        rows.append((RELEASED, Row(keys={"question": question}, columns=columns)))
     return rows
 
 

@@ -2,144 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from punchline.bench.table import Across, NamedRow, Row, Table
-from punchline.benchmarks.stripcipher import FEWEST, MEANING, MOST, ROW, SEQUENCE, SHUFFLED, STRIPS, TASKS
+from punchline.bench.column import Column, Statistics, estimates, having, mean_of
+from punchline.bench.frame import Flags, Frame, Scope
+from punchline.bench.table import Across, NamedRow, Row, Table, tables
+from punchline.benchmarks.stripcipher import FEWEST, MEANING, MOST, NAME, ROW, SEQUENCE, SHUFFLED, STRIPS, TASKS
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.strips import CATEGORIES, Strip, choices, strips_of
 from punchline.core.benchmark import DEFAULT
-from punchline.core.records import Gold, Grade, Item
-from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.stats import Array, Estimate, mean, percent, total
 
-Golds = Mapping[str, Gold]
-Items = Mapping[str, Item]
+COMPREHENSION = "comprehension"
+PRINTED = {"prediction": 600, COMPREHENSION: 680, "reordering_choice": 890}  # strips, table 3
 
-PRINTED = {"prediction": 600, "comprehension": 680, "reordering_choice": 890}  # strips, table 3
-
-
-def _percent(columns: Array) -> Array:
-    return 100 * mean(columns)
+# ------------------------------------------------------------------------------------------------------------ columns
 
 
-def _share(grades: Iterable[Grade], items: Items, flag: str = "correct") -> Estimate | None:
-    """100 x right / scored. None where nothing was scored."""
-    scored = [grade for grade in grades if grade.scored]
-    if not scored:
-        return None
-    return Estimate(
-        sums=np.array([[grade.values[flag], 1.0] for grade in scored]),
-        value=_percent,
-        clusters=[items[grade.item_id].cluster for grade in scored],
-        grades=[grade.digest for grade in scored],
-    )
+def _accuracy(task: str, name: str = "", value: str = "correct") -> Column:
+    """100 x right / scored."""
+    return mean_of(name or task, task, value, percent)
 
 
-def _of(grades: Iterable[Grade], task: str, condition: str) -> list[Grade]:
-    return [grade for grade in grades if grade.task == task and grade.condition == condition]
+def _held_out(task: str) -> Column:
+    """The same, on strips that fine-tuning holds out."""
+    every = having(task, "correct")
+
+    def make(frame: Frame) -> Statistics | None:
+        found, scope = every(frame), frame.scope
+        held = scope.once("held out", lambda: np.array([held_out(name) for name in scope.names], dtype=np.bool_))
+        return None if found is None else found.on(held)
+
+    return Column(task, (task,), make, percent)
 
 
-def _asked_of(golds: Golds, task: str) -> frozenset[str]:
-    """Strips that a task is asked of."""
-    return frozenset(name for name, gold in golds.items() if task in gold.values)
-
-
-def _papers(golds: Golds) -> bool:
-    """Whether these may be the paper's strips: as many of each task as its table 3 has. No others compare with it."""
-    return all(len(_asked_of(golds, task)) == count for task, count in PRINTED.items())
-
-
-# ------------------------------------------------------------------------------------------------- table 4, figure 4
-
-
-def _by_task(grades: Sequence[Grade], tasks: Sequence[str] = TASKS) -> tuple[dict[str, list[Grade]], tuple[str, ...]]:
-    """Each task's grades, and the tasks whose are of `row`: those of which no answer on separate frames is scored."""
-    chosen, in_row = {}, []
-    for task in tasks:
-        own = _of(grades, task, DEFAULT)
-        instead = _of(grades, task, ROW)
-        if not any(grade.scored for grade in own) and any(grade.scored for grade in instead):
-            own = instead
-            in_row.append(task)
-        chosen[task] = own
-    return chosen, tuple(in_row)
-
-
-def _of_tasks(
-    keys: Mapping[str, str],
-    columns: Mapping[str, Estimate | None],
-    chosen: Mapping[str, Sequence[Grade]],
-    in_row: tuple[str, ...],
-    golds: Golds,
-    items: Items,
-) -> Row:
-    """A row of several tasks, each of whose states counts in the condition that its value comes from."""
-    separate = [task for task, own in chosen.items() if task not in in_row]
-    answered = [task for task in separate if task != "comprehension" and any(grade.scored for grade in chosen[task])]
-    shown = "side by side" if in_row else "separate"
-    return Row(
-        {**keys, "frames": f"{shown}: {', '.join(in_row)}" if in_row and answered else shown},
-        columns,
-        frozenset(items),
-        tuple(separate),
-        _papers(golds),
-        asked=tuple((task, ROW) for task in in_row),
-    )
-
-
-def _mean_share(groups: Sequence[Sequence[Grade]], of: int, items: Items) -> Estimate | None:
-    """The sum of the groups' percentages over `of`. None where nothing was scored; a group without answers adds 0."""
-    scored = [[grade for grade in grades if grade.scored] for grades in groups]
-    done = [grades for grades in scored if grades]
+def _mean_of_shares(parts: Sequence[Statistics | None], of: int) -> Statistics | None:
+    """The sum of the parts' percentages over `of`; a part without answers adds 0. None where nothing was scored."""
+    done = [part for part in parts if part is not None and len(part.sums)]
     if not done:
         return None
-    sums: dict[str, list[float]] = {}
-    for place, grades in enumerate(done):
-        for grade in grades:
-            columns = sums.setdefault(grade.item_id, [0.0] * (2 * len(done)))
-            columns[2 * place] += grade.values["correct"]
-            columns[2 * place + 1] += 1.0
+    items = np.unique(np.concatenate([part.item for part in done]))
+    sums = np.zeros((len(items), 2 * len(done)))
+    clusters = np.zeros(len(items), dtype=np.int64)
+    for place, part in enumerate(done):
+        rows = np.searchsorted(items, part.item)
+        np.add.at(sums[:, 2 * place : 2 * place + 2], rows, part.sums)
+        clusters[rows] = part.clusters
 
     def value(columns: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             shares = columns[..., 0::2] / columns[..., 1::2]
         return np.asarray(100 * shares.sum(axis=-1) / of, dtype=np.float64)
 
-    return Estimate(
-        sums=np.array(list(sums.values())),
-        value=value,
-        clusters=[items[name].cluster for name in sums],
-        grades=[grade.digest for grades in done for grade in grades],
+    digests, members = (np.concatenate([getattr(part, name) for part in done]) for name in ("digests", "item"))
+    return Statistics(sums, items, clusters, digests, members, value)
+
+
+def _average(frame: Frame) -> Statistics | None:
+    """The mean of the four tasks, 0 for one without an answer. None where the strips at hand do not have all four."""
+    if not all(_asked_of(frame.scope, task).any() for task in TASKS):
+        return None
+    return _mean_of_shares([having(task, "correct")(frame) for task in TASKS], len(TASKS))
+
+
+# --------------------------------------------------------------------------------------------------------------- rows
+
+
+def _asked_of(scope: Scope, task: str) -> Flags:
+    """Strips that a task is asked of."""
+    return scope.once(("asked of", task), lambda: scope.such(lambda gold: task in gold.values))
+
+
+def _papers(scope: Scope) -> bool:
+    """Whether these may be the paper's strips: as many of each task as its table 3 has. No others compare with it."""
+    return all(int(_asked_of(scope, task).sum()) == count for task, count in PRINTED.items())
+
+
+def _of_tasks(frame: Frame, tasks: Sequence[str] = TASKS) -> Row:
+    """A row of several tasks, each of whose states counts in the condition that its value comes from.
+
+    That is `row` for a task of which no answer on separate frames is scored.
+    """
+    scored = {
+        (task, condition): bool(frame.of([task], [condition]).scored.any())
+        for task in tasks
+        for condition in (DEFAULT, ROW)
+    }
+    in_row = tuple(task for task in tasks if scored[task, ROW] and not scored[task, DEFAULT])
+    separate = tuple(task for task in tasks if task not in in_row)
+    answered = [task for task in separate if task != COMPREHENSION and scored[task, DEFAULT]]
+    shown = "side by side" if in_row else "separate"
+    instead = frame.task.are(*in_row) & frame.condition.are(ROW)
+    return Row(
+        {"frames": f"{shown}: {', '.join(in_row)}" if in_row and answered else shown},
+        tasks=separate,
+        whole=_papers(frame.scope),
+        asked=tuple((task, ROW) for task in in_row),
+        frame=frame.take(instead | (frame.task.are(*separate) & frame.condition.are(DEFAULT))),
     )
 
 
-def _average(chosen: Mapping[str, Sequence[Grade]], golds: Golds, items: Items) -> Estimate | None:
-    """The mean of the four tasks, 0 for one without an answer. None where the strips at hand do not have all four."""
-    if not all(_asked_of(golds, task) for task in TASKS):
-        return None
-    return _mean_share(list(chosen.values()), len(TASKS), items)
+TUNED = [_accuracy(COMPREHENSION), *(_held_out(task) for task in TASKS[2:])]
 
 
-def _table4(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
-    chosen, in_row = _by_task(grades)
-    columns = {task: _share(own, items) for task, own in chosen.items()}
-    columns["avg"] = _average(chosen, golds, items)
-    columns["reordering_generation_as_places"] = _share(chosen["reordering_generation"], items, "correct_as_places")
-    return [_of_tasks({}, columns, chosen, in_row, golds, items)]
-
-
-def _figure4(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
-    chosen, in_row = _by_task(grades)
-    columns = {task: _share(own, items) for task, own in chosen.items()}
-    return [_of_tasks({}, columns, chosen, in_row, golds, items)]
-
-
-# ------------------------------------------------------------------------------------------------------ tables 5 to 8
-
-
-def _table5(across: Across) -> list[NamedRow]:
+def _before_and_after(across: Across) -> list[NamedRow]:
     """Each tuned model and its base; reordering on held-out strips only."""
     models = {model.name: model for model in across.models}
     pairs = [(m, models[m.card.base]) for m in across.models if m.card is not None and m.card.base in models]
@@ -148,93 +117,69 @@ def _table5(across: Across) -> list[NamedRow]:
     rows = []
     for tuned, base in pairs:
         for training, model in (("none", base), ("reordering", tuned)):
-            chosen, in_row = _by_task(model.grades, TASKS[1:])
-            columns = {"comprehension": _share(chosen["comprehension"], across.items)}
-            for task in TASKS[2:]:
-                columns[task] = _share((g for g in chosen[task] if held_out(g.item_id)), across.items)
-            row = _of_tasks({"training": training}, columns, chosen, in_row, across.golds, across.items)
+            row = _of_tasks(model.frame, TASKS[1:])
+            assert row.frame is not None
+            columns = estimates(TUNED, row.frame, across.scope.everything)
+            row = replace(row, keys={"training": training, **row.keys}, columns=columns, items=across.scope.everything)
             rows.append(NamedRow(model.name, row, model))
     return rows
 
 
-def _table6(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
-    strips = _asked_of(golds, "comprehension")
+def _by_input(frame: Frame) -> list[Row]:
     return [
         Row(
             {"input": name},
-            {"comprehension": _share(_of(grades, "comprehension", condition), items)},
-            strips,
-            ("comprehension",),
-            _papers(golds),
-            condition,
+            items=_asked_of(frame.scope, COMPREHENSION),
+            whole=_papers(frame.scope),
+            condition=condition,
+            frame=frame.of(conditions=[condition]),
         )
         for name, condition in (("whole", DEFAULT), ("sequence", SEQUENCE), ("shuffled", SHUFFLED))
     ]
 
 
-def _table7(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
+def _with_meaning(frame: Frame) -> list[Row]:
     """Reordering by choice; where some strips have no meaning, also without it on those that have one."""
-    told = frozenset(name for name, item in items.items() if "meaning" in item.fields)
-    task = "reordering_choice"
-    whole = _papers(golds)
-    shuffled, with_meaning = (_of(grades, task, condition) for condition in (DEFAULT, MEANING))
+    scope, whole = frame.scope, _papers(frame.scope)
+    told = np.array(["meaning" in scope.items[name].fields for name in scope.names], dtype=np.bool_)
+    shuffled, given = (frame.of(conditions=[condition]) for condition in (DEFAULT, MEANING))
     rows = [
-        Row({"input": "shuffled"}, {task: _share(shuffled, items)}, frozenset(items), (task,), whole),
-        Row({"input": "meaning"}, {task: _share(with_meaning, items)}, told, (task,), whole, MEANING),
+        Row({"input": "shuffled"}, whole=whole, frame=shuffled),
+        Row({"input": "meaning"}, items=told, whole=whole, condition=MEANING, frame=given),
     ]
-    if told and len(told) < len(items):
-        same = {task: _share((grade for grade in shuffled if grade.item_id in told), items)}
-        rows.insert(1, Row({"subset": "with meaning", "input": "shuffled"}, same, told, (task,), whole=False))
+    if told.any() and not told.all():
+        rows.insert(1, Row({"subset": "with meaning", "input": "shuffled"}, items=told, whole=False, frame=shuffled))
     return rows
 
 
-def _split(
-    key: str, names: Mapping[str | int, frozenset[str]], grades: Sequence[Grade], golds: Golds, items: Items
-) -> list[Row]:
+def _split(key: str, kinds: Sequence[str | int], value: str) -> Callable[[Frame], list[Row]]:
     """Comprehension by a property of the strips."""
-    asked = _of(grades, "comprehension", DEFAULT)
-    return [
-        Row(
-            {key: name},
-            {"comprehension": _share((grade for grade in asked if grade.item_id in strips), items)},
-            strips,
-            ("comprehension",),
-            _papers(golds),
-        )
-        for name, strips in names.items()
-        if strips
-    ]
+
+    def rows(frame: Frame) -> list[Row]:
+        whole = _papers(frame.scope)
+        found = ((kind, _such(frame.scope, value, kind)) for kind in kinds)
+        return [Row({key: kind}, items=strips, whole=whole) for kind, strips in found if strips.any()]
+
+    return rows
 
 
-def _by_frames(golds: Golds) -> dict[str | int, frozenset[str]]:
-    asked = _asked_of(golds, "comprehension")
-    return {n: frozenset(name for name in asked if golds[name].values["frames"] == n) for n in range(FEWEST, MOST + 1)}
+def _such(scope: Scope, value: str, wanted: Hashable) -> Flags:
+    return _asked_of(scope, COMPREHENSION) & scope.such(lambda gold: gold.values.get(value) == wanted)
 
 
-def _table8(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
-    return _split("frames", _by_frames(golds), grades, golds, items)
-
-
-def _table8_average(across: Across) -> list[NamedRow]:
+def _mean_of_models(across: Across) -> list[NamedRow]:
     """The mean of the selected models that answer; baselines are none."""
-    asked = [_of(model.grades, "comprehension", DEFAULT) for model in across.models if model.kind != "baseline"]
+    answers = [having(COMPREHENSION, "correct")(model.frame) for model in across.models if model.kind != "baseline"]
     rows = []
-    for frames, strips in _by_frames(across.golds).items():
-        groups = [[grade for grade in grades if grade.item_id in strips and grade.scored] for grades in asked]
-        done = [grades for grades in groups if grades]
-        if len(done) > 1:
-            columns = {"comprehension": _mean_share(done, len(done), across.items)}
+    for frames in range(FEWEST, MOST + 1):
+        strips = _such(across.scope, "frames", frames)
+        parts = [found.on(strips) for found in answers if found is not None]
+        several = sum(len(part.sums) > 0 for part in parts)
+        if several > 1:
+            average = _mean_of_shares(parts, several)
+            columns = {COMPREHENSION: None if average is None else average.estimate()}
             rows.append(NamedRow("AVG", Row({"frames": frames}, columns, whole=False)))
     return rows
-
-
-def _figure6(grades: Sequence[Grade], golds: Golds, items: Items) -> list[Row]:
-    asked = _asked_of(golds, "comprehension")
-    kinds: dict[str | int, frozenset[str]] = {
-        category: frozenset(name for name in asked if golds[name].values.get("category") == category)
-        for category in CATEGORIES
-    }
-    return _split("category", kinds, grades, golds, items)
 
 
 # -------------------------------------------------------------------------------------------- data: table 3, figure 5
@@ -286,7 +231,7 @@ def _figure5(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
         flags = [[float(_category(strip) == category), 1.0] for strip in strips]
         columns = {
             "strips": _sum(strips, [flag[:1] for flag in flags], total),
-            "percent": _sum(strips, flags, _percent),
+            "percent": _sum(strips, flags, percent),
         }
         rows.append(("strips", Row({"category": category}, columns, whole=False)))
     return rows
@@ -309,110 +254,94 @@ _PLACES = (
 )
 
 
-def _table(name: str, title: str, keys: tuple[str, ...], columns: tuple[str, ...], **more: object) -> Table:
-    return Table(
-        name=name,
-        title=f"StripCipher {title}",
-        file=f"stripcipher/{name}.csv",
-        rule="paper",
-        keys=keys,
-        columns=columns,
-        **more,  # type: ignore[arg-type]
-    )
-
-
-TABLES: dict[str, Table] = {
-    table.name: table
-    for table in (
-        _table(
-            "table3",
-            "table 3: the strips",
-            ("task",),
-            ("examples", "length", "frames", "types"),
-            whole=("examples", "frames", "types"),
-            data_rows=_table3,
-            files=(STRIPS,),
-            n_from="examples",
-            notes=("length: words of an option; frames of a strip for reordering.", _MADE),
-        ),
-        _table(
-            "table4",
-            "table 4: accuracy, %",
-            ("frames",),
-            (*TASKS, "avg", "reordering_generation_as_places"),
-            tasks=TASKS,
-            conditions=(DEFAULT, ROW),
-            rows=_table4,
-            notes=(_STAR, _FRAMES, _PLACES, _MADE),
-        ),
-        _table(
-            "table5",
-            "table 5: fine-tuning on reordering, accuracy, %",
-            ("training", "frames"),
-            TASKS[1:],
-            tasks=TASKS[1:],
-            conditions=(DEFAULT, ROW),
-            across=_table5,
-            notes=("Reordering is scored on strips that fine-tuning holds out, comprehension on all.", _FRAMES, _MADE),
-        ),
-        _table(
-            "table6",
-            "table 6: comprehension by input, accuracy, %",
-            ("input",),
-            ("comprehension",),
-            tasks=("comprehension",),
-            conditions=(DEFAULT, SEQUENCE, SHUFFLED),
-            rows=_table6,
-            notes=("Inputs sequence and shuffled need conditions=[sequence,shuffled].", _MADE),
-        ),
-        _table(
-            "table7",
-            "table 7: reordering by choice, with and without the implicit meaning, accuracy, %",
-            ("input",),
-            ("reordering_choice",),
-            tasks=("reordering_choice",),
-            conditions=(DEFAULT, MEANING),
-            rows=_table7,
-            notes=("Input meaning needs conditions=[meaning], and strips with reviewed texts.", _MADE),
-        ),
-        _table(
-            "table8",
-            "table 8: comprehension by number of frames, accuracy, %",
-            ("frames",),
-            ("comprehension",),
-            tasks=("comprehension",),
-            rows=_table8,
-            across=_table8_average,
-            notes=("AVG: the mean of the selected models, at least two, without baselines.", _MADE),
-        ),
-        _table(
-            "figure4",
-            "figure 4: accuracy by size of the model, %",
-            ("frames",),
-            TASKS,
-            tasks=TASKS,
-            conditions=(DEFAULT, ROW),
-            rows=_figure4,
-            notes=("Of the figure's values the text prints three.", _FRAMES, _MADE),
-        ),
-        _table(
-            "figure5",
-            "figure 5: categories of the strips",
-            ("category",),
-            ("strips", "percent"),
-            whole=("strips",),
-            data_rows=_figure5,
-            files=(STRIPS,),
-            notes=("The paper prints no number of this figure. Strips without a category are left out.",),
-        ),
-        _table(
-            "figure6",
-            "figure 6: comprehension by category, accuracy, %",
-            ("category",),
-            ("comprehension",),
-            tasks=("comprehension",),
-            rows=_figure6,
-            notes=("The paper prints no number of this figure.",),
-        ),
-    )
-}
+TABLES = tables(
+    NAME,
+    Table(
+        "table3",
+        "StripCipher table 3: the strips",
+        ("examples", "length", "frames", "types"),
+        keys=("task",),
+        whole=("examples", "frames", "types"),
+        data_rows=_table3,
+        files=(STRIPS,),
+        n_from="examples",
+        notes=("length: words of an option; frames of a strip for reordering.", _MADE),
+    ),
+    Table(
+        "table4",
+        "StripCipher table 4: accuracy, %",
+        [
+            *(_accuracy(task) for task in TASKS),
+            Column("avg", TASKS, _average),
+            _accuracy("reordering_generation", "reordering_generation_as_places", "correct_as_places"),
+        ],
+        keys=("frames",),
+        conditions=(DEFAULT, ROW),
+        split=lambda frame: [_of_tasks(frame)],
+        notes=(_STAR, _FRAMES, _PLACES, _MADE),
+    ),
+    Table(
+        "table5",
+        "StripCipher table 5: fine-tuning on reordering, accuracy, %",
+        TASKS[1:],
+        keys=("training", "frames"),
+        tasks=TASKS[1:],
+        conditions=(DEFAULT, ROW),
+        across=_before_and_after,
+        notes=("Reordering is scored on strips that fine-tuning holds out, comprehension on all.", _FRAMES, _MADE),
+    ),
+    Table(
+        "table6",
+        "StripCipher table 6: comprehension by input, accuracy, %",
+        [_accuracy(COMPREHENSION)],
+        keys=("input",),
+        conditions=(DEFAULT, SEQUENCE, SHUFFLED),
+        split=_by_input,
+        notes=("Inputs sequence and shuffled need conditions=[sequence,shuffled].", _MADE),
+    ),
+    Table(
+        "table7",
+        "StripCipher table 7: reordering by choice, with and without the implicit meaning, accuracy, %",
+        [_accuracy("reordering_choice")],
+        keys=("input",),
+        conditions=(DEFAULT, MEANING),
+        split=_with_meaning,
+        notes=("Input meaning needs conditions=[meaning], and strips with reviewed texts.", _MADE),
+    ),
+    Table(
+        "table8",
+        "StripCipher table 8: comprehension by number of frames, accuracy, %",
+        [_accuracy(COMPREHENSION)],
+        keys=("frames",),
+        split=_split("frames", range(FEWEST, MOST + 1), "frames"),
+        across=_mean_of_models,
+        notes=("AVG: the mean of the selected models, at least two, without baselines.", _MADE),
+    ),
+    Table(
+        "figure4",
+        "StripCipher figure 4: accuracy by size of the model, %",
+        [_accuracy(task) for task in TASKS],
+        keys=("frames",),
+        conditions=(DEFAULT, ROW),
+        split=lambda frame: [_of_tasks(frame)],
+        notes=("Of the figure's values the text prints three.", _FRAMES, _MADE),
+    ),
+    Table(
+        "figure5",
+        "StripCipher figure 5: categories of the strips",
+        ("strips", "percent"),
+        keys=("category",),
+        whole=("strips",),
+        data_rows=_figure5,
+        files=(STRIPS,),
+        notes=("The paper prints no number of this figure. Strips without a category are left out.",),
+    ),
+    Table(
+        "figure6",
+        "StripCipher figure 6: comprehension by category, accuracy, %",
+        [_accuracy(COMPREHENSION)],
+        keys=("category",),
+        split=_split("category", CATEGORIES, "category"),
+        notes=("The paper prints no number of this figure.",),
+    ),
+)

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from punchline.bench import rating_tables
+from punchline.bench.column import Column, Make, Statistics, counted, number
+from punchline.bench.frame import Frame, Places
 from punchline.bench.ratings import RATINGS, Rating
-from punchline.bench.table import Row, Table
-from punchline.benchmarks.yesbut import ANNOTATIONS, PROMPTS
-from punchline.core.records import Gold, Grade, Item
+from punchline.bench.table import Row, Table, tables
+from punchline.benchmarks.yesbut import ANNOTATIONS, KINDS, NAME, PROMPTS
+from punchline.core.benchmark import DEFAULT
 from punchline.core.stats import Array, Estimate, mean, total
 from punchline.score.ngrams import word_tokens
 
-PERCENT = 100.0
 # Column's beginning: task, {end of the column: (value of a grade, scale)}. All but the judge's score in per cent.
-_WRITTEN = {"bert": ("bert", PERCENT), "r2": ("r2", PERCENT), "gpt": ("gpt", 1.0)}
+_WRITTEN = {"bert": ("bert", 100.0), "r2": ("r2", 100.0), "gpt": ("gpt", 1.0), "bert_minilm": ("bert_minilm", 100.0)}
 MEASURES: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
     "description": ("description", _WRITTEN),
     "contradiction": ("contradiction", _WRITTEN),
-    "philosophy": ("moral_mcq", {"acc": ("correct", PERCENT)}),
-    "title": ("title_mcq", {"acc": ("correct", PERCENT)}),
+    "philosophy": ("moral_mcq", {"acc": ("correct", 100.0)}),
+    "title": ("title_mcq", {"acc": ("correct", 100.0)}),
 }
-# Columns that rest on somebody else's answers, so that each has a count of its own.
-_MEASURED = ("description_bert", "description_gpt", "contradiction_bert", "contradiction_gpt")
+CHOICES = ("philosophy", "title")
+FIGURE4 = ("text_oracle", "text_llava_13b", "text_llava_7b")
+STAND_IN = "bert_minilm"
 
 
 def _by_prompt(columns: Array) -> Array:
@@ -53,158 +55,149 @@ def spread(columns: Array) -> Array:
         return np.asarray(np.sqrt((apart**2).sum(axis=-1) / np.where(count > 1, count - 1, np.nan)), dtype=np.float64)
 
 
-def _groups(grades: Sequence[Grade], task: str, value: str | None) -> dict[str, list[tuple[int, Grade]]]:
-    """{item id: its (prompt, grade)s} of the grades of a task that are scored and have a value of that name."""
-    found: dict[str, list[tuple[int, Grade]]] = {}
-    for grade in grades:
-        kind, _, k = grade.task.rpartition("_")
-        if kind == task and grade.scored and (value is None or value in grade.values):
-            found.setdefault(grade.item_id, []).append((int(k), grade))
-    return found
-
-
-def _estimates(
-    grades: Sequence[Grade], items: Mapping[str, Item], task: str, value: str, scale: float
-) -> tuple[Estimate | None, Estimate | None]:
-    """(mean over prompts, spread over prompts); a row of statistics is a comic. None where nothing has the value.
-
-    The spread has no interval: resampled comics add their own spread to the prompts', and the interval would lie above
-    the value.
-    """
-    groups = _groups(grades, task, value)
-    if not groups:
-        return None, None
-    sums = np.zeros((len(groups), 6))
-    for row, group in zip(sums, groups.values(), strict=True):
-        for k, grade in group:
-            row[k - 1] += scale * grade.values[value]
-            row[k + 2] += 1.0
-    clusters = [items[item_id].cluster for item_id in groups]
-    digests = [grade.digest for group in groups.values() for _, grade in group]
-    point = Estimate(sums=sums, value=over_prompts, clusters=clusters, grades=digests)
-    several = int((sums[:, 3:].sum(axis=0) > 0).sum()) > 1
-    one = [""] * len(groups)
-    return point, Estimate(sums=sums, value=spread, clusters=one, grades=digests) if several else None
-
-
-def _number(count: int, grades: Sequence[Grade]) -> Estimate | None:
-    """A count of comics, which has no interval; None for 0."""
-    if not count:
-        return None
-    digests = [grade.digest for grade in grades]
-    return Estimate(sums=np.ones((count, 1)), value=total, clusters=[""] * count, grades=digests)
-
-
-def _count(grades: Sequence[Grade], task: str, value: str | None = None) -> Estimate | None:
-    """Comics with a scored answer to a task, of those that have a value of that name."""
-    groups = _groups(grades, task, value)
-    return _number(len(groups), [grade for group in groups.values() for _, grade in group])
-
-
-def _of_prompts(grades: Sequence[Grade], task: str, value: str | None) -> list[list[Grade]]:
-    """Scored grades of a task that have a value of that name, prompt by prompt; prompts without any are left out."""
-    found: dict[int, list[Grade]] = {}
-    for group in _groups(grades, task, value).values():
-        for k, grade in group:
-            found.setdefault(k, []).append(grade)
-    return list(found.values())
-
-
-def prompts(grades: Sequence[Grade]) -> int | str:
-    """How many of the three prompts have an answer; "1-3" where that differs between the tasks that have any."""
-    answered = {grade.task.rpartition("_")[::2] for grade in grades if grade.state not in ("missing", "failed")}
-    counts = sorted(Counter(kind for kind, _ in answered).values()) or [0]
-    return counts[0] if counts[0] == counts[-1] else f"{counts[0]}-{counts[-1]}"
-
-
-def _row(grades: Sequence[Grade], items: Mapping[str, Item], measures: Sequence[str], condition: str) -> Row:
-    """One row of all the measures, of one condition's grades."""
-    own = [grade for grade in grades if grade.condition == condition]
-    columns: dict[str, Estimate | None] = {}
-    least: list[Grade] = []  # of the prompt's mean that rests on the fewest comics
-    whole = True
-    for name in measures:
-        task, values = MEASURES[name]
-        columns[f"n_{name}"] = _count(own, task)
-        scored = sum(map(len, _of_prompts(own, task, None)))
-        measured = {f"{name}_{end}": one for end, one in values.items()}
-        if "bert" in values:
-            measured[f"{name}_bert_minilm"] = ("bert_minilm", PERCENT)
-        for column, (value, scale) in measured.items():
-            columns[column], columns[f"{column}_sd"] = _estimates(own, items, task, value, scale)
-            if column in _MEASURED:
-                columns[f"n_{column}"] = _count(own, task, value)
-            of_prompts = _of_prompts(own, task, value)
-            least = min((*([least] if least else ()), *of_prompts), key=len, default=[])
-            # An answer that lacks the value, as where a judge failed; where all lack it, it was not asked for.
-            whole = whole and sum(map(len, of_prompts)) in (0, scored)
-        answered = _answered(own, task)
-        whole = whole and len(set(answered.values())) < 2  # prompts weigh the same, whatever they rest on
-    columns["prompts_least_n"] = _number(len(least), least)
-    asked = {grade.item_id for grade in own if grade.task in _tasks(measures)}
-    never = len(items.keys() - asked) if asked else 0
-    return Row(
-        keys={"condition": condition, "prompts": prompts(own)},
-        columns=columns,
-        items=frozenset(items),
-        tasks=_tasks(measures),
-        condition=condition,
-        whole=whole and not never,
-        never_asked=never,
-    )
-
-
-def _answered(grades: Sequence[Grade], task: str) -> Counter[str]:
-    """{prompt's task: answers to it}; prompts without any are left out."""
-    there = (grade.task for grade in grades if grade.state not in ("missing", "failed"))
-    return Counter(name for name in there if name.rpartition("_")[0] == task)
-
-
-def _tasks(measures: Sequence[str]) -> tuple[str, ...]:
+def _tasks(*measures: str) -> tuple[str, ...]:
     return tuple(f"{MEASURES[name][0]}_{k}" for name in measures for k in PROMPTS)
 
 
-def _there(grades: Sequence[Grade], condition: str) -> bool:
-    return any(grade.condition == condition for grade in grades)
+def _scored(frame: Frame, kind: str, value: str | None = None) -> Frame:
+    """The scored answers to a task, of those that have a value of that name."""
+    own = frame.of([f"{kind}_{k}" for k in PROMPTS])
+    return own.take(own.scored if value is None else own.scored & ~np.isnan(own.value(value)))
 
 
-def _rows(
-    grades: Sequence[Grade], items: Mapping[str, Item], measures: Sequence[str], conditions: Sequence[str]
-) -> list[Row]:
+def _prompt(frame: Frame) -> Places:
+    """Which prompt, counted from 0, each answer is to."""
+    return np.array([int(task.rpartition("_")[2]) - 1 for task in frame.task.words] or [0])[frame.task.codes]
+
+
+@functools.cache
+def _by_item(kind: str, value: str, scale: float, *, several: bool = False) -> Make:
+    """A row a comic: sums of the prompts' values, then how many there are. `several`: of two prompts at least."""
+
+    def make(frame: Frame) -> Statistics | None:
+        own = _scored(frame, kind, value)
+        items, rows = np.unique(own.item, return_inverse=True)
+        sums, prompt = np.zeros((len(items), 6)), _prompt(own)
+        np.add.at(sums, (rows, prompt), scale * own.value(value))
+        np.add.at(sums, (rows, prompt + 3), 1.0)
+        if several and len(np.unique(prompt)) < 2:
+            return None
+        return Statistics(sums, items, frame.scope.clusters[items], own.digest, own.item)
+
+    return make
+
+
+@functools.cache
+def _comics(kind: str, value: str | None = None) -> Make:
+    """Comics with a scored answer to a task, of those that have a value of that name."""
+
+    def make(frame: Frame) -> Statistics:
+        own = _scored(frame, kind, value)
+        return counted(own.item, own)
+
+    return make
+
+
+def _of_prompts(frame: Frame, kind: str, value: str | None = None) -> list[Frame]:
+    """Scored answers to a task that have the value, prompt by prompt; prompts without any are left out."""
+    own = _scored(frame, kind, value)
+    prompt = _prompt(own)
+    return [own.take(prompt == k) for k in range(len(PROMPTS)) if (prompt == k).any()]
+
+
+def _values(measures: Sequence[str]) -> list[tuple[str, str, str, float]]:
+    """(column, task, value, scale) of everything measured."""
+    return [(f"{name}_{end}", MEASURES[name][0], *one) for name in measures for end, one in MEASURES[name][1].items()]
+
+
+def _least(measures: Sequence[str]) -> Make:
+    """Of the prompt's mean that rests on the fewest answers."""
+
+    def make(frame: Frame) -> Statistics | None:
+        groups = [group for _, kind, value, _ in _values(measures) for group in _of_prompts(frame, kind, value)]
+        least = min(groups, key=len, default=None)
+        if least is None:
+            return None
+        return Statistics(np.ones((len(least), 1)), least.item, least.clusters, least.digest)
+
+    return make
+
+
+def _columns(*measures: str) -> list[Column]:
+    """Everything measured: means, the prompts' deviations, counts."""
+    made: list[Column] = []
+    for measure in measures:
+        made.append(number(f"n_{measure}", _tasks(measure), _comics(MEASURES[measure][0])))
+        for name, kind, value, scale in _values([measure]):
+            tasks, several = _tasks(measure), _by_item(kind, value, scale, several=True)
+            made.append(Column(name, tasks, _by_item(kind, value, scale), over_prompts))
+            made.append(Column(f"{name}_sd", tasks, several, spread, resampled=False))
+            if value in ("bert", "gpt"):  # it rests on somebody else's answers
+                made.append(number(f"n_{name}", tasks, _comics(kind, value)))
+    return [*made, number("prompts_least_n", (), _least(measures))]
+
+
+def _answered(frame: Frame, kind: str) -> Places:
+    """Answers to each prompt of a task."""
+    own = frame.of([f"{kind}_{k}" for k in PROMPTS])
+    return np.bincount(_prompt(own)[own.answered], minlength=len(PROMPTS))
+
+
+def _prompts(frame: Frame) -> int | str:
+    """How many of the three prompts have an answer; "1-3" where that differs between the tasks that have any."""
+    counts = sorted(n for kind in KINDS if (n := int((_answered(frame, kind) > 0).sum()))) or [0]
+    return counts[0] if counts[0] == counts[-1] else f"{counts[0]}-{counts[-1]}"
+
+
+def _whole(frame: Frame, measures: Sequence[str]) -> bool:
+    """Whether no answer lacks a value that others have, as where a judge failed; and prompts have as many answers.
+
+    Where all lack it, it was not asked for. Prompts weigh the same, whatever they rest on.
+    """
+    for _, kind, value, _ in _values(measures):
+        if len(_scored(frame, kind, value)) not in (0, len(_scored(frame, kind))):
+            return False
+    answers = (_answered(frame, MEASURES[name][0]) for name in measures)
+    return all(len(set(counts[counts > 0].tolist())) < 2 for counts in answers)
+
+
+def _row(frame: Frame, measures: Sequence[str], condition: str) -> Row:
+    """One row of all the measures, of one condition's answers."""
+    own = frame.of(conditions=[condition])
+    asked = np.unique(own.of(_tasks(*measures)).item)
+    never = len(frame.scope) - len(asked) if len(asked) else 0
+    return Row(
+        keys={"condition": condition, "prompts": _prompts(own)},
+        tasks=_tasks(*measures),
+        condition=condition,
+        whole=_whole(own, measures) and not never,
+        never_asked=never,
+        frame=own,
+    )
+
+
+def _by_condition(measures: Sequence[str], conditions: Sequence[str]) -> Callable[[Frame], list[Row]]:
     """A row for each condition that was asked; an empty one of the first where none was."""
-    asked = [condition for condition in conditions if _there(grades, condition)] or conditions[:1]
-    return [_row(grades, items, measures, condition) for condition in asked]
 
+    def rows(frame: Frame) -> list[Row]:
+        asked = [name for name in conditions if len(frame.of(conditions=[name]))] or conditions[:1]
+        return [_row(frame, measures, condition) for condition in asked]
 
-def _table2(grades: Sequence[Grade], golds: Mapping[str, Gold], items: Mapping[str, Item]) -> list[Row]:
-    """The image; and, of a model that had them in its place, LLaVA-1.6-13B's descriptions, as the paper's LLMs had."""
-    rows = []
-    for row in _rows(grades, items, tuple(MEASURES), ("default", "text_llava_13b")):
-        if row.condition != "default":  # no description is asked for where one is given
-            row = _row(grades, items, ("contradiction", "philosophy", "title"), row.condition)
-        rows.append(row)
-    answered = {grade.condition for grade in grades if grade.state not in ("missing", "failed")}
-    if "default" not in answered and len(rows) > 1:  # a model that reads text only
-        rows = [row for row in rows if row.condition != "default"]
     return rows
 
 
-def _table3(grades: Sequence[Grade], golds: Mapping[str, Gold], items: Mapping[str, Item]) -> list[Row]:
-    return _rows(grades, items, CHOICES, ("default", "chained"))
-
-
-def _figure4(grades: Sequence[Grade], golds: Mapping[str, Gold], items: Mapping[str, Item]) -> list[Row]:
-    return _rows(grades, items, CHOICES, FIGURE4)
-
-
-def _figure5(grades: Sequence[Grade], golds: Mapping[str, Gold], items: Mapping[str, Item]) -> list[Row]:
-    return _rows(grades, items, CHOICES, ("default", "oracle"))
-
-
-CHOICES = ("philosophy", "title")
-FIGURE4 = ("text_oracle", "text_llava_13b", "text_llava_7b")
-CHOICE_COUNTS = ("n_philosophy", "n_title", "prompts_least_n")
-CHOICE_COLUMNS = ("philosophy_acc", "title_acc", "philosophy_acc_sd", "title_acc_sd", *CHOICE_COUNTS)
+def _image_or_text(frame: Frame) -> list[Row]:
+    """The image; and, of a model that had them in its place, LLaVA-1.6-13B's descriptions, as the paper's LLMs had."""
+    image, text = (frame.of(conditions=[condition]) for condition in TABLE2)
+    rows = []
+    if len(image) or not len(text):
+        rows.append(_row(frame, tuple(MEASURES), DEFAULT))
+    if len(text):  # no description is asked for where one is given
+        rows.append(_row(frame, ("contradiction", *CHOICES), TABLE2[1]))
+    answered = {name for name in TABLE2 if frame.of(conditions=[name]).answered.any()}
+    if DEFAULT not in answered and len(rows) > 1:  # a model that reads text only
+        rows = rows[1:]
+    return rows
 
 
 # ----------------------------------------------------------------------------------------- tables of the data itself
@@ -249,16 +242,8 @@ def _table1(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     return rows
 
 
-def _nothing(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
-    """No row of ours."""
-    return []
-
-
 # ----------------------------------------------------------------------------------------------------- declarations
 
-_PUBLISHED = tuple(f"{name}_{end}" for name, (_, values) in MEASURES.items() for end in values)
-_COUNTS = (*(f"n_{name}" for name in MEASURES), *(f"n_{column}" for column in _MEASURED), "prompts_least_n")
-_STAND_IN = tuple(f"{name}_bert_minilm" for name in ("description", "contradiction"))
 _MEANS = (
     "Means over the prompts that have answers; column prompts says how many (1-3: some tasks one, some three). "
     "Each has the same weight: prompts_least_n is the number of comics of the one that rests on the fewest."
@@ -274,7 +259,7 @@ _LENT = (
 SCALE = (1.0, 5.0)  # section 4.2: 1 (worst) to 5 (best)
 
 
-def _figure3(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def _ratings(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     items = {str(comic["image_file"]) for comic in json.loads(files[ANNOTATIONS])}
     ratings = rating_tables.ratings_of(files, items, SCALE)
     made: list[tuple[str, Row]] = []
@@ -294,117 +279,118 @@ def _rated(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
     }
 
 
-TABLES: dict[str, Table] = {
-    table.name: table
-    for table in (
-        Table(
-            name="table1",
-            title="YesBut, table 1: components of the data, and their mean lengths",
-            file="yesbut/table1.csv",
-            rule="released",
-            keys=(),
-            columns=("number", "length"),
-            whole=("number",),
-            data_rows=_table1,
-            files=(ANNOTATIONS,),
-            notes=(
-                "Lengths are in words and marks as NLTK cuts them; without NLTK they stay empty.",
-                "Philosophy and title: the right option and the three wrong ones.",
-            ),
-        ),
-        Table(
-            name="table2",
-            title="YesBut, table 2: literal description, contradiction, philosophy and title",
-            file="yesbut/table2.csv",
-            rule="released",
-            keys=("condition", "prompts"),
-            columns=(*_PUBLISHED, *_COUNTS, *(f"{column}_sd" for column in _PUBLISHED), *_STAND_IN),
-            whole=_COUNTS,
-            tasks=_tasks(tuple(MEASURES)),
-            conditions=("default", "text_llava_13b"),
-            rows=_table2,
-            notes=(
-                _MEANS,
-                _SPREAD,
-                "BERTScore recall, ROUGE-2 recall and accuracy in per cent; GPT: mean score of 1 to 5.",
-                "ROUGE needs the package rouge-score; …_minilm: the stand-in encoder's BERTScore.",
-                "n_…_gpt, n_…_bert: comics with a verdict; fewer answers than were scored: the row is not comparable.",
-                "Condition text_llava_13b: no image, LLaVA-1.6-13B's description in its place (the paper's LLMs). "
-                + _LENT,
-                _NEVER,
-            ),
-        ),
-        Table(
-            name="table3",
-            title="YesBut, table 3: with the model's own description beside the image",
-            file="yesbut/table3.csv",
-            rule="released",
-            keys=("condition", "prompts"),
-            columns=CHOICE_COLUMNS,
-            whole=CHOICE_COUNTS,
-            tasks=_tasks(CHOICES),
-            conditions=("default", "chained"),
-            rows=_table3,
-            notes=(_MEANS, _SPREAD, _NEVER, "Select conditions=[chained] for the second row. " + _DESCRIBED),
-        ),
-        Table(
-            name="figure4",
-            title="YesBut, figure 4: text only, with descriptions of three makers",
-            file="yesbut/figure4.csv",
-            rule="released",
-            keys=("condition", "prompts"),
-            columns=CHOICE_COLUMNS,
-            whole=CHOICE_COUNTS,
-            tasks=_tasks(CHOICES),
-            conditions=FIGURE4,
-            rows=_figure4,
-            notes=(_MEANS, _SPREAD, f"Select conditions=[{','.join(FIGURE4)}]. {_DESCRIBED}", _LENT, _NEVER),
-        ),
-        Table(
-            name="figure5",
-            title="YesBut, figure 5: with the annotated description beside the image",
-            file="yesbut/figure5.csv",
-            rule="released",
-            keys=("condition", "prompts"),
-            columns=CHOICE_COLUMNS,
-            whole=CHOICE_COUNTS,
-            tasks=_tasks(CHOICES),
-            conditions=("default", "oracle"),
-            rows=_figure5,
-            notes=(_MEANS, _SPREAD, "Select conditions=[oracle] for the second row. " + _DESCRIBED),
-        ),
-        Table(
-            name="figure3",
-            title="YesBut, figure 3: descriptions and contradictions, rated by people",
-            file="yesbut/figure3.csv",
-            rule="paper",
-            keys=("task", "aspect"),
-            columns=("mean", "std", "k_alpha", "k_alpha_ordinal"),
-            data_rows=_figure3,
-            files=(ANNOTATIONS,),
-            own=(RATINGS,),
-            kind="human",
-            notes=(
-                rating_tables.NOTE,
-                "mean, std: of the mean of an output's raters; std of a sample (n - 1). Columns task (description, "
-                "contradiction) and aspect (correctness, completeness, faithfulness) of the file tell rows apart.",
-                "Published rows: completeness of descriptions only. Which of a model's other numbers is of which "
-                "aspect cannot be told from the picture's text (docs/yesbut.md).",
-            ),
-        ),
-        Table(
-            name="figure8",
-            title="YesBut, figure 8: topics of the comics, share in per cent",
-            file="yesbut/figure8.csv",
-            rule="released",
-            keys=(),
-            columns=("share",),
-            data_rows=_nothing,
-            files=(ANNOTATIONS,),
-            notes=(
-                "The topics are clusters of keywords that ChatGPT made; which comic has which topic was not released "
-                "(its field `category` is free text), so that there is no row of ours.",
-            ),
-        ),
+TABLE2 = (DEFAULT, "text_llava_13b")
+_PUBLISHED = [name for name, _, value, _ in _values(tuple(MEASURES)) if value != STAND_IN]
+_CHOSEN = [f"{name}_acc" for name in CHOICES]
+_COUNTS = (
+    *(f"n_{name}" for name in MEASURES),
+    *(f"n_{name}_{value}" for name in ("description", "contradiction") for value in ("bert", "gpt")),
+    "prompts_least_n",
+)
+_CHOICE_COUNTS = ("n_philosophy", "n_title", "prompts_least_n")
+
+
+def _sd(columns: Sequence[str]) -> list[str]:
+    return [f"{name}_sd" for name in columns]
+
+
+def _choices(name: str, title: str, conditions: tuple[str, ...], *notes: str) -> Table:
+    return Table(
+        name,
+        title,
+        _columns(*CHOICES),
+        order=(*_CHOSEN, *_sd(_CHOSEN), *_CHOICE_COUNTS),
+        rule="released",
+        keys=("condition", "prompts"),
+        whole=_CHOICE_COUNTS,
+        conditions=conditions,
+        split=_by_condition(CHOICES, conditions),
+        notes=(_MEANS, _SPREAD, *notes),
     )
-}
+
+
+TABLES = tables(
+    NAME,
+    Table(
+        "table1",
+        "YesBut, table 1: components of the data, and their mean lengths",
+        ("number", "length"),
+        rule="released",
+        whole=("number",),
+        data_rows=_table1,
+        files=(ANNOTATIONS,),
+        notes=(
+            "Lengths are in words and marks as NLTK cuts them; without NLTK they stay empty.",
+            "Philosophy and title: the right option and the three wrong ones.",
+        ),
+    ),
+    Table(
+        "table2",
+        "YesBut, table 2: literal description, contradiction, philosophy and title",
+        _columns(*MEASURES),
+        order=(*_PUBLISHED, *_COUNTS, *_sd(_PUBLISHED), *(f"{name}_{STAND_IN}" for name in list(MEASURES)[:2])),
+        rule="released",
+        keys=("condition", "prompts"),
+        whole=_COUNTS,
+        conditions=TABLE2,
+        split=_image_or_text,
+        notes=(
+            _MEANS,
+            _SPREAD,
+            "BERTScore recall, ROUGE-2 recall and accuracy in per cent; GPT: mean score of 1 to 5.",
+            "ROUGE needs the package rouge-score; …_minilm: the stand-in encoder's BERTScore.",
+            "n_…_gpt, n_…_bert: comics with a verdict; fewer answers than were scored: the row is not comparable.",
+            "Condition text_llava_13b: no image, LLaVA-1.6-13B's description in its place (the paper's LLMs). " + _LENT,
+            _NEVER,
+        ),
+    ),
+    _choices(
+        "table3",
+        "YesBut, table 3: with the model's own description beside the image",
+        (DEFAULT, "chained"),
+        _NEVER,
+        "Select conditions=[chained] for the second row. " + _DESCRIBED,
+    ),
+    _choices(
+        "figure4",
+        "YesBut, figure 4: text only, with descriptions of three makers",
+        FIGURE4,
+        f"Select conditions=[{','.join(FIGURE4)}]. {_DESCRIBED}",
+        _LENT,
+        _NEVER,
+    ),
+    _choices(
+        "figure5",
+        "YesBut, figure 5: with the annotated description beside the image",
+        (DEFAULT, "oracle"),
+        "Select conditions=[oracle] for the second row. " + _DESCRIBED,
+    ),
+    Table(
+        "figure3",
+        "YesBut, figure 3: descriptions and contradictions, rated by people",
+        ("mean", "std", "k_alpha", "k_alpha_ordinal"),
+        keys=("task", "aspect"),
+        data_rows=_ratings,
+        files=(ANNOTATIONS,),
+        own=(RATINGS,),
+        kind="human",
+        notes=(
+            rating_tables.NOTE,
+            "mean, std: of the mean of an output's raters; std of a sample (n - 1). Columns task (description, "
+            "contradiction) and aspect (correctness, completeness, faithfulness) of the file tell rows apart.",
+            "Published rows: completeness of descriptions only. Which of a model's other numbers is of which "
+            "aspect cannot be told from the picture's text (docs/yesbut.md).",
+        ),
+    ),
+    Table(
+        "figure8",
+        "YesBut, figure 8: topics of the comics, share in per cent",
+        ("share",),
+        rule="released",
+        files=(ANNOTATIONS,),
+        notes=(
+            "The topics are clusters of keywords that ChatGPT made; which comic has which topic was not released "
+            "(its field `category` is free text), so that there is no row of ours.",
+        ),
+    ),
+)

@@ -1,0 +1,135 @@
+"""What an audit makes again, past every view: requests, answers, grades, cells."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from punchline.bench.frame import Frame, Scope, frame_of
+from punchline.bench.table import Table
+from punchline.core.errors import PunchlineError
+from punchline.core.journal import Key, parse_journal
+from punchline.core.records import Gold, Grade, Item, Request, Response, Rule
+from punchline.core.storage import read_records
+from punchline.project import paths
+from punchline.project.hops import CHAINED, Hop, by_journal
+from punchline.project.lineage import Model
+from punchline.project.needs import Project
+from punchline.stages import prepare
+from punchline.stages.ask import ask_hop, requests
+from punchline.stages.cells import Cells, cells_of, scope_of, who_answered
+from punchline.stages.grade import Verdicts, grade, read_verdicts
+
+K = TypeVar("K", Item, Gold)
+
+
+def _keyed(records: Sequence[K]) -> dict[str, K]:
+    """By item id."""
+    return {record.item_id: record for record in records}
+
+
+class Again:
+    """What is made again once and compared in several places: requests, answers, grades."""
+
+    def __init__(self, project: Project, name: str, models: Mapping[str, Model], table: str) -> None:
+        self.project = project
+        self.name = name
+        self.models = models  # by name
+        self.table = table
+        self.benchmark = project.benchmark(name)
+        # Models are gone through one after the other: what is large is kept for one of them.
+        self.journal = functools.lru_cache(maxsize=3)(self._journal)
+        self.answers = functools.lru_cache(maxsize=1)(self._answers)
+        self.hop = functools.lru_cache(maxsize=4)(self._hop)
+        self.grades = functools.lru_cache(maxsize=1)(self._grades)
+        self.cells = functools.cache(self._cells)
+
+    @functools.cached_property
+    def requests(self) -> list[Request]:
+        """Requests rendered from the items."""
+        return list(requests(self.project, self.name, self.items))
+
+    @functools.cached_property
+    def items(self) -> list[Item]:
+        """Items as they lie there: another link makes them again."""
+        return read_records(self.project.paths.items(self.name), Item)
+
+    def _journal(self, file: str) -> dict[Key, Response]:
+        """A journal. Raises PunchlineError for a damaged one."""
+        content = Path(file).read_bytes()
+        answers, whole = parse_journal(content, file=file)
+        if whole != len(content):
+            raise PunchlineError("the last line is torn", file=file, way_out="Run the target `responses` again")
+        return answers
+
+    def _look_up(self, file: str, requests: Sequence[Request], key: str) -> list[Response]:
+        """A journal's answers to requests. Raises PunchlineError for one that it has not."""
+        answers = self.journal(file)
+        for request in requests:
+            if (request.request_id, key) not in answers:
+                raise PunchlineError(f"no answer to {request.item_id} {request.task}", file=file)
+        return [answers[request.request_id, key] for request in requests]
+
+    def _answers(self, model: str) -> list[Response]:
+        """The journal's answers to those requests."""
+        return self._look_up(paths.journal(self.name, model), self.requests, self.models[model].key)
+
+    @functools.cached_property
+    def golds(self) -> list[Gold]:
+        """Gold made from the raw files."""
+        return prepare.golds(self.project, self.name)
+
+    def hops(self, model: str) -> dict[str, Hop]:
+        """What the model's answers led to, by name, in order."""
+        return {hop.name: hop for hop in self.project.answerers(self.name, model)}
+
+    def asked(self, model: str) -> tuple[list[Request], list[Response]]:
+        """Everything that the model itself was asked, and its answers: what judges see and what is graded."""
+        requests, answers = self.requests, self.answers(model)
+        if CHAINED in self.hops(model):
+            chained = self.hop(model, CHAINED)
+            return [*requests, *chained[0]], [*answers, *chained[1]]
+        return requests, answers
+
+    def _hop(self, model: str, name: str) -> tuple[list[Request], list[Response]]:
+        """A hop's requests, rendered from the journals' answers and gold, and its journals' answers to them."""
+        hop = self.hops(model)[name]
+        recorded = next(asked for asked in self.models[model].hops if asked.hop == name)
+        requests, answers = (self.requests, self.answers(model)) if name == CHAINED else self.asked(model)
+        conditions = self.project.conditions(self.name)
+        asked = zip(requests, answers, strict=True)
+        made = list(ask_hop(self.benchmark, name, _keyed(self.items), _keyed(self.golds), asked, conditions))
+        found: dict[str, Response] = {}
+        for stem, part in by_journal(hop.who, hop.engine, made).items():
+            given = self._look_up(paths.hop_journal(self.name, name, stem), part, recorded.key)
+            found |= {answer.request_id: answer for answer in given}
+        return made, [found[request.request_id] for request in made]
+
+    def _grades(self, model: str) -> list[Grade]:
+        """Grades made from the journals and the raw bytes, past every view in between."""
+        judges = {name: hop for name, hop in self.hops(model).items() if name != CHAINED}
+        verdicts: Verdicts | None = {} if judges else None
+        for name, hop in judges.items():
+            assert verdicts is not None
+            verdicts |= read_verdicts(hop.who, zip(*self.hop(model, name), strict=True))
+        asked = zip(*self.asked(model), strict=True)
+        return list(grade(self.benchmark, model, _keyed(self.items), _keyed(self.golds), asked, verdicts))
+
+    @functools.cached_property
+    def scope(self) -> Scope:
+        """Items and gold as they lie there: other links make them again."""
+        return scope_of(self.project, self.name)
+
+    def frame(self, model: str, scope: Scope, rule: Rule, table: Table) -> Frame:
+        """Those grades under one rule, of what a table reads."""
+        return table.read_by(frame_of(self.grades(model), scope, rule))
+
+    def _cells(self, model: str) -> Cells:
+        """A model's part of the table, and who answered."""
+        table, selection = self.benchmark.TABLES[self.table], self.project.selection
+        who = {"": who_answered(self.answers(model))}
+        who |= {name: who_answered(self.hop(model, name)[1]) for name in self.hops(model)}
+        made = functools.partial(frame_of, self.grades(model), self.scope)
+        return cells_of([table], made, who, selection.scoring, selection.seed)

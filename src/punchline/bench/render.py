@@ -1,0 +1,109 @@
+"""Finished tables as CSV, Markdown and LaTeX, and the values that papers print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from tabulate import tabulate as tabulate_text
+
+from punchline.bench.table import PublishedRow, Table, Tabulated
+from punchline.core.errors import PunchlineError
+from punchline.core.outside import visible
+from punchline.core.storage import csv_text, parse_csv
+
+_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_BREAK = re.compile("[ \t]*[\n\r\x0b\x0c\x85\u2028\u2029]\\s*")
+_BAR = re.compile(r"(\\*)\|")
+# A word in angle brackets, as <benchmark>, is no tag unless HTML has it.
+_HTML = (
+    "script|style|iframe|frame|frameset|noframes|noscript|noembed|plaintext|xmp|listing|textarea|title|template|select|"
+    "option|svg|math|object|embed|applet|head|body|html|base|form|table|video|audio|canvas|dialog|marquee|img|a|button"
+)
+_TAG = re.compile(rf"<(?!(?!(?:{_HTML})>)[a-z]+>)(?=[A-Za-z/!?])", re.IGNORECASE)
+
+
+def as_csv(made: Tabulated) -> str:
+    """The tidy table: values in full precision, empty cells where there is none.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it, as spreadsheets have it.
+    """
+    return csv_text(made.columns, [{key: _cell(value) for key, value in row.items()} for row in made.rows])
+
+
+def _cell(value: str | int | float | None) -> str | int | float | None:
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def _line(text: str) -> str:
+    """Text on one line, where what steers a page or a terminal is shown."""
+    return visible(_BREAK.sub(" ", text))
+
+
+def _in_markdown(text: str) -> str:
+    """Text within a line of Markdown: neither a column nor a tag begins in it."""
+    return _TAG.sub("&lt;", _BAR.sub(r"\1\1\\|", _line(text)))
+
+
+def _for_people(made: Tabulated, table: Table) -> tuple[list[str], list[list[str]]]:
+    """Headers and cells for reading: three digits, intervals beside the value, columns that hold nothing left out."""
+    shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and any(row.get(c) for row in made.rows)]
+    shown = [c for c in shown if c not in ("comparable", "note")]
+
+    def text(row: Mapping[str, str | int | float | None], column: str) -> str:
+        value = row.get(column)
+        if isinstance(value, float):
+            low, high = row.get(f"{column}_lo"), row.get(f"{column}_hi")
+            whole = column in table.whole
+            shown_value = f"{value:,.0f}" if whole else f"{value:.3f}"
+            if isinstance(low, float) and isinstance(high, float):
+                shown_value += f" [{low:,.0f}, {high:,.0f}]" if whole else f" [{low:.3f}, {high:.3f}]"
+            return shown_value
+        return "" if value is None else _line(str(value))
+
+    return shown, [[text(row, column) for column in shown] for row in made.rows]
+
+
+def as_markdown(made: Tabulated, table: Table) -> str:
+    """The table for reading, with its notes."""
+    headers, cells = _for_people(made, table)
+    cells = [[_in_markdown(cell) for cell in row] for row in cells]
+    body = tabulate_text(cells, headers, tablefmt="github", disable_numparse=True)
+    notes = "".join(f"\n- {_in_markdown(note)}" for note in made.notes)
+    return f"# {table.title}\n\n{body}\n{notes}\n"
+
+
+def as_latex(made: Tabulated, table: Table) -> str:
+    """The table for a paper: booktabs."""
+    headers, cells = _for_people(made, table)
+    body = tabulate_text(cells, headers, tablefmt="latex_booktabs", disable_numparse=True)
+    notes = "".join(f"% {_line(note)}\n" for note in made.notes)
+    return f"% {table.title}\n{notes}{body}\n"
+
+
+def read_published(path: str | Path) -> list[PublishedRow]:
+    """A file of config/published/. Raises PunchlineError for a file that is not one."""
+    columns = ("paper", "table", "row", "key", "column", "value", "n", "note")
+    rows = []
+    for line, cells in parse_csv(Path(path).read_bytes(), columns, file=path):
+        for column, pattern, expected in (
+            ("key", r"(?:[^=;]+=[^=;]*(?:;[^=;]+=[^=;]*)*)?", "nothing, or name=value;name=value"),
+            ("value", r"-?\d+(?:\.\d+)?", "a number"),
+            ("n", r"\d*", "a whole number, or nothing"),
+        ):
+            if not re.fullmatch(pattern, cells[column], re.ASCII):
+                raise PunchlineError(
+                    f"{cells[column]!r} cannot be read",
+                    file=path,
+                    line=line,
+                    record=cells["row"],
+                    field=column,
+                    way_out=f"Expected {expected}",
+                )
+        rows.append(cells)
+    return rows

@@ -1,0 +1,120 @@
+"""One model's part of all tables of a benchmark: its cells under both rules, and who answered. Tables join parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from punchline.bench.frame import Frame, Scope, read_frame
+from punchline.bench.table import Measured, Table, measure
+from punchline.core.errors import PunchlineError
+from punchline.core.records import RULES, Gold, Item, Record, Rule
+from punchline.core.storage import AGAIN, read_columns, read_records, write_bytes
+from punchline.project.needs import Project
+from punchline.stages.job import make
+
+
+class Answered(Protocol):
+    """What is noted of a response."""
+
+    @property
+    def engine(self) -> str: ...
+
+    @property
+    def engine_version(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def reason(self) -> str | None: ...
+
+
+class Who(Record, frozen=True, kw_only=True):
+    """Who answered a model's requests, or those of a hop: engines with their versions, and why any failed."""
+
+    versions: tuple[str, ...]
+    failures: tuple[str, ...]
+
+
+class Cells(Record, frozen=True, kw_only=True):
+    """What a model's tables are made of."""
+
+    who: dict[str, Who]  # by hop; "": the model itself
+    tables: dict[str, dict[Rule, list[Measured]]]  # intervals under the rule that is shown
+
+
+def who_answered(responses: Iterable[Answered]) -> Who:
+    """Of responses, each combination once or more."""
+    versions, failures = set(), set()
+    for response in responses:
+        versions.add(f"{response.engine} {response.engine_version}")
+        if response.state == "failed":
+            failures.add(response.reason or "no reason given")
+    return Who(versions=tuple(sorted(versions)), failures=tuple(sorted(failures)))
+
+
+class _Response(msgspec.Struct, frozen=True):
+    engine: str
+    engine_version: str
+    state: str
+    reason: str | None
+
+
+def who_in(path: str | Path) -> Who:
+    """Of a table of responses."""
+    columns = read_columns(path, _Response.__struct_fields__)
+    return who_answered({_Response(*one) for one in zip(*columns.values(), strict=True)})
+
+
+def scope_of(project: Project, benchmark: str) -> Scope:
+    """Items and gold as they lie there."""
+    items = {item.item_id: item for item in read_records(project.paths.items(benchmark), Item)}
+    return Scope(items, {gold.item_id: gold for gold in read_records(project.paths.gold(benchmark), Gold)})
+
+
+def parsed_of(tables: Iterable[Table]) -> set[str]:
+    """Tasks of which it matters to these tables what was read."""
+    return {task for table in tables for task in table.parsed}
+
+
+def cells_of(
+    tables: Collection[Table], frame: Callable[[Rule], Frame], who: Mapping[str, Who], scoring: Rule | None, seed: int
+) -> Cells:
+    """A model's rows of these tables; `frame` gives its grades under a rule, which are kept no longer than needed."""
+    rows: dict[str, dict[Rule, list[Measured]]] = {table.name: {} for table in tables if table.by_model}
+    for rule in RULES if rows else ():
+        grades = frame(rule)
+        for table in tables:
+            if table.by_model:
+                shown = rule == (scoring or table.rule)
+                rows[table.name][rule] = measure(table.rows(grades), seed if shown else None)
+    return Cells(who=dict(who), tables=rows)
+
+
+def read_cells(path: str | Path) -> Cells:
+    """Raises PunchlineError for a file that holds none."""
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=Cells)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PunchlineError(f"not a model's cells: {error}", file=path, way_out=AGAIN) from error
+
+
+def write_cells(project: Project, benchmark: str, model: str) -> None:
+    """One model's part of all tables of a benchmark."""
+    step, selection, where = project.cells(benchmark, model), project.selection, project.paths
+
+    def write() -> None:
+        tables, scope = project.benchmark(benchmark).TABLES.values(), scope_of(project, benchmark)
+        who = {"": who_in(where.snapshot(benchmark, model))}
+        who |= {hop: who_in(where.hop_snapshot(benchmark, hop, model)) for hop in project.hops(benchmark, model)}
+        grades, parsed = where.grades(benchmark, model), parsed_of(tables)
+        made = cells_of(
+            tables, lambda rule: read_frame(grades, scope, rule, parsed), who, selection.scoring, selection.seed
+        )
+        write_bytes(step.outputs[0], msgspec.json.encode(made) + b"\n")  # not sorted: columns are in order
+
+    make(step, write)
