@@ -34,9 +34,6 @@ ASKED = (
     Task("reordering_choice", 512, ROW, prompt="reordering"),
     Task("reordering_generation", 512, ROW, prompt="reordering"),
 )
-CHAINED = ()
-IMAGES = True
-JUDGES = ()
 
 STRIPS = "strips.json"
 METADATA, OBJECTIVE = "metadata.csv", "objective_label.csv"  # PixelHumor's: boxes and reading order of its comics
