@@ -23,3 +23,10 @@ def test_links_between_documents_lead_somewhere(root: Path) -> None:
     for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
         for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_modules_that_the_architecture_names_are_there(root: Path) -> None:
+    text = (root / "docs" / "architecture.md").read_text()
+    source = root / "src" / "punchline"
+    for name in re.findall(r"`([a-z_]+/[a-z_/]*[a-z_]+\.py)`", text):
+        assert (source / name).exists() or (root / name).exists() or (source.parent / name).exists(), name

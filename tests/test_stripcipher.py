@@ -18,9 +18,9 @@ from tests.tabulated import Graded, tabulate
 
 from punchline.bench.render import read_published
 from punchline.benchmarks import stripcipher
-from punchline.benchmarks.stripcipher import LETTERS, STRIPS, TASKS, ask, grade_item
+from punchline.benchmarks.stripcipher import LETTERS, STRIPS, TASKS, grade_item
 from punchline.benchmarks.stripcipher import demo as stripcipher_demo
-from punchline.benchmarks.stripcipher.ask import INSTRUCTIONS
+from punchline.benchmarks.stripcipher.ask import PROMPTS
 from punchline.benchmarks.stripcipher.baselines import baseline
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.pictures import panels, pictures
@@ -109,10 +109,10 @@ def test_the_schema_in_docs_is_the_format(root: Path) -> None:
         ([record(frames="4")], ("s_1", "field frames")),
         ([record(item_id="../x")], ("../x", "field item_id")),
         ([record(item_id="x\n")], ("field item_id",)),
-        ([record(), record()], ("s_1", "field item_id", "already")),
+        ([record(), record()], ("s_1", "field item_id", "twice")),
         ([record(colour="red")], ("s_1", "colour")),
         ([{"item_id": "s_1"}], ("s_1", "missing")),
-        ([{}], ("number 1", "missing")),
+        ([{}], ("number 1", "field item_id", "file name")),
         ([record(boxes=[[0, 0, 1, 1]])], ("s_1", "field boxes", "1 boxes for 4 frames")),
         ([record(boxes=[[0, 0, 0, 1]] * 4)], ("s_1", "field boxes[0]", "no box")),
         ([record(boxes=[[0, -1, 1, 1]] * 4)], ("s_1", "field boxes")),
@@ -150,7 +150,7 @@ def test_errors_name_record_and_field(records: list[dict[str, Any]], words: tupl
     "content", [b"", b"[", b'[{"item_id": "s_1"', b"{}", b"[1]", b"\xff\xfe", b"null", b"[" * 100_000]
 )
 def test_what_is_no_list_of_records(content: bytes) -> None:
-    with pytest.raises(PunchlineError, match=f"^{STRIPS}: not a JSON list"):
+    with pytest.raises(PunchlineError, match=rf"^{STRIPS}\b.*(not JSON|expected a list|expected an object)"):
         read_strips(content)
 
 
@@ -224,7 +224,7 @@ def test_gold_is_what_the_options_say() -> None:
 
 
 def test_unknown_strips_and_missing_pictures() -> None:
-    with pytest.raises(PunchlineError, match="no such strip"):
+    with pytest.raises(PunchlineError, match="no such item"):
         stripcipher.items(corpus(), {"other": "why"})
     (item,) = stripcipher.items(corpus(), {"s_1": "2 panels by splitting, 4 stated"})
     assert item.missing is not None and item.images == ()
@@ -261,7 +261,7 @@ def test_what_is_asked_in_each_condition() -> None:
     assert all("another thing" not in text_of(r) for (_, task), r in asked.items() if task == "reordering_generation")
     for (_, task), request in asked.items():
         if task == "reordering_generation":
-            assert text_of(request) == INSTRUCTIONS["reordering"]
+            assert text_of(request) == PROMPTS["reordering"]
         else:
             assert text_of(request).endswith(
                 "Please output the correct option ID without any additional text or explanation"
@@ -279,7 +279,7 @@ def test_a_question_and_a_meaning_of_their_own() -> None:
     texts = {"comprehension": choice(question="Who wins?"), "meaning": "Nobody {wins}."}
     (item,) = items(corpus(record(texts=texts)))
     asked = {(r.condition, r.task): text_of(r) for r in stripcipher.requests(item)}
-    assert asked["default", "comprehension"].startswith(f"{INSTRUCTIONS['comprehension']}\nWho wins?\nA. ")
+    assert asked["default", "comprehension"].startswith(f"{PROMPTS['comprehension']}\nWho wins?\nA. ")
     assert "strips: 'Nobody {wins}.' Number" in asked["meaning", "reordering_choice"]
 
 
@@ -288,8 +288,7 @@ def test_prompts_are_the_papers(root: Path) -> None:
     if not paper.is_file():
         pytest.skip("REAL DATA ABSENT: no text of the paper")
     text = " ".join(paper.read_text().replace("**", "").split())
-    before, after = ask.MEANING_INSTRUCTION
-    for prompt in (before, after, ask.CHOOSE, *review.ANSWER_PROMPTS.values()):
+    for prompt in (*PROMPTS["meaning"].split("{meaning}"), PROMPTS["choose"], *review.ANSWER_PROMPTS.values()):
         assert " ".join(prompt.split()) in text, prompt
     both = " ".join(review.BOTH_PROMPT.split())
     assert both in text

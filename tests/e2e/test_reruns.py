@@ -28,7 +28,6 @@ SELECTION = {
     "scorers": "null",
     "limit": "3",
 }
-JUDGE = "src/punchline/benchmarks/humorbench/judge.py"
 BENCHMARKS = ("pixelhumor", "hummus", "humorbench")
 
 
@@ -161,12 +160,15 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         regraded("hummus"),
     ),
     "a prompt word": (
-        lambda p: edit(p, "src/punchline/benchmarks/pixelhumor/ask.py", "in 3 sentences.", "in 4 sentences."),
+        lambda p: edit(p, "src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences."),
         of("ask", "pixelhumor") | asked_anew("pixelhumor"),
     ),
     "a judge's prompt": (
         lambda p: edit(
-            p, "src/punchline/benchmarks/humorbench/judge.py", '\nJUDGE_PROMPT = """', '\nJUDGE_PROMPT = """Now. '
+            p,
+            "src/punchline/benchmarks/humorbench/prompts/judge/element.txt",
+            "You will receive",
+            "You will now receive",
         ),
         JUDGED | regraded("humorbench") | {"cost"},
     ),
@@ -320,7 +322,7 @@ def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
 
 def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
     before = project.journal_lines()
-    edit(project, "src/punchline/benchmarks/pixelhumor/ask.py", "in 3 sentences.", "in 4 sentences.")
+    edit(project, "src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences.")
     made = project.made()
     assert project.journal_lines() == before + 3 * len(MODELS)  # three comics, one question
     assert made >= of("ask", "pixelhumor") | each("infer", "pixelhumor")

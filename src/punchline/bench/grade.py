@@ -36,6 +36,14 @@ class Mark(msgspec.Struct):
             self.state = "unparsable"
         return self
 
+    def correct(self, label: str | None, right: str) -> Self:
+        """One label was read, or none. A refusal and what cannot be read are wrong; no answer is not scored."""
+        self.read(None if label is None else (label,))
+        self.scored = self.state in ("ok", "refused", "unparsable")
+        if self.scored:
+            self.values = {"correct": float(label == right)}
+        return self
+
     def hear(self, verdict: Verdict | None) -> Self:
         """A verdict on the answer was read; its judge gives the grade its name."""
         if verdict is not None:

@@ -222,21 +222,36 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
 }
 
 
+UNSAID: dict[str, Any] = {  # what a card need not say
+    "CONDITIONS": (DEFAULT,),
+    "CHAINED": (),
+    "IMAGES": True,
+    "JUDGES": (),
+    "LIBRARIES": {},
+}
+
 LOADED: set[str] = set()  # modules of benchmarks that this process has asked for something
+
+
+def _nothing_odd(files: Files) -> list[str]:
+    return []
 
 
 def facets(package: str) -> Callable[[str], Any]:
     """`__getattr__` of a benchmark's package: loads the module that defines a name when it is asked for.
 
     So that who asks imports no table and who grades imports no prompt: a stage's result hangs on the code it loads.
+    What a card does not say is what most say.
     """
 
     def get(name: str) -> Any:
+        if name in UNSAID:
+            return UNSAID[name]
         if name not in FACETS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(f"{package}.{FACETS[name]}")
         LOADED.add(module.__name__)
-        return getattr(module, name)
+        return getattr(module, name, _nothing_odd) if name == "oddities" else getattr(module, name)
 
     return get
 

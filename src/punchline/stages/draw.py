@@ -12,4 +12,5 @@ from punchline.stages.job import make
 def write_demo(project: Project, benchmark: str) -> None:
     """The raw files of one benchmark's demo items, in the released formats."""
     step, folder = project.raw(benchmark), Path(project.paths.raw(benchmark))
+    folder.mkdir(parents=True, exist_ok=True)
     make(step, lambda: benchmarks.drawn(benchmark).draw(folder))

@@ -56,8 +56,6 @@ TASKS = (*LIMITS, *PROMPT_TASKS, JOINT)
 METAPHOR_TASKS = tuple(LIMITS)[1:]  # asked about positives only
 JOINT_TASKS = ("classification", "naming", "image_bbox", "caption_hl")  # what one joint answer is graded as
 CONDITIONS = (DEFAULT, "description", "prompts", JOINT)
-CHAINED: tuple[str, ...] = ()
-IMAGES = True
 JUDGES = ("cosine",)
 
 DATASET = "hummus_dataset.json"

@@ -12,7 +12,7 @@ Prompts are those of appendices A and B, with line breaks and punctuation of the
 from __future__ import annotations
 
 from punchline.bench.task import Task
-from punchline.core.benchmark import DEFAULT, facets
+from punchline.core.benchmark import facets
 
 NAME = "humorbench"
 TEMPERATURE = 1.0  # section 4; the judge is asked without one, which is 1 at the API it was asked through
@@ -22,8 +22,6 @@ EXPLAIN = Task(
 JUDGED = Task("judge", 1024, picture=False, temperature=TEMPERATURE)  # as released, where the API wants a limit
 TASKS = (EXPLAIN.name,)
 IMAGES = False
-CONDITIONS = (DEFAULT,)
-CHAINED = ()
 JUDGES = (JUDGED.name,)
 
 ANNOTATIONS = "comprehensive_annotations.csv"

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from punchline.bench.task import Task
-from punchline.core.benchmark import DEFAULT, facets
+from punchline.core.benchmark import facets
 
 NAME = "pixelhumor"
 LIMITS = {
@@ -29,10 +29,6 @@ LIMITS = {
 }  # tokens; the paper has none
 ASKED = tuple(Task(name, limit) for name, limit in LIMITS.items())  # section 4.2: temperature 0
 TASKS = tuple(LIMITS)
-CONDITIONS = (DEFAULT,)
-CHAINED = ()
-IMAGES = True
-JUDGES = ()
 
 COMICS = "comic_url.csv"
 METADATA = "metadata.csv"

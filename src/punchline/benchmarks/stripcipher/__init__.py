@@ -5,10 +5,14 @@ Nothing is released, neither strips nor questions nor code: items are made here 
 own (strips.py). Frames come from splitting a strip into its panels or from given boxes; reordering needs no annotation;
 prediction and comprehension are asked of strips with reviewed texts only. With no released code the rules `released`
 and `paper` are one: what the paper says.
+
+Prompts are those of table 2, whose left edge is cut off in the text at hand ("[predi]ction", "[strip]",
+"[under]standing" are completed), and of figure 10 (meaning, choose).
 """
 
 from __future__ import annotations
 
+from punchline.bench.task import Task
 from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "stripcipher"
@@ -17,9 +21,19 @@ CHOICES = TASKS[:3]  # tasks with four options
 REVIEWED = TASKS[:2]  # tasks that need reviewed texts
 SEQUENCE, SHUFFLED, MEANING, ROW = "sequence", "shuffled", "meaning", "row"
 CONDITIONS = (DEFAULT, SEQUENCE, SHUFFLED, MEANING, ROW)
-CHAINED = ()
-IMAGES = True
-JUDGES = ()
+# Limit and temperature are ours: the paper prints none and takes each model's default temperature (appendix C).
+ASKED = (
+    Task("prediction", 512),
+    Task("comprehension", 512),
+    Task("reordering_choice", 512, prompt="reordering"),
+    Task("reordering_generation", 512, prompt="reordering"),
+    Task("comprehension", 512, SEQUENCE),
+    Task("comprehension", 512, SHUFFLED),
+    Task("reordering_choice", 512, MEANING, prompt="meaning"),
+    Task("prediction", 512, ROW),
+    Task("reordering_choice", 512, ROW, prompt="reordering"),
+    Task("reordering_generation", 512, ROW, prompt="reordering"),
+)
 
 STRIPS = "strips.json"
 METADATA, OBJECTIVE = "metadata.csv", "objective_label.csv"  # PixelHumor's: boxes and reading order of its comics

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from punchline.bench.data import items as items_of
 from punchline.benchmarks.stripcipher import LETTERS, NAME, REVIEWED, STRIPS
 from punchline.benchmarks.stripcipher.strips import Choice, Strip, choices, meaning, strips_of
 from punchline.comics import frames
 from punchline.core.benchmark import Files
-from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, ImageRef, Item, Scalar
 
 
@@ -29,35 +29,20 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     request of the condition `meaning` shows and no other: the paper gives away the comprehension answer there.
     Raises PunchlineError for a strip that is not in the file.
     """
-    strips = strips_of(files)
-    for item_id in images:
-        if item_id not in strips:
-            raise PunchlineError("no such strip", file=STRIPS, record=item_id, field="item_id")
-    made = []
-    for item_id, strip in strips.items():
-        if item_id not in images:
-            continue
-        fields: dict[str, Scalar] = {"frames": strip.frames}
-        for task, choice in choices(strip).items():
-            fields |= {f"{task}_{letter}": o for letter, o in zip(LETTERS, _options(strip, task, choice), strict=True)}
-            if choice.question:
-                fields[f"{task}_question"] = choice.question
-        told = meaning(strip)
-        if told:
-            fields["meaning"] = told
-        shown = images[item_id]
-        made.append(
-            Item(
-                benchmark=NAME,
-                item_id=item_id,
-                source=strip.source,
-                cluster=item_id,
-                fields=fields,
-                images=() if isinstance(shown, str) else shown,
-                missing=shown if isinstance(shown, str) else None,
-            )
-        )
-    return made
+    return items_of(
+        NAME, ((i, strip.source, i, _fields(strip)) for i, strip in strips_of(files).items()), images, STRIPS
+    )
+
+
+def _fields(strip: Strip) -> dict[str, Scalar]:
+    fields: dict[str, Scalar] = {"frames": strip.frames}
+    for task, choice in choices(strip).items():
+        fields |= {f"{task}_{letter}": o for letter, o in zip(LETTERS, _options(strip, task, choice), strict=True)}
+        if choice.question:
+            fields[f"{task}_question"] = choice.question
+    if told := meaning(strip):
+        fields["meaning"] = told
+    return fields
 
 
 def golds(files: Files) -> list[Gold]:

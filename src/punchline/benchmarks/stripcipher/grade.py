@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 
-from punchline.benchmarks.stripcipher import NAME
+from punchline.bench.grade import Answered, Mark, grades
 from punchline.benchmarks.stripcipher.answers import read
 from punchline.benchmarks.stripcipher.questions import asked
 from punchline.comics.shuffle import inverse
-from punchline.core.benchmark import DEFAULT, Verdict
-from punchline.core.records import Gold, Grade, Item, Response, Rule, State
+from punchline.core.records import Gold, Rule
 
 
 def signature(task: str, rule: Rule) -> str:
@@ -27,44 +26,18 @@ def _values(task: str, parsed: tuple[str, ...] | None, gold: Gold) -> dict[str, 
     return {"correct": float(said == right), "correct_as_places": float(said == places)}
 
 
-def grade_item(
-    responses: Mapping[str, Response],
-    item: Item,
-    gold: Gold,
-    model: str,
-    rule: Rule,
-    verdicts: Mapping[str, Verdict] | None = None,
-    condition: str = DEFAULT,
-) -> list[Grade]:
+def marks(answered: Answered) -> Iterator[Mark]:
     """Whether one model's answers on one strip are right. Both rules are the same.
 
     A refusal and an answer that cannot be read are wrong; a missing or failed one leaves the denominator.
     """
-    graded = []
-    for task in asked(item, condition):
-        response = responses.get(task)
-        state: State = response.state if response is not None else "missing"
-        parsed = None
-        if response is not None and state == "ok":
-            parsed = read(task, response.text or "", item)
-            state = "ok" if parsed is not None else "unparsable"
-        scored = state in ("ok", "refused", "unparsable")
-        graded.append(
-            Grade(
-                benchmark=NAME,
-                item_id=item.item_id,
-                task=task,
-                condition=condition,
-                sample=0,
-                model=model,
-                rule=rule,
-                signature=signature(task, rule),
-                responses=(response.digest,) if response is not None else (),
-                gold=gold.digest,
-                state=state,
-                scored=scored,
-                parsed=parsed,
-                values=_values(task, parsed, gold) if scored else {},
-            )
-        )
-    return graded
+    for task in asked(answered.item, answered.condition):
+        mark = answered.mark(task, signature(task, answered.rule))
+        mark.read(None if mark.text is None else read(task, mark.text, answered.item))
+        mark.scored = mark.state in ("ok", "refused", "unparsable")
+        if mark.scored:
+            mark.values = _values(task, mark.parsed, answered.gold)
+        yield mark
+
+
+grade_item = grades(marks)

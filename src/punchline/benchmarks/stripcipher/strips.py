@@ -5,16 +5,13 @@ The authors have released no data. docs/stripcipher.md describes the format, doc
 
 from __future__ import annotations
 
-import codecs
-import json
-import re
-from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import msgspec
 
+from punchline.bench.data import content_of, json_rows
 from punchline.benchmarks.stripcipher import FEWEST, MOST, STRIPS
 from punchline.benchmarks.stripcipher.words import plain
 from punchline.core.errors import PunchlineError
@@ -81,9 +78,6 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(list[Strip])}
 
 
-_AT = re.compile(r" - at `\$\.?([^`]*)`$")
-
-
 def _check(strip: Strip) -> tuple[str, str] | None:
     """(field, what is wrong) of a record whose types are right."""
     if isinstance(strip.boxes, list):
@@ -108,53 +102,16 @@ def _check(strip: Strip) -> tuple[str, str] | None:
     return None
 
 
-class _Members(list[tuple[str, Any]]):
-    """Members of a JSON object as they stand, so that a name that occurs twice can be seen."""
-
-
-def _repeated(value: Any, at: str = "") -> str | None:
-    """The path of the first name that occurs twice in an object, or in one inside it."""
-    if not isinstance(value, _Members):
-        return None
-    for name, count in Counter(name for name, _ in value).items():
-        if count > 1:
-            return f"{at}{name}"
-    return next(filter(None, (_repeated(inner, f"{at}{name}.") for name, inner in value)), None)
-
-
 def read_strips(content: bytes, file: str = STRIPS) -> list[Strip]:
     """The records of a strips.json, with or without a byte order mark.
 
     Raises PunchlineError naming file, record and field.
     """
     way_out = "docs/stripcipher.md describes the format, docs/stripcipher.schema.json checks it"
-    content = content.removeprefix(codecs.BOM_UTF8)
-    try:
-        records = msgspec.json.decode(content, type=list[dict[str, Any]])
-        members = json.loads(content, object_pairs_hook=_Members)  # msgspec takes the last of equal names, unsaid
-    except (ValueError, RecursionError) as error:  # of both readers; not UTF-8; nesting without end
-        raise PunchlineError(f"not a JSON list of records: {error}", file=file, way_out=way_out) from error
-    strips: dict[str, Strip] = {}
-    for place, record in enumerate(records):
-        name = record.get("item_id")
-        called = name if isinstance(name, str) and name else f"number {place + 1}"
-        try:
-            strip = msgspec.convert(record, Strip)
-        except msgspec.ValidationError as error:
-            at = _AT.search(str(error))
-            what = str(error)[: at.start()] if at else str(error)
-            raise PunchlineError(
-                what, file=file, record=called, field=at[1] if at else None, way_out=way_out
-            ) from error
-        again = _repeated(members[place])
-        wrong = _check(strip) if again is None else (again, "the field is there twice")
-        if wrong is not None:
-            raise PunchlineError(wrong[1], file=file, record=called, field=wrong[0], way_out=way_out)
-        if strip.item_id in strips:
-            raise PunchlineError(
-                "the id is there already", file=file, record=called, field="item_id", way_out="Keep one of them"
-            )
-        strips[strip.item_id] = strip
+    strips = json_rows(content, Strip, file=file, key="item_id", ids=None, way_out=way_out)
+    for item_id, strip in strips.items():
+        if wrong := _check(strip):
+            raise PunchlineError(wrong[1], file=file, record=item_id, field=wrong[0], way_out=way_out)
     return list(strips.values())
 
 
@@ -165,9 +122,7 @@ def _parsed(content: bytes) -> dict[str, Strip]:
 
 def strips_of(files: Mapping[str, bytes]) -> dict[str, Strip]:
     """The strips by item id, in the file's order. Raises PunchlineError as read_strips does."""
-    if STRIPS not in files:
-        raise PunchlineError("the file is not there", file=STRIPS, way_out="Fetch the benchmark's files")
-    return _parsed(files[STRIPS])
+    return _parsed(content_of(files, STRIPS))
 
 
 def choices(strip: Strip) -> dict[str, Choice]:

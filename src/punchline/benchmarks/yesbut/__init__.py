@@ -45,7 +45,6 @@ ASKED = SHOWN + tuple(
     for task in TOLD
 )
 JUDGED = Task("judge", 2048, picture=False, temperature=1.0)  # as gpt_eval.py has it
-IMAGES = True
 JUDGES = ("judge", "bertscore")
 
 ANNOTATIONS = "Yesbut_data.json"
