@@ -5,6 +5,4 @@ ruff check .
 ruff format --check .
 snakefmt --check Snakefile rules
 mypy
-snakemake --lint
-snakemake --lint --config corpus=full benchmarks=all judge=overlap
 python -m pytest -n 2 --dist loadgroup --ignore tests/engines --ignore tests/cluster "$@"

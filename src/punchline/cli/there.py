@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
@@ -10,8 +11,9 @@ from punchline.cli.base import app, as_table
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import names as benchmark_names
-from punchline.core.errors import PunchlineError
+from punchline.core.errors import PunchlineError, nearest
 from punchline.project.preflight import cannot_run
+from punchline.project.schema import KINDS, schema
 from punchline.project.selection import read_card, stems
 
 
@@ -28,7 +30,7 @@ def models_command(
             card = read_card(name, folder)
             engine = engines.load(card, seed=0)
             engines.check_files(card, engine)
-            why = cannot_run(card, engine)
+            why = f"gone: {card.gone}" if card.gone else cannot_run(card, engine)
         except PunchlineError as error:
             if not runnable:
                 rows.append((name, "", "", "", f"no: {error}", ""))
@@ -41,6 +43,16 @@ def models_command(
         rows.append((name, card.engine, reads, papers, f"no: {why}" if why else f"yes{caveat}", card.licence or ""))
     headers = ("model", "engine", "reads", "papers", "can run here", "licence")
     print(as_table(rows, headers, (None, None, None, 22, 60, None)))
+
+
+@app.command("schema")
+def schema_command(
+    kind: Annotated[str, typer.Argument(help=", ".join(KINDS), autocompletion=lambda: list(KINDS))] = "run",
+) -> None:
+    """JSON schema of config/run.yaml, or of the files of config/model/, judge/, corpus/, finetune/: for editors."""
+    if kind not in KINDS:
+        raise PunchlineError(f"no schema {kind!r}", way_out=nearest(kind, KINDS))
+    print(json.dumps(schema(kind), indent=1))
 
 
 @app.command("benchmarks")

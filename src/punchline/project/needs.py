@@ -160,6 +160,13 @@ class Project:
         rows = parse_csv(Path(file).read_bytes(), ("path", "sha256"), file=file)
         return {cells["path"]: cells["sha256"] for _, cells in rows}
 
+    def pinned(self, benchmark: str) -> list[str]:
+        """Items whose image's address and digest a manifest pins."""
+        file = paths.manifest(benchmark, "images_pinned.csv")
+        if self.selection.corpus.drawn or not self.benchmark(benchmark).IMAGES:
+            return []
+        return [cells["comic_id"] for _, cells in parse_csv(Path(file).read_bytes(), ("comic_id",), file=file)]
+
     @_once
     def raw(self, benchmark: str) -> Step:
         """The released files: drawn (corpus=demo), or fetched as pinned, whatever code fetches them."""
@@ -189,6 +196,8 @@ class Project:
         """Which items are evaluated."""
         selection, loaded = self.selection, self.benchmark(benchmark)
         subset = [Need("subset", selection.subset)] if selection.subset is not None else []
+        if selection.limit is not None and self.pinned(benchmark):
+            subset.append(Need("manifest", paths.manifest(benchmark, "images_pinned.csv")))
         return Step(
             "select_items",
             (benchmark,),

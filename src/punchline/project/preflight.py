@@ -21,7 +21,7 @@ from punchline.project.selection import read_card
 
 def cannot_run(card: ModelCard, engine: Engine) -> str | None:
     """Why a model cannot run on this machine; None when it can."""
-    return f"gone: {card.gone}" if card.gone else engine.unavailable() or too_small(card)
+    return engine.unavailable() or too_small(card)
 
 
 def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bool) -> None:

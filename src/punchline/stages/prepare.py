@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,9 +45,11 @@ def select(
     sources: Sequence[str] | None,
     subset: str | None,
     limit: int | None,
+    pinned: Collection[str] = (),
 ) -> list[tuple[str, str, str]]:
     """The selected (item id, source, url), in released order: by source, then subset, then the first `limit`.
 
+    `pinned`: items whose image is known to be had. A limit takes these before others.
     Raises PunchlineError for a subset that names items that are not there, or that selects nothing.
     """
     there = {comic[1] for comic in comics}
@@ -86,7 +88,10 @@ def select(
                     way_out="Take it out of the file, or choose the corpus that has it (corpus=full has all)",
                 )
         chosen = [comic for comic in chosen if comic[0] in wanted]
-    chosen = chosen[:limit]
+    if limit is not None:
+        had = set(pinned)
+        kept = set(sorted(chosen, key=lambda comic: comic[0] not in had)[:limit])
+        chosen = [comic for comic in chosen if comic in kept]
     if not chosen:
         raise PunchlineError("the selection holds no item", file=subset, way_out="Check corpus, subset and limit")
     return chosen
@@ -144,7 +149,7 @@ def selection(project: Project, benchmark: str) -> list[tuple[str, str, str]]:
     with reading(project, benchmark, loaded.ITEM_FILES) as files:
         listed = loaded.listing(files)
     sources = (chosen.corpus.sources or {}).get(benchmark)
-    return select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit)
+    return select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=project.pinned(benchmark))
 
 
 def ledger(project: Project, benchmark: str) -> list[LedgerEntry]:

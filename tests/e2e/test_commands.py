@@ -1,0 +1,275 @@
+"""What a person sees: names, typing errors, logs, errors last, and runs that are stopped, killed or start twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.test_engine_openai import Served
+
+from .conftest import SMALL, TABLE
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("commands")]
+
+SERVED = "benchmarks=[humorbench] models=[served] limit=24"
+LEADERBOARD = "results/humorbench/leaderboard.csv"
+
+
+def punchline(project: Project, *arguments: str, within: str = "", status: int = 0) -> tuple[str, str]:
+    """(stdout, stderr) of a command in a folder of the project."""
+    command = [sys.executable, "-m", "punchline.cli", *arguments]
+    done = subprocess.run(
+        command, cwd=project.path / within, env=project.environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout, done.stderr
+
+
+def last_line(text: str) -> str:
+    return text.rstrip().rsplit("\n", 1)[-1]
+
+
+def test_tables_by_name_from_any_folder(small_run: Project) -> None:
+    for name in ("table8", "pixelhumor/table8", TABLE):
+        assert "Sequence recognition" in punchline(small_run, "print", name, within="docs")[0]
+    assert "verdict  equal" in punchline(small_run, "audit", "table8", within="src/punchline")[0]
+    said = punchline(small_run, "compare", "random", "reading-order", "--table", "table8")[0]
+    assert "pixelhumor table8" in said and "panel_acc" in said
+
+
+def test_paths_start_where_the_user_is(small_run: Project) -> None:
+    assert "Sequence recognition" in punchline(small_run, "print", "table8.csv", within="results")[0]
+    said = punchline(small_run, "rated", "no.csv", "--key", "k.csv", within="docs", status=2)[1]
+    assert "docs/no.csv: no such file" in said
+
+
+def test_a_bare_comparison_finds_a_table_that_both_are_in(small_run: Project) -> None:
+    assert "pixelhumor table8" in punchline(small_run, "compare", "random", "reading-order")[0]
+
+
+def test_version_completion_and_pipes(small_run: Project) -> None:
+    assert re.fullmatch(r"punchline \d+\.\d+\.\d+\n", punchline(small_run, "--version")[0])
+    environment = small_run.environment | {"_PUNCHLINE_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
+    for words, expected in (("punchline print table", "table8"), ("punchline compare reading", "reading-order")):
+        command = [sys.executable, "-m", "punchline.cli"]
+        environment["COMP_WORDS"] = words
+        done = subprocess.run(command, cwd=small_run.path, env=environment, capture_output=True, text=True, check=True)
+        assert expected in done.stdout.split()
+    line = f"{sys.executable} -m punchline.cli models | head -1"
+    piped = subprocess.run(
+        line, shell=True, cwd=small_run.path, env=small_run.environment, capture_output=True, check=True
+    )
+    assert piped.stderr == b"" and piped.stdout.startswith(b"model")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (LEADERBOARD, "humorbench's, which is not selected: add --config benchmarks=[pixelhumor,humorbench]"),
+        ("humorbench/leaderboard", "humorbench's, which is not selected: add --config benchmarks="),
+        ("results/table9.csv", "Did you mean 'results/table8.csv'"),
+        ("tabel8", "Did you mean 'table8'"),
+        ("prepaer", "Did you mean 'prepare'"),
+        ("results/pixelhumor/grades/gpt-4o.parquet", "gpt-4o is not selected: add --config models=["),
+    ],
+)
+def test_targets_that_are_not_there(small_run: Project, target: str, said: str) -> None:
+    assert said in last_line(small_run.snakemake("-n", target, config=SMALL, fails=True))
+
+
+def test_a_table_is_a_target_by_its_name(small_run: Project) -> None:
+    assert small_run.to_run("table8", config=SMALL) == set()
+    assert "table" in small_run.to_run("table8", "--forcerun", "table8", config=SMALL)
+
+
+def test_a_run_says_a_line_a_job_and_no_selection(small: Project) -> None:
+    said = small.snakemake(TABLE, config=f"{SMALL} limit=5".replace("limit=6 ", ""))
+    assert "answers of random" in said and re.search(r"^[\d:]{8} \d+/\d+ table table8$", said, re.MULTILINE)
+    assert "subset_sha256" not in said and max(map(len, said.split("\n"))) < 300
+    assert "data/items" not in said, "no lists of files"
+    said = small.snakemake(TABLE, "-p", "--forcerun", "ask", config=f"{SMALL} limit=4".replace("limit=6 ", ""))
+    assert "python scripts/ask.py --benchmark pixelhumor &> logs/ask/pixelhumor.log" in said
+    assert "subset_sha256" not in said
+
+
+def test_an_error_comes_last_and_once(small: Project) -> None:
+    raw = "data/raw/demo/pixelhumor/subjective_label.csv"
+    small.rewrite_raw(raw, (small.path / raw).read_text().replace("['", "[x'", 1).encode())
+    said = small.snakemake(TABLE, config=SMALL, fails=True)
+    assert last_line(said).startswith(f"error: {raw}, line 2, record borderless_1, field Q1: ")
+    assert said.count("field Q1") == 1 and "failed: gold of pixelhumor (logs/prepare/gold_pixelhumor.log)" in said
+    assert "Traceback" not in said
+    (small.path / "config/run.yaml").write_text("models: [random")
+    assert last_line(small.snakemake("-n", fails=True)).startswith("error: config/run.yaml")
+
+
+def test_a_missing_key_is_said_before_any_job(small: Project) -> None:
+    (small.path / "config/model/served.yaml").write_text("engine: openai\nid: m\napi_key_env: NO_SUCH_KEY\n")
+    said = small.snakemake(TABLE, config="models=[random,served] limit=4", fails=True)
+    assert "NO_SUCH_KEY holds no API key" in last_line(said) and "1/" not in said
+    assert small.wanted(TABLE, config=SMALL) == set(), "nothing was begun"
+
+
+def test_report_shows_every_table(small: Project) -> None:
+    config = "models=[random,label-order] limit=6"
+    small.snakemake(config=config)
+    small.snakemake("--report", "report.html", config=config)
+    html = (small.path / "report.html").read_text()
+    tables = [path for path in (small.path / "results").rglob("*.csv") if path.with_suffix(".lineage.json").exists()]
+    assert len(tables) > 15
+    assert [path.name for path in tables if f'"name": "{path.name}"' not in html] == []
+
+
+def test_lint_finds_nothing_but_that_environments_are_not_condas(small_run: Project) -> None:
+    for config in ("", "corpus=full benchmarks=all judge=overlap conditions=all"):
+        done = subprocess.run(
+            [sys.executable, "-m", "snakemake", "--lint", *(["--config", *config.split()] if config else [])],
+            cwd=small_run.path,
+            env=small_run.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        titles = set(re.findall(r"^    \* (.*):$", done.stdout + done.stderr, re.MULTILINE))
+        assert titles == {"Specify a conda environment or container for each rule."}
+
+
+# Stopped, killed, twice
+
+
+@pytest.fixture
+def served(small: Project, server: Served) -> Project:
+    """A project with a model that answers slowly, one request at a time."""
+    card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nmodality: [text]\nconcurrency: 1\n"
+    (small.path / "config/model/served.yaml").write_text(f"{card}breaker: 0\nattempts: 1\n")
+    return small
+
+
+def begun(project: Project) -> subprocess.Popen[str]:
+    """A run in a session of its own, some answers in."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--cores", "2", LEADERBOARD, "--config", *SERVED.split()],
+        cwd=project.path,
+        env=project.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    journal = project.path / "data/responses/humorbench/served.jsonl"
+    ends = time.monotonic() + 60
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
+        assert time.monotonic() < ends and process.poll() is None
+        time.sleep(0.05)
+    return process
+
+
+def jobs_of(project: Project) -> list[str]:
+    """Command lines of jobs that are at work in a project."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "cwd").resolve() == project.path.resolve():
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found += [words] if "scripts/" in words else []
+        except OSError:
+            continue
+    return found
+
+
+def goes_on(project: Project, server: Served) -> None:
+    """The same command goes on: nothing is in its way, and nothing is asked twice."""
+    server.script()
+    said = project.snakemake(LEADERBOARD, config=SERVED)
+    assert "table humorbench/leaderboard" in said
+    journal = (project.path / "data/responses/humorbench/served.jsonl").read_text().splitlines()
+    assert 3 < len(journal) <= sum(server.get("/counts").values()) <= len(journal) + 1, "only what was under way"
+
+
+def test_ctrl_c_says_what_is_kept(served: Project, server: Served) -> None:
+    server.script(latency=0.3)
+    process = begun(served)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode != 0
+    assert (
+        last_line(said)
+        == "stopped; what was fetched, answered and made is kept, and the same command goes on from there"
+    )
+    goes_on(served, server)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGHUP])
+def test_a_killed_run_takes_its_jobs_along_and_blocks_nothing(
+    served: Project, server: Served, how: signal.Signals
+) -> None:
+    server.script(latency=0.3)
+    process = begun(served)
+    assert jobs_of(served)
+    process.send_signal(how)  # the run alone: its jobs are to see that it is gone
+    process.wait(timeout=30)
+    ends = time.monotonic() + 10
+    while jobs_of(served):
+        assert time.monotonic() < ends, "orphans"
+        time.sleep(0.1)
+    goes_on(served, server)
+
+
+def test_two_runs_at_once(served: Project, server: Served) -> None:
+    server.script(latency=2.0)
+    process = begun(served)
+    said = served.snakemake(LEADERBOARD, config=SERVED, fails=True)
+    assert f"another run is at work in this folder: process {process.pid} on " in last_line(said)
+    assert served.to_run(TABLE, config=SMALL) == set(), "looking is free"
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert "Unlocked" in served.snakemake("--unlock")
+    goes_on(served, server)
+
+
+# Again
+
+
+def test_retry_asks_what_failed_and_nothing_else(served: Project, server: Served) -> None:
+    said = punchline(served, "retry")[0]
+    assert said == "nothing to ask again: no answer of this selection has failed\n"
+    server.script(fault="500")
+    said = served.snakemake(LEADERBOARD, config=SERVED)
+    assert f"{LEADERBOARD}: not one item is scored" in said
+    assert "not one item is scored" in punchline(served, "print", "humorbench/leaderboard", "--strict", status=1)[1]
+    server.script()
+    out, err = punchline(served, "retry")
+    assert re.match(r"\d+ answers failed, in 1 of 1 sets: asked again", out)
+    assert "answers of served" in err and "1 table" in err
+    assert "nothing to ask again" in punchline(served, "retry")[0]
+
+
+def test_nothing_to_fetch_again(small_run: Project) -> None:
+    said = punchline(small_run, "fetch", "--retry-missing", *SMALL.split())[0]
+    assert said.endswith("nothing to try again; `punchline fetch` fetches what was never tried\n")
+
+
+def test_a_plan_with_a_judge_whose_weights_are_not_built(small: Project) -> None:
+    card = "engine: transformers\nid: data/models/smollm2-135m-instruct\nmodality: [text]\ngpus: 0\n"
+    (small.path / "config/judge/mine.yaml").write_text(card)
+    out = punchline(small, "plan", "models=[echo]", "benchmarks=[humorbench]", "judge=mine", "limit=3")[0]
+    assert "6 requests to ask" in out
+
+
+def test_models_that_can_run_here(small_run: Project) -> None:
+    out = punchline(small_run, "models", "--runnable")[0]
+    assert "random" in out
+    if not any(Path("/dev").glob("nvidia*")):
+        assert "cogvlm" not in out
+
+
+def test_the_schema_is_json(small_run: Project) -> None:
+    assert json.loads(punchline(small_run, "schema")[0])["properties"]["corpus"]["enum"] == ["demo", "full", "open"]
