@@ -8,14 +8,11 @@ view of one selection lies below the run's own two folders: `data/` and `results
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 DEFAULT_RUN = "default"  # of config/run.yaml
 
 DATA = "data/"
 MANIFESTS = "data/manifests"
-REPLAY = "data/replay"  # released answers
-SUBSETS = "config/subsets"
 MODELS_LOCK = "data/locks/models.lock.csv"
 RAW = "data/raw"
 IMAGES = "data/images"
@@ -48,11 +45,6 @@ def source(file: Path) -> str:
 def manifest(benchmark: str, name: str = "annotations.csv") -> str:
     """A file of a benchmark's manifests."""
     return f"{MANIFESTS}/{benchmark}/{name}"
-
-
-def manifests(benchmark: str) -> list[str]:
-    """All manifests of a benchmark that are there."""
-    return sorted(path.as_posix() for path in Path(MANIFESTS, benchmark).glob("*.csv"))
 
 
 def published(benchmark: str) -> str:
