@@ -8,6 +8,7 @@ view of one selection lies below the run's own two folders: `data/` and `results
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 DEFAULT_RUN = "default"  # of config/run.yaml
 
