@@ -80,6 +80,7 @@ lock: .venv/ready
 	$(COMPILE) --extra hf -c requirements.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-hf.lock
 	$(COMPILE) --extra metrics -c requirements.lock -c requirements-dev.lock -c requirements-hf.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-metrics.lock
 	$(COMPILE) --extra slurm --extra remotes -c requirements.lock pyproject.toml -o requirements-cluster.lock
+	$(BIN)/python packaging/added.py requirements.lock requirements-*.lock
 
 clean:
 	rm -rf .venv .venv-vllm .venv-cluster .snakemake data/raw data/items data/images data/requests data/responses results logs

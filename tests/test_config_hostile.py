@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import threading
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from punchline.core.errors import PunchlineError, one_line
-from punchline.core.outside import json_word, secret_field, visible, without_secret
+from punchline.core.outside import secret_field, visible, without_secret
 from punchline.project.selection import read_card, read_selection, read_yaml
 
 SECRET = "pl4nted-p4ssw0rd"
@@ -191,14 +190,6 @@ def test_braces_in_a_card_are_named(text: str, field: str, tmp_path: Path) -> No
 )
 def test_braces_where_they_mean_something_stay(text: str, tmp_path: Path) -> None:
     assert card(tmp_path, text).name == "bad"
-
-
-def test_a_word_of_json_shows_no_wildcard() -> None:
-    value = {"a": "[0-9]{3}", "b{x}": ['{"c": "{y}"}', "\\{z}", 'q"{q}"'], "c": {}}
-    word = json_word(value)
-    assert json.loads(word) == value and re.search(r"\{\s*\w", word) is None
-    plain = {"a": [1, "b"], "c": {"d": None}}
-    assert json_word(plain) == json.dumps(plain, sort_keys=True)
 
 
 # Characters that steer

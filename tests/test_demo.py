@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -290,6 +292,11 @@ def drawn(benchmark: str, folder: Path) -> dict[str, str]:
 def test_the_corpus_is_the_published_one(benchmark: str, root: Path, tmp_path: Path) -> None:
     """Whoever changes a joke, a label or a line changes tests/golden/drawn.json knowingly."""
     assert drawn(benchmark, tmp_path) == json.loads((root / "tests/golden/drawn.json").read_bytes())[benchmark]
+
+
+def test_the_readmes_picture_is_drawn_by_the_project(root: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, root / "docs/demo.py", tmp_path / "demo.png"], check=True)
+    assert (tmp_path / "demo.png").read_bytes() == (root / "docs/demo.png").read_bytes(), "run python docs/demo.py"
 
 
 # ------------------------------------------------------------------------------------------------- scripts

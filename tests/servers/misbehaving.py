@@ -43,6 +43,30 @@ def answer(messages: list[dict[str, Any]]) -> str:
     return f"answer {digest[:16]} to {last_text(messages)[:60]}"
 
 
+REFUSED: dict[str, tuple[int, str, dict[str, Any]]] = {  # (status, words, the rest of the error)
+    "429_after": (429, "Rate limit", {"code": "rate_limit_exceeded", "headers": {"Retry-After": "1"}}),
+    "429_now": (429, "Rate limit", {"code": None, "headers": {"Retry-After": "0"}}),
+    "429_long": (429, "Come back tomorrow", {"code": None, "headers": {"Retry-After": "86400"}}),
+    "429_quota": (429, "You exceeded your current quota", {"code": "insufficient_quota"}),
+    "parameter": (
+        400,
+        "Unsupported parameter: 'temperature' is not supported with this model.",
+        {"code": "unsupported_parameter", "param": "temperature"},
+    ),
+    "too_long": (
+        400,
+        "This model's maximum context length is 100 tokens. However, you requested 200 (max_tokens 64).",
+        {"code": "context_length_exceeded", "param": "messages"},
+    ),
+    "bad": (400, "I do not like this one.", {"code": "invalid_request_error"}),
+}
+UNREADABLE = {
+    "empty_body": b"",
+    "malformed": b'{"choices": [{"message": {"content": "hal',
+    "no_choices": b'{"id": "x", "choices": []}',
+}
+
+
 class Server:
     """State and behaviour."""
 
@@ -172,6 +196,19 @@ class Server:
             },
         }
 
+    def odd_answer(self, fault: str, asked: dict[str, Any], key: str) -> dict[str, Any]:
+        """A chat completion that is none, or not the one that was wanted."""
+        return {
+            "null": lambda: self.completion(asked, None),
+            "length": lambda: self.completion(asked, None, "length"),
+            "empty_text": lambda: self.completion(asked, ""),
+            "surrogates": lambda: {**self.completion(asked, "half \ud83d", "st\udc00"), "model": "m\ud83d"},
+            "wrong_model": lambda: {**self.completion(asked, "I am another"), "model": "cheaper-model"},
+            "content_filter": lambda: self.completion(asked, None, "content_filter"),
+            "refusal": lambda: self.completion(asked, None, refusal="I won't say."),
+            "answer_key": lambda: self.completion(asked, f"Your key is {key}."),
+        }[fault]()
+
     async def misbehave(self, fault: str, asked: dict[str, Any], key: str, out: Any) -> bool:
         """Answer a chat completion as the fault says."""
         if fault == "hang":
@@ -196,50 +233,19 @@ class Server:
         if fault == "no_http":
             out.write(b"what is HTTP?\r\n\r\n")
             return False
-        if fault == "429_after":
-            return refuse(out, 429, "Rate limit", code="rate_limit_exceeded", headers={"Retry-After": "1"})
-        if fault == "429_now":
-            return refuse(out, 429, "Rate limit", code=None, headers={"Retry-After": "0"})
         if fault == "429_date":
             until = email.utils.formatdate(time.time() + 7200 + DATE_AHEAD_S, usegmt=True)  # a clock 2 hours ahead
             now = email.utils.formatdate(time.time() + 7200, usegmt=True)
             return refuse(out, 429, "Rate limit", code=None, headers={"Retry-After": until, "Date": now})
-        if fault == "429_long":
-            return refuse(out, 429, "Come back tomorrow", code=None, headers={"Retry-After": "86400"})
-        if fault == "429_quota":
-            return refuse(out, 429, "You exceeded your current quota", code="insufficient_quota")
-        if fault == "empty_body":
-            return reply_bytes(out, 200, b"")
-        if fault == "malformed":
-            return reply_bytes(out, 200, b'{"choices": [{"message": {"content": "hal')
-        if fault == "no_choices":
-            return reply(out, 200, {"id": "x", "choices": []})
-        if fault == "null":
-            return reply(out, 200, self.completion(asked, None))
-        if fault == "length":
-            return reply(out, 200, self.completion(asked, None, "length"))
-        if fault == "empty_text":
-            return reply(out, 200, self.completion(asked, ""))
-        if fault == "surrogates":
-            return reply(out, 200, {**self.completion(asked, "half \ud83d", "st\udc00"), "model": "m\ud83d"})
-        if fault == "wrong_model":
-            return reply(out, 200, {**self.completion(asked, "I am another"), "model": "cheaper-model"})
-        if fault == "content_filter":
-            return reply(out, 200, self.completion(asked, None, "content_filter"))
-        if fault == "refusal":
-            return reply(out, 200, self.completion(asked, None, refusal="I won't say."))
         if fault == "echo_key":
             return refuse(out, 500, f"The key {key} crashed me; part of it: {key[3:20]}", code=None)
-        if fault == "answer_key":
-            return reply(out, 200, self.completion(asked, f"Your key is {key}."))
-        if fault == "parameter":
-            words = "Unsupported parameter: 'temperature' is not supported with this model."
-            return refuse(out, 400, words, code="unsupported_parameter", param="temperature")
-        if fault == "too_long":
-            words = "This model's maximum context length is 100 tokens. However, you requested 200 (max_tokens 64)."
-            return refuse(out, 400, words, code="context_length_exceeded", param="messages")
-        if fault == "bad":
-            return refuse(out, 400, "I do not like this one.", code="invalid_request_error")
+        if fault in REFUSED:
+            status, words, about = REFUSED[fault]
+            return refuse(out, status, words, **about)
+        if fault in UNREADABLE:
+            return reply_bytes(out, 200, UNREADABLE[fault])
+        if not fault.isdigit():
+            return reply(out, 200, self.odd_answer(fault, asked, key))
         status = int(fault)
         return refuse(out, status, f"status {status}, as asked", code=None)
 

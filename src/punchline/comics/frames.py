@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import cv2
 import numpy as np
 
-from punchline.comics.mask import second_to_last
 from punchline.comics.shuffle import Order, crop, distinct_permutations, inverse, permutation, side_by_side
 from punchline.comics.split import Box, Pixels
 from punchline.core.errors import PunchlineError
@@ -65,8 +64,13 @@ def blank(frame: Pixels) -> Pixels:
 
 
 def masked(frames: Sequence[Pixels]) -> list[Pixels]:
-    """The frames with the second-to-last blank. Raises PunchlineError for fewer than three."""
-    gap = second_to_last(len(frames))
+    """The frames with the second-to-last blank. Raises PunchlineError for fewer than three: none would stand before."""
+    if len(frames) < 3:
+        raise PunchlineError(
+            f"a strip of {len(frames)} frames has none to mask",
+            way_out="Use strips of at least three frames for this task",
+        )
+    gap = len(frames) - 2
     return [blank(frame) if place == gap else frame for place, frame in enumerate(frames)]
 
 

@@ -71,12 +71,6 @@ def crop(image: Pixels, boxes: Sequence[Box]) -> list[Pixels]:
     return [image[box.y1 : box.y2, box.x1 : box.x2].copy() for box in boxes]
 
 
-def shuffled(frames: Sequence[Pixels], seed: int, key: str) -> tuple[Order, list[Pixels]]:
-    """The frames in the order permutation(len(frames), seed, key), and that order."""
-    order = permutation(len(frames), seed, key)
-    return order, [frames[i] for i in order]
-
-
 def side_by_side(frames: Sequence[Pixels], margin: int = 20) -> Pixels:
     """One image: the frames from left to right, top-aligned and unscaled, `margin` white pixels around and between.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +22,6 @@ _PARAMETER = re.compile(
 )
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _WILDCARD = re.compile(r"\{\s*\w+\s*(?:,[^{}]*(?:\{[\d,]+\}[^{}]*)*)?\}")  # Snakemake's
 
 PASSWORDS = (
@@ -96,9 +94,3 @@ def visible(text: str) -> str:
 def json_shown(text: str) -> str:
     """JSON as `visible` shows a text, by escapes that JSON has."""
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def json_word(value: Any) -> str:
-    """JSON for a word of a command, in which Snakemake sees no wildcard: braces in texts are escaped, as JSON may."""
-    text = json.dumps(value, sort_keys=True)
-    return _QUOTED.sub(lambda found: found[0].replace("{", "\\u007b").replace("}", "\\u007d"), text)

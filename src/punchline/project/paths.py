@@ -14,8 +14,6 @@ DEFAULT_RUN = "default"  # of config/run.yaml
 
 DATA = "data/"
 MANIFESTS = "data/manifests"
-REPLAY = "data/replay"  # released answers
-SUBSETS = "config/subsets"
 MODELS_LOCK = "data/locks/models.lock.csv"
 RAW = "data/raw"
 IMAGES = "data/images"
@@ -48,11 +46,6 @@ def source(file: Path) -> str:
 def manifest(benchmark: str, name: str = "annotations.csv") -> str:
     """A file of a benchmark's manifests."""
     return f"{MANIFESTS}/{benchmark}/{name}"
-
-
-def manifests(benchmark: str) -> list[str]:
-    """All manifests of a benchmark that are there."""
-    return sorted(path.as_posix() for path in Path(MANIFESTS, benchmark).glob("*.csv"))
 
 
 def published(benchmark: str) -> str:

@@ -327,6 +327,20 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
         raise PunchlineError(
             f"expected one folder or URL, got {mirror!r}", file=where("mirror"), field="mirror", way_out="mirror=DIR"
         )
+    _check_names(merged, where)
+    corpus = merged.pop("corpus", None)
+    stem = str(chosen) if chosen is not None else _default_corpus()
+    selection = as_record({**merged, "corpus": msgspec.to_builtins(_corpus(corpus, stem))}, Selection, where)
+    for key, least in (("limit", 1), ("samples", 1), ("seed", 0)):
+        value = getattr(selection, key)
+        if value is not None and not least <= value < 2**63:
+            expected = f"at least {least}" if value < least else "less than 2^63"
+            raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
+    return selection, str(mirror) if mirror is not None else None
+
+
+def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
+    """Names in a selection, each checked and each list a list. Raises PunchlineError for one that nothing has."""
     if merged["benchmarks"] == "all":
         merged["benchmarks"] = benchmark_names()
     if merged["scorers"] in (None, []):
@@ -358,15 +372,6 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
             )
     if merged["subset"] is not None:
         merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
-    corpus = merged.pop("corpus", None)
-    stem = str(chosen) if chosen is not None else _default_corpus()
-    selection = as_record({**merged, "corpus": msgspec.to_builtins(_corpus(corpus, stem))}, Selection, where)
-    for key, least in (("limit", 1), ("samples", 1), ("seed", 0)):
-        value = getattr(selection, key)
-        if value is not None and not least <= value < 2**63:
-            expected = f"at least {least}" if value < least else "less than 2^63"
-            raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
-    return selection, str(mirror) if mirror is not None else None
 
 
 def _without_secrets(values: Mapping[str, Any], file: str, way_out: str = PASSWORDS) -> None:

@@ -135,10 +135,6 @@ _LIST_REST = re.compile(
     r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers"
     r"|selected)\b|[\W\d_]"
 )
-_CHOSEN = re.compile(
-    r"\b(?:styles?|categor\w+|labels?|best|describe[sd]?|select\w*|choose|answer|classif\w+|fits?|is|are|mainly"
-    r"|primarily|uses?|relies|combin\w+|mix)\b"
-)
 _DENIED_AFTER = re.compile(
     r"[)\"']{0,2} ?(?:\(?-?:? ?(?:no(?![\w ])|not(?= ?(?:[.,;:)\n]|$|really|present|at all|applicable|here"
     r"|quite|much|relevant))|absent|✗|doesn't|does not|isn't|n/a|false)|(?:is|are|does|do|was|seems?|would"

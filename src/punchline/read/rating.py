@@ -10,7 +10,6 @@ from punchline.read.result import Read, reader
 _N = r"(\d{1,9}(?:\.\d{0,20})?)"
 _DOUBLE = re.compile(rf"\[\[\s?{_N}\s?\]\]", re.ASCII)
 _SINGLE = re.compile(rf"\[{_N}\]", re.ASCII)
-_MANY = re.compile(rf"{_N}\d*", re.ASCII)
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _SAID = re.compile(
     rf"\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"

@@ -1,4 +1,4 @@
-"""Seeded orders that never change, and masks."""
+"""Seeded orders that never change, and frames side by side."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.comics.mask import second_to_last, white_out, without
-from punchline.comics.shuffle import crop, distinct_permutations, inverse, permutation, shuffled, side_by_side
+from punchline.comics.shuffle import crop, distinct_permutations, inverse, permutation, side_by_side
 from punchline.comics.split import Box
 from punchline.core.errors import PunchlineError
 
@@ -75,13 +74,11 @@ def test_inverse_says_where_each_frame_went() -> None:
     assert inverse((2, 0, 1)) == (1, 2, 0)
 
 
-def test_cropped_shuffled_and_laid_side_by_side() -> None:
+def test_cropped_and_laid_side_by_side() -> None:
     image = np.zeros((10, 30, 3), np.uint8)
     image[:, 10:20] = 100
     image[:, 20:] = 200
     frames = crop(image, [Box(0, 0, 10, 10), Box(10, 0, 20, 10), Box(20, 2, 30, 10)])
-    order, shown = shuffled(frames, 3, "strip_1")
-    assert [int(frame[0, 0, 0]) for frame in shown] == [100 * i for i in order]
     assert image[0, 0, 0] == 0
     strip = side_by_side(frames, margin=5)
     assert strip.shape == (20, 50, 3)
@@ -98,33 +95,3 @@ def test_cropped_shuffled_and_laid_side_by_side() -> None:
 def test_frames_that_make_no_image(shapes: list[tuple[int, ...]], margin: int) -> None:
     with pytest.raises(PunchlineError):
         side_by_side([np.zeros(shape, np.uint8) for shape in shapes], margin)
-
-
-def test_white_out_changes_the_box_alone() -> None:
-    image = np.zeros((6, 8), np.uint8)
-    masked = white_out(image, Box(2, 1, 5, 6))
-    expected = np.zeros((6, 8), np.uint8)
-    expected[1:6, 2:5] = 255
-    assert np.array_equal(masked, expected)
-    assert not image.any()
-
-
-@pytest.mark.parametrize("box", [Box(0, 0, 9, 6), Box(-1, 0, 3, 3), Box(3, 3, 3, 5), Box(0, 4, 2, 3)])
-def test_white_out_refuses_a_box_outside(box: Box) -> None:
-    with pytest.raises(PunchlineError, match="no part of an image 8 pixels wide and 6 high"):
-        white_out(np.zeros((6, 8), np.uint8), box)
-
-
-def test_the_masked_frame() -> None:
-    frames = ["a", "b", "c", "d"]
-    assert without(frames, second_to_last(4)) == ["a", "b", "d"]
-    assert frames == ["a", "b", "c", "d"]
-    assert second_to_last(3) == 1
-    with pytest.raises(PunchlineError, match="2 frames"):
-        second_to_last(2)
-
-
-@pytest.mark.parametrize("index", [-1, 2])
-def test_without_refuses_a_frame_that_is_not_there(index: int) -> None:
-    with pytest.raises(PunchlineError, match=f"no frame {index} among 2"):
-        without(["a", "b"], index)
