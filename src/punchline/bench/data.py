@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -23,6 +24,7 @@ Filled = Annotated[str, msgspec.Meta(pattern=r"\S", title="a text")]
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # ids name files
 FETCH = "Fetch the benchmark's annotation files"
 _AT = re.compile(r" - at `\$\.?([^`]*)`$")
+_CONVERTING = threading.Lock()  # two threads that meet a type for the first time crash msgspec 0.22
 
 
 class Members(list[tuple[str, Any]]):
@@ -48,7 +50,8 @@ def typed(
 ) -> T:
     """A row of its kind; `strict` as msgspec has it. Raises PunchlineError naming the field and what it must be."""
     try:
-        return msgspec.convert(value, kind, strict=strict)
+        with _CONVERTING:
+            return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         at = _AT.search(str(error))
         what, field = (str(error)[: at.start()], at[1] or None) if at else (str(error), None)
