@@ -10,9 +10,10 @@ import sys, threading, msgspec
 sys.setswitchinterval(1e-6)
 from punchline.bench.data import typed
 def one(n):
-    inner = type(f"Inner{n}", (msgspec.Struct,), {"__annotations__": {c: "int | None" for c in "abcdefgh"}, "__module__": __name__})
-    globals()[f"Inner{n}"] = inner
-    outer = type(f"Outer{n}", (msgspec.Struct,), {"__annotations__": {"inner": f"list[Inner{n}]", "x": "int"}, "__module__": __name__})
+    fields = {"__annotations__": dict.fromkeys("abcdefgh", "int | None"), "__module__": __name__}
+    globals()[f"Inner{n}"] = type(f"Inner{n}", (msgspec.Struct,), fields)
+    fields = {"__annotations__": {"inner": f"list[Inner{n}]", "x": "int"}, "__module__": __name__}
+    outer = type(f"Outer{n}", (msgspec.Struct,), fields)
     start = threading.Barrier(4)
     def work():
         start.wait()
