@@ -7,6 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
+from tests.small_models import folder_of
+
+from punchline.project import small_models
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -28,3 +31,15 @@ def mirror() -> Path:
     if not (path / "pixelhumor").is_dir():
         pytest.skip(f"REAL DATA ABSENT: no pixelhumor/ in {path}; set PUNCHLINE_MIRROR to run this test")
     return path
+
+
+@pytest.fixture(scope="session")
+def smollm2(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of SmolLM2-135M-Instruct."""
+    return folder_of("smollm2-135m-instruct", root, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the tiny Qwen2-VL, built by the code under test."""
+    return small_models.build("tiny-qwen2-vl", tmp_path_factory.mktemp("models") / "tiny-qwen2-vl")

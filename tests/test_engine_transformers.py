@@ -11,7 +11,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-from tests.small_models import ABSENT, folder_of, needs_hf
+from tests.small_models import ABSENT, needs_hf
 
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
@@ -28,7 +28,6 @@ from punchline.core.records import (
     digest_of,
 )
 from punchline.core.storage import sha256_file
-from punchline.project import small_models
 
 pytestmark = pytest.mark.xdist_group("hf")
 
@@ -73,18 +72,6 @@ def answers(engine: Any, requests: list[Request], images: dict[str, Path] | None
 def texts(engine: Any, requests: list[Request], images: dict[str, Path] | None = None) -> list[str | None]:
     given = answers(engine, requests, images)
     return [given[request.request_id].text for request in requests]
-
-
-@pytest.fixture(scope="session")
-def smollm2(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of SmolLM2-135M-Instruct."""
-    return folder_of("smollm2-135m-instruct", root, tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the tiny Qwen2-VL, built by the code under test."""
-    return small_models.build("tiny-qwen2-vl", tmp_path_factory.mktemp("models") / "tiny-qwen2-vl")
 
 
 @pytest.fixture(scope="module", autouse=True)

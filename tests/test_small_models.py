@@ -10,25 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.small_models import folder_of, needs_hf
+from tests.small_models import needs_hf
 
 from punchline.core.errors import PunchlineError
 from punchline.project import revisions, small_models
 from punchline.project.selection import read_card
 
 pytestmark = pytest.mark.xdist_group("hf")
-
-
-@pytest.fixture(scope="session")
-def smollm2(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of SmolLM2-135M-Instruct."""
-    return folder_of("smollm2-135m-instruct", root, tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the tiny Qwen2-VL, built by the code under test."""
-    return small_models.build("tiny-qwen2-vl", tmp_path_factory.mktemp("models") / "tiny-qwen2-vl")
 
 
 @needs_hf
