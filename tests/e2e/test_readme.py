@@ -40,6 +40,7 @@ def clone(tmp_path: Path) -> Project:
     return project
 
 
+@pytest.mark.timeout(1800)
 def test_the_commands_of_the_readme_work(clone: Project) -> None:
     executed = [command for command in commands() if why_not(command) is None]
     assert len(executed) >= 12
