@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -204,7 +205,13 @@ def test_scores(answer: str, released: float | None, paper: float | None) -> Non
 def test_a_score_is_a_number_of_the_answer(answer: str) -> None:
     for rule in RULES:
         score = read_score(answer, rule)
-        assert score is None or score in {float(n) for n in re.findall(r"[0-9]+\.?[0-9]*", answer)}
+        plain = unicodedata.normalize("NFKC", answer)  # a digit of full width is one
+        assert score is None or score in {float(n) for n in re.findall(r"[0-9]+\.?[0-9]*", plain)}
+
+
+def test_a_raised_digit_is_a_note_and_no_score() -> None:
+    assert read_score("¹", "paper") is None
+    assert read_score("4¹", "paper") == 4
 
 
 @given(st.integers(1, 5), st.text(alphabet="abc .", max_size=20))

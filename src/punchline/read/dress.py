@@ -52,7 +52,9 @@ class Plain(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _compatible(character: str) -> str:
-    """Full width and the like as plain characters, where one character is one."""
+    """Full width and the like as plain characters, where one is one; a raised digit is the mark of a note."""
+    if unicodedata.decomposition(character).startswith(("<super>", "<sub>")) and character.isdigit():
+        return " "
     plain = unicodedata.normalize("NFKC", character)
     return plain if len(plain) == 1 else character
 
