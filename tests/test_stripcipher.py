@@ -18,7 +18,7 @@ from tests.tabulated import Graded, tabulate
 
 from punchline.bench.render import read_published
 from punchline.benchmarks import stripcipher
-from punchline.benchmarks.stripcipher import LETTERS, STRIPS, TASKS, grade_item
+from punchline.benchmarks.stripcipher import LETTERS, STRIPS, TASKS, grade_item, review
 from punchline.benchmarks.stripcipher import demo as stripcipher_demo
 from punchline.benchmarks.stripcipher.ask import PROMPTS
 from punchline.benchmarks.stripcipher.baselines import baseline
@@ -47,7 +47,6 @@ from punchline.core.records import (
     sha256,
 )
 from punchline.core.storage import parse_csv
-from punchline.people import review
 
 OPTIONS = ["one thing", "another thing", "a third thing", "a fourth thing"]
 
@@ -288,11 +287,16 @@ def test_prompts_are_the_papers(root: Path) -> None:
     if not paper.is_file():
         pytest.skip("REAL DATA ABSENT: no text of the paper")
     text = " ".join(paper.read_text().replace("**", "").split())
-    for prompt in (*PROMPTS["meaning"].split("{meaning}"), PROMPTS["choose"], *review.ANSWER_PROMPTS.values()):
+    for prompt in (
+        *PROMPTS["meaning"].split("{meaning}"),
+        PROMPTS["choose"],
+        review.PROMPTS["answer_prediction"],
+        review.PROMPTS["answer_comprehension"],
+    ):
         assert " ".join(prompt.split()) in text, prompt
-    both = " ".join(review.BOTH_PROMPT.split())
+    both = " ".join(review.PROMPTS["both"].split())
     assert both in text
-    for prompt in review.DISTRACTOR_PROMPTS.values():
+    for prompt in (review.PROMPTS["distractor_prediction"], review.PROMPTS["distractor_comprehension"]):
         assert " ".join(prompt.split("\n")[0].split()) in text
     # Table 2 comes in pieces: its left edge is cut off.
     for piece in (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from punchline.benchmarks.stripcipher import LETTERS
 from punchline.benchmarks.stripcipher.answers import parse_option, parse_sequence
+from punchline.benchmarks.stripcipher.review import parse_both
 from punchline.benchmarks.stripcipher.words import plain, sequence_text
-from punchline.people.review import parse_both
 
 OPTIONS = ("A cat sleeps.", "The dog wins the race.", "Nobody comes.", "It rains on the dog.")
 

@@ -100,9 +100,9 @@ def drafts(
     seed: Annotated[int, typer.Option(help="Of the engine")] = 0,
 ) -> None:
     """StripCipher: ask models for drafts of the texts of the prepared strips, and write the sheet for their review."""
+    from punchline.benchmarks.stripcipher import review
     from punchline.core.records import Item
     from punchline.core.storage import read_records
-    from punchline.people import review
     from punchline.stages.infer import answer, image_files
 
     prepared = Path(Paths().items("stripcipher"))
@@ -139,8 +139,8 @@ def reviewed(
     strips: Annotated[Path, typer.Option(parser=given, help="Where the accepted texts go")] = STRIPS,
 ) -> None:
     """StripCipher: put the texts that people accepted into strips.json, and its digest into the manifest beside it."""
+    from punchline.benchmarks.stripcipher.review import reviewed as accepted
     from punchline.core.records import sha256
-    from punchline.people.review import reviewed as accepted
 
     for file in (sheet, strips):
         if not file.is_file():

@@ -13,98 +13,29 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from punchline.benchmarks.stripcipher import NAME, STRIPS
+from punchline.bench.ask import question
+from punchline.bench.prompts import prompts
+from punchline.bench.task import Task
+from punchline.benchmarks.stripcipher import REVIEWED as TASKS
+from punchline.benchmarks.stripcipher import STRIPS
 from punchline.benchmarks.stripcipher.strips import CATEGORIES, Choice, Strip, Texts, read_strips
 from punchline.benchmarks.stripcipher.words import plain
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Image, Item, Message, Request, Response, Sampling, Text
+from punchline.core.records import Item, Request, Response
 from punchline.core.storage import csv_text, parse_csv
 
 CONDITION = "draft"
-TASKS = ("prediction", "comprehension")
 KINDS = ("answer", "distractor")
 CATEGORY = "category"
 SHEET = ("item_id", "task", "kind", "text", "drafted_by", "use", "reviewer", "note")
 USED = ("x", "yes", "1")
 FORMULA = ("=", "+", "-", "@")  # what a spreadsheet takes for one; such a text gets an apostrophe before it
 
-# Figure 9, the misspelling included. The second prompt of comprehension is printed without its question: the first one
-# is put there, as in the second prompt of prediction.
-_DISTRACTOR = (
-    "You are now a mature hallucination generator. Please generate one strong distractor option for the following "
-    "question. You can use any method you have learned that is misleading for the given question."
-)
-ANSWER_PROMPTS = {
-    "prediction": "Predict what happened in the blank panel? Output in 35 words.",
-    "comprehension": (
-        "What happened in comic strip? Conclude the whole story, then carefully analyze the implicit meaning of comic. "
-        "Ouput in 35 words."
-    ),
-}
-DISTRACTOR_PROMPTS = {
-    "prediction": (
-        f"{_DISTRACTOR}\nQuestion: Predict what happened in the blank panel. Please output with 35 words without any "
-        "additional text or explanation."
-    ),
-    "comprehension": f"{_DISTRACTOR}\nQuestion: {ANSWER_PROMPTS['comprehension']}",
-}
-
-# Figure 11, line breaks where print has them.
-BOTH_PROMPT = """\
-Task Overview: Strive to understand this story and analyze its implicit meaning, then complete multi-choice question \
-for test. You should act in two roles to complete tasks.
-Image Context:
-Pic1: The first picture shows the complete comic strip. Read it from left to right, top to bottom, to understand the \
-full narrative arc.
-Pic2: The second picture is the second-to-last frame from Pic1, which is the target frame in Task 1.
-Role 1 - Excellent Comic Analysis Expert:
-Task 1: Contextual Scene Description
-Question 1: Based on the overall story, what is happening in the second-to-last frame (Pic2) of the comic strip?
-Requirements:
-1. Provide a clear and detailed description of the key visual elements, characters, relationships and actions in Pic2.
-2. Ensure narrative continuity with the events of the entire comic.
-3. Output this as the right option for Task 2 with 30-40 words.
-Task 2: Implicit Meaning Analysis
-Question 2: What happened in comic strip (Pic1)? Describe the whole story in detail, then analyze its implicit meaning.
-Requirements:
-1. Describe the whole story in detail and analyze its implicit meaning and sentiment.
-2. Provide three sentences with 40-50 words as right option for Task 4.
-Role 2 - Strong Distractor Options Generator:
-Task 3: Frame Scene Options Generation
-Question 1: Based on the overall story, what is happening in the second-to-last frame (Pic2) of the comic strip?
-Requirements:
-1. Generate three plausible but incorrect options for Question 1.
-2. The length of each option should be similar with the correct answer from Task 1 (around 30-40 words)!
-3. Ensure that the incorrect options are consistent with the overall story but misinterpret the events of Pic2.
-Task 4: Comic Strip Analysis Options Generation
-Question 2: What happened in comic strip (Pic1)? Describe the whole story in detail, then analyze its implicit meaning.
-Requirements:
-1. Generate three plausible but incorrect options for Question 2.
-2. Each incorrect option should be composed of 3 sentences and share the same length with the correct answer from \
-Task 2!
-3. Avoid obviously wrong or nonsensical answers.
-Please strictly adhere to the word count requirement! The final output should be in the following format:
-Question 1: Based on the overall story, what is happening in the second-to-last frame (Pic2) of the comic strip?
-Reasoning Chain 1: [Describe the story in sequence.]
-Options in Q1:
-A. [Hallucination option with 30-40 words from Task 3]
-B. [Hallucination option with 30-40 words from Task 3]
-C. [Hallucination option with 30-40 words from Task 3]
-D. [Right option with 30-40 words from Task 1]
-Right Answer 1: D
-Question 2: What happened in comic strip (Pic1)? Describe the whole story in detail. Carefully analyze the implicit \
-meaning of comic.
-Reasoning Chain 2: Reason step by step here.
-Options in Q2:
-A. [Hallucination option with 40-50 words from Task 4]
-B. [Hallucination option with 40-50 words from Task 4]
-C. [Hallucination option with 40-50 words from Task 4]
-D. [Right option with 40-50 words from Task 2]
-Right Answer 2: D"""
+# Figure 9, the misspelling included, and figure 11 (both), line breaks where print has them. The second prompt of
+# comprehension is printed without its question: the first one is put there, as in the second prompt of prediction.
+PROMPTS = prompts(__package__, "draft")
 BOTH = "both"
 
-TEMPERATURE = 1.0  # drafts are to differ
-MAX_TOKENS = 2048
 DISTRACTORS = 3  # drafts of a distractor that one model is asked for
 
 
@@ -126,31 +57,25 @@ def draft_requests(item: Item) -> list[Request]:
 
     tasks: answer_<task>, distractor_<task> (DISTRACTORS samples), both. [] for a strip without pictures.
     """
-    digests = {ref.name: ref.sha256 for ref in item.images}
-    n = int(str(item.fields["frames"]))
-    masked = (*(f"frame{number}" for number in range(1, n - 1)), "masked", f"frame{n}")
-    pictures = {"prediction": masked, "comprehension": ("page",)}
-    if not digests:
+    if not item.images:
         return []
+    n = int(str(item.fields["frames"]))
+    pictures = {
+        "prediction": (*(f"frame{number}" for number in range(1, n - 1)), "masked", f"frame{n}"),
+        "comprehension": ("page",),
+        BOTH: ("page", f"frame{n - 1}"),
+    }
 
-    def ask(task: str, names: Sequence[str], prompt: str, sample: int = 0) -> Request:
-        images = tuple(Image(sha256=digests[name]) for name in names)
-        return Request(
-            benchmark=NAME,
-            item_id=item.item_id,
-            task=task,
-            condition=CONDITION,
-            messages=(Message(role="user", content=(*images, Text(text=prompt))),),
-            sampling=Sampling(temperature=TEMPERATURE, max_tokens=MAX_TOKENS),
-            sample=sample,
-        )
+    def ask(name: str) -> Request:
+        task = Task(name, max_tokens=2048, condition=CONDITION, temperature=1.0)  # drafts are to differ
+        return question(item, task, PROMPTS[name], pictures=pictures[name.partition("_")[2] or name])
 
     made = []
     for task in TASKS:
-        made.append(ask(f"answer_{task}", pictures[task], ANSWER_PROMPTS[task]))
-        for sample in range(DISTRACTORS):
-            made.append(ask(f"distractor_{task}", pictures[task], DISTRACTOR_PROMPTS[task], sample))
-    return [*made, ask(BOTH, ("page", f"frame{n - 1}"), BOTH_PROMPT)]
+        made.append(ask(f"answer_{task}"))
+        distractor = ask(f"distractor_{task}")
+        made += [msgspec.structs.replace(distractor, sample=sample) for sample in range(DISTRACTORS)]
+    return [*made, ask(BOTH)]
 
 
 _PLACES = {"prediction": ("Options in Q1", "Right Answer 1"), "comprehension": ("Options in Q2", "Right Answer 2")}
