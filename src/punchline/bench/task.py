@@ -21,8 +21,3 @@ class Task(NamedTuple):
     def file(self) -> str:
         """Stem of the prompt's file."""
         return self.prompt or self.name
-
-
-def names(tasks: tuple[Task, ...], condition: str | None = None) -> tuple[str, ...]:
-    """Names of tasks, each once: all, or those of a condition."""
-    return tuple(dict.fromkeys(task.name for task in tasks if condition in (None, task.condition)))

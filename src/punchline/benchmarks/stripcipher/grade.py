@@ -8,7 +8,7 @@ from punchline.bench.grade import Answered, Mark, grades
 from punchline.benchmarks.stripcipher.answers import read
 from punchline.benchmarks.stripcipher.questions import asked
 from punchline.comics.shuffle import inverse
-from punchline.core.records import Gold, Rule
+from punchline.core.records import Rule
 
 
 def signature(task: str, rule: Rule) -> str:
@@ -16,14 +16,13 @@ def signature(task: str, rule: Rule) -> str:
     return f"{'sequence' if task == 'reordering_generation' else 'option'}|rule:{rule}|v:3"
 
 
-def _values(task: str, parsed: tuple[str, ...] | None, gold: Gold) -> dict[str, float]:
-    """correct; for a generated sequence also correct_as_places: whether it is right if number k is frame k's place."""
-    if task != "reordering_generation":
-        return {"correct": float(parsed == (gold.values[task],))}
-    right = [int(number) for number in gold.values[task]]
+def _sequence(mark: Mark, right: list[int]) -> Mark:
+    """correct; and correct_as_places: whether it is right if number k is frame k's place."""
     places = [place + 1 for place in inverse([number - 1 for number in right])]
-    said = [int(number) for number in parsed or ()]
-    return {"correct": float(said == right), "correct_as_places": float(said == places)}
+    said = [int(number) for number in mark.parsed or ()]
+    mark.scored = mark.state in ("ok", "refused", "unparsable")
+    mark.values = {"correct": said == right, "correct_as_places": said == places} if mark.scored else {}
+    return mark
 
 
 def marks(answered: Answered) -> Iterator[Mark]:
@@ -33,11 +32,12 @@ def marks(answered: Answered) -> Iterator[Mark]:
     """
     for task in asked(answered.item, answered.condition):
         mark = answered.mark(task, signature(task, answered.rule))
-        mark.read(None if mark.text is None else read(task, mark.text, answered.item))
-        mark.scored = mark.state in ("ok", "refused", "unparsable")
-        if mark.scored:
-            mark.values = _values(task, mark.parsed, answered.gold)
-        yield mark
+        parsed = None if mark.text is None else read(task, mark.text, answered.item)
+        right = answered.gold.values[task]
+        if task == "reordering_generation":
+            yield _sequence(mark.read(parsed), [int(number) for number in right])
+        else:
+            yield mark.correct(parsed[0] if parsed else None, right)
 
 
 grade_item = grades(marks)

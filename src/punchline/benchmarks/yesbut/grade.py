@@ -46,18 +46,14 @@ def marks(answered: Answered) -> Iterator[Mark]:
 
 def _choice(answered: Answered, task: str, kind: str) -> Mark:
     mark = answered.mark(task, signature(kind, answered.rule))
-    if mark.state not in ("ok", "refused"):
-        return mark
-    mark.scored = True
-    choices, text = options(str(answered.item.fields[kind])), mark.text
-    letters = "".join(choices)
-    letter = None
-    if text is not None:
-        letter = read_released(text, letters) if answered.rule == "released" else read_paper(text, choices)
-    mark.read(None if letter is None else (letter,))
-    if letter is None and answered.rule == "paper":
-        letter = drawn_option(answered.item.item_id, task, letters)
-    mark.values = {"correct": float(letter == answered.gold.values[kind])}
+    right, choices = answered.gold.values[kind], options(str(answered.item.fields[kind]))
+    letters, letter = "".join(choices), None
+    if mark.text is not None:
+        released = answered.rule == "released"
+        letter = read_released(mark.text, letters) if released else read_paper(mark.text, choices)
+    mark.correct(letter, right)
+    if letter is None and mark.scored and answered.rule == "paper":
+        mark.values = {"correct": float(drawn_option(answered.item.item_id, task, letters) == right)}
     return mark
 
 
