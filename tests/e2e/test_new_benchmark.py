@@ -53,4 +53,4 @@ def test_a_word_of_its_prompt_is_asked_anew(project: Project) -> None:
     prompt = project.path / "src/punchline/benchmarks/puns/prompts/pun.txt"
     prompt.write_text(prompt.read_text().replace("Is this sentence", "Is that sentence"))
     wanted = project.wanted("results/puns/accuracy.csv", config=config)
-    assert wanted == {"ask puns", "infer random", "grade puns random", "table puns/accuracy"}
+    assert wanted == {"ask puns", "infer random", "grade puns random", "cells puns random", "table puns/accuracy"}
