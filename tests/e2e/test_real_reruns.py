@@ -69,7 +69,7 @@ LOCK = f"""comic_id,url,sha256,bytes,width,height,mirror
 xkcd_1,https://imgs.xkcd.com/comics/barrel.jpg,{sha256(b"")},25000,600,400,pixelhumor/images/xkcd_1.jpg
 """
 INFER = {f"infer {model}" for model in MODELS}
-GRADED = {f"grade {BENCHMARK} {model}" for model in MODELS} | {"table table8"}
+GRADED = {f"{rule} {BENCHMARK} {model}" for rule in ("grade", "cells") for model in MODELS} | {"table table8"}
 FROM_PICTURES = {f"pictures {BENCHMARK}", f"items {BENCHMARK}", f"ask {BENCHMARK}"} | INFER | GRADED
 
 Change = Callable[[Project], None]

@@ -19,7 +19,7 @@ from punchline.project.lineage import Model
 from punchline.project.needs import Project
 from punchline.stages import prepare
 from punchline.stages.ask import ask_hop, requests
-from punchline.stages.cells import Cells, cells_of, scope_of, who_answered
+from punchline.stages.cells import Cells, cells_of, scope_of, unknown_items, who_answered
 from punchline.stages.grade import Verdicts, grade, read_verdicts
 
 K = TypeVar("K", Item, Gold)
@@ -132,4 +132,5 @@ class Again:
         who = {"": who_answered(self.answers(model))}
         who |= {name: who_answered(self.hop(model, name)[1]) for name in self.hops(model)}
         made = functools.partial(frame_of, self.grades(model), self.scope)
-        return cells_of([table], made, who, selection.scoring, selection.seed)
+        unknown = unknown_items(self.project, self.name, model)
+        return cells_of([table], made, who, unknown, selection.scoring, selection.seed)

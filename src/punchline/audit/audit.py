@@ -372,7 +372,7 @@ def _grades(again: Again, model: str) -> Iterator[str]:
 def _cells(again: Again, model: str) -> Iterator[str]:
     """A model's part of the table, and who answered, against what tables were joined of."""
     stored, made = read_cells(again.project.paths.cells(again.name, model)), again.cells(model)
-    if stored.who != made.who:
+    if (stored.who, stored.unknown) != (made.who, made.unknown):
         yield f"who answered: made again {made.who}, stored {stored.who}"
     for table, rows in made.tables.items():
         if stored.tables.get(table) != rows:

@@ -70,7 +70,7 @@ def total(columns: Array) -> Array:
 
 Interval = tuple[float, float] | tuple[None, None]
 
-ROOM = 4_000_000  # numbers that a batch of resamples may take
+ROOM = 2_000_000  # numbers that a batch of resamples may take
 
 
 def _by_cluster(estimate: Estimate) -> Array:
@@ -90,8 +90,8 @@ def _draws(clusters: int, seed: int, resamples: int) -> Iterator[Array]:
     at_a_time = max(1, ROOM // clusters)
     for start in range(0, resamples, at_a_time):
         size = min(at_a_time, resamples - start)
-        drawn = (rng.integers(clusters, size=clusters) for _ in range(size))
-        yield np.array([np.bincount(names, minlength=clusters) for names in drawn], dtype=np.float64)
+        drawn = rng.integers(clusters, size=(size, clusters)) + clusters * np.arange(size)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters).astype(np.float64)
 
 
 def intervals(estimates: Sequence[Estimate], seed: int, resamples: int = RESAMPLES) -> list[Interval]:
@@ -114,8 +114,11 @@ def intervals(estimates: Sequence[Estimate], seed: int, resamples: int = RESAMPL
     for clusters, members in alike.items():
         values: list[list[Array]] = [[] for _ in members]
         for weights in _draws(clusters, seed, resamples):
+            sums: dict[int, Array] = {}
             for (place, summed), drawn in zip(members, values, strict=True):
-                drawn.append(estimates[place].value(weights @ summed))
+                if id(summed) not in sums:
+                    sums[id(summed)] = weights @ summed
+                drawn.append(estimates[place].value(sums[id(summed)]))
         for (place, _), drawn in zip(members, values, strict=True):
             defined = np.concatenate(drawn)
             defined = defined[~np.isnan(defined)]

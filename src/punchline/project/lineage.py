@@ -165,7 +165,8 @@ def _content(need: Need) -> str | None:
 
 def table_content(path: str, kind: type[Record]) -> str:
     """Digest of a parquet file's records in their order, whatever library wrote it."""
-    return digest_of([kind.__name__, digests_in(path)])
+    name = kind.__name__
+    return str(digests.cached(name, path, lambda: digest_of([name, digests_in(path)])))
 
 
 def document(lineage: Lineage) -> bytes:

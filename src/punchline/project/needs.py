@@ -23,7 +23,7 @@ from punchline.core.engine import Engine, Released, model_key
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
 from punchline.core.storage import parse_csv, read_columns, read_records, read_table
-from punchline.project import adapters, code, paths, recipes, revisions, small_models
+from punchline.project import adapters, code, digests, paths, recipes, revisions, small_models
 from punchline.project.code import prompts as prompts_of
 from punchline.project.hops import CHAINED, RELEASED, Hop, by_journal, card_of_released, hops_of, scorers_of
 from punchline.project.paths import Paths
@@ -402,7 +402,7 @@ class Project:
             (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files),
             parameters,
             ("punchline.stages.infer",),
-            journals=lambda: [("journal", paths.journal(benchmark, model), digest_of_all(digests_in(snapshot)))],
+            journals=lambda: [("journal", paths.journal(benchmark, model), answers_in(snapshot))],
             kept=(paths.journal(benchmark, model),),
         )
 
@@ -504,14 +504,23 @@ class Project:
         """A model's part of all tables: its rows under both rules, and who answered."""
         loaded, selection = self.benchmark(benchmark), self.selection
         hops = (need for hop in self.hops(benchmark, model) for need in self._hop(benchmark, hop, model)[1:])
-        answers = {need.path: need for need in (*self._own(benchmark, model)[1:2], *hops)}
+        answers = {need.path: need for need in (*self._own(benchmark, model)[1:2], *hops)}.values()
+        files = engine.files if isinstance(engine := self.engines[model], Released) else ()
+        released = [Need("released answers", path) for path in files]
+        released += self._raw(benchmark, loaded.ITEM_FILES) if files else []
         return Step(
             "cells",
             (benchmark, model),
             (self.paths.cells(benchmark, model),),
-            (self._items(benchmark), self._gold(benchmark), self._grades(benchmark, model), *answers.values()),
+            (
+                self._items(benchmark),
+                self._gold(benchmark),
+                self._grades(benchmark, model),
+                *answers,
+                *released,
+            ),
             {"scoring": selection.scoring, "seed": selection.seed},
-            ("punchline.stages.cells", benchmarks.module_of(benchmark, "tables")),
+            ("punchline.stages.cells", *(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))),
             benchmarks.libraries(loaded, "tables"),
         )
 
@@ -697,6 +706,11 @@ def printed(file: str, table: str) -> Any:
     """What a paper prints in one table."""
     rows = parse_csv(Path(file).read_bytes(), ("table",), file=file)
     return [cells for _, cells in rows if cells["table"] == table]
+
+
+def answers_in(path: str | Path) -> str:
+    """One digest of all records of a table."""
+    return str(digests.cached("answers", path, lambda: digest_of_all(digests_in(path))))
 
 
 def digests_in(path: str | Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -10,11 +10,13 @@ import msgspec
 
 from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.table import Measured, Table, measure
+from punchline.core.engine import Released
 from punchline.core.errors import PunchlineError
 from punchline.core.records import RULES, Gold, Item, Record, Rule
 from punchline.core.storage import AGAIN, read_columns, read_records, write_bytes
 from punchline.project.needs import Project
 from punchline.stages.job import make
+from punchline.stages.prepare import read_files
 
 
 class Answered(Protocol):
@@ -44,6 +46,7 @@ class Cells(Record, frozen=True, kw_only=True):
     """What a model's tables are made of."""
 
     who: dict[str, Who]  # by hop; "": the model itself
+    unknown: list[str]  # items that released answers speak of and the benchmark has not
     tables: dict[str, dict[Rule, list[Measured]]]  # intervals under the rule that is shown
 
 
@@ -70,6 +73,15 @@ def who_in(path: str | Path) -> Who:
     return who_answered({_Response(*one) for one in zip(*columns.values(), strict=True)})
 
 
+def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:
+    """Items that released answers speak of and the benchmark has not."""
+    engine, loaded = project.engines[model], project.benchmark(benchmark)
+    if not isinstance(engine, Released):
+        return []
+    files = read_files([project.paths.raw(benchmark, name) for name in loaded.ITEM_FILES])
+    return engine.unknown({item_id for item_id, _, _ in loaded.listing(files)})
+
+
 def scope_of(project: Project, benchmark: str) -> Scope:
     """Items and gold as they lie there."""
     items = {item.item_id: item for item in read_records(project.paths.items(benchmark), Item)}
@@ -82,7 +94,12 @@ def parsed_of(tables: Iterable[Table]) -> set[str]:
 
 
 def cells_of(
-    tables: Collection[Table], frame: Callable[[Rule], Frame], who: Mapping[str, Who], scoring: Rule | None, seed: int
+    tables: Collection[Table],
+    frame: Callable[[Rule], Frame],
+    who: Mapping[str, Who],
+    unknown: Sequence[str],
+    scoring: Rule | None,
+    seed: int,
 ) -> Cells:
     """A model's rows of these tables; `frame` gives its grades under a rule, which are kept no longer than needed."""
     rows: dict[str, dict[Rule, list[Measured]]] = {table.name: {} for table in tables if table.by_model}
@@ -92,7 +109,7 @@ def cells_of(
             if table.by_model:
                 shown = rule == (scoring or table.rule)
                 rows[table.name][rule] = measure(table.rows(grades), seed if shown else None)
-    return Cells(who=dict(who), tables=rows)
+    return Cells(who=dict(who), unknown=list(unknown), tables=rows)
 
 
 def read_cells(path: str | Path) -> Cells:
@@ -113,7 +130,12 @@ def write_cells(project: Project, benchmark: str, model: str) -> None:
         who |= {hop: who_in(where.hop_snapshot(benchmark, hop, model)) for hop in project.hops(benchmark, model)}
         grades, parsed = where.grades(benchmark, model), parsed_of(tables)
         made = cells_of(
-            tables, lambda rule: read_frame(grades, scope, rule, parsed), who, selection.scoring, selection.seed
+            tables,
+            lambda rule: read_frame(grades, scope, rule, parsed),
+            who,
+            unknown_items(project, benchmark, model),
+            selection.scoring,
+            selection.seed,
         )
         write_bytes(step.outputs[0], msgspec.json.encode(made) + b"\n")  # not sorted: columns are in order
 

@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -31,12 +31,13 @@ from punchline.stages.job import make
 from punchline.stages.prepare import read_files, read_selected
 
 
-def trained_on(card: ModelCard, project: Project, benchmark: str, items: Collection[str]) -> list[str]:
+def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
     """A note on how many of the items at hand a card's adapter was trained on."""
     name = card.options.get("adapter")
     found = adapters.trained(name) if isinstance(name, str) else None
     if found is None or found.recipe.get("benchmark") != benchmark or found.corpus != project.selection.corpus.name:
         return []
+    items = read_selected(project.paths.selected(benchmark))
     known = set(found.trained) & set(items)
     way_out = f"subset={adapters.folder_of(found.name)}/{adapters.HELD_OUT} leaves them out"
     return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {way_out}."] if known else []
@@ -62,7 +63,10 @@ def compute(
         made = cells(name)
         model, judge, said = _model(project, benchmark, name, spec.prices, made.who)
         models.append(model)
-        notes += [*said, *unknown_items(project, benchmark, name)]
+        notes += said
+        if made.unknown:
+            some = ", ".join(made.unknown[:5]) + (", …" if len(made.unknown) > 5 else "")
+            notes.append(f"{name}: {len(made.unknown):,} answered items do not exist in {benchmark}: {some}.")
         if spec.by_model:
             parts.append(Part(name, model.kind, model.card.engine, made.tables[table][rule]))
         if spec.across is not None:
@@ -116,22 +120,9 @@ def _model(
         judge = gives if hop.name == JUDGE else judge
         asked.append(Asked(hop=hop.name, who=hop.who, card=gives, key=hop.key, versions=answered.versions))
     notes += [f"{name}: {card.caveat}."] if card.caveat else []
-    notes += trained_on(card, project, benchmark, read_selected(project.paths.selected(benchmark)))
+    notes += trained_on(card, project, benchmark)
     key = engines.model_key(project.engines[name], project.cards[name], benchmark)
     return Model(card=card, key=key, kind=kind_of(card), versions=versions, hops=tuple(asked)), judge, notes
-
-
-def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:
-    """A note on items that released answers speak of and the benchmark has not."""
-    engine, loaded = project.engines[model], project.benchmark(benchmark)
-    if not isinstance(engine, engines.Released):
-        return []
-    files = read_files([project.paths.raw(benchmark, name) for name in loaded.ITEM_FILES])
-    unknown = engine.unknown({item_id for item_id, _, _ in loaded.listing(files)})
-    if not unknown:
-        return []
-    some = ", ".join(unknown[:5]) + (", …" if len(unknown) > 5 else "")
-    return [f"{model}: {len(unknown):,} answered items do not exist in {benchmark}: {some}."]
 
 
 def without_pictures(path: str) -> list[str]:

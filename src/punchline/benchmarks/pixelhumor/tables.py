@@ -128,12 +128,13 @@ def _by_subtask(frame: Frame) -> list[Row]:
 
 
 def _by_style_of_answers(frame: Frame) -> list[Row]:
-    count = _of_labels("Q5", _confusion)
+    found = _of_labels("Q5", _confusion)(frame)
+    counts = None if found is None else found.on(frame.scope.everything)
     return [
         Row(
             {"style": style},
             {
-                cell: _column(cell, "Q5", count, _nth(part * len(STYLE_KEYS) + place)).estimate(frame)
+                cell: counts and counts.estimate(_nth(part * len(STYLE_KEYS) + place), empty=True)
                 for part, cell in enumerate(CONFUSION)
             },
         )
