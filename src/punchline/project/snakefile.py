@@ -37,7 +37,8 @@ class Snakefile:
 
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow, self.config = workflow, config
-        install(workflow)
+        self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
+        install(workflow, self.reasons)
         try:
             self.selection, self.mirror = read_selection(config)
             self.project = Project(self.selection)
@@ -62,6 +63,8 @@ class Snakefile:
                 fail(error)
             if job.stale and not self.workflow.remote_exec:
                 self.workflow.dag.forcefiles.update(job.stale)
+                name = "_".join([self.graph.rule_of(rule), *fixed.values()])
+                self.reasons[(name, *map(str, wildcards))] = job.why
                 return list(job.inputs)
             return [ancient(path) for path in job.inputs]
 
