@@ -8,7 +8,7 @@ export UV_SYSTEM_CERTS := true
 .PHONY: demo test test-engines smoke setup hf metrics vllm-cpu cluster clean lock
 
 demo: .venv/ready
-	@$(BIN)/snakemake --cores all results/table8.csv --quiet rules host
+	@$(BIN)/snakemake --cores all results/table8.csv
 	@$(BIN)/punchline print results/table8.csv
 
 test: .venv/ready-dev

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import logging
+import os
 import sys
 import threading
 import time
@@ -21,6 +22,7 @@ EVERY_S = 0.3
 SHOWN = 10  # failed jobs
 ERROR = "error: "
 STOPPED = "stopped; what was fetched, answered and made is kept, and the same command goes on from there"
+FOLLOWS = " must be made again ("  # of a job that runs because one before it does (provenance.py)
 TERMINATED = "Terminating processes on user request"
 # Said of every run, or again by the line of a job, or by the errors at the end.
 LEFT_OUT = (
@@ -69,6 +71,7 @@ class Lines(DefaultFormatter):  # type: ignore[misc]
         self.whole = settings.printshellcmds
         self.dryrun = settings.dryrun
         self.total = self.begun = 0
+        self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
 
     def format(self, record: logging.LogRecord) -> str:
         event = getattr(record, "event", None)
@@ -80,7 +83,12 @@ class Lines(DefaultFormatter):  # type: ignore[misc]
             if self.whole:
                 return "\n".join(self._format_job_info(record.__dict__))
             self.begun += 1
-            return f"{'' if self.dryrun else time.strftime('%H:%M:%S ')}{self.begun}/{self.total} {job_name(record)}"
+            line = f"{self.begun}/{self.total} {job_name(record)}"
+            if not self.dryrun:
+                return f"{time.strftime('%H:%M:%S')} {line}"
+            said: dict[str, Any] = record.__dict__
+            why = self.reasons.get((said["rule_name"], *map(str, dict(said["wildcards"]).values())), "")
+            return f"{line}: {why}" if why and FOLLOWS not in why else line
         return str(super().format(record))
 
 
@@ -133,7 +141,8 @@ class Display(logging.Handler):
                     self.followed[job][path] = shown
                     for line in lines:
                         if not line.startswith(ERROR) and self.loud:
-                            self.show(line)
+                            with suppress(OSError):  # nobody reads any more
+                                self.show(line)
             if ended is not None:
                 self.followed.pop(ended, None)
 
@@ -147,7 +156,7 @@ class Display(logging.Handler):
     def close_with_errors(self) -> None:
         """What a run ends with."""
         with suppress(OSError, ValueError):
-            if self.stopped:
+            if self.stopped and not self.settings.dryrun:
                 print(STOPPED, file=sys.stderr, flush=True)
                 return
             for line in self.errors():
@@ -186,7 +195,7 @@ def _gained(path: Path, shown: int, *, whole: bool) -> tuple[list[str], int]:
     return new.decode("utf-8", "replace").splitlines(), shown + len(new)
 
 
-def install(workflow: Any) -> None:
+def install(workflow: Any, reasons: dict[tuple[str, ...], str]) -> None:
     """Show a run in this way, unless the user has chosen a logger, or it is one job on a node."""
     settings = workflow.output_settings
     if workflow.remote_exec or getattr(workflow, "subprocess_exec", False):
@@ -201,12 +210,29 @@ def install(workflow: Any) -> None:
             logger.removeHandler(stream)
             logger.addHandler(bars)
         else:
-            stream.setFormatter(Lines(settings))
+            lines = Lines(settings)
+            lines.reasons = reasons  # which fills while the graph is built
+            stream.setFormatter(lines)
             stream.addFilter(worth_a_line)
+            _end_with_reader(stream)
     logger.addHandler(display)
     atexit.register(display.close_with_errors)
     if not settings.dryrun:
         threading.Thread(target=display.watch, daemon=True).start()
+
+
+def _end_with_reader(stream: Any) -> None:
+    """`| head` ends a run in good order and without a word."""
+    emit = stream.emit
+
+    def until_closed(record: logging.LogRecord) -> None:
+        try:
+            emit(record)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.stream.fileno())
+            raise SystemExit(141) from None
+
+    stream.emit = until_closed
 
 
 def worth_on_terminal(record: logging.LogRecord) -> bool:

@@ -19,6 +19,7 @@ class Files:
 
     inputs: list[str]
     stale: list[str]
+    why: str = ""  # it is not current
 
 
 class Graph:
@@ -73,19 +74,27 @@ class Graph:
         who = str(step.parameters["who"]) if step.rule == "judge" else step.wildcards[-1]
         return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, who))
 
+    def rule_of(self, rule: str) -> str:
+        """Snakemake's name of a rule: what gets bytes is called by how it gets them."""
+        drawn = {"raw": "draw_demo", "images": "drawn_images"}
+        fetched = {"raw": "fetch_annotations", "images": "fetch_images"}
+        return (drawn if self.project.selection.corpus.drawn else fetched).get(rule, rule)
+
     def files(self, rule: str, wildcards: object) -> Files:
         """What a job reads and what of it is to be made. `wildcards`: of Snakemake."""
         names = dict(wildcards.items())  # type: ignore[attr-defined]
         inputs: dict[str, None] = {}
         stale: list[str] = []
+        why = ""
         for step in self.steps(rule, names):
             inputs |= {_file(need): None for need in step.needs}
-            if self.check(step).reason is not None:
+            if (reason := self.check(step).reason) is not None:
+                why = why or reason
                 # Snakemake looks at no job after one that runs: it must see the way from there, past what is current.
                 made = [(need, need.step()) for need, _ in walk(step) if need.step is not None]
                 inputs |= {_file(need): None for need, before in made if self.runs(before)}
                 stale += [step.record if rule == "raw" else path for path in step.outputs]
-        return Files(list(inputs), stale)
+        return Files(list(inputs), stale, why)
 
     def outputs(self, rule: str) -> list[str]:
         """Outputs of all of a rule's jobs in the selection."""

@@ -37,7 +37,8 @@ class Snakefile:
 
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow, self.config = workflow, config
-        install(workflow)
+        self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
+        install(workflow, self.reasons)
         try:
             self.selection, self.mirror = read_selection(config)
             self.project = Project(self.selection)
@@ -62,6 +63,8 @@ class Snakefile:
                 fail(error)
             if job.stale and not self.workflow.remote_exec:
                 self.workflow.dag.forcefiles.update(job.stale)
+                name = "_".join([self.graph.rule_of(rule), *fixed.values()])
+                self.reasons[(name, *map(str, wildcards))] = job.why
                 return list(job.inputs)
             return [ancient(path) for path in job.inputs]
 
@@ -105,7 +108,8 @@ class Snakefile:
         try:
             local = self.workflow.local_exec
             jobs = list(self.workflow.dag.needrun_jobs())
-            preflight.check(self.project, self.mirror, jobs, here=local)
+            if not self.workflow.touch:
+                preflight.check(self.project, self.mirror, jobs, here=local)
         except PunchlineError as error:
             fail(error)
         write_chosen(self.selection, self.config)
@@ -126,14 +130,19 @@ class Snakefile:
         results/table8.csv lies below the run's folder; table8 and yesbut/table2 name tables too. Ends with an error for
         one that no rule makes.
         """
-        settings = getattr(self.workflow, "dag_settings", None)
-        asked = {os.path.relpath(name) for name in (*settings.targets, *settings.forcerun)} if settings else ()
-        if path not in asked:
+        settings = self.workflow.dag_settings
+        if settings is None or path not in self.asked:  # None: rules are being read
             return self.as_stored(path)
         name = self.graph.in_run(self.graph.table_target(str(path)))
         if not any(rule.is_producer(name) for rule in self.workflow.rules) and not Path(name).exists():
             fail(PunchlineError(f"no target {path!r}", way_out=self.way_to(str(path))))
         return self.as_stored(name)
+
+    @functools.cached_property
+    def asked(self) -> set[str]:
+        """What the command line names."""
+        settings = self.workflow.dag_settings
+        return {os.path.relpath(name) for name in (*settings.targets, *settings.forcerun)}
 
     def way_to(self, path: str) -> str:
         """What a target that there is not lacks, or is like."""
