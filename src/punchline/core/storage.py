@@ -9,6 +9,7 @@ import hashlib
 import io
 import itertools
 import os
+import sys
 import tempfile
 import weakref
 from array import array
@@ -158,6 +159,9 @@ class Keyed(Mapping[str, R]):
         return len(self._places)
 
 
+SHORT = 32  # characters
+
+
 def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
     """Records of a CSV with header as (first physical line of the record, {column: cell}).
 
@@ -190,7 +194,8 @@ def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> li
                     raise PunchlineError(
                         f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
                     )
-                records.append((start, dict(zip(header, cells, strict=True))))
+                short = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)  # labels come again and again
+                records.append((start, dict(zip(header, short, strict=True))))
             start = reader.line_num + 1
     except csv.Error as error:
         raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
