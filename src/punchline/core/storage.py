@@ -159,7 +159,7 @@ class Keyed(Mapping[str, R]):
         return len(self._places)
 
 
-SHORT = 32  # characters
+SHORT = 32  # characters of a cell that may come again and again, as labels do, and is kept once
 
 
 def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
@@ -194,8 +194,8 @@ def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> li
                     raise PunchlineError(
                         f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
                     )
-                short = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)  # labels come again and again
-                records.append((start, dict(zip(header, short, strict=True))))
+                once = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)
+                records.append((start, dict(zip(header, once, strict=True))))
             start = reader.line_num + 1
     except csv.Error as error:
         raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
