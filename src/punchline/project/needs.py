@@ -474,8 +474,7 @@ class Project(Asking):
         """What all answers have cost: of models, and of judges on them."""
         asked = self.asked()
         prices = [[b, m, hop, card.name, msgspec.to_builtins(card.price)] for b, m, hop, card, _ in asked]
-        answers = (self._own(b, m) if hop == "answer" else self._hop(b, hop, m) for b, m, hop, _, _ in asked)
-        needs = tuple(need[1] for need in answers)
+        needs = tuple((self._own(b, m) if hop == "answer" else self._hop(b, hop, m))[1] for b, m, hop, *_ in asked)
         return Step("cost", (), (self.paths.cost,), needs, {"asked": prices}, ("punchline.stages.cost",))
 
     @_once
