@@ -57,7 +57,7 @@ if GRAPH.chained():
 
 # One job a judge or scorer, over all models and benchmarks that it is asked about. No wildcard can name these jobs: which files
 # one writes hangs on the selection, and no part of their paths is the judge. So each is a rule of its own.
-for judge, about in GRAPH.judges().items():
+for judge, about in PROJECT.judged.items():
 
     rule:
         name:

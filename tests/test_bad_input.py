@@ -24,8 +24,7 @@ from punchline.benchmarks.pixelhumor import demo
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Grade, Item, ModelCard, Request, Response
-from punchline.core.storage import parse_csv, read_columns, read_table, write_table
-from punchline.project.needs import digests_in
+from punchline.core.storage import digests_in, parse_csv, read_columns, read_table, write_table
 from punchline.project.selection import read_card, read_selection
 from punchline.stages.cells import who_in
 from punchline.stages.grade import grade

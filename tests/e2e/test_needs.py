@@ -51,8 +51,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, 
 def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[list[str]]]) -> None:
     """Every file of data/ and results/ that a script opens is a need of its step, what the step makes, or a journal."""
     from punchline.project.needs import Project as Needs
-    from punchline.project.needs import walk
-    from punchline.project.provenance import recorded
+    from punchline.project.provenance import recorded, walk
     from punchline.stages.job import read_selection
 
     projects: dict[str, Needs] = {}

@@ -38,9 +38,10 @@ from punchline.core.records import (
 from punchline.core.storage import parse_csv, read_records, read_table, sha256_file
 from punchline.core.threads import threads
 from punchline.project import paths
+from punchline.project.asking import role_of, shown
 from punchline.project.hops import CHAINED, Hop
 from punchline.project.lineage import File, Lineage, document, files_of, lineage_path, root_of
-from punchline.project.needs import Project, role_of, shown
+from punchline.project.needs import Project
 from punchline.project.selection import read_card
 from punchline.stages import prepare
 from punchline.stages.cells import read_cells

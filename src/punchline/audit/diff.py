@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from punchline.audit.state import check_shown
 from punchline.core.errors import PunchlineError
 from punchline.project.lineage import Lineage
-from punchline.project.needs import Project, walk
-from punchline.project.provenance import recorded
+from punchline.project.needs import Project
+from punchline.project.provenance import recorded, walk
 from punchline.project.runs import changes, made_with
 
 SOURCES = (

@@ -17,8 +17,9 @@ from punchline.cli.base import SELECTION, app, as_table, overrides, snakemake
 from punchline.core.errors import PunchlineError
 from punchline.core.records import LedgerEntry
 from punchline.core.storage import read_columns, read_records
-from punchline.project.needs import Project, walk
+from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
+from punchline.project.provenance import walk
 from punchline.project.selection import chosen_before, named_run, read_selection
 from punchline.stages.cost import PLAN
 

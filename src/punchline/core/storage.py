@@ -9,6 +9,7 @@ import hashlib
 import io
 import itertools
 import os
+import sys
 import tempfile
 import weakref
 from array import array
@@ -141,8 +142,7 @@ class Keyed(Mapping[str, R]):
     def __init__(self, path: str | Path, kind: type[R], field: str = "item_id") -> None:
         self._decoder = msgspec.json.Decoder(kind)
         self._places: dict[str, int] = {}
-        self._file = Path(path).open("rb")  # noqa: SIM115, as long as there is who reads it
-        weakref.finalize(self, self._file.close)
+        self._file = _opened(path, self)
         place = 0
         for number, line in enumerate(self._file, start=1):
             self._places[getattr(_record(self._decoder, line, path, number, kind), field)] = place
@@ -157,6 +157,9 @@ class Keyed(Mapping[str, R]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+SHORT = 32  # characters of a cell that may come again and again, as labels do, and is kept once
 
 
 def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
@@ -191,7 +194,8 @@ def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> li
                     raise PunchlineError(
                         f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
                     )
-                records.append((start, dict(zip(header, cells, strict=True))))
+                once = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)
+                records.append((start, dict(zip(header, once, strict=True))))
             start = reader.line_num + 1
     except csv.Error as error:
         raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
@@ -256,8 +260,7 @@ class Stored(Sequence[R]):
     def __init__(self, path: str | Path, kind: type[R]) -> None:
         self.path, self.kind = path, kind
         with _naming(path):
-            # ParquetFile, as pq.read_table imports pandas.
-            self._file = pq.ParquetFile(pa.OSFile(str(path)))
+            self._file = pq.ParquetFile(_opened(path, self))  # as pq.read_table imports pandas
         self._starts = [0]
         for group in range(self._file.num_row_groups):
             self._starts.append(self._starts[-1] + self._file.metadata.row_group(group).num_rows)
@@ -335,6 +338,13 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
     return _decoded(table, rows, kind, path)
 
 
+def _opened(path: str | Path, reader: object) -> IO[bytes]:
+    """A file that is open for as long as its reader is there."""
+    file = Path(path).open("rb")  # noqa: SIM115
+    weakref.finalize(reader, file.close)
+    return file
+
+
 @contextmanager
 def _naming(path: str | Path) -> Iterator[None]:
     """What is wrong with a parquet file becomes a PunchlineError; one that is not there stays FileNotFoundError."""
@@ -375,10 +385,14 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
 
 def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Some columns of a table of records, unchecked. Raises PunchlineError for a file that is not one."""
-    with _naming(path):
-        file = pq.ParquetFile(pa.OSFile(str(path)))
-        table: dict[str, list[Any]] = file.read(columns=list(columns), use_threads=False).to_pydict()
+    with _naming(path), Path(path).open("rb") as file:
+        table: dict[str, list[Any]] = pq.ParquetFile(file).read(columns=list(columns), use_threads=False).to_pydict()
     for column in columns:
         if column not in table:
             raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)
     return table
+
+
+def digests_in(path: str | Path) -> list[str]:
+    """The digests of a table's records, unchecked."""
+    return [str(value) for value in read_columns(path, ["digest"])["digest"]]

@@ -7,10 +7,10 @@ The text of an answer is what the file says; whether it is a refusal is not gues
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import punchline
 from punchline.bench.released import JUDGE, Answer, Answers, Format, Select
@@ -18,8 +18,10 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
 from punchline.core.engine import check_options, response
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import ModelCard, Request, Response, State, digest_of, sha256
-from punchline.project import code
+from punchline.core.records import ModelCard, Request, Response, State, digest_of
+from punchline.project import code, digests
+
+T = TypeVar("T")
 
 OPTIONS = ("format", "path", "select")
 
@@ -93,14 +95,13 @@ class Replay:
             )
         return found
 
-    @cached_property
-    def _contents(self) -> dict[str, bytes]:
-        """{name: content} of the files that are read."""
-        return {Path(file).name: self._read(file) for file in self.files}
+    def _of_files(self, read: Callable[[Path], T]) -> dict[str, T]:
+        """{name: what is read of it} of the files."""
+        return {Path(file).name: self._read(file, read) for file in self.files}
 
-    def _read(self, file: str) -> bytes:
+    def _read(self, file: str, read: Callable[[Path], T]) -> T:
         try:
-            return Path(file).read_bytes()
+            return read(Path(file))
         except (OSError, ValueError) as error:  # ValueError: a path with a NUL
             raise PunchlineError(
                 f"cannot read the answers in {file!r}: {getattr(error, 'strerror', None) or error}",
@@ -111,12 +112,12 @@ class Replay:
 
     @cached_property
     def _answers(self) -> Answers:
-        return self._format.read(self._contents, self.path, self.select)
+        return self._format.read(self._of_files(Path.read_bytes), self.path, self.select)
 
     def identity(self) -> dict[str, Any]:
         """Format, selection and the file's digest; its path does not matter."""
-        digests = {name: sha256(content) for name, content in self._contents.items()}
-        digest = digest_of(digests) if self._format.FILES else "".join(digests.values())
+        of_files = self._of_files(digests.of_file)
+        digest = digest_of(of_files) if self._format.FILES else "".join(of_files.values())
         return {"format": self.format, "sha256": digest, "select": self.select}
 
     def code(self, benchmark: str) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from punchline.core.engine import check_files
 from punchline.project.hops import CHAINED
-from punchline.project.needs import Project, walk
+from punchline.project.needs import Project
 from punchline.project.paths import Paths
-from punchline.project.provenance import Checks, Need, Step
+from punchline.project.provenance import Checks, Need, Step, asked_again, walk
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Graph:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.again: set[str] = set()  # rules and files that somebody asks to make again, or `all`
-        self.check = Checks(self.asked_again)
+        self.check = Checks(lambda step: asked_again(step, self.again))
         for card in project.cards.values():
             check_files(card, project.engines[card.name])
         self.tables = {  # a table's path below the results, without its ending: (benchmark, table)
@@ -36,9 +36,6 @@ class Graph:
             for benchmark in project.selection.benchmarks
             for name, spec in project.benchmark(benchmark).TABLES.items()
         }
-
-    def asked_again(self, step: Step) -> bool:
-        return bool(self.again & {"all", step.rule, *step.outputs})
 
     def labels(self, table: str) -> dict[str, str]:
         """How Snakemake's report calls a table."""
@@ -121,17 +118,6 @@ class Graph:
         project = self.project
         model = project.selection.models[0]
         return [name for name in project.selection.benchmarks if CHAINED in project.hops(name, model)]
-
-    def judges(self) -> dict[str, list[tuple[str, str, str]]]:
-        """{judge or scorer: (benchmark, hop, model) of the answers that it is asked about}."""
-        project = self.project
-        found: dict[str, list[tuple[str, str, str]]] = {}
-        for benchmark in project.selection.benchmarks:
-            for model in project.selection.models:
-                for hop, who in project.hops(benchmark, model).items():
-                    if hop != CHAINED:
-                        found.setdefault(who, []).append((benchmark, hop, model))
-        return found
 
 
 def _file(need: Need) -> str:

@@ -25,9 +25,10 @@ from punchline.core.records import (
     canonical,
     digest_of,
 )
+from punchline.core.storage import digests_in
 from punchline.project import adapters, digests
-from punchline.project.needs import Project, digests_in, walk
-from punchline.project.provenance import Need
+from punchline.project.needs import Project
+from punchline.project.provenance import Need, walk
 from punchline.project.selection import Selection
 
 FORMAT = 1

@@ -2,14 +2,14 @@
 
 The rules of Snakemake take their inputs from here, records of what was made (provenance.py) and lineages name what is
 said here, and the audit walks it. One method an artefact; its name is the rule's, its parameters are the rule's
-wildcards. Cheap: cards and manifests are read, and of engines their identity.
+wildcards. Cheap: cards and manifests are read, and of engines their identity. Who is asked: asking.py.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,15 @@ from typing import Any
 import msgspec
 
 from punchline.core import benchmark as benchmarks
-from punchline.core import engine as engines
-from punchline.core.benchmark import Benchmark
-from punchline.core.engine import Engine, Released, model_key
-from punchline.core.errors import PunchlineError, nearest
+from punchline.core.engine import Engine, Released
 from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
-from punchline.core.storage import parse_csv, read_columns, read_records, read_table
-from punchline.project import adapters, code, digests, paths, recipes, revisions, small_models
+from punchline.core.storage import digests_in, parse_csv, read_records, read_table
+from punchline.project import adapters, code, digests, paths, recipes, small_models
+from punchline.project.asking import Asking, key_so_far, role_of, shown
 from punchline.project.code import prompts as prompts_of
-from punchline.project.hops import CHAINED, RELEASED, Hop, by_journal, card_of_released, hops_of, scorers_of
-from punchline.project.paths import Paths
-from punchline.project.provenance import Need, Step
-from punchline.project.selection import Selection, read_card, stems
+from punchline.project.hops import CHAINED, RELEASED, by_journal, card_of_released
+from punchline.project.provenance import Need, Step, walk
+from punchline.project.selection import Selection, read_card
 
 
 def _once(method: Callable[..., Step]) -> Callable[..., Step]:
@@ -46,93 +43,12 @@ def _once(method: Callable[..., Step]) -> Callable[..., Step]:
     return get
 
 
-KeyOf = Callable[[Engine, ModelCard, str], str]
-
-
-def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
-    """Who answers; nothing while weights or a lock are not there yet."""
-    try:
-        with revisions.locked_only():
-            return model_key(engine, card, benchmark)
-    except PunchlineError:
-        return ""
-
-
-class Project:
+class Project(Asking):
     """The artefacts of one selection."""
 
     def __init__(self, selection: Selection) -> None:
-        self.selection = selection
-        self.paths = Paths(selection.corpus.raw, selection.run)
+        super().__init__(selection)
         self.steps: dict[tuple[str, ...], Step] = {}
-
-    # Who is asked
-
-    @functools.cached_property
-    def cards(self) -> dict[str, ModelCard]:
-        return {name: read_card(name) for name in self.selection.models}
-
-    @functools.cached_property
-    def engines(self) -> dict[str, Engine]:
-        return {name: engines.load(card, self.selection.seed) for name, card in self.cards.items()}
-
-    @functools.cached_property
-    def judges(self) -> dict[str, ModelCard]:
-        """Cards of the judge and the scorers, by name."""
-        names = [*([self.selection.judge] if self.selection.judge else []), *self.selection.scorers]
-        return {name: read_card(name, "config/judge") for name in names}
-
-    @functools.cached_property
-    def judging(self) -> dict[str, Engine]:
-        """Engines of the judge and the scorers, by name."""
-        return {name: engines.load(card, self.selection.seed) for name, card in self.judges.items()}
-
-    def benchmark(self, name: str) -> Benchmark:
-        return benchmarks.load(name)
-
-    def hops(self, benchmark: str, model: str) -> dict[str, str]:
-        """{hop: who answers it} of one model's answers, in the order in which they are answered."""
-        return hops_of(
-            self.benchmark(benchmark),
-            self.cards[model],
-            self.engines[model],
-            conditions=self.conditions(benchmark),
-            judge=self.selection.judge,
-            scorers=scorers_of(self.judges[name] for name in self.selection.scorers),
-        )
-
-    def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Hop]:
-        """Who answers each hop of a model's answers, with engine and key."""
-        found = []
-        for name, who in self.hops(benchmark, model).items():
-            if name == CHAINED or who == RELEASED:
-                card, engine = self.cards[model], self.engines[model]
-                key = key_of(engine, card, benchmark)
-                gives = card if name == CHAINED else card_of_released(engine)
-            else:
-                card, engine = self.judges[who], self.judging[who]
-                key, gives = key_of(engine, card, benchmark), card
-            found.append(Hop(name, who, gives, engine, key))
-        return found
-
-    def about(self, judge: str) -> list[tuple[str, str, str]]:
-        """(benchmark, hop, model) of the answers that a judge or scorer is asked about."""
-        return [
-            (benchmark, hop, model)
-            for benchmark in self.selection.benchmarks
-            for model in self.selection.models
-            for hop, who in self.hops(benchmark, model).items()
-            if hop != CHAINED and who == judge
-        ]
-
-    def conditions(self, benchmark: str) -> list[str]:
-        """Selected conditions that the benchmark has."""
-        return [name for name in self.benchmark(benchmark).CONDITIONS if name in self.selection.conditions]
-
-    def illustrated(self, benchmark: str) -> bool:
-        """Whether some selected model looks at the benchmark's images."""
-        looked_at = (engines.looks_at(engine, benchmark) for engine in self.engines.values())
-        return self.benchmark(benchmark).IMAGES and any(looked_at)
 
     def steps_of(self, rule: str, *wildcards: str) -> list[Step]:
         """What one job of a rule makes: one step, or those of all benchmarks that one start of an engine serves."""
@@ -143,7 +59,7 @@ class Project:
             chained = [name for name in self.selection.benchmarks if CHAINED in self.hops(name, model)]
             return [self.hop_snapshot(benchmark, CHAINED, model) for benchmark in chained]
         if rule == "judge":
-            return [self.hop_snapshot(*names) for names in self.about(*wildcards)]
+            return [self.hop_snapshot(*names) for names in self.judged.get(wildcards[0], [])]
         return [getattr(self, rule)(*wildcards)]
 
     @staticmethod
@@ -215,21 +131,18 @@ class Project:
         """The published images, by their ledger: drawn or fetched, or missing with a reason, which is a result too."""
         drawn = self.selection.corpus.drawn
         pins = [] if drawn else self._pins(benchmark)
+        beside = self._raw(benchmark, list(self.annotations(benchmark))[:1]) if drawn else []  # the images lie there
         ledger = self.paths.ledger(benchmark)
         return Step(
             "drawn_images" if drawn else "fetch_images",
             (benchmark,),
             (ledger,),
-            (self._selected(benchmark), *pins, *(self._drawn(benchmark) if drawn else ())),
+            (self._selected(benchmark), *pins, *beside),
             {},
             ("punchline.stages.pictures",) if drawn else (),
             extra=lambda: [str(entry.path) for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"],
             extra_role="image",
         )
-
-    def _drawn(self, benchmark: str) -> list[Need]:
-        """The drawn files: the images lie beside them."""
-        return self._raw(benchmark, list(self.annotations(benchmark))[:1])
 
     def _pins(self, benchmark: str) -> list[Need]:
         """What the images must be. The lock, which fetching itself extends, does not decide; the audit reads it."""
@@ -333,28 +246,10 @@ class Project:
             found += [Need("model", path) for path in own]
         adapter = card.options.get("adapter")
         if isinstance(adapter, str):
-            step = functools.partial(self.finetune, adapter) if self._trainable(card, adapter) else None
+            trains = recipes.can_train(card, adapter, self.selection.benchmarks)
+            step = functools.partial(self.finetune, adapter) if trains else None
             found.append(Need("adapter", paths.adapter(adapter), step))
         return found
-
-    def _trainable(self, card: ModelCard, adapter: str) -> bool:
-        """Whether an adapter has a recipe. Raises PunchlineError for one that is neither there nor trainable."""
-        there = Path(paths.adapter(adapter)).is_file()
-        if adapter not in stems(recipes.FOLDER):
-            if there:
-                return False
-            way_out = nearest(adapter, stems(recipes.FOLDER))
-            raise PunchlineError(f"no recipe {adapter!r}. {way_out}", file=card.file, field="adapter")
-        recipe = recipes.read_recipe(adapter)
-        if recipe.benchmark in self.selection.benchmarks:
-            return True
-        if there:
-            return False
-        raise PunchlineError(
-            f"the adapter {adapter} is not trained, and training it needs items of {recipe.benchmark}",
-            file=card.file,
-            way_out="Select that benchmark too",
-        )
 
     @_once
     def small_model(self, name: str) -> Step:
@@ -527,44 +422,6 @@ class Project:
     def _cells(self, benchmark: str, model: str) -> Need:
         return Need("cells", self.paths.cells(benchmark, model), functools.partial(self.cells, benchmark, model))
 
-    def part(self, benchmark: str, table: str) -> Selection:
-        """The part of the selection that a table can hang on; all else is at its default, so that it moves nothing.
-
-        A table of the data itself takes the released files whole: it hangs on the corpus only.
-        """
-        selection, loaded = self.selection, self.benchmark(benchmark)
-        spec = loaded.TABLES[table]
-        corpus = msgspec.structs.replace(selection.corpus, sources=None)
-        nothing = msgspec.structs.replace(
-            selection,
-            corpus=corpus,
-            benchmarks=[benchmark],
-            models=[],
-            judge=None,
-            scorers=[],
-            conditions=[],
-            subset=None,
-            subset_sha256=None,
-            limit=None,
-            samples=1,
-            scoring=selection.scoring if spec.graded else None,
-        )
-        if not spec.graded:
-            return nothing
-        sources = (selection.corpus.sources or {}).get(benchmark)
-        return msgspec.structs.replace(
-            nothing,
-            corpus=msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources}),
-            models=selection.models,
-            judge=selection.judge if "judge" in loaded.JUDGES else None,
-            scorers=[name for name in selection.scorers if self.judges[name].options.get("metric") in loaded.JUDGES],
-            conditions=self.conditions(benchmark),
-            subset=selection.subset,
-            subset_sha256=selection.subset_sha256,
-            limit=selection.limit,
-            samples=selection.samples,
-        )
-
     @_once
     def table(self, benchmark: str, table: str) -> Step:
         loaded = self.benchmark(benchmark)
@@ -621,34 +478,12 @@ class Project:
             "discrepancies", (), (self.paths.discrepancies,), tuple(needs), {}, ("punchline.stages.tabulate", *code)
         )
 
-    def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
-        """(benchmark, model, hop, card of who is asked, snapshot) of everything that is asked of anybody."""
-        found = []
-        for benchmark in self.selection.benchmarks:
-            for model, card in self.cards.items():
-                found.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
-                for hop, who in self.hops(benchmark, model).items():
-                    asked: ModelCard | None = card if hop == CHAINED else self.judges.get(who)
-                    if who == RELEASED:
-                        asked = card_of_released(self.engines[model]) or ModelCard(name=RELEASED, engine="replay")
-                    assert asked is not None
-                    found.append((benchmark, model, hop, asked, self.paths.hop_snapshot(benchmark, hop, model)))
-        return found
-
-    def _snapshots(self) -> list[Need]:
-        """All answers: of models, and of judges on them."""
-        needs = []
-        for benchmark in self.selection.benchmarks:
-            for model in self.selection.models:
-                needs += self._own(benchmark, model)[1:2]
-                for hop in self.hops(benchmark, model):
-                    needs.append(self._hop(benchmark, hop, model)[1])
-        return needs
-
     @_once
     def cost(self) -> Step:
-        prices = [[b, m, hop, card.name, msgspec.to_builtins(card.price)] for b, m, hop, card, _ in self.asked()]
-        needs = tuple(self._snapshots())
+        """What all answers have cost: of models, and of judges on them."""
+        asked = self.asked()
+        prices = [[b, m, hop, card.name, msgspec.to_builtins(card.price)] for b, m, hop, card, _ in asked]
+        needs = tuple((self._own(b, m) if hop == "answer" else self._hop(b, hop, m))[1] for b, m, hop, *_ in asked)
         return Step("cost", (), (self.paths.cost,), needs, {"asked": prices}, ("punchline.stages.cost",))
 
     @_once
@@ -661,40 +496,6 @@ class Project:
         return Step(
             "metrics", (), (self.paths.metrics, self.paths.plots), tuple(needs), {}, ("punchline.stages.metrics", *code)
         )
-
-
-def walk(step: Step) -> Iterator[tuple[Need, Step]]:
-    """Every need of a step and of what makes its needs, each path once, with the step that it is a need of."""
-    seen: set[str] = set()
-    queue = [step]
-    while queue:
-        current = queue.pop(0)
-        for need in current.needs:
-            if need.path in seen or not need.decides:
-                continue
-            seen.add(need.path)
-            yield need, current
-            if need.step is not None and need.step() not in queue:
-                queue.append(need.step())
-
-
-def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
-    """What a benchmark's tables can show of a card: what is asked, its row in the paper, its caveat, any prices."""
-    paper = card.papers.get(benchmark)
-    return msgspec.structs.replace(
-        card,
-        papers={} if paper is None else {benchmark: paper},
-        gpus=None,
-        licence=None,
-        note=None,
-        gone=None,
-        price=card.price if prices else None,
-    )
-
-
-def role_of(hop: str) -> str:
-    """How a hop's files are called in a lineage: judge's, bertscore's, chained."""
-    return hop if hop == CHAINED else f"{hop}'s"
 
 
 def ledger_content(entries: Sequence[LedgerEntry]) -> Any:
@@ -711,8 +512,3 @@ def printed(file: str, table: str) -> Any:
 def answers_in(path: str | Path) -> str:
     """One digest of all records of a table."""
     return str(digests.cached("answers", path, lambda: digest_of_all(digests_in(path))))
-
-
-def digests_in(path: str | Path) -> list[str]:
-    """The column `digest` of a table of records."""
-    return [str(value) for value in read_columns(path, ["digest"])["digest"]]

@@ -112,8 +112,9 @@ class Paths:
 
     def pictures(self, benchmark: str) -> str:
         """Folder of what models see."""
-        corpus = self.raw_root.removeprefix(RAW).strip("/")
-        return "/".join(filter(None, (IMAGES, corpus, benchmark)))
+        within = f"{self.raw_root}/".removeprefix(f"{RAW}/")
+        corpus = within if within != f"{self.raw_root}/" else f"_/{within}"  # no name begins with _
+        return f"{IMAGES}/{corpus}{benchmark}"
 
     # Views of the selection
 

@@ -12,8 +12,9 @@ from punchline.core.journal import parse_journal
 from punchline.core.records import ModelCard, Request
 from punchline.core.storage import read_table
 from punchline.project import adapters, paths
+from punchline.project.asking import key_so_far
 from punchline.project.hops import RELEASED
-from punchline.project.needs import Project, key_so_far
+from punchline.project.needs import Project
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import too_small
 from punchline.project.selection import read_card
@@ -65,7 +66,7 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
     for wildcards in by_rule.get("judge", ()):
         who = wildcards["judge"]
         if who != RELEASED and who not in project.selection.scorers:
-            about = project.about(who)
+            about = project.judged.get(who, [])
             yield project.judges[who], project.judging[who], [_of_hop(project, names, who) for names in about]
 
 

@@ -7,7 +7,8 @@ came (a run, dvc checkout, git, rsync, a backup) and what their times say does n
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -114,6 +115,28 @@ class Check(NamedTuple):
 CURRENT = Check(None)
 
 
+def asked_again(step: Step, again: Collection[str]) -> bool:
+    """Whether somebody asked to make a step again, current or not: by its rule, a file of it, or `all`."""
+    return not {"all", step.rule, *step.outputs}.isdisjoint(again)
+
+
+def walk(step: Step) -> Iterator[tuple[Need, Step]]:
+    """Every need of a step and of what makes its needs, each path once, with the step that it is a need of."""
+    seen: set[str] = set()
+    queue = deque([step])
+    queued = {id(step)}
+    while queue:
+        current = queue.popleft()
+        for need in current.needs:
+            if need.path in seen or not need.decides:
+                continue
+            seen.add(need.path)
+            yield need, current
+            if need.step is not None and id(made := need.step()) not in queued:
+                queued.add(id(made))
+                queue.append(made)
+
+
 class Checks:
     """Which artefacts are current, each looked at once."""
 
@@ -190,7 +213,7 @@ def _differences(made: Made, step: Step, inputs: Mapping[str, str]) -> Iterator[
         yield f"{changed[0]} {what}{more}"
     now = _plain(step.parameters)
     for name in sorted(now.keys() | made.parameters.keys()):
-        if now.get(name) != made.parameters.get(name):
+        if canonical(now.get(name)) != canonical(made.parameters.get(name)):  # 1 is not true
             yield f"{name}: {_short(made.parameters.get(name))} → {_short(now.get(name))}"
     if made.code != step.code_digest:
         yield "its code changed"

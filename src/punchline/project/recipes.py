@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal
 
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Record
-from punchline.project import adapters
+from punchline.core.records import ModelCard, Record
+from punchline.project import adapters, paths
 from punchline.project.selection import as_record, read_card, read_yaml, stems
 
 FOLDER = "config/finetune"
@@ -144,3 +144,24 @@ def _check(recipe: Recipe) -> None:
 def trainable() -> list[str]:
     """Benchmarks that say what is to be learnt from their gold."""
     return [name for name in benchmark_names() if benchmarks.training(name) is not None]
+
+
+def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> bool:
+    """Whether an adapter has a recipe for selected benchmarks.
+
+    Raises PunchlineError for one that is neither there nor trainable.
+    """
+    there = Path(paths.adapter(adapter)).is_file()
+    if adapter not in stems(FOLDER):
+        if there:
+            return False
+        way_out = nearest(adapter, stems(FOLDER))
+        raise PunchlineError(f"no recipe {adapter!r}. {way_out}", file=card.file, field="adapter")
+    benchmark = read_recipe(adapter).benchmark
+    if benchmark in benchmarks or there:
+        return benchmark in benchmarks
+    raise PunchlineError(
+        f"the adapter {adapter} is not trained, and training it needs items of {benchmark}",
+        file=card.file,
+        way_out="Select that benchmark too",
+    )

@@ -218,7 +218,7 @@ def _counts(states: Mapping[str, int]) -> str:
 def write_verdicts(project: Project, judge: str) -> None:
     """What a judge or scorer says of all models' answers: one start of its engine. RELEASED: verdicts from files."""
     rounds: dict[tuple[str, str], list[str]] = {}
-    for benchmark, hop, model in project.about(judge):
+    for benchmark, hop, model in project.judged.get(judge, []):
         if not current(project.hop_snapshot(benchmark, hop, model)):
             rounds.setdefault((benchmark, hop), []).append(model)
     with ExitStack() as opened:  # each engine serves all benchmarks: one loading of weights

@@ -15,19 +15,14 @@ from punchline.core.progress import say
 from punchline.core.threads import THREADS
 from punchline.project.needs import Project
 from punchline.project.processes import AGAIN, SELECTION, end_with_owner
-from punchline.project.provenance import Checks, Step, record
+from punchline.project.provenance import Checks, Step, asked_again, record
 from punchline.project.selection import Selection
-
-
-def asked_again(step: Step) -> bool:
-    """Whether somebody asked to make a step again, current or not."""
-    again = set(filter(None, os.environ.get(AGAIN, "").split(",")))
-    return bool(again & {"all", step.rule, *step.outputs})
 
 
 def current(step: Step) -> bool:
     """Whether there is nothing to do for a step whose inputs are there."""
-    return not asked_again(step) and Checks(below=False)(step).reason is None
+    again = os.environ.get(AGAIN, "").split(",")
+    return not asked_again(step, again) and Checks(below=False)(step).reason is None
 
 
 def make(step: Step, write: Callable[[], None]) -> None:

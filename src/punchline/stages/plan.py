@@ -11,8 +11,9 @@ from punchline.core.journal import Key, parse_journal
 from punchline.core.records import Gold, ImageRef, Item, ModelCard, Request, Response
 from punchline.core.storage import Keyed, read_table
 from punchline.project import paths
+from punchline.project.asking import key_so_far
 from punchline.project.hops import CHAINED, JUDGE, RELEASED, Hop
-from punchline.project.needs import Project, key_so_far
+from punchline.project.needs import Project
 from punchline.stages.ask import ask_hop
 from punchline.stages.cost import Row, plan_row
 

@@ -22,9 +22,10 @@ from punchline.core.benchmark import SCORERS
 from punchline.core.records import Item, ModelCard, Rule
 from punchline.core.storage import csv_text, read_records, write_bytes, write_text
 from punchline.project import adapters, paths
+from punchline.project.asking import shown
 from punchline.project.hops import CHAINED, JUDGE
 from punchline.project.lineage import FORMAT, Asked, Lineage, Model, document, files_of, kind_of, lineage_path, root_of
-from punchline.project.needs import Project, shown
+from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
 from punchline.stages.cells import Cells, Who, read_cells, scope_of
 from punchline.stages.job import make

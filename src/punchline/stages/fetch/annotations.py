@@ -81,8 +81,9 @@ def fetch_annotations(
                 continue
             tried = []
             content = None
+            limit = max(ANNOTATION_BYTES, entry.bytes)
             if mirror and "://" in entry.url:
-                content, why = from_mirror(web, mirror, entry.mirror, {entry.sha256}, ANNOTATION_BYTES)
+                content, why = from_mirror(web, mirror, entry.mirror, {entry.sha256}, limit)
                 if content is None:
                     tried.append(why)
                     report(f"{entry.path}: {why}")
@@ -93,7 +94,7 @@ def fetch_annotations(
                     content = None
             elif content is None:
                 try:
-                    content = web.get(entry.url, limit=ANNOTATION_BYTES, own=True).content
+                    content = web.get(entry.url, limit=limit, own=True).content
                 except Missing as missing:
                     tried.append(str(missing))
                 else:

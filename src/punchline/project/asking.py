@@ -1,0 +1,186 @@
+"""Who is asked what in a selection: models, judges and scorers, their engines, hops and conditions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import msgspec
+
+from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
+from punchline.core.benchmark import Benchmark
+from punchline.core.engine import Engine, model_key
+from punchline.core.errors import PunchlineError
+from punchline.core.records import ModelCard
+from punchline.project import revisions
+from punchline.project.hops import CHAINED, RELEASED, Hop, card_of_released, hops_of, scorers_of
+from punchline.project.paths import Paths
+from punchline.project.selection import Selection, read_card
+
+KeyOf = Callable[[Engine, ModelCard, str], str]
+
+
+def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
+    """Who answers; nothing while weights or a lock are not there yet."""
+    try:
+        with revisions.locked_only():
+            return model_key(engine, card, benchmark)
+    except PunchlineError:
+        return ""
+
+
+class Asking:
+    """The models, judges and scorers of one selection."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self.paths = Paths(selection.corpus.raw, selection.run)
+        self._hops: dict[tuple[str, str], dict[str, str]] = {}
+
+    @functools.cached_property
+    def cards(self) -> dict[str, ModelCard]:
+        return {name: read_card(name) for name in self.selection.models}
+
+    @functools.cached_property
+    def engines(self) -> dict[str, Engine]:
+        return {name: engines.load(card, self.selection.seed) for name, card in self.cards.items()}
+
+    @functools.cached_property
+    def judges(self) -> dict[str, ModelCard]:
+        """Cards of the judge and the scorers, by name."""
+        names = [*([self.selection.judge] if self.selection.judge else []), *self.selection.scorers]
+        return {name: read_card(name, "config/judge") for name in names}
+
+    @functools.cached_property
+    def judging(self) -> dict[str, Engine]:
+        """Engines of the judge and the scorers, by name."""
+        return {name: engines.load(card, self.selection.seed) for name, card in self.judges.items()}
+
+    def benchmark(self, name: str) -> Benchmark:
+        return benchmarks.load(name)
+
+    def hops(self, benchmark: str, model: str) -> dict[str, str]:
+        """{hop: who answers it} of one model's answers, in the order in which they are answered."""
+        if (benchmark, model) not in self._hops:
+            self._hops[benchmark, model] = self._hops_of(benchmark, model)
+        return self._hops[benchmark, model]
+
+    @functools.cached_property
+    def _scorers(self) -> dict[str, str]:
+        return scorers_of(self.judges[name] for name in self.selection.scorers)
+
+    def _hops_of(self, benchmark: str, model: str) -> dict[str, str]:
+        return hops_of(
+            self.benchmark(benchmark),
+            self.cards[model],
+            self.engines[model],
+            conditions=self.conditions(benchmark),
+            judge=self.selection.judge,
+            scorers=self._scorers,
+        )
+
+    def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Hop]:
+        """Who answers each hop of a model's answers, with engine and key."""
+        found = []
+        for name, who in self.hops(benchmark, model).items():
+            if name == CHAINED or who == RELEASED:
+                card, engine = self.cards[model], self.engines[model]
+                key = key_of(engine, card, benchmark)
+                gives = card if name == CHAINED else card_of_released(engine)
+            else:
+                card, engine = self.judges[who], self.judging[who]
+                key, gives = key_of(engine, card, benchmark), card
+            found.append(Hop(name, who, gives, engine, key))
+        return found
+
+    @functools.cached_property
+    def judged(self) -> dict[str, list[tuple[str, str, str]]]:
+        """{judge or scorer: (benchmark, hop, model) of the answers that it is asked about}."""
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        for benchmark in self.selection.benchmarks:
+            for model in self.selection.models:
+                for hop, who in self.hops(benchmark, model).items():
+                    if hop != CHAINED:
+                        found.setdefault(who, []).append((benchmark, hop, model))
+        return found
+
+    def conditions(self, benchmark: str) -> list[str]:
+        """Selected conditions that the benchmark has."""
+        return [name for name in self.benchmark(benchmark).CONDITIONS if name in self.selection.conditions]
+
+    def illustrated(self, benchmark: str) -> bool:
+        """Whether some selected model looks at the benchmark's images."""
+        looked_at = (engines.looks_at(engine, benchmark) for engine in self.engines.values())
+        return self.benchmark(benchmark).IMAGES and any(looked_at)
+
+    def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
+        """(benchmark, model, hop, card of who is asked, snapshot) of everything that is asked of anybody."""
+        found = []
+        for benchmark in self.selection.benchmarks:
+            for model, card in self.cards.items():
+                found.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
+                for hop, who in self.hops(benchmark, model).items():
+                    asked: ModelCard | None = card if hop == CHAINED else self.judges.get(who)
+                    if who == RELEASED:
+                        asked = card_of_released(self.engines[model]) or ModelCard(name=RELEASED, engine="replay")
+                    assert asked is not None
+                    found.append((benchmark, model, hop, asked, self.paths.hop_snapshot(benchmark, hop, model)))
+        return found
+
+    def part(self, benchmark: str, table: str) -> Selection:
+        """The part of the selection that a table can hang on; all else is at its default, so that it moves nothing.
+
+        A table of the data itself takes the released files whole: it hangs on the corpus only.
+        """
+        selection, loaded = self.selection, self.benchmark(benchmark)
+        spec = loaded.TABLES[table]
+        corpus = msgspec.structs.replace(selection.corpus, sources=None)
+        nothing = msgspec.structs.replace(
+            selection,
+            corpus=corpus,
+            benchmarks=[benchmark],
+            models=[],
+            judge=None,
+            scorers=[],
+            conditions=[],
+            subset=None,
+            subset_sha256=None,
+            limit=None,
+            samples=1,
+            scoring=selection.scoring if spec.graded else None,
+        )
+        if not spec.graded:
+            return nothing
+        sources = (selection.corpus.sources or {}).get(benchmark)
+        return msgspec.structs.replace(
+            nothing,
+            corpus=msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources}),
+            models=selection.models,
+            judge=selection.judge if "judge" in loaded.JUDGES else None,
+            scorers=[name for name in selection.scorers if self.judges[name].options.get("metric") in loaded.JUDGES],
+            conditions=self.conditions(benchmark),
+            subset=selection.subset,
+            subset_sha256=selection.subset_sha256,
+            limit=selection.limit,
+            samples=selection.samples,
+        )
+
+
+def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
+    """What a benchmark's tables can show of a card: what is asked, its row in the paper, its caveat, any prices."""
+    paper = card.papers.get(benchmark)
+    return msgspec.structs.replace(
+        card,
+        papers={} if paper is None else {benchmark: paper},
+        gpus=None,
+        licence=None,
+        note=None,
+        gone=None,
+        price=card.price if prices else None,
+    )
+
+
+def role_of(hop: str) -> str:
+    """How a hop's files are called in a lineage: judge's, bertscore's, chained."""
+    return hop if hop == CHAINED else f"{hop}'s"
