@@ -25,7 +25,7 @@ from punchline.benchmarks import pixelhumor
 from punchline.core.journal import parse_journal
 from punchline.core.records import Gold, Item, Request, Response, sha256
 from punchline.core.storage import csv_text, read_table, replacing, write_records, write_table, write_text
-from punchline.project.needs import ledger_content
+from punchline.project.contents import ledger_content
 from punchline.project.processes import AGAIN
 from punchline.stages.fetch.ledger import read_ledger
 from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS

@@ -20,9 +20,10 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine, Released
 from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
 from punchline.core.storage import digests_in, parse_csv, read_records, read_table
-from punchline.project import adapters, code, digests, paths, recipes, small_models
+from punchline.project import adapters, code, paths, recipes, small_models
 from punchline.project.asking import Asking, key_so_far, role_of, shown
 from punchline.project.code import prompts as prompts_of
+from punchline.project.contents import answers_in, ledger_content, printed
 from punchline.project.hops import CHAINED, RELEASED, by_journal, card_of_released
 from punchline.project.provenance import Need, Step, walk
 from punchline.project.selection import Selection, read_card
@@ -496,19 +497,3 @@ class Project(Asking):
         return Step(
             "metrics", (), (self.paths.metrics, self.paths.plots), tuple(needs), {}, ("punchline.stages.metrics", *code)
         )
-
-
-def ledger_content(entries: Sequence[LedgerEntry]) -> Any:
-    """A ledger without when and from where: those differ from machine to machine."""
-    return [(e.item_id, e.state, e.reason, e.path, e.sha256) for e in entries]
-
-
-def printed(file: str, table: str) -> Any:
-    """What a paper prints in one table."""
-    rows = parse_csv(Path(file).read_bytes(), ("table",), file=file)
-    return [cells for _, cells in rows if cells["table"] == table]
-
-
-def answers_in(path: str | Path) -> str:
-    """One digest of all records of a table."""
-    return str(digests.cached("answers", path, lambda: digest_of_all(digests_in(path))))

@@ -1,21 +1,18 @@
-"""Word and character error rates of one text against another, as jiwer defines them."""
+"""Word and character error rates of one text against another (jiwer)."""
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from importlib.metadata import version
 
-from rapidfuzz.distance import Levenshtein  # what jiwer itself counts edits with, after aligning the texts for display
+import jiwer
+from rapidfuzz.distance import Levenshtein  # what jiwer itself counts edits with
 
 LIBRARY = f"jiwer-{version('jiwer')}"
-_SPACES = re.compile(r"\s\s+")
 
-
-def _words(text: str, numbers: dict[str, int]) -> list[int]:
-    """The words that jiwer's wer_default makes of a text, each as a number."""
-    words = _SPACES.sub(" ", text).strip().split(" ")
-    return [numbers.setdefault(word, len(numbers)) for word in words if word]
+# jiwer keeps the whole alignment: two bits for each pair of characters. Above this many pairs (50 MB) only the number
+# of edits is counted, which is all that the rates need.
+ALIGNED = 200_000_000
 
 
 @lru_cache(maxsize=4)  # both rules often score the same pair, one after the other
@@ -27,8 +24,8 @@ def error_rates(reference: str, candidate: str) -> tuple[float, float]:
     """
     if not reference.strip():
         raise ValueError("the error rates of an empty reference are undefined")
-    numbers: dict[str, int] = {}
-    words = _words(reference, numbers), _words(candidate, numbers)
-    characters = reference.strip(), candidate.strip()
-    wer, cer = (Levenshtein.distance(right, said) / len(right) for right, said in (words, characters))
-    return wer, cer
+    if len(reference) * len(candidate) > ALIGNED:
+        pairs = (reference.split(), candidate.split()), (reference.strip(), candidate.strip())
+        wer, cer = (Levenshtein.distance(right, given) / len(right) for right, given in pairs)
+        return wer, cer
+    return float(jiwer.wer(reference, candidate)), float(jiwer.cer(reference, candidate))
