@@ -114,5 +114,5 @@ def test_released_answers_that_are_not_there_or_broken(small: Project) -> None:
     answers = small.path / "data/replay/a.json"
     answers.parent.mkdir(parents=True, exist_ok=True)
     answers.write_text('{\n"borderless_1": {"panel_sequence": "1, 2')
-    assert "error: data/replay/a.json, line 2: malformed JSON" in refused(small, "models=[mine] limit=6")
+    assert "data/replay/a.json, line 2: not JSON" in refused(small, "models=[mine] limit=6")
     assert not Path(small.path / "data/responses/pixelhumor/mine.parquet").exists()

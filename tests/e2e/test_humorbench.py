@@ -80,7 +80,7 @@ def test_another_threshold_judges_again_and_asks_no_model(judged: Project) -> No
     assert "threshold: 0.3" in text
     card.write_text(text.replace("threshold: 0.3", "threshold: 1.0"))
     config = f"{ECHO} judge=overlap"
-    assert judged.to_run(LEADERBOARD, config=config) == {"judge_overlap", "grade", "table"}
+    assert judged.to_run(LEADERBOARD, config=config) == {"judge_overlap", "grade", "cells", "table"}
     answers, verdicts = judged.path / "data/responses/humorbench/echo.jsonl", judged.path / VERDICTS / "overlap.jsonl"
     asked, given, before = lines(answers), lines(verdicts), rows(judged, LEADERBOARD)[0]
     judged.snakemake(LEADERBOARD, config=config)
@@ -112,7 +112,7 @@ def test_both_benchmarks_in_one_run(tmp_path: Path) -> None:
     config = "benchmarks=all models=[echo,reading-order] judge=overlap limit=4"
     tables = ["results/table8.csv", LEADERBOARD, TABLE4, "results/humorbench/table1.csv", "results/discrepancies.csv"]
     said = project.snakemake(*tables, config=config)
-    assert said.count("rule judge_overlap:") == 1
+    assert said.count("verdicts of overlap") == 1
     by_model = {row["model"]: row for row in rows(project, LEADERBOARD)}
     assert [(by_model[m]["n"], by_model[m]["n_missing"]) for m in ("echo", "reading-order")] == [("4", "0"), ("0", "4")]
     orders = {row["model"]: row["n"] for row in rows(project, "results/table8.csv") if row["subset"] == "all"}
@@ -205,7 +205,7 @@ def test_another_judge_reads_released_explanations(released: tuple[Project, str]
     shutil.copytree(released[0].path, tmp_path / "p", symlinks=True)
     project = Project(tmp_path / "p")
     said = project.snakemake(LEADERBOARD, config=f"{released[1]} judge=overlap")
-    assert "rule infer:" not in said
+    assert "answers of" not in said
     assert {(row["judge"], row["n"], row["n_missing"]) for row in rows(project, LEADERBOARD)} == {
         ("overlap", "100", "399")
     }

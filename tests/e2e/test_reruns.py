@@ -397,8 +397,8 @@ def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> 
     edit(
         project,
         "src/punchline/stages/prepare.py",
-        "        made = golds(project, benchmark)\n",
-        "        made = golds(project, benchmark)\n"
+        "        oddities(project, benchmark)\n",
+        "        oddities(project, benchmark)\n"
         "        selected = Path(project.paths.selected(benchmark))\n"
         "        selected.write_bytes(selected.read_bytes() + b'\\n')\n",
     )

@@ -21,7 +21,6 @@ SOURCES = (
     "published values",
     "released answers",
     "manifest",
-    "demo words",
 )
 
 

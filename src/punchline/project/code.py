@@ -1,15 +1,14 @@
 """What a result rests on besides data: the code that a stage imports, as one digest.
 
-A digest leaves comments, docstrings and layout out, so that only what runs counts. Modules of punchline.project are not
-followed: they say where things lie and what rests on what, and what they say is recorded itself, as inputs and
-parameters (needs.py).
+A digest leaves comments, docstrings and layout out, so that only what runs counts, and takes the prompts and data files
+of the package in. Modules of punchline.project are not followed: they say where things lie and what rests on what, and
+what they say is recorded itself, as inputs and parameters (needs.py).
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import os
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,9 @@ NOT_FOLLOWED = ("punchline.project", "punchline.core.progress")
 
 @functools.cache
 def digest(*modules: str) -> str:
-    """sha256 over `modules` and every module of punchline that they import, directly or not, inside functions too."""
-    return digest_of({module: _digest(path) for module, path in closure(*modules).items()})
+    """sha256 over `modules`, every module of punchline that they import, inside functions too, and what these read."""
+    read = {str(file.relative_to(PACKAGE)): digests.of_file(file) for file in (*data(*modules), *prompts(*modules))}
+    return digest_of({module: _digest(path) for module, path in closure(*modules).items()} | read)
 
 
 @functools.cache
@@ -51,13 +51,13 @@ def closure(*modules: str) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def data(*modules: str) -> list[str]:
-    """Data files of `modules` and what they import, seen from here: beside x.py, x.yaml or those of the folder x."""
+def data(*modules: str) -> list[Path]:
+    """Data files of `modules` and what they import: beside x.py, x.yaml or those of the folder x."""
     files: list[Path] = []
     for path in closure(*modules).values():
         own = path.with_suffix(".yaml")
         files += [own] if own.is_file() else sorted(path.with_suffix("").glob("*.yaml"))
-    return [Path(os.path.relpath(file)).as_posix() for file in files]
+    return files
 
 
 @functools.cache

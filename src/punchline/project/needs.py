@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,8 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine, Released
 from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
 from punchline.core.storage import digests_in, parse_csv, read_records, read_table
-from punchline.project import adapters, code, paths, recipes, small_models
+from punchline.project import adapters, paths, recipes, small_models
 from punchline.project.asking import Asking, key_so_far, role_of, shown
-from punchline.project.code import prompts as prompts_of
 from punchline.project.contents import answers_in, ledger_content, printed
 from punchline.project.hops import CHAINED, RELEASED, by_journal, card_of_released
 from punchline.project.provenance import Need, Step, walk
@@ -30,15 +28,13 @@ from punchline.project.selection import Selection, read_card
 
 
 def _once(method: Callable[..., Step]) -> Callable[..., Step]:
-    """A method whose answer is kept: a step is one object, whoever asks; it needs the prompts that its code reads."""
+    """A method whose answer is kept: a step is one object, whoever asks for it."""
 
     @functools.wraps(method)
     def get(self: Project, *wildcards: str) -> Step:
         key = (method.__name__, *wildcards)
         if key not in self.steps:
-            step = method(self, *wildcards)
-            prompts = tuple(Need("prompt", paths.source(file)) for file in prompts_of(*step.code))
-            self.steps[key] = replace(step, needs=(*step.needs, *prompts)) if prompts else step
+            self.steps[key] = method(self, *wildcards)
         return self.steps[key]
 
     return get
@@ -97,7 +93,7 @@ class Project(Asking):
             "draw_demo" if drawn else "fetch_annotations",
             (benchmark,),
             tuple(self.paths.raw(benchmark, name) for name in self.annotations(benchmark)),
-            tuple(Need("demo words", file) for file in code.data(demo)) if drawn else (manifest,),
+            () if drawn else (manifest,),
             {},
             (demo,) if drawn else (),
             extra=lambda: sorted(path.as_posix() for path in folder.glob("*.png")) if drawn else [],

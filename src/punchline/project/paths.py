@@ -8,7 +8,6 @@ view of one selection lies below the run's own two folders: `data/` and `results
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 DEFAULT_RUN = "default"  # of config/run.yaml
 
@@ -35,12 +34,6 @@ def record_of(path: str) -> str:
 def folder_of(path: str) -> str:
     """The folder that a file lies in."""
     return path.rpartition("/")[0]
-
-
-def source(file: Path) -> str:
-    """A file of the package, from the project's root where it lies below it."""
-    here = Path.cwd()
-    return (file.relative_to(here) if file.is_relative_to(here) else file).as_posix()
 
 
 def manifest(benchmark: str, name: str = "annotations.csv") -> str:
