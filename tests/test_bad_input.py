@@ -435,7 +435,7 @@ def test_a_full_disk_leaves_nothing_half_written(root: Path, project: Path, raw:
     assert status == 1
     assert f"error: {ITEMS}/gold.jsonl: File too large" in said
     assert sorted(path.name for path in (project / ITEMS).iterdir()) == ["selected.csv"]
-    assert {path.name for path in project.iterdir()} - {".punchline"} == {"config", "data", "logs"}
+    assert {path.name for path in project.iterdir()} - {".punchline"} == {"config", "data"}
     assert not list(project.rglob("*.part"))
 
 
