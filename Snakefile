@@ -26,6 +26,7 @@ localrules:
     ask_hop,
     small_model,
     grade,
+    cells,
     table,
     discrepancies,
     metrics,

@@ -125,10 +125,13 @@ class Display(logging.Handler):
                     self.followed[said["jobid"]] = dict.fromkeys(logs, 0)
         elif event == LogEvent.JOB_FINISHED:
             self.follow(said["job_id"])
+            self.failed.pop(self.names.get(said["job_id"], ("", []))[0], None)  # it was tried again
         elif event == LogEvent.JOB_ERROR and said.get("jobid") in self.names:
             self.follow(said["jobid"])
             name, logs = self.names[said["jobid"]]
             self.failed[name] = logs
+            if said.get("rule_msg"):  # what a cluster says of it
+                self.show(str(said["rule_msg"]).strip())
         elif record.msg is not None and record.getMessage().startswith(TERMINATED):
             self.stopped = True
 
