@@ -12,7 +12,8 @@ from tests.tabulated import Graded, discrepancies, tabulate
 from punchline.bench import table as tables
 from punchline.bench.column import mean_of
 from punchline.bench.frame import Scope, frame_of
-from punchline.bench.render import as_csv, as_latex, as_markdown
+from punchline.bench.latex import as_latex
+from punchline.bench.render import as_csv, as_markdown
 from punchline.bench.table import Row, Table, count_states
 from punchline.core.records import Gold, Grade, Item, State
 
@@ -158,3 +159,34 @@ def test_the_papers_row_follows_its_model() -> None:
     placed = tables._beside(ours, papers, {"a": "A", "b": "B-7B", "absent": "C"})
     assert [row["n"] for row in placed] == [1, 2, 9, 3, 8, 6, 7]
     assert tables._beside(ours, papers, {}) == ours + papers
+
+
+def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> None:
+    table = tables.Table("t", "Title", ["panel_acc", "wer", "acc_sd", "f1"], keys=("subset",), across=lambda _: [])
+    columns = ("model", "kind", "engine", "scoring", "subset", "n", "panel_acc", "wer", "acc_sd", "f1", "comparable")
+
+    def row(model: str, kind: str, subset: str, *values: float | str | None) -> dict[str, str | int | float | None]:
+        comparable = "yes" if kind == "published" or subset == "all" else "no"
+        cells = (model, kind, "e", "paper", subset, 5, *values, comparable)
+        return dict(zip(columns, cells, strict=True))
+
+    rows = [
+        row("a_1", "measured", "all", 0.5, 0.25, 0.9, None),
+        row("A", "published", "all", "0.70", "0.30", "0.1", None),
+        row("b", "measured", "all", 0.5004, 0.5, 0.1, None),
+        row("c", "measured", "part", 0.9, 0.1, 0.1, None),
+        row("silent", "baseline", "all", None, None, None, None),
+    ]
+    assert as_latex(tables.Tabulated(columns, rows, [], []), table) == (
+        "% Title\n\\begin{tabular}{llrrrr}\n\\toprule\n"
+        "Model & Subset & $n$ & Panel accuracy $\\uparrow$ & WER $\\downarrow$ & Accuracy SD \\\\\n\\midrule\n"
+        "a\\_1 & all & 5 & 0.500 & \\textbf{0.250} & 0.900 \\\\\n"
+        "b & all & 5 & 0.500 & 0.500 & 0.100 \\\\\n"
+        "c & part & 5 & 0.900 & 0.100 & 0.100 \\\\\n\\midrule\n"
+        "A & all & 5 & \\textbf{0.70} & 0.30 & 0.1 \\\\\n\\bottomrule\n\\end{tabular}\n"
+    )
+    markdown = as_markdown(tables.Tabulated(columns, rows, [], []), table)
+    assert "silent" not in markdown and "| f1" not in markdown
+    assert "silent" in as_csv(tables.Tabulated(columns, rows, [], []))
+    ours = [dict(row, comparable="no") for row in rows[::2]]
+    assert r"\textbf{0.250}" in as_latex(tables.Tabulated(columns, ours, [], []), table)

@@ -12,7 +12,8 @@ import pytest
 from tests.test_tables import TABLE, grade, made
 
 from punchline.audit.show import as_text
-from punchline.bench.render import as_csv, as_latex, as_markdown
+from punchline.bench.latex import as_latex
+from punchline.bench.render import as_csv, as_markdown
 from punchline.bench.table import Tabulated
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -85,7 +86,8 @@ def test_a_note_stays_in_its_latex_comment(text: str) -> None:
     assert not STEERING.search("\n".join(lines))
     begin = lines.index(next(line for line in lines if line.startswith("\\begin{tabular}")))
     assert begin == 3 and all(line.startswith("% ") for line in lines[:begin])
-    assert len(lines[begin:]) == 8 and lines[begin + 6] == "\\end{tabular}"
+    assert lines[begin + 1] == "\\toprule" and lines[-3:] == ["\\bottomrule", "\\end{tabular}", ""]
+    assert len(lines[begin:]) == 8 and len(re.findall(r"(?<!\\)&", lines[begin + 4])) == lines[begin + 2].count("&")
     assert not re.search(r"\\input|\\x1b", "\n".join(lines[begin:]))
 
 
@@ -109,10 +111,13 @@ def test_ordinary_tables_are_as_they_were() -> None:
         "| GPT & Co | published |          | released  | all      | 9   | 0.500                |\n"
         "\n- Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤 in config/<benchmark>/, x_1 {a} *b*\n"
     )
-    assert as_latex(table, TABLE).startswith(
+    assert as_latex(table, TABLE) == (
         "% A table\n"
         "% Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤 in config/<benchmark>/, x_1 {a} *b*\n"
-        "\\begin{tabular}{lllllll}\n"
+        "\\begin{tabular}{lrr}\n\\toprule\n"
+        "Model & $n$ & Accuracy $\\uparrow$ \\\\\n\\midrule\n"
+        f"m & 10 & 0.500 {{\\scriptsize [{low}, {high}]}} \\\\\n\\midrule\n"
+        "GPT \\& Co & 9 & 0.500 \\\\\n\\bottomrule\n\\end{tabular}\n"
     )
 
 

@@ -1,10 +1,11 @@
-"""Finished tables as CSV, Markdown and LaTeX, and the values that papers print."""
+"""Finished tables as CSV and Markdown, and the values that papers print."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from tabulate import tabulate as tabulate_text
 
@@ -40,19 +41,30 @@ def _cell(value: str | int | float | None) -> str | int | float | None:
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
-def _line(text: str) -> str:
+def on_one_line(text: str) -> str:
     """Text on one line, where what steers a page or a terminal is shown."""
     return visible(_BREAK.sub(" ", text))
 
 
 def _in_markdown(text: str) -> str:
     """Text within a line of Markdown: neither a column nor a tag begins in it."""
-    return _TAG.sub("&lt;", _BAR.sub(r"\1\1\\|", _line(text)))
+    return _TAG.sub("&lt;", _BAR.sub(r"\1\1\\|", on_one_line(text)))
 
 
-def _for_people(made: Tabulated, table: Table) -> tuple[list[str], list[list[str]]]:
-    """Headers and cells for reading: three digits, intervals beside the value, columns that hold nothing left out."""
-    shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and any(row.get(c) for row in made.rows)]
+class Line(NamedTuple):
+    """A row for people: as it is, and its cells as text."""
+
+    row: Mapping[str, str | int | float | None]
+    cells: dict[str, str]
+
+
+def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
+    """Columns and lines for reading: three digits, intervals beside the value.
+
+    Columns that hold nothing are left out, and so is a baseline that has nothing to say in this table.
+    """
+    rows = [row for row in made.rows if row["kind"] != "baseline" or any(_says(row.get(c)) for c in table.names)]
+    shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and any(row.get(c) for row in rows or made.rows)]
     shown = [c for c in shown if c not in ("comparable", "note")]
 
     def text(row: Mapping[str, str | int | float | None], column: str) -> str:
@@ -64,26 +76,22 @@ def _for_people(made: Tabulated, table: Table) -> tuple[list[str], list[list[str
             if isinstance(low, float) and isinstance(high, float):
                 shown_value += f" [{low:,.0f}, {high:,.0f}]" if whole else f" [{low:.3f}, {high:.3f}]"
             return shown_value
-        return "" if value is None else _line(str(value))
+        return "" if value is None else on_one_line(str(value))
 
-    return shown, [[text(row, column) for column in shown] for row in made.rows]
+    return shown, [Line(row, {column: text(row, column) for column in shown}) for row in rows]
+
+
+def _says(value: str | int | float | None) -> bool:
+    return value is not None and value != ""
 
 
 def as_markdown(made: Tabulated, table: Table) -> str:
     """The table for reading, with its notes."""
-    headers, cells = _for_people(made, table)
-    cells = [[_in_markdown(cell) for cell in row] for row in cells]
-    body = tabulate_text(cells, headers, tablefmt="github", disable_numparse=True)
+    shown, lines = for_people(made, table)
+    cells = [[_in_markdown(line.cells[column]) for column in shown] for line in lines]
+    body = tabulate_text(cells, shown, tablefmt="github", disable_numparse=True)
     notes = "".join(f"\n- {_in_markdown(note)}" for note in made.notes)
     return f"# {table.title}\n\n{body}\n{notes}\n"
-
-
-def as_latex(made: Tabulated, table: Table) -> str:
-    """The table for a paper: booktabs."""
-    headers, cells = _for_people(made, table)
-    body = tabulate_text(cells, headers, tablefmt="latex_booktabs", disable_numparse=True)
-    notes = "".join(f"% {_line(note)}\n" for note in made.notes)
-    return f"% {table.title}\n{notes}{body}\n"
 
 
 def read_published(path: str | Path) -> list[PublishedRow]:

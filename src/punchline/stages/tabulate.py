@@ -14,7 +14,8 @@ from typing import Any
 
 from punchline import __version__
 from punchline.bench.frame import Frame, Scope, read_frame
-from punchline.bench.render import as_csv, as_latex, as_markdown, read_published
+from punchline.bench.latex import as_latex
+from punchline.bench.render import as_csv, as_markdown, read_published
 from punchline.bench.table import DISCREPANCIES, Part, Table, Tabulated, all_parts, discrepancies, tabulate
 from punchline.bench.table import Model as Shown
 from punchline.core import engine as engines
