@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from punchline.bench.render import read_published
 from punchline.core.records import ModelCard
 from punchline.core.storage import parse_csv
 from punchline.project.selection import read_card, stems
@@ -95,6 +96,14 @@ def test_published_rows_have_cards(cards: dict[str, ModelCard], published: dict[
     for paper, table, row in sorted(found - NO_MODEL):
         named = SPELT_OTHERWISE.get((paper, table, row), row)
         assert named in {c.papers[paper].row for c in cards.values() if paper in c.papers}, (paper, table, row)
+
+
+def test_rows_of_one_table_are_printed_there(root: Path, cards: dict[str, ModelCard]) -> None:
+    """Tuned models, their bases, models that search."""
+    files = (root / "config" / "published").glob("*.csv")
+    printed = {(r["paper"], r["table"], r["row"]) for file in files for r in read_published(file)}
+    named = {(b, t, row) for c in cards.values() for b, paper in c.papers.items() for t, row in paper.rows.items()}
+    assert named and named <= printed
 
 
 def test_gone_says_when_and_where_from(cards: dict[str, ModelCard], judges: dict[str, ModelCard]) -> None:

@@ -161,6 +161,15 @@ def test_the_papers_row_follows_its_model() -> None:
     assert tables._beside(ours, papers, {}) == ours + papers
 
 
+def test_the_papers_row_stands_under_the_row_with_its_keys() -> None:
+    """A tuned model and its base are printed under one name, told apart by a key."""
+    ours = [{"model": m, "training": t, "frames": f} for m, t, f in [("b", "no", 4), ("t", "yes", 4), ("b", "no", 5)]]
+    papers = [{"model": "P", "training": "yes"}, {"model": "P", "training": "no"}, {"model": "P", "training": "half"}]
+    placed = tables._beside(ours, papers, {"b": "P", "t": "P"}, ("training", "frames"))
+    said = [(row["model"], row["training"]) for row in placed]
+    assert said == [("b", "no"), ("t", "yes"), ("P", "yes"), ("b", "no"), ("P", "no"), ("P", "half")]
+
+
 def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> None:
     table = tables.Table("t", "Title", ["panel_acc", "wer", "acc_sd", "f1"], keys=("subset",), across=lambda _: [])
     columns = ("model", "kind", "engine", "scoring", "subset", "n", "panel_acc", "wer", "acc_sd", "f1", "comparable")

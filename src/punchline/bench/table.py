@@ -261,7 +261,7 @@ def tabulate(
             cells += _cells(table, part, row, rule)
     failed = sum(row.states.get("failed", 0) for part in parts for row in part.rows)
     comparable = any(row.get("comparable") == "yes" for row in rows)
-    rows = _beside(rows, published_rows(table, published, comparable=comparable), printed_as or {})
+    rows = _beside(rows, published_rows(table, published, comparable=comparable), printed_as or {}, table.keys)
     said = [*table.notes, *notes]
     if failed:
         said.append(f"INCOMPLETE: {failed:,} answers failed; `punchline retry` asks them once more.")
@@ -320,16 +320,20 @@ def _beside(
     ours: list[dict[str, str | int | float | None]],
     papers: list[dict[str, str | int | float | None]],
     printed_as: Mapping[str, str],
+    keys: Sequence[str] = (),
 ) -> list[dict[str, str | int | float | None]]:
-    """Our rows in their order, each model's followed by its row in the paper; the paper's others come last."""
-    last = {row["model"]: index for index, row in enumerate(ours)}
+    """Our rows in their order, each followed by its row in the paper; the paper's others come last.
+
+    A row is a model's where it is `printed_as` that; of those, the one with the paper's keys, or else the last.
+    """
     after: dict[int, list[dict[str, str | int | float | None]]] = {}
     rest: list[dict[str, str | int | float | None]] = []
-    index_of = {printed: last[name] for name, printed in printed_as.items() if name in last}
-    for row in papers:
-        index = index_of.get(str(row["model"]))
-        (rest if index is None else after.setdefault(index, [])).append(row)
-    return [row for index, own in enumerate(ours) for row in (own, *after.get(index, ()))] + rest
+    for paper in papers:
+        known = {key: paper[key] for key in keys if key in paper}
+        of_model = [at for at, own in enumerate(ours) if printed_as.get(str(own["model"])) == paper["model"]]
+        like = [at for at in of_model if all(str(ours[at].get(key)) == value for key, value in known.items())]
+        (after.setdefault((like or of_model)[-1], []) if of_model else rest).append(paper)
+    return [row for at, own in enumerate(ours) for row in (own, *after.get(at, ()))] + rest
 
 
 def count_states(frame: Frame, row: Row) -> dict[str, int]:

@@ -226,9 +226,10 @@ class Cell(Record, frozen=True, kw_only=True):
 
 
 class Paper(Record, frozen=True, kw_only=True):
-    """What a paper says of a model: the name of its row, and the sampling parameters it used."""
+    """What a paper says of a model: the name of its row, in all tables or in some, and its sampling parameters."""
 
     row: str | None = None
+    rows: dict[str, str] = {}  # by table
     sampling: dict[str, Scalar] = {}
 
 
@@ -274,10 +275,10 @@ class ModelCard(Record, frozen=True, kw_only=True):
         paper = self.papers.get(benchmark)
         return {**self.sampling, **(paper.sampling if paper else {})}
 
-    def printed_as(self, benchmark: str) -> str | None:
-        """Name of the model's row in that benchmark's paper."""
-        paper = self.papers.get(benchmark)
-        return (paper.row if paper else None) or self.published_as
+    def printed_as(self, benchmark: str, table: str) -> str | None:
+        """Name of the model's row in a table of that benchmark's paper."""
+        paper = self.papers.get(benchmark, Paper())
+        return paper.rows.get(table) or paper.row or self.published_as
 
     def asked(self) -> dict[str, Any]:
         """The part of the card that can change an answer, as plain data; `ModelCard` can be made of it again."""

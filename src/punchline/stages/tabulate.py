@@ -91,7 +91,7 @@ def compute(
         [row for row in read_published(paths.published(benchmark)) if row["table"] == table],
         rule=rule,
         complete=whole,
-        printed_as={model.card.name: row for model in models if (row := model.card.printed_as(benchmark)) is not None},
+        printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table)) is not None},
         notes=said,
     )
     tabulated.notes.extend(notes)
