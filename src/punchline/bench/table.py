@@ -239,14 +239,16 @@ def tabulate(
     *,
     rule: Rule,
     complete: bool,
+    items: str = "",
     printed_as: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Tabulated:
     """A table of its rows and the paper's. Pure: equal input gives equal output.
 
     `printed_as`: {model: name of its row in the paper}; that row then follows the model's own. `complete`: whether the
-    selection is all of the paper's items. A row of ours is comparable when it is, none of its items is missing or
-    failed, and the rule is the table's own; the published rows are when any of ours is.
+    selection is all of the paper's items; `items`: what another selection is called. A row of ours is comparable when
+    the selection is complete, none of its items is missing or failed, and the rule is the table's own; the published
+    rows are when any of ours is.
     """
     extra = tuple(key for key in table.keys if key != "subset")
     columns = ("model", "kind", "engine", "scoring", "subset", *extra, "n", *STATE_COLUMNS)
@@ -257,7 +259,7 @@ def tabulate(
     cells: list[Cell] = []
     for part in parts:
         for row in part.rows:
-            rows.append(_written(table, part, row, rule, complete=complete))
+            rows.append(_written(table, part, row, rule, complete=complete, items=items))
             cells += _cells(table, part, row, rule)
     failed = sum(row.states.get("failed", 0) for part in parts for row in part.rows)
     comparable = any(row.get("comparable") == "yes" for row in rows)
@@ -272,7 +274,7 @@ def tabulate(
 
 
 def _written(
-    table: Table, part: Part, row: Measured, rule: Rule, *, complete: bool
+    table: Table, part: Part, row: Measured, rule: Rule, *, complete: bool, items: str
 ) -> dict[str, str | int | float | None]:
     """A row as it is written."""
     values = {name: row.values[name] for name in table.names if name in row.values}
@@ -280,6 +282,8 @@ def _written(
     n = max(counts.values(), default=0) if table.n_from is None else counts.get(table.n_from, 0)
     written: dict[str, str | int | float | None] = {"model": part.name, "kind": part.kind, "engine": part.engine}
     written |= {"scoring": rule, "subset": "all", **row.keys, "n": n}
+    if items and row.filter:  # of answers: rows of the data itself are of all of it
+        written["subset"] = items if written["subset"] == "all" else f"{items}: {written['subset']}"
     written |= {f"n_{state}": row.states.get(state, 0) for state in STATES if state != "ok"}
     for name, value in values.items():
         written |= {name: value.value, f"{name}_lo": value.lo, f"{name}_hi": value.hi}

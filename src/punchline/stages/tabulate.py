@@ -30,7 +30,7 @@ from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
 from punchline.stages.cells import Cells, Who, read_cells, scope_of
 from punchline.stages.job import make
-from punchline.stages.prepare import read_files, read_selected
+from punchline.stages.prepare import raw_files, read_files, read_selected
 
 
 def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
@@ -85,14 +85,16 @@ def compute(
     own = [path for name in spec.own if Path(path := paths.own(benchmark, name)).is_file()]
     files = read_files([*(project.paths.raw(benchmark, name) for name in spec.files), *own])
     every, said = all_parts(spec, parts, graded, scope, files, selection.seed)
+    items, of_items = chosen(project, benchmark) if spec.graded else ("", [])
     tabulated = tabulate(
         spec,
         every,
         [row for row in read_published(paths.published(benchmark)) if row["table"] == table],
         rule=rule,
         complete=whole,
+        items=items,
         printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table)) is not None},
-        notes=said,
+        notes=[*of_items, *said],
     )
     tabulated.notes.extend(notes)
     return tabulated, models
@@ -125,6 +127,25 @@ def _model(
     notes += trained_on(card, project, benchmark)
     key = engines.model_key(project.engines[name], project.cards[name], benchmark)
     return Model(card=card, key=key, kind=kind_of(card), versions=versions, hops=tuple(asked)), judge, notes
+
+
+def chosen(project: Project, benchmark: str) -> tuple[str, list[str]]:
+    """(what a selection of items is called in the column `subset`, or ""; a note that says how many of how many)."""
+    selection = project.selection
+    sources = (selection.corpus.sources or {}).get(benchmark)
+    if selection.subset is None and selection.limit is None and sources is None:
+        return "", []
+    called, noted = [], [f"corpus {selection.corpus.name}"] if sources is not None else []
+    if selection.subset is not None:
+        called.append(Path(selection.subset).stem)
+        noted.append(f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)")
+    if selection.limit is not None:
+        called.append(f"limit {selection.limit}")
+        noted.append(f"limit {selection.limit}")
+    loaded = project.benchmark(benchmark)
+    listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES))
+    of = f"{len(read_selected(project.paths.selected(benchmark))):,} of {len(listed):,}"
+    return ", ".join(called), [f"Items: {of} ({', '.join(noted)})."]
 
 
 def without_pictures(path: str) -> list[str]:
