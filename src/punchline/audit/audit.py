@@ -7,16 +7,15 @@ itself are made anew with the code at hand and compared with what lies on disk.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 
+from punchline.audit import attest, sources
 from punchline.audit.again import Again
 from punchline.comics import number
 from punchline.core import benchmark as benchmarks
@@ -35,13 +34,14 @@ from punchline.core.records import (
     Response,
     digest_of_all,
 )
-from punchline.core.storage import parse_csv, read_records, read_table, sha256_file
+from punchline.core.storage import read_records, read_table, sha256_file
 from punchline.core.threads import threads
 from punchline.project import paths
 from punchline.project.asking import role_of, shown
 from punchline.project.hops import CHAINED, Hop
 from punchline.project.lineage import File, Lineage, document, files_of, lineage_path, root_of
 from punchline.project.needs import Project
+from punchline.project.processes import at_work
 from punchline.project.selection import read_card
 from punchline.stages import prepare
 from punchline.stages.cells import read_cells
@@ -85,8 +85,16 @@ class Audit:
         self.findings.append(Finding(link, str(path), what))
 
 
-def audit(table_path: str, *, expect: str | None = None) -> Audit:
-    """Audit one table of results/. Raises PunchlineError when there is no lineage to start from."""
+def audit(table_path: str, *, expect: str | None = None, attestation: str | None = None) -> Audit:
+    """Audit one table of results/, against a root and a statement (attest.py) if they are given.
+
+    Raises PunchlineError when there is no lineage to start from, and while a run is at work.
+    """
+    if (run := at_work()) is not None:
+        raise PunchlineError(
+            f"a run is at work in this folder (process {run}): what it rewrites would differ from what it wrote before",
+            way_out="Wait for its end",
+        )
     path = lineage_path(table_path)
     if not path.is_file():
         raise PunchlineError(
@@ -109,6 +117,14 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
         found.differs("root", path, f"computed {found.root}, the lineage says {lineage.root}")
     if expect is not None and expect != found.root:
         found.differs("root", path, f"computed {found.root}, expected {expect}")
+    if attestation is not None:
+        others = list(attest.differences(attest.read_statement(attestation), lineage))
+        for what in others:
+            found.differs("attestation", attestation, what)
+        if not others:
+            found.links.append(
+                f"what {attestation} states; whose signature it bears is for the tool to say that made it"
+            )
     known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmark_names() else {}
     where = paths.Paths(run=lineage.selection.run)
     if lineage.table not in known or Path(where.table(known[lineage.table].file)) != Path(table_path):
@@ -118,7 +134,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     _files(found, lineage, project)
     _links(found, lineage, project)
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
-        found.sources = sources(lineage)
+        found.sources = sources.sources(project, lineage)
     own = File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))
     found.files = [*lineage.files, own]
     return found
@@ -171,9 +187,13 @@ def _links(found: Audit, lineage: Lineage, project: Project) -> None:
             found.links.append(good)
 
     has_images = spec.graded and project.illustrated(name)
-    if not project.selection.corpus.drawn:
+    corpus = project.selection.corpus
+    step("corpus", f"config/corpus/{corpus.name}.yaml", lambda: sources.corpus(project), f"corpus {corpus.name}")
+    if corpus.drawn:
+        step("source", where.raw(name), lambda: sources.drawn(project, name), "the demo corpus, drawn again")
+    else:
         good = "published files have the sha256 of their manifests"
-        step("source", where.raw(name), lambda: _sources(project, name, has_images), good)
+        step("source", where.raw(name), lambda: sources.published(project, name, has_images), good)
     again = Again(project, name, {model.card.name: model for model in lineage.models}, lineage.table)
     if spec.graded:
         good = "the selection, from the released list"
@@ -202,6 +222,9 @@ def _model_links(
     step("model card", card.file, lambda: _card(card, benchmark, priced), f"card of {name}")
     journal = paths.journal(benchmark, name)
     step("journal", journal, lambda: _journal(again, name, recorded), f"answers of {name} in its journal")
+    if sources.released(again.project.engines[name]):
+        good = f"answers of {name}, read again from what was released"
+        step("released answers", journal, lambda: sources.replayed(again, name), good)
     snapshot = where.snapshot(benchmark, name)
     step("snapshot", snapshot, lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
     for hop in again.hops(name).values():
@@ -225,43 +248,6 @@ def _hop_links(
     good = f"answers of {hop.who} on {name} ({hop.name}), from their journal"
     stored = where.hop_snapshot(again.name, hop.name, name)
     step(f"{called} snapshot", stored, lambda: _hop_answers(again, card, hop.name), good)
-
-
-def _sources(project: Project, benchmark: str, has_images: bool) -> Iterator[str]:
-    """Raw files against the manifests; images against the ledger and the pins."""
-    manifest = Path(paths.manifest(benchmark))
-    for _, row in parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest):
-        path = Path(project.paths.raw(benchmark, row["path"]))
-        if path.is_file() and sha256_file(path) != row["sha256"]:
-            yield f"{path} is not what {row['url']} had when its sha256 was pinned"
-    if not has_images:
-        return
-    pinned: dict[str, set[str]] = {}
-    for name in ("images_pinned.csv", "images.lock.csv"):  # the lock holds the digests of first fetches
-        file = manifest.with_name(name)
-        if file.is_file():
-            for _, row in parse_csv(file.read_bytes(), ("comic_id", "sha256"), file=file):
-                pinned.setdefault(row["comic_id"], set()).add(row["sha256"])
-    for entry in prepare.ledger(project, benchmark):
-        if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
-            yield f"{entry.path}: the ledger's sha256 is neither pinned nor locked for {entry.item_id}"
-
-
-def sources(lineage: Lineage) -> list[str]:
-    """Where the published bytes come from, for people: the manifests' URLs and the ledger's."""
-    name = lineage.benchmark
-    if lineage.selection.corpus.drawn:
-        return [f"made by the project: src/{benchmarks.module_of(name, 'demo').replace('.', '/')}.py"]
-    project, manifest = project_of(lineage), Path(paths.manifest(name))
-    used = {Path(file.path).name for file in lineage.files if file.role == "raw annotation"}
-    rows = parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest)
-    lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for _, row in rows if Path(row["path"]).name in used]
-    if any(file.role == "ledger" for file in lineage.files):
-        entries = [entry for entry in prepare.ledger(project, name) if entry.state == "ok"]
-        places = Counter(urlsplit(entry.url or "").netloc or (entry.url or "").split(":")[0] for entry in entries)
-        one_by_one = project.paths.ledger(name)
-        lines += [f"{count:,} images from {place}: one by one in {one_by_one}" for place, count in places.items()]
-    return lines
 
 
 def _same(made: Sequence[R], stored: Sequence[R], name: Callable[[R], str]) -> Iterator[str]:

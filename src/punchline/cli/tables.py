@@ -25,6 +25,7 @@ from punchline.cli.base import (
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError
+from punchline.core.storage import write_bytes
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
@@ -41,12 +42,13 @@ def audit_command(
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: verdict, root, files, cells, findings")] = False,
     expect: Annotated[str | None, typer.Option(help="The root digest that was published or committed")] = None,
+    attestation: Annotated[str | None, typer.Option(help="A statement that `attest` wrote, signed or not")] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Walk a table back to the raw bytes and make it again; status 1 when anything differs."""
     from punchline.audit import audit
 
-    found = audit.audit(table_path(table, run), expect=expect)
+    found = audit.audit(table_path(table, run), expect=expect, attestation=attestation)
     cells = []
     if found.lineage is not None:
         chosen = row is not None or column is not None
@@ -55,6 +57,27 @@ def audit_command(
             cells = []  # all of them would hide the verdict
     print(json.dumps(audit.as_json(found, cells), indent=1) if as_json else audit.as_text(found, cells))
     raise typer.Exit(0 if found.verdict == "equal" else 1)
+
+
+@app.command("attest")
+def attest_command(
+    table: TableName,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here, not to standard output")] = None,
+    run: RUN = DEFAULT_RUN,
+) -> None:
+    """A statement (in-toto) about a table and all that it rests on, to be signed; only where the audit is equal."""
+    from punchline.audit import attest, audit
+
+    found = audit.audit(table_path(table, run))
+    if found.verdict != "equal" or found.lineage is None:
+        raise PunchlineError(
+            f"the audit differs in {len(found.findings)} places", way_out=f"See them: punchline audit {table}"
+        )
+    content = attest.statement(found.lineage)
+    if output is None:
+        print(content.decode(), end="")
+    else:
+        write_bytes(output, content)
 
 
 @app.command("print")

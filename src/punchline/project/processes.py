@@ -65,6 +65,18 @@ def take_folder() -> bool:
     return True
 
 
+def at_work() -> str | None:
+    """Who holds the folder, as `123 on host`; None where nobody does."""
+    try:
+        with (FOLDER / "running").open(encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return (FOLDER / "running").read_text(encoding="utf-8").strip() or "?"
+    except OSError:  # no run yet, or a file system without locks
+        return None
+    return None
+
+
 def end_with_owner() -> None:
     """From now on, end this process when its owner does. Nothing without an owner in the environment."""
     owner = int(os.environ.get(OWNER) or 0)

@@ -192,6 +192,11 @@ def _composed(corpus: str | None) -> dict[str, Any]:
     return {str(key): value for key, value in merged.items()}
 
 
+def read_corpus(name: str) -> Corpus:
+    """A corpus as config/corpus/ has it now. Raises PunchlineError."""
+    return _corpus(read_yaml(f"config/corpus/{name}.yaml"), name)
+
+
 def _corpus(content: Any, name: str) -> Corpus:
     """A checked corpus. Raises PunchlineError naming its file."""
     file = f"config/corpus/{name}.yaml"

@@ -1,0 +1,120 @@
+"""What a table begins with: the corpus of config/, published files as pinned, the demo drawn again, released answers
+read again from what was released."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from punchline.audit.again import Again
+from punchline.core import benchmark as benchmarks
+from punchline.core.engine import Engine, Released
+from punchline.core.records import Request, Response
+from punchline.core.storage import parse_csv, sha256_file
+from punchline.project import paths
+from punchline.project.hops import RELEASED
+from punchline.project.lineage import Lineage
+from punchline.project.needs import Project
+from punchline.project.selection import read_corpus, stems
+from punchline.stages import prepare
+
+
+def corpus(project: Project) -> Iterator[str]:
+    """The corpus that a lineage names, against config/: it says where raw files lie and whether they are pinned."""
+    chosen = project.selection.corpus
+    now = read_corpus(chosen.name) if chosen.name in stems("config/corpus") else None
+    if now != chosen:
+        yield f"the lineage has {_plain(chosen)}, config/corpus/ has {_plain(now)}"
+
+
+def _plain(record: msgspec.Struct | None) -> str:
+    return "no such corpus" if record is None else str(msgspec.to_builtins(record))
+
+
+def published(project: Project, benchmark: str, has_images: bool) -> Iterator[str]:
+    """Raw files against the manifests; images against the ledger and the pins."""
+    manifest = Path(paths.manifest(benchmark))
+    for _, row in parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest):
+        path = Path(project.paths.raw(benchmark, row["path"]))
+        if path.is_file() and sha256_file(path) != row["sha256"]:
+            yield f"{path} is not what {row['url']} had when its sha256 was pinned"
+    if not has_images:
+        return
+    pinned = _pinned(benchmark)
+    for entry in prepare.ledger(project, benchmark):
+        if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
+            yield f"{entry.path}: the ledger's sha256 is neither pinned nor locked for {entry.item_id}"
+
+
+def _pinned(benchmark: str) -> dict[str, set[str | None]]:
+    """{item id: sha256 of its image}, as manifests pin them and as first fetches had them."""
+    pinned: dict[str, set[str | None]] = {}
+    for name in ("images_pinned.csv", "images.lock.csv"):
+        file = Path(paths.manifest(benchmark, name))
+        if file.is_file():
+            for _, row in parse_csv(file.read_bytes(), ("comic_id", "sha256"), file=file):
+                pinned.setdefault(row["comic_id"], set()).add(row["sha256"])
+    return pinned
+
+
+def drawn(project: Project, benchmark: str) -> Iterator[str]:
+    """The raw files of a demo corpus, against those that the project draws now."""
+    raw = Path(project.paths.raw(benchmark))
+    with tempfile.TemporaryDirectory() as folder:
+        benchmarks.drawn(benchmark).draw(Path(folder))
+        for path in sorted(Path(folder).rglob("*")):
+            own = raw / path.relative_to(folder)
+            if path.is_file() and not own.is_file():
+                yield f"{own} is gone"
+            elif path.is_file() and own.read_bytes() != path.read_bytes():
+                yield f"{own} is not what the project draws"
+
+
+def released(engine: Engine) -> bool:
+    """Whether a model's answers are those of files that someone released."""
+    return isinstance(engine, Released)
+
+
+def replayed(again: Again, model: str) -> Iterator[str]:
+    """A model's answers, and released verdicts on them, in the journals against the released files."""
+    engine = again.project.engines[model]
+    yield from _replayed(engine, again.requests, again.answers(model))
+    for name, hop in again.hops(model).items():
+        if hop.who == RELEASED:
+            yield from _replayed(hop.engine, *again.hop(model, name))
+
+
+def _replayed(engine: Engine, requests: list[Request], journalled: list[Response]) -> Iterator[str]:
+    for request, ours, theirs in zip(requests, engine.answer(requests, {}, ""), journalled, strict=True):
+        for field in ("state", "text", "reason", "usage", "effective"):
+            if getattr(ours, field) != getattr(theirs, field):
+                now, then = (repr(getattr(one, field))[:60] for one in (ours, theirs))
+                yield f"{request.item_id} {request.task}: {field} released {now}, journalled {then}"
+                break
+
+
+def sources(project: Project, lineage: Lineage) -> list[str]:
+    """Where the published bytes come from, for people: the manifests' URLs and the ledger's."""
+    name = lineage.benchmark
+    if project.selection.corpus.drawn:
+        return [f"made by the project: src/{benchmarks.module_of(name, 'demo').replace('.', '/')}.py"]
+    manifest = Path(paths.manifest(name))
+    used = {Path(file.path).name for file in lineage.files if file.role == "raw annotation"}
+    rows = parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest)
+    lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for _, row in rows if Path(row["path"]).name in used]
+    if any(file.role == "ledger" for file in lineage.files):
+        entries = [entry for entry in prepare.ledger(project, name) if entry.state == "ok"]
+        places = Counter(urlsplit(entry.url or "").netloc or (entry.url or "").split(":")[0] for entry in entries)
+        one_by_one, pinned = project.paths.ledger(name), _pinned(name)
+        lines += [f"{count:,} images from {place}: one by one in {one_by_one}" for place, count in places.items()]
+        if unpinned := [entry.item_id for entry in entries if entry.item_id not in pinned]:
+            shown = ", ".join(unpinned[:3]) + (", …" if len(unpinned) > 3 else "")
+            lines.append(
+                f"{len(unpinned):,} images that no manifest or lock pins: their bytes are as fetched ({shown})"
+            )
+    return lines

@@ -1,0 +1,182 @@
+"""Forgeries that are consistent with themselves: what the audit alone tells, and what a statement tells."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from punchline.core.journal import Journal, parse_journal
+from punchline.core.records import Response
+from punchline.project.lineage import Lineage, document, root_of
+
+from .conftest import SMALL, TABLE
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("forgery")]
+
+MODELS = "models=[first,second] limit=6"
+
+
+def answers(project: Project, model: str) -> list[Response]:
+    path = project.path / f"data/responses/pixelhumor/{model}.jsonl"
+    return list(parse_journal(path.read_bytes(), file=path)[0].values())
+
+
+def forge(project: Project, model: str, texts: dict[str, str]) -> None:
+    """Other texts in a model's journal, by request id, with valid hashes; its views are gone."""
+    path = project.path / f"data/responses/pixelhumor/{model}.jsonl"
+    forged = [msgspec.structs.replace(a, text=texts.get(a.request_id, a.text)) for a in answers(project, model)]
+    path.unlink()
+    with Journal(path) as journal:
+        for answer in forged:
+            journal.append(answer)
+    for view in path.parent.glob(f"{model}.parquet*"):
+        view.unlink()
+
+
+def links(found: dict[str, Any]) -> set[str]:
+    return {finding["link"] for finding in found["findings"]}
+
+
+def rows(project: Project, table: str = TABLE) -> list[dict[str, str]]:
+    with (project.path / table).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def score(project: Project, model: str) -> float:
+    return next(float(row["panel_acc"]) for row in rows(project) if row["model"] == model)
+
+
+@pytest.fixture(scope="module")
+def replayed(small_run: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Two models whose answers were released: one has all panels in order, the other none."""
+    folder = tmp_path_factory.mktemp("forgery") / "p"
+    shutil.copytree(small_run.path, folder, symlinks=True)
+    with (folder / "data/raw/demo/pixelhumor/objective_label.csv").open(newline="") as file:
+        orders = {row["comic_id"]: row["panel_sequence"] for row in csv.DictReader(file)}
+    (folder / "data/replay").mkdir(exist_ok=True)
+    for name, own in (("first", orders), ("second", dict.fromkeys(orders, "9, 8, 7"))):
+        released = {item: {"panel_sequence": order} for item, order in own.items()}
+        (folder / f"data/replay/{name}.json").write_text(json.dumps(released))
+        card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{name}.json\n"
+        (folder / f"config/model/{name}.yaml").write_text(card)
+    project = Project(folder)
+    project.snakemake(TABLE, config=MODELS)
+    assert (score(project, "first"), score(project, "second")) == (1.0, 0.0)
+    assert project.audit(TABLE)["verdict"] == "equal"
+    return project
+
+
+@pytest.fixture
+def own(replayed: Project, tmp_path: Path) -> Project:
+    shutil.copytree(replayed.path, tmp_path / "p", symlinks=True)
+    return Project(tmp_path / "p")
+
+
+def test_released_answers_are_read_again(own: Project) -> None:
+    forge(own, "second", {answer.request_id: answer.text or "" for answer in answers(own, "first") if answer.text})
+    own.snakemake(TABLE, config=MODELS)
+    assert score(own, "second") == 1.0  # everything after the journal follows from it
+    found = own.audit(TABLE)
+    assert links(found) == {"released answers"}
+    assert "released '9, 8, 7', journalled" in found["findings"][0]["what"]
+
+
+def test_the_demo_is_drawn_again(small: Project) -> None:
+    labels = "data/raw/demo/pixelhumor/objective_label.csv"
+    small.rewrite_raw(labels, (small.path / labels).read_bytes().replace(b"1, 2", b"2, 1", 1))
+    small.snakemake(TABLE, config=SMALL)
+    found = small.audit(TABLE)
+    assert links(found) == {"source"} and f"{labels} is not what the project draws" in found["findings"][0]["what"]
+
+
+def test_a_lineage_cannot_switch_its_own_checks_off(small: Project) -> None:
+    path = (small.path / TABLE).with_suffix(".lineage.json")
+    made = msgspec.json.decode(path.read_bytes(), type=Lineage)
+    corpus = msgspec.structs.replace(made.selection.corpus, drawn=False)
+    selection = msgspec.structs.replace(made.selection, corpus=corpus)
+    root = root_of(made.benchmark, made.table, selection, made.models, made.cells, made.files)
+    path.write_bytes(document(msgspec.structs.replace(made, selection=selection, root=root)))
+    assert "corpus" in links(small.audit(TABLE))
+    fewer = made.files[::2]
+    root = root_of(made.benchmark, made.table, made.selection, made.models, made.cells, fewer)
+    path.write_bytes(document(msgspec.structs.replace(made, files=fewer, root=root)))
+    assert "the lineage does not name it" in small.audit(TABLE)["findings"][0]["what"]
+
+
+def test_a_selection_of_items_is_named_and_never_comparable(own: Project) -> None:
+    two = (own.path / "data/items/pixelhumor/selected.csv").read_text().splitlines()[1:3]
+    (own.path / "config/best.csv").write_text("\n".join(["comic_id", *(line.split(",")[0] for line in two), ""]))
+    own.snakemake(TABLE, config="models=[first] subset=config/best.csv")
+    ours = [row for row in rows(own) if row["kind"] == "measured"]
+    assert {row["subset"] for row in ours} == {"best", "best: multi-panel"}
+    assert {row["comparable"] for row in rows(own)} == {"no"}
+    note = (own.path / TABLE).with_suffix(".md").read_text()
+    assert "- Items: 2 of 73 (subset config/best.csv (sha256 " in note
+    assert own.audit(TABLE)["verdict"] == "equal"
+    own.snakemake(TABLE, config=MODELS)
+    assert {row["subset"] for row in rows(own) if row["kind"] == "measured"} == {"limit 6", "limit 6: multi-panel"}
+
+
+def test_a_statement_tells_what_the_audit_alone_cannot(small: Project) -> None:
+    """A baseline's answers have no release to be read again from: forged with all that follows, they are equal."""
+    said = small.punchline("attest", TABLE)
+    small.punchline("attest", "table8", "-o", "table8.json")
+    statement = small.path / "table8.json"
+    assert statement.read_text() == said
+    stated = json.loads(said)
+    assert {subject["name"].rsplit(".", 1)[1] for subject in stated["subject"]} == {"csv", "md", "tex"}
+    assert f"equal    what {statement.name} states" in small.punchline("audit", TABLE, "--attestation", "table8.json")
+    forge(small, "random", {answer.request_id: "1" for answer in answers(small, "random") if answer.text})
+    small.snakemake(TABLE, config=SMALL)
+    assert small.audit(TABLE)["verdict"] == "equal"
+    said = small.punchline("audit", TABLE, "--attestation", "table8.json", fails=True)
+    assert "DIFFERS  attestation: table8.json: subject results/table8.csv: stated" in said
+    assert "internalParameters.root: stated" in said
+    statement.write_text('{"_type": "https://in-toto.io/Statement/v1"}')
+    said = small.punchline("audit", TABLE, "--attestation", "table8.json", fails=True)
+    assert "no statement about a table" in said and "Traceback" not in said
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen")
+def test_a_statement_is_signed_by_a_plain_key_as_documented(small: Project, tmp_path: Path) -> None:
+    small.punchline("attest", TABLE, "-o", "table8.intoto.json")
+    key, signers = tmp_path / "key", tmp_path / "signers"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    signers.write_text(f"me {key.with_suffix('.pub').read_text()}")
+    small.run("ssh-keygen", "-Y", "sign", "-n", "punchline", "-f", str(key), "table8.intoto.json")
+
+    def verified() -> bool:
+        check = ["ssh-keygen", "-Y", "verify", "-n", "punchline", "-f", str(signers), "-I", "me", "-s"]
+        file = small.path / "table8.intoto.json"
+        with file.open("rb") as content:
+            return subprocess.run([*check, f"{file}.sig"], stdin=content, check=False).returncode == 0
+
+    assert verified()
+    file = small.path / "table8.intoto.json"
+    file.write_bytes(file.read_bytes().replace(b"table8", b"table9", 1))
+    assert not verified()
+
+
+def test_there_is_no_audit_while_a_run_is_at_work(small: Project) -> None:
+    with (small.path / ".punchline/running").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        said = small.punchline("audit", TABLE, fails=True)
+    assert "a run is at work in this folder" in said and "DIFFERS" not in said
+    assert small.audit(TABLE)["verdict"] == "equal"
+
+
+def test_a_lost_lineage_is_made_again(small: Project) -> None:
+    path = (small.path / TABLE).with_suffix(".lineage.json")
+    path.unlink()
+    assert f"snakemake --cores all {TABLE}" in small.punchline("audit", TABLE, fails=True)
+    small.snakemake(TABLE, config=SMALL)
+    assert small.audit(TABLE)["verdict"] == "equal"
