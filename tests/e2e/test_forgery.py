@@ -123,7 +123,8 @@ def test_a_selection_of_items_is_named_and_never_comparable(own: Project) -> Non
     assert "- Items: 2 of 73 (subset config/best.csv (sha256 " in note
     assert own.audit(TABLE)["verdict"] == "equal"
     own.snakemake(TABLE, config=MODELS)
-    assert {row["subset"] for row in rows(own) if row["kind"] == "measured"} == {"limit 6", "limit 6: multi-panel"}
+    assert {row["subset"] for row in rows(own) if row["kind"] == "measured"} == {"all", "multi-panel"}
+    assert "- Items: 6 of 73 (limit 6)." in (own.path / TABLE).with_suffix(".md").read_text()
 
 
 def test_a_statement_tells_what_the_audit_alone_cannot(small: Project) -> None:

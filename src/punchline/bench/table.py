@@ -246,7 +246,7 @@ def tabulate(
     """A table of its rows and the paper's. Pure: equal input gives equal output.
 
     `printed_as`: {model: name of its row in the paper}; that row then follows the model's own. `complete`: whether the
-    selection is all of the paper's items; `items`: what another selection is called. A row of ours is comparable when
+    selection is all of the paper's items; `items`: what the user's subset is called. A row of ours is comparable when
     the selection is complete, none of its items is missing or failed, and the rule is the table's own; the published
     rows are when any of ours is.
     """

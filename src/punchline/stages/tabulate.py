@@ -130,22 +130,21 @@ def _model(
 
 
 def chosen(project: Project, benchmark: str) -> tuple[str, list[str]]:
-    """(what a selection of items is called in the column `subset`, or ""; a note that says how many of how many)."""
+    """(what the user's subset is called in the column `subset`, or ""; a note that says how many items of how many)."""
     selection = project.selection
     sources = (selection.corpus.sources or {}).get(benchmark)
     if selection.subset is None and selection.limit is None and sources is None:
         return "", []
-    called, noted = [], [f"corpus {selection.corpus.name}"] if sources is not None else []
+    called, noted = "", [f"corpus {selection.corpus.name}"] if sources is not None else []
     if selection.subset is not None:
-        called.append(Path(selection.subset).stem)
+        called = Path(selection.subset).stem
         noted.append(f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)")
     if selection.limit is not None:
-        called.append(f"limit {selection.limit}")
         noted.append(f"limit {selection.limit}")
     loaded = project.benchmark(benchmark)
     listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES))
     of = f"{len(read_selected(project.paths.selected(benchmark))):,} of {len(listed):,}"
-    return ", ".join(called), [f"Items: {of} ({', '.join(noted)})."]
+    return called, [f"Items: {of} ({', '.join(noted)})."]
 
 
 def without_pictures(path: str) -> list[str]:
