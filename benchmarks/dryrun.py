@@ -57,7 +57,7 @@ def main() -> None:
         names = [f"random{number}" for number in range(1, args.models + 1)]
         for name in names:
             shutil.copy(project.path / "config/model/random.yaml", project.path / f"config/model/{name}.yaml")
-        environment = {k: v for k, v in project.environment.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        environment = project.environment
         environment["PYTHONPYCACHEPREFIX"] = str(base / "bytecode")
         chosen = ["--config", f"models=[{','.join(names)}]", "benchmarks=all", "judge=overlap", "scorers=null"]
         results = {"floor: import snakemake.cli": seconds(FLOOR, project, environment, args.rounds)}

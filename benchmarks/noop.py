@@ -41,7 +41,7 @@ def prepared(folder: Path) -> tuple[Project, dict[str, str]]:
     project = Project.copy(folder / "project")
     run = project.path / "config" / "run.yaml"
     run.write_text(re.sub(r"^models:.*$", MODELS, run.read_text(), flags=re.MULTILINE))
-    environment = {k: v for k, v in project.environment.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment = project.environment
     environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     for command in (
         ["git", "init", "--quiet"],

@@ -187,7 +187,7 @@ def one_size(folder: Path, n: int, models: Sequence[str], cores: int) -> tuple[M
         write_answers(files[model], n, int(model[-2:]) / 100)
         card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{model}.json\n"
         (project.path / "config" / "model" / f"{model}.yaml").write_text(card, encoding="utf-8")
-    environment = {k: v for k, v in project.environment.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment = project.environment
     # As where it is installed: bytecode is compiled once. In a folder of its own, so that nothing else is touched.
     environment["PYTHONPYCACHEPREFIX"] = str(folder.parent / "bytecode")
     chosen = ["corpus=full", f"mirror={mirror}", f"models=[{','.join(models)}]"]

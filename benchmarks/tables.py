@@ -52,7 +52,7 @@ def main() -> None:
     names = [f"model{number:02}" for number in range(args.models)]
     try:
         project, mirror = prepared(base, args.comics, [*names, LAST])
-        environment = {k: v for k, v in project.environment.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        environment = project.environment
         environment |= {"PYTHONPYCACHEPREFIX": str(base / "bytecode"), "OPENBLAS_NUM_THREADS": "1"}
 
         def run(target: str, models: Sequence[str], *more: str) -> Measured:

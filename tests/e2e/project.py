@@ -41,7 +41,8 @@ class Project:
     @property
     def environment(self) -> dict[str, str]:
         here = str(Path(sys.executable).parent)
-        return os.environ | {
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return kept | {  # bytecode is kept, as where people work: a run is many starts of Python
             "PYTHONPATH": str(self.path / "src"),
             "PATH": os.pathsep.join([here, os.environ["PATH"]]),
             "GIT_CONFIG_GLOBAL": "/dev/null",

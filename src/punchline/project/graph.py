@@ -88,7 +88,8 @@ class Graph:
             if (reason := self.check(step).reason) is not None:
                 why = why or reason
                 # Snakemake looks at no job after one that runs: it must see the way from there, past what is current.
-                made = [(need, need.step()) for need, _ in walk(step) if need.step is not None]
+                way = walk(step, past=lambda made: self.check(made).reason is None)
+                made = [(need, need.step()) for need, _ in way if need.step is not None]
                 inputs |= {_file(need): None for need, before in made if self.runs(before)}
                 stale += [step.record if rule == "raw" else path for path in step.outputs]
         return Files(list(inputs), stale, why)

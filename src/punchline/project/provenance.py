@@ -120,8 +120,11 @@ def asked_again(step: Step, again: Collection[str]) -> bool:
     return not {"all", step.rule, *step.outputs}.isdisjoint(again)
 
 
-def walk(step: Step) -> Iterator[tuple[Need, Step]]:
-    """Every need of a step and of what makes its needs, each path once, with the step that it is a need of."""
+def walk(step: Step, past: Callable[[Step], bool] = lambda made: True) -> Iterator[tuple[Need, Step]]:
+    """Every need of a step and of what makes its needs, each path once, with the step that it is a need of.
+
+    What makes a need is looked behind where `past` says so.
+    """
     seen: set[str] = set()
     queue = deque([step])
     queued = {id(step)}
@@ -134,7 +137,8 @@ def walk(step: Step) -> Iterator[tuple[Need, Step]]:
             yield need, current
             if need.step is not None and id(made := need.step()) not in queued:
                 queued.add(id(made))
-                queue.append(made)
+                if past(made):
+                    queue.append(made)
 
 
 class Checks:
