@@ -457,7 +457,7 @@ def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:
     assert (got["content_filter"].state, got["content_filter"].text) == ("refused", None)
     assert got["refusal"].reason == "I won't say."
     assert (got["empty_text"].state, got["empty_text"].text) == ("ok", "")
-    assert (got["length"].state, got["length"].text, got["length"].finish_reason) == ("ok", "", "length")
+    assert (got["length"].state, got["length"].text, got["length"].truncated) == ("ok", "", True)
     run(tmp_path, card(server), asked)
     counts = server.get("/counts")
     assert counts["<<too_long:always>> single"] == 2  # failed: asked again, once a run and without another try
@@ -483,6 +483,33 @@ def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:
 def test_what_refusals_mean(status: int, body: Any, verdict: str) -> None:
     refusal = chat.read_refusal(status, json.dumps(body).encode())
     assert chat.judge(refusal, ["seed", "max_tokens"])[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("word", "said", "state", "text", "finish"),
+    [
+        ("stop", {"content": "a"}, "ok", "a", "stop"),
+        ("end_turn", {"content": "a"}, "ok", "a", "stop"),
+        ("eos", {"content": "a"}, "ok", "a", "stop"),
+        ("length", {"content": "a"}, "ok", "a", "length"),
+        ("MAX_TOKENS", {"content": "a"}, "ok", "a", "length"),
+        ("max_tokens", {"content": None}, "ok", "", "length"),
+        ("stop", {"content": None, "reasoning_content": "hm"}, "ok", "", "stop"),
+        ("stop", {"content": None, "reasoning": "hm"}, "ok", "", "stop"),
+        ("content_filter", {"content": "a"}, "refused", None, "content_filter"),
+        ("content_filter: SAFETY", {"content": None}, "refused", None, "content_filter"),
+        ("SAFETY", {"content": None}, "refused", None, "content_filter"),
+        ("refusal", {"content": "I'd rather"}, "refused", None, "content_filter"),
+        ("Length of it", {"content": "a"}, "ok", "a", "Length of it"),
+        ("tool_calls", {"content": "a"}, "ok", "a", "tool_calls"),
+        (None, {"content": "a"}, "ok", "a", None),
+    ],
+)
+def test_why_an_answer_ended_is_said_in_one_vocabulary(
+    word: str | None, said: dict[str, Any], state: str, text: str | None, finish: str | None
+) -> None:
+    reply = chat.read_reply(json.dumps({"choices": [{"message": said, "finish_reason": word}]}).encode())
+    assert (reply.state, reply.text, reply.finish_reason) == (state, text, finish)
 
 
 def test_answers_in_parts_and_hostile_bodies() -> None:

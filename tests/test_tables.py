@@ -112,10 +112,12 @@ def test_only_the_grades_of_the_rule_count() -> None:
 
 
 def counts(grades: list[Grade], items: str = "ab", **fields) -> dict[str, int]:  # type: ignore[no-untyped-def]
-    """States of a row of two tasks."""
+    """States of a row of two tasks; they and what is ok are all that the row speaks of."""
     scope = Scope(known([grade(name, "Q1") for name in items])[1], {})
     row = Row({}, items=scope.everything, **{"tasks": ("Q1", "Q2"), **fields})
-    return count_states(frame_of(grades, scope, "released"), row)
+    every, states = count_states(frame_of(grades, scope, "released"), row)
+    assert sum(states.values()) - states.get("truncated", 0) <= every
+    return states
 
 
 def test_a_task_that_was_not_attempted_is_no_missing_answer() -> None:
@@ -126,8 +128,41 @@ def test_a_task_that_was_not_attempted_is_no_missing_answer() -> None:
     assert counts(grades) == {"refused": 1}  # b was not asked Q2
     assert counts(grades, never_asked=3) == {"missing": 3, "refused": 1}
     grades.append(msgspec.structs.replace(grade("a", "Q1", "failed"), condition="other"))
-    assert counts(grades, asked=(("Q1", "other"),)) == {"refused": 1, "failed": 1}
+    assert counts(grades, asked=(("Q1", "other"),)) == {"failed": 1, "refused": 1}
     assert counts(grades, items="b") == {"refused": 1}
+
+
+STATE_OF_ITEM = [  # states of an item's answers to two tasks, the item's state
+    ("ok", "ok", None),
+    ("ok", "unparsable", "unparsable"),
+    ("unparsable", "refused", "refused"),
+    ("refused", "missing", "missing"),
+    ("missing", "failed", "failed"),
+    ("failed", "failed", "failed"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "whole"), STATE_OF_ITEM)
+def test_an_item_is_in_one_state(first: State, second: State, whole: str | None) -> None:
+    others = [grade("b", task) for task in ("Q1", "Q2")]
+    for states in ((first, second), (second, first)):
+        grades = [grade("a", task, state) for task, state in zip(("Q1", "Q2"), states, strict=True)] + others
+        assert counts(grades) == ({whole: 1} if whole else {})
+        (row, _) = read(as_csv(made(grades)))
+        absent = int(row["n_missing"]) + int(row["n_failed"])
+        assert int(row["n"]) + absent == 2 and absent == (whole in ("missing", "failed"))
+
+
+def test_what_was_cut_off_is_counted_beside_its_state() -> None:
+    grades = [msgspec.structs.replace(grade(f"i{n}", "Q1"), truncated=n < 2) for n in range(200)]
+    grades[0] = msgspec.structs.replace(grades[0], state="unparsable")
+    table = made(grades)
+    row = read(as_csv(table))[0]
+    assert (row["n"], row["n_unparsable"], row["n_truncated"]) == ("200", "1", "2")
+    assert not any("cut off" in note for note in table.notes)  # one per cent
+    table = made(grades[:199])
+    for text in (as_markdown(table, TABLE), as_latex(table, TABLE)):
+        assert "answers on 2 of 199 items were cut off" in text
 
 
 def test_a_failed_sample_is_not_hidden_by_a_good_one() -> None:

@@ -97,10 +97,10 @@ def test_ordinary_tables_are_as_they_were() -> None:
         "Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤 in config/<benchmark>/, x_1 {a} *b*"
     )
     assert as_csv(table) == (
-        "model,kind,engine,scoring,subset,n,n_missing,n_failed,n_refused,n_unparsable,acc,acc_lo,acc_hi,other,other_lo,"
-        "other_hi,comparable,note\n"
-        f"m,measured,replay,released,all,10,0,0,0,0,0.5,{table.rows[0]['acc_lo']},{table.rows[0]['acc_hi']},,,,yes,\n"
-        "GPT & Co,published,,released,all,9,,,,,0.500,,,,,,yes,\n"
+        "model,kind,engine,scoring,subset,n,n_missing,n_failed,n_refused,n_unparsable,n_truncated,acc,acc_lo,acc_hi,other,"
+        "other_lo,other_hi,comparable,note\n"
+        f"m,measured,replay,released,all,10,0,0,0,0,0,0.5,{table.rows[0]['acc_lo']},{table.rows[0]['acc_hi']},,,,yes,\n"
+        "GPT & Co,published,,released,all,9,,,,,,0.500,,,,,,yes,\n"
     )
     low, high = (f"{table.rows[0][name]:.3f}" for name in ("acc_lo", "acc_hi"))
     assert as_markdown(table, TABLE) == (

@@ -552,7 +552,7 @@ def test_a_prompt_with_few_answers_shows() -> None:
     said = {("default", "title_mcq_1", n): "A" for n in range(1, 5)} | {("default", "title_mcq_2", 1): "B"}
     (row,) = rows_of(said)
     assert (row["title_acc"], row["n_title"], row["prompts_least_n"], row["comparable"]) == (50.0, 4, 1, "no")
-    assert "prompts_least_n n=1" in str(row["note"])
+    assert (row["n"], row["n_missing"]) == (1, 3) and "title_acc n=4" in str(row["note"])
     (row,) = rows_of({key: "A" for key in said if key[1] == "title_mcq_1"})
     assert (row["prompts_least_n"], row["comparable"]) == (4, "yes")
 

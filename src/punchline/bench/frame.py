@@ -26,6 +26,7 @@ Places = npt.NDArray[np.int64]
 T = TypeVar("T")
 
 BATCH = 50_000  # grades
+TRUNCATED = 1 << len(STATES)
 
 
 class Kept:
@@ -103,6 +104,7 @@ class Frame:
     scoring: Texts  # (signature, digest of gold): how, and against what, it was scored
     state: Places  # its place among STATES
     scored: Flags
+    truncated: Flags
     parsed: Texts
     digest: npt.NDArray[np.bytes_]
     data: Mapping[str, Array]  # values by name; NaN where a grade has none of that name
@@ -132,7 +134,7 @@ class Frame:
     def take(self, rows: Places | Flags) -> Frame:
         """Some of the grades."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        own = {name: getattr(self, name)[rows] for name in ("item", "sample", "state", "scored", "digest")}
+        own = {name: getattr(self, name)[rows] for name in ("item", "sample", "state", "scored", "truncated", "digest")}
         texts = {name: getattr(self, name).at(rows) for name in ("task", "condition", "judge", "scoring", "parsed")}
         values = {name: found[rows] for name, found in self.data.items()}
         return Frame(scope=self.scope, rule=self.rule, data=values, **own, **texts)
@@ -158,13 +160,19 @@ class Frame:
         codes = np.where(rows, len(self.task.words), self.task.codes)
         return replace(self, task=Texts(codes, [*self.task.words, task]), kept=Kept())
 
+    @property
+    def samples(self) -> int:
+        """Of each request."""
+        return int(self.sample.max(initial=0)) + 1
+
     def states(self, task: str, condition: str) -> npt.NDArray[np.uint8]:
-        """The states of each item's answers to a task, over all samples: a bit each, in the order of STATES."""
+        """[items, samples]: the state of each answer to a task, a bit each in the order of STATES; then TRUNCATED."""
 
         def make() -> npt.NDArray[np.uint8]:
             own = self.of([task], [condition])
-            bits = np.zeros(len(self.scope), dtype=np.uint8)
-            np.bitwise_or.at(bits, own.item, (1 << own.state).astype(np.uint8))
+            bits = np.zeros((len(self.scope), self.samples), dtype=np.uint8)
+            found = 1 << own.state | TRUNCATED * own.truncated
+            np.bitwise_or.at(bits, (own.item, own.sample), found.astype(np.uint8))
             return bits
 
         return self.kept.once(("states", task, condition), make)
@@ -179,7 +187,7 @@ def digest_of_rows(digests: npt.NDArray[np.bytes_]) -> str:
 
 _FIELDS = (
     *("item_id", "task", "condition", "sample", "judge", "rule", "signature", "gold"),
-    *("state", "scored", "parsed", "values", "digest"),
+    *("state", "scored", "truncated", "parsed", "values", "digest"),
 )
 _VALUES = msgspec.json.Decoder(dict[str, float])
 _PARSED = msgspec.json.Decoder(tuple[str, ...] | None)
@@ -220,7 +228,7 @@ class _Reader:
         self.words = {name: _Words() for name in ("task", "condition", "judge", "scoring", "state")}
         self.words["parsed"] = _Words(_PARSED.decode)
         self.words["scoring"] = _Words(lambda text: tuple(text.split("\0")))
-        self.arrays: dict[str, list[Any]] = {name: [] for name in ("item", "sample", "scored", "digest")}
+        self.arrays: dict[str, list[Any]] = {name: [] for name in ("item", "sample", "scored", "truncated", "digest")}
         self.values: list[tuple[int, dict[str, Array]]] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -239,7 +247,8 @@ class _Reader:
         self.words["parsed"].add(pc.if_else(pc.is_in(batch["task"], self.parsed_of), batch["parsed"], none))
         self.arrays["item"].append(item)
         self.arrays["sample"].append(batch["sample"].to_numpy())
-        self.arrays["scored"].append(batch["scored"].to_numpy(zero_copy_only=False))
+        for name in ("scored", "truncated"):
+            self.arrays[name].append(batch[name].to_numpy(zero_copy_only=False))
         self.arrays["digest"].append(np.array(batch["digest"].to_pylist(), dtype="S64"))
         found = batch["values"].dictionary_encode()
         read = [_VALUES.decode(text) for text in found.dictionary.to_pylist()]
@@ -257,7 +266,7 @@ class _Reader:
         columns: dict[str, Any] = {name: words.texts() for name, words in self.words.items()}
         states = columns.pop("state")
         place = np.array([STATES.index(word) for word in states.words] or [0], dtype=np.int64)
-        kinds = {"item": np.int64, "sample": np.int64, "scored": np.bool_, "digest": "S64"}
+        kinds = {"item": np.int64, "sample": np.int64, "scored": np.bool_, "truncated": np.bool_, "digest": "S64"}
         columns |= {name: _joined(parts, kinds[name]) for name, parts in self.arrays.items()}
         return Frame(scope=self.scope, rule=self.rule, state=place[states.codes], data=data, **columns)
 

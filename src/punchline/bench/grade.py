@@ -22,6 +22,7 @@ class Mark(msgspec.Struct):
     parsed: tuple[str, ...] | None = None
     values: dict[str, float] = {}
     judge: str | None = None
+    truncated: bool = False
 
     @property
     def text(self) -> str | None:
@@ -65,7 +66,9 @@ class Answered(NamedTuple):
     def mark(self, task: str, signature: str, asked: str | None = None) -> Mark:
         """The answer to a task, or to the one that was asked in its place: not scored, nothing read."""
         response = self.responses.get(asked or task)
-        return Mark(task, signature, "missing" if response is None else response.state, [response])
+        if response is None:
+            return Mark(task, signature, "missing", [None])
+        return Mark(task, signature, response.state, [response], truncated=response.truncated)
 
     def verdict(self, request: Request) -> Verdict | None:
         """What was said to a request; None: nobody was asked."""
@@ -118,6 +121,7 @@ def grades(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Gr
                 gold=gold_digest,
                 state=mark.state,
                 scored=mark.scored,
+                truncated=mark.truncated,
                 parsed=mark.parsed,
                 values=mark.values,
             )

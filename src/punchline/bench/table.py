@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from punchline.bench.column import Column, estimates
-from punchline.bench.frame import Flags, Frame, Scope
+from punchline.bench.frame import TRUNCATED, Flags, Frame, Scope
 from punchline.core.benchmark import DEFAULT
 from punchline.core.records import RULES, STATES, Cell, ModelCard, Rule, Scalar, digest_of_all, sha256
 from punchline.core.stats import Estimate, Interval, intervals
@@ -150,7 +151,10 @@ class Across:
 
 PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
 
-STATE_COLUMNS = tuple(f"n_{state}" for state in STATES if state != "ok")
+# The first of these that an answer to one of a row's tasks is in is the item's state in that row.
+WORST = ("failed", "missing", "refused", "unparsable")
+COUNTED = (*(state for state in STATES if state != "ok"), "truncated")
+TOLD = 0.01  # the share of answers cut off that a note speaks of
 
 
 class Value(msgspec.Struct, frozen=True, array_like=True):
@@ -168,6 +172,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     keys: dict[str, str | int]
     values: dict[str, Value]
+    items: int = 0  # that it speaks of, each sample by itself; 0 for rows of the data
     states: dict[str, int] = {}
     tasks: tuple[str, ...] = ()
     whole: bool = True
@@ -217,12 +222,12 @@ def measure(rows: Sequence[Row], seed: int | None) -> list[Measured]:
     for row in rows:
         values = {name: value(found) for name, found in row.columns.items() if found is not None}
         tasks = row.tasks or ()
-        states = {} if row.frame is None else count_states(row.frame, row)
+        items, states = (0, {}) if row.frame is None else count_states(row.frame, row)
         where: dict[str, Scalar] = {"tasks": ",".join(tasks)} if row.frame is not None else {}
         where |= {} if row.condition == DEFAULT else {"condition": row.condition}
         where |= {"asked": ",".join("@".join(pair) for pair in row.asked)} if row.asked else {}
-        keys = dict(row.keys)
-        made.append(Measured(keys=keys, values=values, states=states, tasks=tasks, whole=row.whole, filter=where))
+        one = Measured(keys=dict(row.keys), values=values, items=items, states=states, tasks=tasks, filter=where)
+        made.append(msgspec.structs.replace(one, whole=row.whole))
     return made
 
 
@@ -251,7 +256,7 @@ def tabulate(
     rows are when any of ours is.
     """
     extra = tuple(key for key in table.keys if key != "subset")
-    columns = ("model", "kind", "engine", "scoring", "subset", *extra, "n", *STATE_COLUMNS)
+    columns = ("model", "kind", "engine", "scoring", "subset", *extra, "n", *(f"n_{name}" for name in COUNTED))
     for column in table.names:
         columns += (column, f"{column}_lo", f"{column}_hi")
     columns += ("comparable", "note")
@@ -261,6 +266,7 @@ def tabulate(
         for row in part.rows:
             rows.append(_written(table, part, row, rule, complete=complete, items=items))
             cells += _cells(table, part, row, rule)
+        notes = [*notes, *_cut_off(part)]
     failed = sum(row.states.get("failed", 0) for part in parts for row in part.rows)
     comparable = any(row.get("comparable") == "yes" for row in rows)
     rows = _beside(rows, published_rows(table, published, comparable=comparable), printed_as or {}, table.keys)
@@ -281,15 +287,16 @@ def _written(
     counts = {name: value.n for name, value in values.items()}
     n = max(counts.values(), default=0) if table.n_from is None else counts.get(table.n_from, 0)
     written: dict[str, str | int | float | None] = {"model": part.name, "kind": part.kind, "engine": part.engine}
+    absent = row.states.get("missing", 0) + row.states.get("failed", 0)
+    if row.items:  # an item that lacks an answer to one of several tasks is counted there, and not in n
+        n = min(n, row.items - absent)
     written |= {"scoring": rule, "subset": "all", **row.keys, "n": n}
     if items and row.filter:  # of answers: rows of the data itself are of all of it
         written["subset"] = items if written["subset"] == "all" else f"{items}: {written['subset']}"
-    written |= {f"n_{state}": row.states.get(state, 0) for state in STATES if state != "ok"}
+    written |= {f"n_{name}": row.states.get(name, 0) for name in COUNTED}
     for name, value in values.items():
         written |= {name: value.value, f"{name}_lo": value.lo, f"{name}_hi": value.hi}
-    whole = (
-        complete and row.whole and rule == table.rule and not (row.states.get("missing") or row.states.get("failed"))
-    )
+    whole = complete and row.whole and rule == table.rule and not absent
     written["comparable"] = "yes" if whole else "no"
     fewer = [f"{name} n={count}" for name, count in counts.items() if count != n]
     if fewer:
@@ -297,6 +304,19 @@ def _written(
     elif row.tasks and n == 0:
         written["note"] = f"nothing to score: no answer to {', '.join(row.tasks)}"
     return written
+
+
+def _cut_off(part: Part) -> list[str]:
+    """A note on the row of a model of which most was cut off, where that is more than a few."""
+    rows = (row for row in part.rows if row.items)
+    row = max(rows, key=lambda row: row.states.get("truncated", 0) / row.items, default=None)
+    if row is None or (cut := row.states.get("truncated", 0)) <= TOLD * row.items:
+        return []
+    where = f" ({key_text(row.keys)})" if row.keys else ""
+    return [
+        f"{part.name}: n_truncated: answers on {cut:,} of {row.items:,} items{where} were cut off by their limit of "
+        "tokens (docs/models.md)."
+    ]
 
 
 def _cells(table: Table, part: Part, row: Measured, rule: Rule) -> list[Cell]:
@@ -340,24 +360,30 @@ def _beside(
     return [row for at, own in enumerate(ours) for row in (own, *after.get(at, ()))] + rest
 
 
-def count_states(frame: Frame, row: Row) -> dict[str, int]:
-    """For each state but ok, the row's items with at least one answer in it.
+def count_states(frame: Frame, row: Row) -> tuple[int, dict[str, int]]:
+    """(items that the row speaks of, {state but ok, or truncated: items}), each sample of an item by itself.
 
-    A task without a single answer was not attempted and does not count, unless none was. What has no state was not
+    An item is in one state, the worst of its answers to the row's tasks; beside it, it is truncated where one of them
+    is. A task without a single answer was not attempted and does not count, unless none was. What has no state was not
     asked; where nothing has one, all is missing.
     """
     assert row.items is not None
     pairs = [*((task, row.condition) for task in row.tasks or ()), *row.asked]
-    found = [frame.states(*pair) * row.items for pair in pairs]
-    if pairs and row.items.any() and not any(bits.any() for bits in found):
-        return {"missing": int(row.items.sum())}
-    missing = 1 << STATES.index("missing")
-    attempted = [bits for bits in found if (bits & ~np.uint8(missing)).any()]
-    every = functools.reduce(np.bitwise_or, attempted or found, np.zeros(len(row.items), dtype=np.uint8))
-    counts = {"missing": row.never_asked}
-    for bit, state in enumerate(STATES):
-        counts[state] = counts.get(state, 0) + int((every >> bit & 1).sum())
-    return {state: count for state, count in counts.items() if count and state != "ok"}
+    found = [frame.states(*pair)[row.items] for pair in pairs]
+    if not any(bits.any() for bits in found):
+        items = int(row.items.sum()) if pairs else 0
+        return items, {"missing": items} if items else {}
+    missing = np.uint8(1 << STATES.index("missing"))
+    attempted = [bits for bits in found if (bits & ~missing).any()]
+    every = functools.reduce(np.bitwise_or, attempted or found)
+    left, counts = every[every > 0], Counter({"missing": row.never_asked})
+    items = len(left) + row.never_asked
+    counts["truncated"] = int((left & TRUNCATED > 0).sum())
+    for state in WORST:
+        here = (left >> STATES.index(state) & 1).astype(np.bool_)
+        counts[state] += int(here.sum())
+        left = left[~here]
+    return items, {name: counts[name] for name in COUNTED if counts[name]}
 
 
 def published_rows(

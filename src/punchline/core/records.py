@@ -17,6 +17,15 @@ import msgspec
 State = Literal["ok", "missing", "failed", "refused", "unparsable"]
 STATES: tuple[State, ...] = ("ok", "missing", "failed", "refused", "unparsable")
 
+# Why an answer ended. What servers call by other names (finish_reason) is one of these; what is neither is kept.
+LENGTH, FILTERED = "length", "content_filter"
+_FINISHES = {
+    "stop": ("end_turn", "stop_sequence", "eos", "eos_token", "complete"),
+    LENGTH: ("max_tokens", "max_output_tokens", "max_completion_tokens", "model_length"),
+    FILTERED: ("safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal", "sensitive"),
+}
+_FINISH_OF = {word: finish for finish, words in _FINISHES.items() for word in (finish, *words)}
+
 Rule = Literal["released", "paper"]
 RULES: tuple[Rule, ...] = ("released", "paper")
 
@@ -53,6 +62,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def digest(self) -> str:
         """sha256 of the whole content."""
         return digest_of(self)
+
+
+def finish_of(word: str) -> str:
+    """A server's word for why an answer ended, in the vocabulary of `Response.finish_reason`; one of none as it is."""
+    return _FINISH_OF.get(word.partition(":")[0].strip().lower(), word)
 
 
 class ImageRef(Record, frozen=True, kw_only=True):
@@ -178,13 +192,18 @@ class Response(Record, frozen=True, kw_only=True):
     state: State  # as known before grading; `unparsable` is found by grading only
     text: str | None = None  # None exactly when there is no answer; "" is an answer
     reason: str | None = None  # why there is none
-    finish_reason: str | None = None
+    finish_reason: str | None = None  # stop, length, content_filter (`finish_of`), or a server's own word
     usage: Usage = Usage()
     latency_s: float | None = None  # None for engines that do no work worth timing
     engine: str
     engine_version: str
     effective: dict[str, Scalar] = {}  # the parameters that the engine really used
     provider_id: str | None = None  # the provider's id of the call
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the answer was cut off by its limit of tokens."""
+        return self.finish_reason == LENGTH
 
 
 class Grade(Record, frozen=True, kw_only=True):
@@ -203,6 +222,7 @@ class Grade(Record, frozen=True, kw_only=True):
     gold: str  # digest of the Gold record
     state: State
     scored: bool  # whether the item is in the denominator under this rule
+    truncated: bool = False  # whether the answer was cut off by its limit of tokens, whatever its state
     parsed: tuple[str, ...] | None = None  # what was read out of the answer; None when nothing was
     values: dict[str, float] = {}  # scores and sufficient statistics
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +13,7 @@ from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.table import Measured, Table, measure
 from punchline.core.engine import Released
 from punchline.core.errors import PunchlineError
-from punchline.core.records import RULES, Gold, Item, Record, Rule
+from punchline.core.records import LENGTH, RULES, Gold, Item, Record, Rule
 from punchline.core.storage import AGAIN, read_columns, read_records, write_bytes
 from punchline.project.needs import Project
 from punchline.stages.job import make
@@ -34,12 +35,16 @@ class Answered(Protocol):
     @property
     def reason(self) -> str | None: ...
 
+    @property
+    def finish_reason(self) -> str | None: ...
+
 
 class Who(Record, frozen=True, kw_only=True):
     """Who answered a model's requests, or those of a hop: engines with their versions, and why any failed."""
 
     versions: tuple[str, ...]
     failures: tuple[str, ...]
+    truncated: float = 0.0  # share of the answers that were cut off by their limit of tokens
 
 
 class Cells(Record, frozen=True, kw_only=True):
@@ -51,13 +56,15 @@ class Cells(Record, frozen=True, kw_only=True):
 
 
 def who_answered(responses: Iterable[Answered]) -> Who:
-    """Of responses, each combination once or more."""
-    versions, failures = set(), set()
+    """Of all responses."""
+    versions, failures, finishes = set(), set(), Counter[str | None]()
     for response in responses:
+        finishes[response.finish_reason] += 1
         versions.add(f"{response.engine} {response.engine_version}")
         if response.state == "failed":
             failures.add(response.reason or "no reason given")
-    return Who(versions=tuple(sorted(versions)), failures=tuple(sorted(failures)))
+    share = finishes[LENGTH] / (finishes.total() or 1)
+    return Who(versions=tuple(sorted(versions)), failures=tuple(sorted(failures)), truncated=share)
 
 
 class _Response(msgspec.Struct, frozen=True):
@@ -65,12 +72,13 @@ class _Response(msgspec.Struct, frozen=True):
     engine_version: str
     state: str
     reason: str | None
+    finish_reason: str | None
 
 
 def who_in(path: str | Path) -> Who:
     """Of a table of responses."""
     columns = read_columns(path, _Response.__struct_fields__)
-    return who_answered({_Response(*one) for one in zip(*columns.values(), strict=True)})
+    return who_answered(_Response(*one) for one in zip(*columns.values(), strict=True))
 
 
 def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:

@@ -12,7 +12,7 @@ from punchline.project.needs import Project
 from punchline.stages.job import make
 
 COUNTED = (
-    *("requests", "ok", "missing", "failed", "refused"),
+    *("requests", "ok", "missing", "failed", "refused", "truncated"),
     *("tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached", "uncounted"),
 )
 COST = (
@@ -45,7 +45,7 @@ def cost_row(benchmark: str, model: str, hop: str, card: ModelCard, answers: Ite
     counts: Counter[str] = Counter()
     for answer in answers:
         used, said = answer.usage, answer.state in ("ok", "refused")
-        counts.update((answer.state, "requests"))
+        counts.update((answer.state, "requests"), truncated=answer.truncated)
         if used.prompt is None or used.completion is None:
             counts["uncounted"] += said
         else:

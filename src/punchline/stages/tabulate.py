@@ -16,7 +16,7 @@ from punchline import __version__
 from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.latex import as_latex
 from punchline.bench.render import as_csv, as_markdown, read_published
-from punchline.bench.table import DISCREPANCIES, Part, Table, Tabulated, all_parts, discrepancies, tabulate
+from punchline.bench.table import DISCREPANCIES, TOLD, Part, Table, Tabulated, all_parts, discrepancies, tabulate
 from punchline.bench.table import Model as Shown
 from punchline.core import engine as engines
 from punchline.core.benchmark import SCORERS
@@ -120,6 +120,8 @@ def _model(
                 "`punchline retry` asks again."
                 for reason in answered.failures
             ]
+            if answered.truncated > TOLD:
+                notes.append(f"{name}: {answered.truncated:.0%} of what {hop.who} said ({hop.name}) was cut off.")
         gives = None if hop.card is None else shown(hop.card, benchmark, prices)
         judge = gives if hop.name == JUDGE else judge
         asked.append(Asked(hop=hop.name, who=hop.who, card=gives, key=hop.key, versions=answered.versions))

@@ -107,7 +107,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
 
     An answer that is missing or failed is not scored; a refusal and an answer from which nothing can be read are, as
     wrong. `released`: Q1 … Q5 are scored only where the answer to Q1 holds "yes". `paper`: Q1 = No turns Q3, Q4 and Q5
-    into NA. Q8 needs the model's own order of panels: without an answer to Q7 it is missing.
+    into NA. Q8 needs the model's own order of panels: without an answer to Q7 it is in that one's state.
     """
     responses, gold, rule = answered.responses, answered.gold, answered.rule
     first, sequence = responses.get("Q1"), responses.get("Q7")
@@ -122,7 +122,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
         if _absent(response):
             pass
         elif (other == "Q7" or (other and rule == "released")) and _absent(responses.get(other)):
-            mark.state = "missing"
+            mark.state = before.state if (before := responses.get(other)) else "missing"
         elif gated and task not in ("Q7", "Q8"):
             mark.parsed = _read(task, text, rule, gold)
         elif says_no and task in ("Q3", "Q4", "Q5"):

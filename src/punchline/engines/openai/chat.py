@@ -15,7 +15,7 @@ import msgspec
 
 from punchline.core.errors import PunchlineError
 from punchline.core.outside import without_secret
-from punchline.core.records import Image, Request, Scalar, State, Text, Usage
+from punchline.core.records import FILTERED, LENGTH, Image, Request, Scalar, State, Text, Usage, finish_of
 
 MEDIA_TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
@@ -134,8 +134,8 @@ def flat(parameters: Mapping[str, Any]) -> dict[str, Scalar]:
 def read_reply(content: bytes) -> Reply:
     """A reply of HTTP 200. Raises Unusable for anything that holds no answer.
 
-    A null text that was cut off at max_tokens (all of them went into reasoning) is the answer "": asking again would
-    give the same. Any other null text is unusable.
+    A null text that was cut off at max_tokens (all of them went into reasoning), or that ended after reasoning, is the
+    answer "": asking again would give the same. Any other null text is unusable.
     """
     try:
         body = json.loads(content)
@@ -148,7 +148,8 @@ def read_reply(content: bytes) -> Reply:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         raise Unusable("no message in the body")
-    finish = _text(choice.get("finish_reason"))
+    word = choice.get("finish_reason")
+    finish = finish_of(word) if isinstance(word, str) else None
     about: dict[str, Any] = {
         "finish_reason": finish,
         "usage": _usage(body.get("usage")),
@@ -156,15 +157,16 @@ def read_reply(content: bytes) -> Reply:
         "fingerprint": _text(body.get("system_fingerprint")),
         "id": _text(body.get("id")),
     }
-    if finish is not None and finish.startswith("content_filter"):
-        return Reply(state="refused", reason="content_filter", **about)
+    if finish == FILTERED:
+        return Reply(state="refused", reason=FILTERED, **about)
     text = message.get("content")
     if isinstance(text, list):  # some servers answer in parts, their reasoning apart
         parts = (part for part in text if isinstance(part, dict) and part.get("type") == "text")
         text = "".join(str(part.get("text", "")) for part in parts)
     if not text and isinstance(message.get("refusal"), str) and message["refusal"]:
         return Reply(state="refused", reason=message["refusal"], **about)
-    if text is None and finish == "length":
+    thought = message.get("reasoning_content") or message.get("reasoning")
+    if text is None and (finish == LENGTH or (finish == "stop" and thought)):
         text = ""
     if not isinstance(text, str):
         raise Unusable(f"no text in the answer (finish_reason {finish})")
