@@ -28,6 +28,7 @@ localrules:
     grade,
     cells,
     table,
+    unread,
     discrepancies,
     metrics,
     cost,
@@ -46,6 +47,7 @@ rule all:
     input:
         all_of("tables"),
         all_of("availability"),
+        all_of("unread"),
         PATHS.discrepancies,
         PATHS.cost,
         PATHS.metrics,
@@ -79,6 +81,7 @@ rule responses:
 rule all_tables:
     input:
         all_of("tables"),
+        all_of("unread"),
         PATHS.discrepancies,
         PATHS.cost,
 

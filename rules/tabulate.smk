@@ -40,6 +40,26 @@ rule table:
         "python scripts/table.py --benchmark {params.benchmark} --table {params.table} &> {log}"
 
 
+rule unread:
+    input:
+        needs("unread"),
+    output:
+        report(
+            update(PATHS.unread("{benchmark}")),
+            category="Overviews",
+            caption="../report/unread.rst",
+            labels={"table": "unread answers of {benchmark}"},
+        ),
+    log:
+        f"{PATHS.logs}/tabulate/unread_{{benchmark}}.log",
+    benchmark:
+        f"{PATHS.logs}/tabulate/unread_{{benchmark}}.tsv"
+    message:
+        "answers to {wildcards.benchmark} that were not read"
+    shell:
+        "python scripts/unread.py --benchmark {wildcards.benchmark} &> {log}"
+
+
 rule discrepancies:
     input:
         needs("discrepancies"),

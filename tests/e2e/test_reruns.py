@@ -107,7 +107,8 @@ def regraded(*benchmarks: str) -> set[str]:
 
 def recounted(*benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
     """What follows from other cells of these models."""
-    return each("cells", *benchmarks, models=models) | graded(*benchmarks) | {"metrics", "discrepancies"}
+    said = of("unread", *benchmarks) | {"metrics", "discrepancies"}
+    return each("cells", *benchmarks, models=models) | graded(*benchmarks) | said
 
 
 def asked_anew(*benchmarks: str) -> set[str]:
@@ -227,7 +228,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         | recounted(*BENCHMARKS, models=("prior",))
         | {"cost"},
     ),
-    "a model less": (lambda p: choose(p, models="[random]"), graded(*BENCHMARKS) | ENDS),
+    "a model less": (lambda p: choose(p, models="[random]"), graded(*BENCHMARKS) | of("unread", *BENCHMARKS) | ENDS),
     "a benchmark less": (lambda p: choose(p, benchmarks="[hummus, pixelhumor]"), {"metrics", "discrepancies", "cost"}),
     "scoring": (lambda p: choose(p, scoring="paper"), recounted(*BENCHMARKS)),
     "the seed of a baseline that draws": (

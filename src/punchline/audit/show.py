@@ -3,28 +3,74 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from punchline.core.benchmark import load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.outside import json_shown
+from punchline.core.outside import json_shown, visible
 from punchline.core.records import Gold, Grade, Item, Pictures, Record, Request, Response
 from punchline.core.storage import read_records, read_table
+from punchline.project.hops import CHAINED, HOPS
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
 from punchline.project.runs import made_with
+from punchline.read.result import Read, notes
+from punchline.stages.grade import Verdicts, grade, read_verdicts
+from punchline.stages.unit import Asked
+
+Reads = list[tuple[str, Read[Any]]]
 
 
 def _with_digest(record: Record) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__struct_fields__} | {"digest": record.digest}
 
 
-def as_text(found: dict[str, Any]) -> str:
-    """What `find` gives, as JSON for a terminal: what would steer it (ESC, U+009B, U+202E) is escaped, nothing lost."""
-    return json_shown(json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False))
+OPENS, CLOSES = "⟦", "⟧"  # around what was read
+AROUND = 200  # characters before and behind it that are shown
+_MARKED = re.compile(rf'^( *"marked": ".*)({OPENS}.*{CLOSES})', re.MULTILINE)
+
+
+def as_text(found: dict[str, Any], *, colour: bool = False) -> str:
+    """What `find` gives, as JSON for a terminal: what would steer it (ESC, U+009B, U+202E) is escaped, nothing lost.
+
+    `colour`: what was read of an answer is in reverse video.
+    """
+    text = json_shown(json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False))
+    return _MARKED.sub("\\1\x1b[7m\\2\x1b[0m", text) if colour else text
+
+
+def marked(text: str, start: int, end: int) -> str:
+    """A span of a text between marks that the text itself cannot hold, with what stands around it."""
+    around = (text[max(0, start - AROUND) : start], text[start:end], text[end : end + AROUND])
+    before, span, after = (
+        visible(part.replace("\\", "\\\\")).replace(OPENS, "\\u27e6").replace(CLOSES, "\\u27e7") for part in around
+    )
+    cut = ("…" if start > AROUND else "", "…" if end + AROUND < len(text) else "")
+    return f"{cut[0]}{before}{OPENS}{span}{CLOSES}{after}{cut[1]}"
+
+
+def _read_of(text: str | None, reads: Sequence[tuple[str, Read[Any]]]) -> dict[str, Any]:
+    """What punchline.read read of an answer and where; {} where nothing was. A reader may have been given a part."""
+    same = [one for one in reads if one[0] is text]
+    for given, found in reversed(same or reads if text else ()):
+        at = text.find(given) if given and text else -1
+        if text and found.value is not None and at >= 0:
+            start, end = at + found.start, at + found.end
+            return {"read": {"value": found.value, "start": start, "end": end, "marked": marked(text, start, end)}}
+    return {}
+
+
+def _reads(benchmark: str, item: Item, gold: Gold, asked: Iterable[Asked], verdicts: Verdicts) -> Reads:
+    """What readers read of one model's answers on an item, and of what was said of them: it is graded again."""
+    with notes() as found:
+        list(grade(load(benchmark), "", {item.item_id: item}, {item.item_id: gold}, asked, verdicts))
+    return found
 
 
 def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
@@ -47,7 +93,8 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
             hops = (request for hop in _hops(where, benchmark) for request in read_table(hop, Request))
             chosen = [r for r in (*requests, *hops) if r.request_id.startswith(name)]
         if chosen:
-            return _about(where, benchmark, items[chosen[0].item_id], chosen)
+            item = items[chosen[0].item_id]
+            return _about(where, benchmark, item, chosen, [r for r in requests if r.item_id == item.item_id])
     if not known:
         raise PunchlineError("nothing has been prepared yet", way_out="Run snakemake first")
     raise PunchlineError(f"no item or request {name!r} in the current selection", way_out=nearest(name, known))
@@ -58,46 +105,54 @@ def _hops(where: Paths, benchmark: str) -> list[Path]:
     return sorted(Path(where.requests(benchmark)).with_suffix("").glob("*/*.parquet"))
 
 
-def _about(where: Paths, benchmark: str, item: Item, requests: list[Request]) -> dict[str, Any]:
+def _about(where: Paths, benchmark: str, item: Item, requests: list[Request], of_item: list[Request]) -> dict[str, Any]:
+    """`requests`: what was asked for; `of_item`: all that models were asked about the item."""
     index = Path(where.index(benchmark))
     images = read_records(index, Pictures) if index.is_file() else []
-    gold = read_records(where.gold(benchmark), Gold)
+    gold = [one for one in read_records(where.gold(benchmark), Gold) if one.item_id == item.item_id]
     wanted = {request.request_id: request.task for request in requests}
-    tasks = set(wanted.values())
-    responses: dict[str, list[Any]] = {}
-    grades: dict[str, list[Any]] = {}
+    whole = len(requests) > 1  # an item was asked for: all that its answers led to; else the one request
+    found: dict[str, dict[str, Any]] = {"responses": {}, "hops": {}, "grades": {}}
     for snapshot in sorted(Path(where.snapshot(benchmark, "any")).parent.glob("*.parquet")):
         model = snapshot.stem
-        responses[model] = [
-            {"task": wanted[r.request_id], **_with_digest(r)}
-            for r in read_table(snapshot, Response)
-            if r.request_id in wanted
+        said = {r.request_id: r for r in read_table(snapshot, Response)}
+        own = [(request, said[request.request_id]) for request in of_item if request.request_id in said]
+        hops = {hop: _asked(where, benchmark, hop, model, item) for hop in HOPS}
+        verdicts = {k: v for hop in HOPS if hop != CHAINED for k, v in read_verdicts(hop, hops[hop]).items()}
+        reads = _reads(benchmark, item, gold[0], [*own, *hops[CHAINED]], verdicts) if gold else []
+        found["responses"][model] = [
+            {"task": request.task, **_with_digest(answer), **_read_of(answer.text, reads)}
+            for request, answer in own
+            if request.request_id in wanted
         ]
+        for hop, pairs in hops.items():
+            shown = [
+                {"request_id": request.request_id, **_with_digest(request)}
+                | {"response": {**_with_digest(answer), **_read_of(answer.text, reads)}}
+                for request, answer in pairs
+                if whole or request.request_id in wanted
+            ]
+            if shown:
+                found["hops"].setdefault(hop, {})[model] = shown
         graded = Path(where.grades(benchmark, model))
         if graded.is_file():
-            grades[model] = [
+            tasks = set(wanted.values())
+            found["grades"][model] = [
                 _with_digest(g) for g in read_table(graded, Grade) if g.item_id == item.item_id and g.task in tasks
-            ]
-    whole = len(requests) > 1  # an item was asked for: all that its answers led to; else the one request
-    hops: dict[str, dict[str, Any]] = {}
-    for path in _hops(where, benchmark):
-        asked = read_table(path, Request)
-        snapshot = Path(where.hop_snapshot(benchmark, path.parent.name, path.stem))
-        said = read_table(snapshot, Response) if snapshot.is_file() else []
-        answered = dict(zip((r.request_id for r in asked), said, strict=False))
-        found = [r for r in asked if r.item_id == item.item_id and (whole or r.request_id in wanted)]
-        if found:
-            hops.setdefault(path.parent.name, {})[path.stem] = [
-                {"request_id": r.request_id, **_with_digest(r)}
-                | ({"response": _with_digest(answered[r.request_id])} if r.request_id in answered else {})
-                for r in found
             ]
     return {
         "item": _with_digest(item),
         "pictures": [_with_digest(image) for image in images if image.item_id == item.item_id],
-        "gold": [_with_digest(g) for g in gold if g.item_id == item.item_id],
+        "gold": [_with_digest(g) for g in gold],
         "requests": [{"request_id": r.request_id, **_with_digest(r)} for r in requests],
-        "responses": responses,
-        "hops": hops,
-        "grades": grades,
+        **found,
     }
+
+
+def _asked(where: Paths, benchmark: str, hop: str, model: str, item: Item) -> list[Asked]:
+    """What a hop asked about an item's answers, or of them, each with its answer."""
+    file, snapshot = where.hop_requests(benchmark, hop, model), where.hop_snapshot(benchmark, hop, model)
+    if not Path(file).is_file() or not Path(snapshot).is_file():
+        return []
+    pairs = zip(read_table(file, Request), read_table(snapshot, Response), strict=False)
+    return [(r, answer) for r, answer in pairs if r.item_id == item.item_id and r.request_id == answer.request_id]

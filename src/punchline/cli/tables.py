@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -221,7 +222,7 @@ def show(
     record: Annotated[str, typer.Argument(metavar="ID", help="An item id, or the start of a request id")],
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """One record in full, with what it comes from and what was made of it, as JSON."""
+    """One record in full, with what it comes from and what was made of it, as JSON; marks what was read of answers."""
     from punchline.audit.show import as_text, find
 
-    print(as_text(find(record, run)))
+    print(as_text(find(record, run), colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))

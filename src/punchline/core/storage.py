@@ -259,7 +259,7 @@ class Stored(Sequence[R]):
 
     def __init__(self, path: str | Path, kind: type[R]) -> None:
         self.path, self.kind = path, kind
-        with _naming(path):
+        with naming(path):
             self._file = pq.ParquetFile(_opened(path, self))  # as pq.read_table imports pandas
         self._starts = [0]
         for group in range(self._file.num_row_groups):
@@ -287,12 +287,12 @@ class Stored(Sequence[R]):
     def digests(self) -> Iterator[str]:
         """The records' digests, as they stand there."""
         for group in range(len(self._starts) - 1):
-            with _naming(self.path):
+            with naming(self.path):
                 yield from self._file.read_row_group(group, ["digest"], use_threads=False)["digest"].to_pylist()
 
     def _group(self, group: int) -> list[R]:
         if self._read[0] != group:
-            with _naming(self.path):  # no threads: one that lives on can abort a process that ends
+            with naming(self.path):  # no threads: one that lives on can abort a process that ends
                 table = self._file.read_row_group(group, use_threads=False)
             start = self._starts[group]
             self._read = group, _decoded(table, range(start, start + len(table)), self.kind, self.path)
@@ -328,7 +328,7 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
     stored = Stored(path, kind)
     if where is None:
         return list(stored)
-    with _naming(path):
+    with naming(path):
         table = stored._file.read(use_threads=False)
     rows: Sequence[int] = range(len(table))
     for name, values in where.items():
@@ -346,7 +346,7 @@ def _opened(path: str | Path, reader: object) -> IO[bytes]:
 
 
 @contextmanager
-def _naming(path: str | Path) -> Iterator[None]:
+def naming(path: str | Path) -> Iterator[None]:
     """What is wrong with a parquet file becomes a PunchlineError; one that is not there stays FileNotFoundError."""
     try:
         yield
@@ -385,7 +385,7 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
 
 def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Some columns of a table of records, unchecked. Raises PunchlineError for a file that is not one."""
-    with _naming(path), Path(path).open("rb") as file:
+    with naming(path), Path(path).open("rb") as file:
         table: dict[str, list[Any]] = pq.ParquetFile(file).read(columns=list(columns), use_threads=False).to_pydict()
     for column in columns:
         if column not in table:

@@ -105,7 +105,7 @@ class Graph:
             return [
                 getattr(project, rule)(name).outputs[0] for name in selection.benchmarks if project.illustrated(name)
             ]
-        if rule in ("select_items", "items", "gold", "ask"):
+        if rule in ("select_items", "items", "gold", "ask", "unread"):
             return [getattr(project, rule)(name).outputs[0] for name in selection.benchmarks]
         if rule == "snapshots":
             hops = [project.hop_snapshot(b, hop, m) for b, m in pairs for hop in project.hops(b, m)]

@@ -467,6 +467,11 @@ class Project(Asking):
         return [self.table(name, table) for name in self.selection.benchmarks for table in self.benchmark(name).TABLES]
 
     @_once
+    def unread(self, benchmark: str) -> Step:
+        needs = tuple(self._cells(benchmark, model) for model in self.selection.models)
+        return Step("unread", (benchmark,), (self.paths.unread(benchmark),), needs, {}, ("punchline.stages.tabulate",))
+
+    @_once
     def discrepancies(self) -> Step:
         selected = self.selection.benchmarks
         needs = [self._cells(name, model) for name in selected for model in self.selection.models]

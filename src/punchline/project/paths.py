@@ -155,6 +155,9 @@ class Paths:
     def availability(self, benchmark: str) -> str:
         return f"{self.results}/{benchmark}/availability.csv"
 
+    def unread(self, benchmark: str) -> str:
+        return f"{self.results}/{benchmark}/unread.csv"
+
     @property
     def discrepancies(self) -> str:
         return f"{self.results}/discrepancies.csv"

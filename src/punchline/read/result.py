@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
-from typing import Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from punchline.read import final, thoughts
 
@@ -18,6 +20,33 @@ class Read(NamedTuple, Generic[V]):
     value: V | None
     start: int = 0
     end: int = 0
+
+
+_notes: ContextVar[list[tuple[str, Read[Any]]] | None] = ContextVar("notes", default=None)
+
+
+@contextmanager
+def notes() -> Iterator[list[tuple[str, Read[Any]]]]:
+    """What readers are given in the meantime and what they read of it, in order: where `punchline show` marks it."""
+    found: list[tuple[str, Read[Any]]] = []
+    token = _notes.set(found)
+    try:
+        yield found
+    finally:
+        _notes.reset(token)
+
+
+def noted(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
+    """A reader that tells `notes` what it read."""
+
+    @wraps(read)
+    def telling(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
+        found = read(answer, *args, **kwargs)
+        if (told := _notes.get()) is not None:
+            told.append((answer, found))
+        return found
+
+    return cast(Callable[Concatenate[str, P], Read[V]], telling)
 
 
 def reader(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
@@ -41,4 +70,4 @@ def _of_answers(
             return Read(None)
         return Read(found.value, found.start + own.offset, found.end + own.offset)
 
-    return cast(Callable[Concatenate[str, P], Read[V]], of_answer)
+    return noted(cast(Callable[Concatenate[str, P], Read[V]], of_answer))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from punchline.read import thoughts
-from punchline.read.result import Read, verbatim
+from punchline.read.result import Read, noted, verbatim
 
 _MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
 _MOST = 40_000  # characters in which marks are looked for
@@ -59,6 +59,7 @@ def marked_words(answer: str) -> Read[tuple[str, ...]]:
     return Read(tuple(found), spans[0][0], spans[-1][1]) if found else Read(None)
 
 
+@noted
 def explanation(
     answer: str, tag: str = "explanation", notes: Sequence[str] = ("reasoning",), placeholders: Sequence[str] = ()
 ) -> Read[str]:

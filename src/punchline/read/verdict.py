@@ -6,7 +6,7 @@ import re
 
 from punchline.read import dress, tags, thoughts
 from punchline.read.clauses import Mention
-from punchline.read.result import Read
+from punchline.read.result import Read, noted
 from punchline.read.settle import settle
 
 _TAGS = ("judgement", "judgment", "verdict")
@@ -23,6 +23,7 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
     return found if marked else [one for one in found if text.text[one.start : one.start + 4].isupper()]
 
 
+@noted
 def verdict(answer: str) -> Read[str]:
     """ "PASS" or "FAIL": the content of the first <judgement>…</judgement>; without such a tag what the answer commits
     itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the prompt."""

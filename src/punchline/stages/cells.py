@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.table import Measured, Table, measure
@@ -18,6 +19,7 @@ from punchline.core.storage import AGAIN, read_columns, read_records, write_byte
 from punchline.project.needs import Project
 from punchline.stages.job import make
 from punchline.stages.prepare import read_files
+from punchline.stages.unread import Unread, unread
 
 
 class Answered(Protocol):
@@ -53,6 +55,7 @@ class Cells(Record, frozen=True, kw_only=True):
     who: dict[str, Who]  # by hop; "": the model itself
     unknown: list[str]  # items that released answers speak of and the benchmark has not
     tables: dict[str, dict[Rule, list[Measured]]]  # intervals under the rule that is shown
+    unread: tuple[Unread, ...] = ()  # what was read of its answers, for people to look at: no audit makes it again
 
 
 def who_answered(responses: Iterable[Answered]) -> Who:
@@ -145,6 +148,8 @@ def write_cells(project: Project, benchmark: str, model: str) -> None:
             selection.scoring,
             selection.seed,
         )
+        snapshots = {hop: where.hop_snapshot(benchmark, hop, model) for hop in project.hops(benchmark, model)}
+        made = replace(made, unread=tuple(unread(grades, {"": where.snapshot(benchmark, model), **snapshots})))
         write_bytes(step.outputs[0], msgspec.json.encode(made) + b"\n")  # not sorted: columns are in order
 
     make(step, write)

@@ -31,6 +31,8 @@ from punchline.project.processes import MIRROR
 from punchline.stages.cells import Cells, Who, read_cells, scope_of
 from punchline.stages.job import make
 from punchline.stages.prepare import raw_files, read_files, read_selected
+from punchline.stages.unread import COLUMNS as UNREAD
+from punchline.stages.unread import as_rows
 
 
 def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
@@ -234,6 +236,18 @@ def write_discrepancies(project: Project) -> None:
                 for table in project.benchmark(name).TABLES:
                     rows += discrepancies(name, table, model, cells[table]) if table in cells else []
         write_text(step.outputs[0], csv_text(DISCREPANCIES, rows))
+
+    make(step, write)
+
+
+def write_unread(project: Project, benchmark: str) -> None:
+    """What was read of all models' answers to a benchmark."""
+    step = project.unread(benchmark)
+
+    def write() -> None:
+        cells = {model: read_cells(project.paths.cells(benchmark, model)) for model in project.selection.models}
+        rows = [row for model, own in cells.items() for row in as_rows(model, own.unread)]
+        write_text(step.outputs[0], csv_text(UNREAD, rows))
 
     make(step, write)
 

@@ -1,0 +1,125 @@
+"""How many of a model's answers were read, and what those say that were not: did the reader fail, or the model?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow.parquet as pq
+
+from punchline.core.benchmark import SCORERS
+from punchline.core.outside import visible
+from punchline.core.records import STATES, Record
+from punchline.core.storage import digests_in, naming
+from punchline.project.hops import JUDGE
+from punchline.read import refusal, thoughts
+
+# Why an answer was not read, as far as it shows that; first what a person should look at: no excuse for the reader.
+WHY = ("unexplained", "cut_off", "declines", "thoughts_only", "empty")
+EXAMPLES = 3
+HEAD, TAIL = 60, 100  # characters of an excerpt
+COLUMNS = (
+    *("model", "condition", "task", "rule", "answers", "read", "unread", "refused", "truncated", "failed", "missing"),
+    *WHY,
+    *(f"example_{number}" for number in range(1, EXAMPLES + 1)),
+)
+BATCH = 20_000  # rows
+
+Key = tuple[str, str, str]  # condition, task, rule
+
+
+class Unread(Record, frozen=True, kw_only=True):
+    """Of one model's answers to one task in one condition, under one rule."""
+
+    condition: str
+    task: str
+    rule: str
+    states: dict[str, int]
+    truncated: int  # answers that a limit of tokens cut off, read or not
+    why: dict[str, int]  # of the unread ones
+    examples: list[tuple[str, str]]  # (id of the request, excerpt)
+
+
+def _rows(path: str | Path, columns: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Some columns of a table of records, unchecked, row by row."""
+    with naming(path), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
+            yield from batch.to_pylist()
+
+
+def why_unread(text: str, finish_reason: str | None) -> str:
+    """Why an answer was not read, one of WHY."""
+    if not text.strip():
+        return "empty"
+    if finish_reason == "length":
+        return "cut_off"
+    if not thoughts.off(text).text:
+        return "thoughts_only"
+    return "declines" if refusal.refusal(text).value else "unexplained"
+
+
+def excerpt(text: str) -> str:
+    """An answer in one line of harmless characters: its beginning and its end, where answers commit themselves."""
+    short = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]} […] {text[-TAIL:]}"
+    return visible(short.replace("\\", "\\\\")).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def unread(grades: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unread]:
+    """What was read of a model's answers; `snapshots` by hop, "" for its own. What was asked of nobody is left out.
+
+    An answer that a judge has seen is unread where the judge's verdict is: then that is the example.
+    """
+    judges = set(digests_in(snapshots[JUDGE])) if JUDGE in snapshots else set[str]()
+    scorers = {digest for hop in SCORERS if hop in snapshots for digest in digests_in(snapshots[hop])}
+    states: dict[Key, Counter[str]] = {}
+    told: dict[str, dict[Key, bool]] = {}  # by digest of a response: where it counts, and whether it was not read there
+    for row in _rows(grades, ("condition", "task", "rule", "state", "responses")):
+        read = [digest for digest in msgspec.json.decode(row["responses"]) if digest not in scorers]
+        if row["state"] == "ok" and not read:
+            continue  # not asked of this item
+        key = (row["condition"], row["task"], row["rule"])
+        states.setdefault(key, Counter())[row["state"]] += 1
+        heard = next((digest for digest in read if digest in judges), read[-1] if read else None)
+        if heard is not None:
+            told.setdefault(heard, {})[key] = row["state"] == "unparsable"
+    truncated: Counter[Key] = Counter()
+    why: dict[Key, Counter[str]] = {}
+    examples: dict[Key, dict[str, list[tuple[str, str]]]] = {}
+    for path in snapshots.values():
+        for row in _rows(path, ("digest", "request_id", "finish_reason", "text")):
+            keys = told.get(row["digest"], {})
+            truncated.update(list(keys) if row["finish_reason"] == "length" else ())
+            of = [key for key, is_unread in keys.items() if is_unread]
+            reason = why_unread(row["text"] or "", row["finish_reason"]) if of else ""
+            for key in of:
+                why.setdefault(key, Counter())[reason] += 1
+                such = examples.setdefault(key, {}).setdefault(reason, [])
+                if len(such) < EXAMPLES:
+                    such.append((row["request_id"], excerpt(row["text"] or "")))
+    return [
+        Unread(
+            condition=key[0],
+            task=key[1],
+            rule=key[2],
+            states=dict(states[key]),
+            truncated=truncated[key],
+            why=dict(why.get(key, {})),
+            examples=[one for reason in WHY for one in examples.get(key, {}).get(reason, ())][:EXAMPLES],
+        )
+        for key in sorted(states)
+    ]
+
+
+def as_rows(model: str, found: Iterable[Unread]) -> Iterator[dict[str, str | int]]:
+    """Lines of the CSV. An example is the start of the request's id, as `punchline show` takes it, and the excerpt."""
+    for one in found:
+        row: dict[str, str | int] = {"model": model, "condition": one.condition, "task": one.task, "rule": one.rule}
+        row |= {state: one.states.get(state, 0) for state in STATES if state not in ("ok", "unparsable")}
+        row |= {"answers": sum(one.states.values()), "read": one.states.get("ok", 0)}
+        row |= {"unread": one.states.get("unparsable", 0), "truncated": one.truncated}
+        row |= {reason: one.why.get(reason, 0) for reason in WHY}
+        row |= {f"example_{number}": f"{name[:12]}: {said}" for number, (name, said) in enumerate(one.examples, 1)}
+        yield row

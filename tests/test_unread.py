@@ -1,0 +1,114 @@
+"""What was not read of answers, and where what was read stands in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from punchline.audit.show import as_text, marked
+from punchline.core.records import Grade, Response
+from punchline.core.storage import write_table
+from punchline.read import choice, verdict
+from punchline.read.result import notes
+from punchline.stages.unread import Unread, as_rows, excerpt, unread, why_unread
+
+
+def response(name: str, text: str | None, finish: str = "stop") -> Response:
+    said = {"request_id": name, "model_key": "k", "text": text, "finish_reason": finish}
+    return Response(state="ok" if text is not None else "failed", engine="e", engine_version="1", **said)
+
+
+def grade(state: str, *responses: Response, rule: str = "paper") -> Grade:
+    return Grade(
+        benchmark="b",
+        item_id="i",
+        task="t",
+        condition="default",
+        sample=0,
+        model="m",
+        rule=rule,
+        signature="s",
+        responses=tuple(one.digest for one in responses),
+        gold="g",
+        state=state,
+        scored=True,
+    )
+
+
+def test_why_and_how_many(tmp_path: Path) -> None:
+    said = [
+        response("r0", "B"),
+        response("r1", "Whichever you like."),
+        response("r2", ""),
+        response("r3", "<think>B"),
+        response("r4", "I'm sorry, I can't help with that."),
+        response("r5", "Well, the", "length"),
+        response("r6", "B because", "length"),
+        response("r7", None),
+    ]
+    verdict_of_r0 = response("j0", "Hm.")
+    grades = [
+        *(grade("unparsable", one) for one in said[1:6]),
+        grade("ok", said[6]),
+        grade("failed", said[7]),
+        grade("missing"),
+        grade("ok"),  # asked of nobody
+        grade("unparsable", said[0], verdict_of_r0),
+        grade("ok", said[0], rule="released"),
+    ]
+    write_table(tmp_path / "g.parquet", grades, Grade)
+    write_table(tmp_path / "s.parquet", said, Response)
+    write_table(tmp_path / "j.parquet", [verdict_of_r0], Response)
+    paper, released = unread(tmp_path / "g.parquet", {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"})
+    assert paper.states == {"unparsable": 6, "ok": 1, "failed": 1, "missing": 1}
+    assert paper.why == {"unexplained": 2, "empty": 1, "thoughts_only": 1, "declines": 1, "cut_off": 1}
+    assert paper.truncated == 2
+    assert paper.examples == [("r1", "Whichever you like."), ("j0", "Hm."), ("r5", "Well, the")]
+    assert (released.states, released.why, released.examples) == ({"ok": 1}, {}, [])
+    row = next(as_rows("m", [paper]))
+    assert (row["answers"], row["read"], row["unread"], row["missing"], row["cut_off"]) == (9, 1, 6, 1, 1)
+    assert row["example_1"] == "r1: Whichever you like."
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "why"),
+    [
+        (" \n", "stop", "empty"),
+        ("<think>a</think>", "stop", "thoughts_only"),
+        ("<think>a", "length", "cut_off"),
+        ("No image was provided.", None, "declines"),
+        ("42", None, "unexplained"),
+    ],
+)
+def test_why(text: str, finish: str | None, why: str) -> None:
+    assert why_unread(text, finish) == why
+
+
+def test_an_excerpt_is_one_harmless_line() -> None:
+    assert excerpt("a\n\x1b[31mb\u202e\\n") == "a\\n\\x1b[31mb\\u202e\\\\n"
+    long = excerpt("x" * 500 + "END")
+    assert long.endswith("END") and " […] " in long and len(long) < 200
+    assert list(
+        as_rows("m", [Unread(condition="c", task="t", rule="paper", states={}, truncated=0, why={}, examples=[])])
+    )
+
+
+def test_readers_tell_where_they_read() -> None:
+    with notes() as told:
+        choice.choice("I say B.", "AB")
+        verdict.verdict("<judgement>FAIL</judgement>")
+    assert [(text[one.start : one.end], one.value) for text, one in told] == [("B", "B"), ("FAIL", "FAIL")]
+    choice.choice("A", "AB")
+    assert len(told) == 2
+
+
+def test_an_answer_cannot_forge_the_mark() -> None:
+    assert marked("I say B\x1b[0m ⟦A⟧", 6, 7) == "I say ⟦B⟧\\x1b[0m \\u27e6A\\u27e7"
+    long = marked("x" * 300 + "B" + "y" * 300, 300, 301)
+    assert long == "…" + "x" * 200 + "⟦B⟧" + "y" * 200 + "…"
+    shown = {"text": '⟦A⟧ "marked": "⟦C⟧', "read": {"marked": marked('a\n "marked": "⟦C⟧ B', 18, 19)}}
+    coloured = as_text(shown, colour=True)
+    assert coloured.count("\x1b[7m") == coloured.count("\x1b[0m") == 1 and "\x1b[7m⟦B⟧\x1b[0m" in coloured
+    assert json.loads(as_text(shown)) == shown
