@@ -54,5 +54,5 @@ def discrepancies(
 ) -> list[dict[str, str | int | float | None]]:
     """Where the two rules differ on a model's answers."""
     scope = Scope(items, golds)
-    rows = {rule: tables.measure(table.rows(frame_of(model.grades, scope, rule)), None) for rule in RULES}
+    rows = {rule: tables.measure(table.rows(frame_of(model.grades, scope, rule)), shown=False) for rule in RULES}
     return tables.discrepancies(benchmark, table.name, model.name, rows)

@@ -22,26 +22,27 @@ from typer.testing import CliRunner
 from punchline import cli
 from punchline.audit import compare
 from punchline.audit.compare import as_json, as_text
-from punchline.audit.paired import Paired, holm, paired_differences
+from punchline.audit.paired import Paired, holm, paired_difference
 from punchline.bench.column import mean_of
 from punchline.bench.frame import Frame, Scope
 from punchline.bench.table import Across, NamedRow, Row, Table
 from punchline.cli import base
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Grade, Item
-from punchline.core.stats import Estimate, mean, total
+from punchline.core.stats import POSITIVE, REAL, Estimate, difference, interval, mean, total
 from punchline.core.storage import write_bytes, write_table
 
 
-def estimate(values: Any, clusters: Sequence[str] | None = None) -> Estimate:
+def estimate(values: Any, clusters: Sequence[str] | None = None, *, real: bool = False) -> Estimate:
     """The mean of values."""
     names = clusters if clusters is not None else [f"c{i:04}" for i in range(len(values))]
-    return Estimate(np.column_stack([values, np.ones(len(values))]), mean, names, ())
+    return Estimate(np.column_stack([values, np.ones(len(values))]), mean, names, kind=REAL if real else None)
 
 
-def paired(a: Any, b: Any, clusters: Sequence[str] | None = None, seed: int = 0, resamples: int = 999) -> Paired:
-    (made,) = paired_differences([(estimate(a, clusters), estimate(b, clusters))], seed, resamples)
-    return made
+def paired(
+    a: Any, b: Any, clusters: Sequence[str] | None = None, seed: int = 0, resamples: int = 999, *, real: bool = False
+) -> Paired:
+    return paired_difference(estimate(a, clusters, real=real), estimate(b, clusters, real=real), seed, resamples)
 
 
 class Answers:
@@ -69,7 +70,7 @@ class Answers:
 
 def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
     a, b = np.array([5.0, 7, 6, 8, 9, 4, 6, 7]), np.array([4.0, 7, 5, 6, 9, 5, 4, 6])
-    made = paired(a, b)
+    made = paired(a, b, real=True)
     d = a - b
     assert (made.a, made.b, made.difference, made.clusters) == (a.mean(), b.mean(), pytest.approx(d.mean()), 8)
     assert made.effect == pytest.approx(d.mean() / d.std(ddof=1))  # Cohen's d_z
@@ -78,13 +79,19 @@ def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
     assert made.detectable == pytest.approx(quantiles * error)
 
 
+def test_intervals_are_made_as_in_the_tables() -> None:
+    a, b = [1.0, 1, 0, 1, 1, 1, 0, 1], [0.0, 1, 0, 1, 0, 1, 0, 0]
+    made = paired(a, b)
+    assert (made.low, made.high) == interval(difference(estimate(a), estimate(b)))
+
+
 @pytest.mark.parametrize("of", [mean, total])
 def test_few_clusters_are_swapped_in_every_way_as_scipy_does(of: Any) -> None:
     random = np.random.default_rng(3)
     clusters = [f"c{i}" for i in (0, 0, 0, 1, 2, 2, 3, 4, 5, 5, 6, 7)]
     a, b = random.integers(0, 4, size=(2, len(clusters))).astype(float)
-    pair = [Estimate(estimate(v).sums[:, : 2 if of is mean else 1], of, clusters, ()) for v in (a, b)]
-    (made,) = paired_differences([(pair[0], pair[1])], 0)
+    pair = [Estimate(estimate(v).sums[:, : 2 if of is mean else 1], of, clusters, kind=REAL) for v in (a, b)]
+    made = paired_difference(pair[0], pair[1], 0)
     sums = np.zeros((16, pair[0].sums.shape[1]))
     for one, name, first in [(pair[0], n, 0) for n in range(12)] + [(pair[1], n, 8) for n in range(12)]:
         sums[first + int(clusters[name][1])] += one.sums[name]
@@ -102,14 +109,15 @@ def test_few_clusters_are_swapped_in_every_way_as_scipy_does(of: Any) -> None:
 
 def test_equal_answers_differ_in_nothing() -> None:
     made = paired([1.0, 0, 1, 1, 0] * 6, [1.0, 0, 1, 1, 0] * 6)
-    assert (made.difference, made.low, made.high, made.p) == (0, 0, 0, 1)
+    assert (made.difference, made.p) == (0, 1)
     assert made.effect is None and made.detectable is None
+    assert made.high == -made.low == pytest.approx(distributions.t.ppf(0.975, 29) * np.sqrt(2 / 31 / 32))  # type: ignore[operator]
 
 
 def test_counts_of_nothing_are_equal() -> None:
     none = Estimate(np.zeros((5, 1)), total, list("abcde"), ())
-    (made,) = paired_differences([(none, none)], 0)
-    assert (made.difference, made.low, made.high, made.p, made.clusters) == (0, 0, 0, 1, 5)
+    made = paired_difference(none, none, 0)
+    assert (made.difference, made.p, made.clusters) == (0, 1, 5)
 
 
 def test_one_cluster_says_nothing() -> None:
@@ -118,9 +126,7 @@ def test_one_cluster_says_nothing() -> None:
 
 
 def test_a_cluster_that_one_model_has_nothing_of() -> None:
-    (made,) = paired_differences(
-        [(estimate([1.0, 1, 0], ["x", "y", "z"]), estimate([1.0, 0], ["x", "y"]))], 0, resamples=99
-    )
+    made = paired_difference(estimate([1.0, 1, 0], ["x", "y", "z"]), estimate([1.0, 0], ["x", "y"]), 0, resamples=99)
     assert made.clusters == 3 and made.difference == pytest.approx(1 / 6)
 
 
@@ -130,13 +136,8 @@ def test_clusters_that_a_ratio_has_nothing_of_are_no_sample() -> None:
     hits[:4] = [(1, 1), (0, 1), (1, 1), (1, 1)]
     names = [f"c{i:02}" for i in range(40)]
     missed = hits * [0, 1]
-    few, all_of = paired_differences(
-        [
-            (Estimate(hits, mean, names, ()), Estimate(missed, mean, names, ())),
-            (Estimate(hits[:, :1], total, names, ()), Estimate(missed[:, :1], total, names, ())),
-        ],
-        0,
-    )
+    few = paired_difference(Estimate(hits, mean, names), Estimate(missed, mean, names), 0)
+    all_of = paired_difference(Estimate(hits[:, :1], total, names), Estimate(missed[:, :1], total, names), 0)
     assert (few.clusters, few.difference, few.p) == (4, 0.75, 2 / 8)
     assert (all_of.clusters, all_of.difference) == (40, 3)
 
@@ -167,7 +168,7 @@ def test_turned_round_only_the_sign_changes(seed: int, clusters: int) -> None:
 
 def test_the_seed_decides() -> None:
     answers = Answers(1, 30, 3)
-    made = [paired(answers.a, answers.b, answers.clusters, seed) for seed in (1, 1, 2)]
+    made = [paired(answers.a, answers.b, answers.clusters, seed).p for seed in (1, 1, 2)]
     assert made[0] == made[1] != made[2]
 
 
@@ -187,7 +188,7 @@ def test_intervals_cover_and_tests_reject_as_often_as_they_say() -> None:
 def test_few_clusters_are_covered_too() -> None:
     made = [Answers(seed, 10, 6).paired() for seed in range(400)]
     covered = np.mean([one.low <= 0 <= one.high for one in made])  # type: ignore[operator]
-    assert 0.91 <= covered <= 0.985
+    assert covered >= 0.91  # and mostly more: two clusters are added to the ten
 
 
 def test_ignoring_clusters_would_reject_too_often() -> None:
@@ -208,8 +209,8 @@ def test_the_detectable_difference_is_found_four_times_in_five() -> None:
     """Normal differences of 40 clusters, shifted by what the standard error of such data says is detectable."""
     zero = np.zeros(40)
     random = np.random.default_rng(7)
-    shift = np.mean([paired(random.normal(size=40), zero, resamples=99).detectable for _ in range(200)])
-    found = [paired(random.normal(shift, 1, size=40), zero, resamples=399).p <= 0.05 for _ in range(400)]
+    shift = np.mean([paired(random.normal(size=40), zero, resamples=99, real=True).detectable for _ in range(200)])
+    found = [paired(random.normal(shift, 1, size=40), zero, resamples=399, real=True).p <= 0.05 for _ in range(400)]
     assert np.mean(found) == pytest.approx(0.8, abs=0.06)
 
 
@@ -241,7 +242,7 @@ TABLE = Table(
     title="A table",
     file="t1.csv",
     keys=("subset",),
-    columns=[*(mean_of(name, "Q", name) for name in ("acc", "length")), "never"],
+    columns=[mean_of("acc", "Q", "acc"), mean_of("length", "Q", "length", kind=POSITIVE), "never"],
     split=lambda frame: [Row({"subset": "all"})],
 )
 ITEMS = {

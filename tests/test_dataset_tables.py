@@ -336,7 +336,7 @@ def test_extremes_have_no_interval_and_averages_have() -> None:
     for column, has in (("max", False), ("min", False), ("average", True)):
         estimate = row.columns[column]
         assert estimate is not None
-        assert (interval(estimate, seed=0) != (None, None)) is has
+        assert (interval(estimate) != (None, None)) is has
 
 
 def test_small_styles() -> None:

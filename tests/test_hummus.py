@@ -161,7 +161,6 @@ def table(name: str, grades: list[Grade], files: Files, scoring: Rule | None = N
         files,
         [],
         scoring=scoring,
-        seed=0,
         complete=True,
     )
 
@@ -830,9 +829,9 @@ def test_fine_tuned_models_are_shown_beside_their_base(demo: Files) -> None:
     card = ModelCard(name="tuned", engine="transformers", options={"adapter": "somewhere"}, base="base")
     tuned = Graded("tuned", "measured", "test", grades, card)
     items, golds = items_of(demo), golds_of(demo)
-    made = tabulate(TABLES["table7"], [base, tuned], golds, items, demo, [], scoring=None, seed=0, complete=True)
+    made = tabulate(TABLES["table7"], [base, tuned], golds, items, demo, [], scoring=None, complete=True)
     assert [(row["model"], row["setting"]) for row in made.rows] == [("base", "0-shot"), ("tuned", "fine-tuned")]
     held = sum(held_out(item.cluster) and bool(golds[name].values["labels"]["paper"]) for name, item in items.items())
     assert {row["n"] for row in made.rows} == {held} and {row["comparable"] for row in made.rows} == {"no"}
-    made = tabulate(TABLES["table7"], [base], golds, items, demo, [], scoring=None, seed=0, complete=True)
+    made = tabulate(TABLES["table7"], [base], golds, items, demo, [], scoring=None, complete=True)
     assert made.rows == [] and any("adapter" in note for note in made.notes)

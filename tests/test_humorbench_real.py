@@ -139,7 +139,6 @@ def test_what_a_judge_that_counts_words_is_worth(
         {**files, "gpt_4o_rubric.csv": rubric},
         [],
         scoring=None,
-        seed=0,
         complete=True,
     )
     one, overall = made.rows

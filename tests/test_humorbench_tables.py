@@ -92,7 +92,6 @@ class Data:
             self.files | own,
             [],
             scoring=scoring,
-            seed=0,
             complete=complete,
         )
         assert as_csv(made).count("\n") >= len(made.rows)

@@ -199,7 +199,7 @@ def test_every_estimate_names_its_grades_and_resamples_comics(comics) -> None:  
                 assert [grade.item_id for grade in used] == [ids[int(rank)] for rank in estimate.clusters]
                 assert {grade.item_id for grade in used} <= items_of(row)
                 assert all(grade.scored for grade in used)
-                low, high = interval(estimate, seed=0, resamples=20)
+                low, high = interval(estimate)
                 assert low is None or high is None or low <= high
 
 

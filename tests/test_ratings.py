@@ -19,6 +19,7 @@ from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import ratings as pixelhumor_ratings
 from punchline.core.errors import PunchlineError
 from punchline.core.records import ImageRef, Item, Request, Response
+from punchline.core.stats import Median
 from punchline.core.storage import parse_csv, write_records, write_table
 from punchline.people.sheet import explanations
 from punchline.project.paths import Paths
@@ -169,10 +170,10 @@ def test_moments_are_the_librarys(values: Sequence[float]) -> None:
     scale = sorted(set(values))
     sums = metric.counts(values, scale).sum(axis=0)
     assert float(metric.mean_of(scale)(sums)) == pytest.approx(statistics.mean(values))
-    assert float(metric.median_of(scale)(sums)) == statistics.median(values)
+    assert float(Median(tuple(scale))(sums)) == statistics.median(values)
     assert float(metric.deviation_of(scale)(sums)) == pytest.approx(statistics.stdev(values))
-    two = np.stack([sums, sums])  # as the bootstrap calls it
-    assert metric.median_of(scale)(two).shape == (2,)
+    two = np.stack([sums, sums])  # as intervals call it
+    assert Median(tuple(scale))(two).shape == (2,)
 
 
 def test_a_sheet_is_blind_and_its_key_opens_it() -> None:

@@ -1,20 +1,52 @@
-"""Estimates and their bootstrap intervals."""
+"""Estimates and their intervals."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats as distributions
 
-from punchline.core.stats import Estimate, interval, mean, total
+from punchline.bench.column import deviation
+from punchline.core.errors import PunchlineError
+from punchline.core.stats import (
+    COEFFICIENT,
+    COUNT,
+    DIFFERENCE,
+    EXACT,
+    PERCENT,
+    POSITIVE,
+    REAL,
+    SHARE,
+    Array,
+    Difference,
+    Estimate,
+    Influence,
+    Kind,
+    MeanOf,
+    Median,
+    difference,
+    influence,
+    interval,
+    mean,
+    percent,
+    total,
+)
 
 
-def estimate(values: list[float], clusters: list[str] | None = None) -> Estimate:
+def estimate(values: Sequence[float], clusters: Sequence[str] | None = None, kind: Kind | None = None) -> Estimate:
     """The mean of values."""
-    sums = np.column_stack([values, np.ones(len(values))]) if values else np.zeros((0, 2))
+    sums = np.column_stack([values, np.ones(len(values))]) if len(values) else np.zeros((0, 2))
     names = clusters if clusters is not None else [f"c{i:04}" for i in range(len(values))]
-    return Estimate(sums=sums, value=mean, clusters=names, grades=())
+    return Estimate(sums, mean, names, kind=kind)
+
+
+def shares(hits: int, n: int) -> list[float]:
+    return [1.0] * hits + [0.0] * (n - hits)
 
 
 def test_point() -> None:
@@ -37,54 +69,307 @@ def test_values_are_vectorised() -> None:
     assert total(sums).shape == (2, 2)
 
 
-@pytest.mark.parametrize("values", [[], [1.0]])
-def test_nothing_to_resample(values: list[float]) -> None:
-    assert interval(estimate(values), 0) == (None, None)
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([1], 1),
+        ([5, 1], 3),
+        ([5, 1, 1], 1),
+        ([1, 2, 2, 5], 2),
+        ([1, 2, 5, 5], 3.5),
+    ],
+)
+def test_median(given: list[float], expected: float) -> None:
+    scale = tuple(sorted({float(value) for value in given}))
+    counts = np.array([given.count(value) for value in scale], dtype=np.float64)
+    assert Median(scale)(counts) == expected == np.median(given)
+    assert np.isnan(Median(scale)(counts * 0))
 
 
-def test_one_cluster_has_no_interval() -> None:
-    assert interval(estimate([0, 1, 1], ["a", "a", "a"]), 0) == (None, None)
+# ---------------------------------------------------------------------------------------------------------------------
+# What a cluster is worth
 
 
-def test_an_undefined_value_has_no_interval() -> None:
-    undefined = Estimate(sums=np.zeros((3, 2)), value=mean, clusters=["a", "b", "c"], grades=())
-    assert interval(undefined, 0) == (None, None)
+def test_the_variance_of_a_mean_is_the_textbooks() -> None:
+    values = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0]
+    of = influence(estimate(values, kind=REAL))
+    assert of is not None and of.clusters == 6
+    assert of.each == pytest.approx(np.array(values) - np.mean(values))
+    assert of.variance == pytest.approx(np.var(values, ddof=1) / 6)
 
 
-def test_the_seed_decides() -> None:
-    values = [float(i % 3 == 0) for i in range(50)]
-    assert interval(estimate(values), 1) == interval(estimate(values), 1)
-    assert interval(estimate(values), 1) != interval(estimate(values), 2)
+def test_the_variance_of_a_count_is_that_of_so_many_draws() -> None:
+    of = influence(Estimate(np.array(shares(3, 10))[:, None], total, [f"c{i}" for i in range(10)]))
+    assert of is not None
+    assert of.variance == pytest.approx(10 * np.var(shares(3, 10), ddof=1))
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5])
-def test_the_interval_of_a_share_is_about_the_normal_one(share: float) -> None:
-    n = 2000
-    values = [1.0] * int(n * share) + [0.0] * (n - int(n * share))
-    low, high = interval(estimate(values), 0)
-    half = 1.96 * np.sqrt(share * (1 - share) / n)
-    assert low == pytest.approx(share - half, abs=0.15 * half)
-    assert high == pytest.approx(share + half, abs=0.15 * half)
-
-
-def test_whole_clusters_are_resampled() -> None:
+def test_whole_clusters_count() -> None:
     """Ten copies of each answer carry no more than the answers: clustered, the interval stays as wide."""
     values = [float(i % 2) for i in range(40)]
     clusters = [f"c{i:02}" for i in range(40)]
-    once = interval(estimate(values, clusters), 0)
-    copied = interval(estimate(values * 10, clusters * 10), 0)
-    alone = interval(estimate(values * 10), 0)
+    once = interval(estimate(values, clusters))
+    copied = interval(estimate(values * 10, clusters * 10))
+    alone = interval(estimate(values * 10))
     assert copied == pytest.approx(once)
     assert alone[1] - alone[0] < 0.5 * (copied[1] - copied[0])  # type: ignore[operator]
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.floats(-5, 5), min_size=2, max_size=30), st.randoms(use_true_random=False))
-def test_the_order_of_items_does_not_matter(values: list[float], random) -> None:  # type: ignore[no-untyped-def]
-    names = [f"c{i:02}" for i in range(len(values))]
-    order = list(range(len(values)))
-    random.shuffle(order)
-    shuffled = estimate([values[i] for i in order], [names[i] for i in order])
-    low, high = interval(estimate(values, names), 3, resamples=50)
-    assert (low, high) == pytest.approx(interval(shuffled, 3, resamples=50), abs=1e-12)
-    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9  # type: ignore[operator]
+def f1(columns: Array) -> Array:
+    """Of tp, fp, fn."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(2 * columns[..., 0] / (2 * columns[..., 0] + columns[..., 1] + columns[..., 2]))
+
+
+def other_f1(columns: Array) -> Array:
+    return f1(columns[..., [3, 2, 1]])
+
+
+CELLS = np.eye(4)
+
+
+def confusion(*cells: int) -> Array:
+    """tp, fp, fn, tn, so many of each."""
+    return np.repeat(CELLS, cells, axis=0)
+
+
+def of(sums: Array, value: object, kind: Kind | None = None) -> Estimate:
+    return Estimate(sums, value, [f"c{i:03}" for i in range(len(sums))], kind=kind)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("sums", "value", "clusters"),
+    [
+        (confusion(3, 0, 0, 40), f1, 3),  # of the right answers to other classes an F1 says nothing
+        (confusion(3, 2, 1, 40), f1, 6),
+        (confusion(0, 2, 1, 40), f1, 3),
+        (confusion(3, 0, 0, 40), MeanOf((f1, other_f1)), 43),
+        (confusion(3, 0, 0, 40)[:, :1], total, 43),
+        (np.array([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), mean, 2),
+    ],
+)
+def test_an_estimate_rests_on_clusters_that_say_something(sums: Array, value: object, clusters: int) -> None:
+    moved = influence(of(sums, value))
+    assert moved is not None
+    assert (moved.clusters, int(moved.rests.sum())) == (clusters, clusters)
+
+
+def test_a_value_beyond_what_its_column_says_is_an_error() -> None:
+    with pytest.raises(PunchlineError, match=r"from 0.2 to 1.4 where its column says 0 to 1.*POSITIVE"):
+        interval(estimate([0.2, 1.4, 0.3]))
+    assert interval(estimate([0.2, 1.4, 0.3], kind=POSITIVE)) != (None, None)
+    assert interval(estimate([0.9, 1.0000002, 0.8], kind=COEFFICIENT)) != (None, None)  # single precision
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Intervals against other implementations and by hand
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),  # statsmodels 0.15: proportion_confint(hits, n, method="beta")
+    [
+        (0, 5, 0.0, 0.5218237501049815),
+        (0, 10, 0.0, 0.3084971078187608),
+        (10, 10, 0.6915028921812392, 1.0),
+        (20, 20, 0.8315665290169146, 1.0),
+    ],
+)
+def test_where_all_agree_it_is_clopper_and_pearsons(hits: int, n: int, low: float, high: float) -> None:
+    assert interval(estimate(shares(hits, n))) == pytest.approx((low, high))
+    exact = distributions.binomtest(hits, n).proportion_ci(method="exact")
+    assert interval(estimate(shares(hits, n))) == pytest.approx((exact.low, exact.high))
+    in_percent = of(np.column_stack([shares(hits, n), np.ones(n)]), percent)
+    assert interval(in_percent) == pytest.approx((100 * low, 100 * high))
+    counted = of(np.array(shares(hits, n))[:, None], total)
+    assert interval(counted) == pytest.approx((n * low, n * high))
+
+
+@pytest.mark.parametrize(("hits", "n"), [(1, 10), (5, 10), (49, 50), (117, 400), (2, 3)])
+def test_else_it_is_clopper_and_pearsons_of_the_effective_size(hits: int, n: int) -> None:
+    """Of n answers, n - 1 times what t costs against the normal distribution (Korn and Graubard 1998)."""
+    size = (n - 1) * (distributions.norm.ppf(0.975) / distributions.t.ppf(0.975, n - 1)) ** 2
+    p = hits / n
+    low = distributions.beta.ppf(0.025, p * size, (1 - p) * size + 1)
+    high = distributions.beta.ppf(0.975, p * size + 1, (1 - p) * size)
+    assert interval(estimate(shares(hits, n))) == pytest.approx((low, high))
+
+
+def test_many_answers_have_the_normal_interval() -> None:
+    for p in (0.1, 0.5):
+        low, high = interval(estimate(shares(int(2000 * p), 2000)))
+        half = 1.96 * np.sqrt(p * (1 - p) / 2000)
+        assert (low, high) == pytest.approx((p - half, p + half), abs=0.1 * half)
+
+
+def test_symmetric_values_have_the_t_interval() -> None:
+    values = [-2.0, -1.0, 0.0, 1.0, 2.0]
+    assert interval(estimate(values, kind=REAL)) == pytest.approx(
+        distributions.t.interval(0.95, 4, 0, distributions.sem(values))
+    )
+
+
+def test_skewness_moves_an_interval_up() -> None:
+    """Hall's (1992) g(t) = t + s (t^2 / 3 + 1 / 6) / root n + s^2 t^3 / (27 n), at its inverse, is t."""
+    values = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.4, 0.1, 2.5, 0.2, 0.9])
+    low, high = interval(estimate(list(values), kind=REAL))
+    n, error = len(values), distributions.sem(values)
+    skewness = float(distributions.skew(values)) * (1 + 2 / math.sqrt(n))
+    for limit, quantile in ((low, 0.975), (high, 0.025)):
+        t = (values.mean() - limit) / error  # type: ignore[operator]
+        g = t + skewness * (t**2 / 3 + 1 / 6) / math.sqrt(n) + skewness**2 * t**3 / (27 * n)
+        assert g == pytest.approx(distributions.t.ppf(quantile, n - 1))
+    assert high - values.mean() > 2 * (values.mean() - low)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "kind", "expected"),
+    [
+        (0.0, 20, POSITIVE, (0.0, 1 - 0.025**0.05)),
+        (500.0, 100, POSITIVE, (500 * 0.025**0.01, 500 * (2 - 0.025**0.01))),
+        (-3.0, 2, REAL, (-3 * (2 - 0.025**0.5), -3 * 0.025**0.5)),
+    ],
+)
+def test_equal_values_have_a_width(value: float, n: int, kind: Kind, expected: tuple[float, float]) -> None:
+    assert interval(estimate([value] * n, kind=kind)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("cells", "n"),  # b and c: one model right and the other wrong
+    [((3, 1), 20), ((0, 0), 50), ((7, 7), 30), ((5, 0), 40)],
+)
+def test_paired_shares_have_bonett_and_prices_interval(cells: tuple[int, int], n: int) -> None:
+    """Their formula, with t for the normal quantile and n + 1 for n + 2 in the variance."""
+    b, c = cells
+    d = [1.0] * b + [-1.0] * c + [0.0] * (n - b - c)
+    first = estimate([float(value == 1) for value in d])
+    made = difference(first, estimate([float(value == -1) for value in d]))
+    p, q = (b + 1) / (n + 2), (c + 1) / (n + 2)
+    half = distributions.t.ppf(0.975, n - 1) * math.sqrt((p + q - (p - q) ** 2) / (n + 1))
+    assert made.point() == pytest.approx((b - c) / n)
+    assert interval(made) == pytest.approx((p - q - half, p - q + half))
+
+
+def test_a_column_of_differences_has_the_interval_of_the_difference() -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.random((2, 60)) < 0.7).astype(float)
+    sums = np.column_stack([a, np.ones(60), b, np.ones(60)])
+    column = of(sums, Difference(mean, mean, 2), DIFFERENCE)
+    assert interval(column) == pytest.approx(interval(difference(estimate(list(a)), estimate(list(b)))))
+
+
+def test_counts_and_unbounded_values_differ_in_their_own_units() -> None:
+    count = of(np.array(shares(3, 10))[:, None], total)
+    assert difference(count, count).bounds == ("bonett-price", -10, 10)
+    tokens = estimate([100.0, 250.0, 120.0], kind=POSITIVE)
+    assert difference(tokens, tokens).bounds == ("hall", -math.inf, math.inf)
+
+
+def test_a_macro_average_is_as_uncertain_as_its_rare_class() -> None:
+    """Two classes that say nothing of each other: half of each one's reach, squared and added (Zou and Donner 2008)."""
+    sums = confusion(2, 0, 0, 30)
+    first, second = (interval(of(sums, value)) for value in (f1, other_f1))
+    reach = math.hypot((1 - first[0]) / 2, (1 - second[0]) / 2)  # type: ignore[operator]
+    assert interval(of(sums, MeanOf((f1, other_f1)))) == pytest.approx((1 - reach, 1.0))
+
+
+def test_a_median_is_where_the_distribution_crosses() -> None:
+    """One rating a cluster: the order statistics that a binomial of a half gives, as scipy's quantile test has them."""
+    values = np.random.default_rng(1).choice(7, 61).astype(float)
+    scale = tuple(float(value) for value in range(7))
+    counts = np.eye(7)[values.astype(int)]
+    exact = distributions.quantile_test(values, q=0, p=0.5).confidence_interval(0.95)
+    low, high = interval(of(counts, Median(scale)))
+    assert low <= exact.low and exact.high <= high  # type: ignore[operator]
+    assert high - low <= exact.high - exact.low + 1  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (estimate([]), (None, None)),
+        (estimate([1.0]), (None, None)),
+        (estimate([0, 1, 1], ["a", "a", "a"]), (None, None)),
+        (of(np.zeros((3, 2)), mean), (None, None)),
+        (estimate([0, 1, 1], kind=EXACT), (None, None)),
+        (of(np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), mean), (None, None)),  # one cluster says something
+        (estimate([0, 1]), (pytest.approx(0, abs=0.01), pytest.approx(1, abs=0.01))),  # two say next to nothing
+    ],
+)
+def test_nothing_to_say(made: Estimate, expected: object) -> None:
+    assert interval(made) == expected
+
+
+@pytest.mark.parametrize(
+    ("made", "signature"),
+    [
+        (estimate([0, 1]), "korn-graubard|0..1|level:0.95|v:1"),
+        (of(np.zeros((4, 1)), total), "count|0..4|level:0.95|v:1"),
+        (of(np.zeros((4, 2)), percent), "korn-graubard|0..100|level:0.95|v:1"),
+        (estimate([2, 3], kind=POSITIVE), "hall|0..inf|level:0.95|v:1"),
+        (of(np.zeros((4, 4)), MeanOf((f1, other_f1))), "mover|0..1|level:0.95|v:1"),
+        (of(np.zeros((4, 2)), Median((1, 2)), POSITIVE), "woodruff|0..inf|level:0.95|v:1"),
+        (of(np.zeros((4, 4)), Difference(mean, mean, 2), DIFFERENCE), "bonett-price|-1..1|level:0.95|v:1"),
+        (estimate([2, 3], kind=EXACT), ""),
+    ],
+)
+def test_the_signature_names_the_method(made: Estimate, signature: str) -> None:
+    assert made.signature == signature
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What holds of all of them
+
+KINDS = {
+    "share": (mean, SHARE, st.floats(0, 1)),
+    "right or wrong": (mean, SHARE, st.sampled_from([0.0, 1.0])),
+    "percent": (percent, PERCENT, st.floats(0, 1)),
+    "cosine": (mean, COEFFICIENT, st.floats(-1, 1)),
+    "count": (total, COUNT, st.sampled_from([0.0, 1.0])),
+    "error rate": (mean, POSITIVE, st.floats(0, 50)),
+    "real": (mean, REAL, st.floats(-1e6, 1e6)),
+    "deviation": (deviation, POSITIVE, st.floats(0, 5)),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_an_interval_holds_its_value_within_bounds_and_has_a_width(name: str, data: st.DataObject) -> None:
+    value, kind, values = KINDS[name]
+    given_ = data.draw(st.lists(values, min_size=2, max_size=40))
+    sizes = data.draw(st.lists(st.integers(0, 9), min_size=len(given_), max_size=len(given_)))
+    column = np.array(given_)
+    sums = np.column_stack([column, np.ones(len(column)), column**2])
+    names = [f"c{n}" for n in sizes]
+    made = Estimate(sums, value, names, kind=kind)
+    low, high = interval(made)
+    if len(set(names)) < 2:
+        assert (low, high) == (None, None)
+        return
+    point = made.point()
+    assert low is not None and high is not None and point is not None
+    assert made.bounds.low <= low <= point <= high <= made.bounds.high
+    assert low < high
+    order = data.draw(st.permutations(range(len(given_))))
+    again = interval(Estimate(sums[order], value, [names[i] for i in order], kind=kind))
+    assert again == pytest.approx((low, high), rel=1e-6, abs=1e-9)
+    back = interval(Estimate(sums, value, [f"d{9 - n}" for n in sizes], kind=kind))  # other names, another order
+    assert back == pytest.approx((low, high), rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=30))
+def test_so_do_those_of_f1(cells: list[int]) -> None:
+    sums = CELLS[cells]
+    for value in (f1, other_f1, MeanOf((f1, other_f1))):
+        made = of(sums, value)
+        low, high = interval(made)
+        if low is None or high is None:
+            continue
+        point = made.point()
+        assert point is not None and 0 <= low <= point <= high <= 1 and low < high
+
+
+def test_an_influence_is_plain_data() -> None:
+    """Two clusters that differ by 1: the variance of their mean."""
+    assert Influence(np.array([-0.5, 0.5]), np.array([True, True]), 2).variance == 0.25

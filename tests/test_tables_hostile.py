@@ -109,10 +109,12 @@ def test_ordinary_tables_are_as_they_were() -> None:
         "|----------|-----------|----------|-----------|----------|-----|----------------------|\n"
         f"| m        | measured  | replay   | released  | all      | 10  | 0.500 [{low}, {high}] |\n"
         "| GPT & Co | published |          | released  | all      | 9   | 0.500                |\n"
+        "\n- 95 % intervals, by cluster: korn-graubard (docs/intervals.md)."
         "\n- Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤 in config/<benchmark>/, x_1 {a} *b*\n"
     )
     assert as_latex(table, TABLE) == (
         "% A table\n"
+        "% 95 % intervals, by cluster: korn-graubard (docs/intervals.md).\n"
         "% Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤 in config/<benchmark>/, x_1 {a} *b*\n"
         "\\begin{tabular}{lrr}\n\\toprule\n"
         "Model & $n$ & Accuracy $\\uparrow$ \\\\\n\\midrule\n"

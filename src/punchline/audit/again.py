@@ -133,4 +133,4 @@ class Again:
         who |= {name: who_answered(self.hop(model, name)[1]) for name in self.hops(model)}
         made = functools.partial(frame_of, self.grades(model), self.scope)
         unknown = unknown_items(self.project, self.name, model)
-        return cells_of([table], made, who, unknown, selection.scoring, selection.seed)
+        return cells_of([table], made, who, unknown, selection.scoring)

@@ -1,7 +1,7 @@
 """Two models on the same items: paired differences of a table's columns, with what they are worth.
 
-The unit of all statistics is the cluster (a comic, a caption), as in the tables' intervals: its items are drawn,
-swapped and left out together. docs/compare.md says what the numbers mean.
+The unit of all statistics is the cluster (a comic, a caption), as in the tables' intervals: its items are swapped and
+left out together. docs/compare.md says what the numbers mean.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate as tabulate_text
 
-from punchline.audit.paired import ALPHA, POWER, Paired, holm, paired_differences
+from punchline.audit.paired import POWER, Paired, holm, paired_difference
 from punchline.bench.frame import Frame, Kept, read_frame
 from punchline.bench.table import Across, Model, Row, Table, key_text
 from punchline.core import benchmark as benchmarks
@@ -24,7 +24,7 @@ from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import ModelCard, Rule
-from punchline.core.stats import Array, Estimate
+from punchline.core.stats import ALPHA, Array, Estimate
 from punchline.core.storage import read_columns
 from punchline.project import paths
 from punchline.project.lineage import kind_of
@@ -115,7 +115,7 @@ def compare(
             file=table.file,
             way_out="Choose another: --table",
         )
-    made = paired_differences([(one, other) for _, _, one, other in found], seed)
+    made = [paired_difference(one, other, seed) for _, _, one, other in found]
     tested = [index for index, paired in enumerate(made) if paired.p is not None]
     adjusted = dict(zip(tested, holm([float(made[index].p or 0.0) for index in tested]), strict=True))
     differences = [

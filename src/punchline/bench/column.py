@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from punchline.bench.frame import Flags, Frame, Places
-from punchline.core.stats import Array, Estimate, mean, total
-
-Value = Callable[[Array], Array]
+from punchline.core.stats import EXACT, POSITIVE, Array, Estimate, Kind, Value, mean, total
 
 
 class Statistics(NamedTuple):
@@ -39,12 +37,12 @@ class Statistics(NamedTuple):
             of=None if self.of is None else self.of[items[self.of]],
         )
 
-    def estimate(self, value: Value = mean, *, resampled: bool = True, empty: bool = False) -> Estimate | None:
+    def estimate(self, value: Value = mean, kind: Kind | None = None, *, empty: bool = False) -> Estimate | None:
         """What they say; None where there is no row, unless that is to be shown (`empty`)."""
         if not (empty or len(self.sums)):
             return None
-        clusters = self.clusters if resampled else np.zeros(len(self.sums), dtype=np.int64)
-        return Estimate(np.asarray(self.sums, dtype=np.float64), self.value or value, clusters, self.digests)
+        sums = np.asarray(self.sums, dtype=np.float64)
+        return Estimate(sums, self.value or value, self.clusters, self.digests, kind)
 
 
 Make = Callable[[Frame], Statistics | None]
@@ -58,7 +56,7 @@ class Column:
     tasks: tuple[str, ...]  # whose answers it takes; (): those of the row
     make: Make  # None: it was not attempted
     value: Value = mean
-    resampled: bool = True  # False: it has no interval
+    kind: Kind | None = None  # what its interval hangs on; None: that of a share, a percentage or a count
     empty: bool = False  # whether its cell is there where nothing was scored
     parsed: bool = False  # whether it matters what was read out of the answers
 
@@ -71,7 +69,7 @@ class Column:
 
     def of(self, found: Statistics | None) -> Estimate | None:
         """The estimate; None where there is nothing."""
-        return None if found is None else found.estimate(self.value, resampled=self.resampled, empty=self.empty)
+        return None if found is None else found.estimate(self.value, self.kind, empty=self.empty)
 
     def estimate(self, frame: Frame, items: Flags | None = None) -> Estimate | None:
         """Over some of the scope's items, or all."""
@@ -129,16 +127,19 @@ def deviation(columns: Array) -> Array:
         return np.asarray(np.sqrt(np.maximum(variance, 0)), dtype=np.float64)
 
 
-def mean_of(name: str, task: str, value: str, of: Value = mean, *, empty: bool = False) -> Column:
-    """The mean of a value of a task's answers; `of`: percent for a share."""
-    return Column(name, (task,), having(task, value), of, empty=empty)
+def mean_of(
+    name: str, task: str, value: str, of: Value = mean, kind: Kind | None = None, *, empty: bool = False
+) -> Column:
+    """The mean of a value of a task's answers; `of`: percent for a share. `kind`: of what is no share."""
+    return Column(name, (task,), having(task, value), of, kind, empty=empty)
 
 
-def mean_sd(name: str, task: str, value: str) -> list[Column]:
+def mean_sd(name: str, task: str, value: str, kind: Kind | None = None) -> list[Column]:
     """The mean of a value, and its SD over the answers."""
-    return [mean_of(name, task, value), Column(f"{name}_sd", (task,), having(task, value, squared=True), deviation)]
+    sd = Column(f"{name}_sd", (task,), having(task, value, squared=True), deviation, POSITIVE)
+    return [mean_of(name, task, value, kind=kind), sd]
 
 
 def number(name: str, tasks: Sequence[str], make: Make) -> Column:
     """A count of items, which has no interval; nothing for 0."""
-    return Column(name, tuple(tasks), make, total, resampled=False)
+    return Column(name, tuple(tasks), make, total, EXACT)

@@ -10,14 +10,14 @@ import numpy as np
 from punchline.bench.ratings import RATINGS, Rating, read_ratings
 from punchline.bench.table import Row
 from punchline.core.records import sha256
-from punchline.core.stats import Array, Estimate, mean
-from punchline.score.ratings import alpha_of, coincidences, counts, deviation_of, mean_of, median_of
+from punchline.core.stats import COEFFICIENT, POSITIVE, SHARE, Array, Estimate, Kind, Median, Value, mean
+from punchline.score.ratings import alpha_of, coincidences, counts, deviation_of, mean_of
 
 OVERALL = "Overall"
 NOTE = (
     f"Your ratings lie in config/<benchmark>/{RATINGS} (docs/ratings.md); without them there are published rows only."
 )
-INTERVAL_NOTE = "Intervals resample items."
+INTERVAL_NOTE = "Intervals are by item."
 
 
 def ratings_of(
@@ -50,18 +50,22 @@ def _units(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:
     return found
 
 
-def _estimate(sums: Array, value: Callable[[Array], Array], items: Sequence[str], of: Iterable[Rating]) -> Estimate:
-    return Estimate(sums=sums, value=value, clusters=tuple(items), grades=tuple(digest(rating) for rating in of))
+def _estimate(sums: Array, value: Value, kind: Kind, items: Sequence[str], of: Iterable[Rating]) -> Estimate:
+    return Estimate(sums, value, tuple(items), tuple(digest(rating) for rating in of), kind)
 
 
-def score_columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
-    """mean, median and std over items of an item's score, the mean of its raters'."""
+def score_columns(ratings: Sequence[Rating], scale: tuple[float, float]) -> dict[str, Estimate | None]:
+    """mean, median and std over items of an item's score, the mean of its raters', from `scale`."""
     units = _units(ratings)
     scores = [float(np.mean([rating.score for rating in unit])) for unit in units.values()]
-    scale = sorted(set(scores))
-    items = [item_id for item_id, _ in units]
-    kinds = {"mean": mean_of(scale), "median": median_of(scale), "std": deviation_of(scale)}
-    return {name: _estimate(counts(scores, scale), value, items, ratings) for name, value in kinds.items()}
+    given = sorted(set(scores))
+    items, bounded = [item_id for item_id, _ in units], Kind("korn-graubard", *scale)
+    kinds = {"mean": (mean_of(given), bounded), **_median_and_std(given)}
+    return {name: _estimate(counts(scores, given), *kind, items, ratings) for name, kind in kinds.items()}
+
+
+def _median_and_std(given: Sequence[float]) -> dict[str, tuple[Value, Kind]]:
+    return {"median": (Median(tuple(given)), POSITIVE), "std": (deviation_of(given), POSITIVE)}
 
 
 def reliability_columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
@@ -82,13 +86,12 @@ def reliability_columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]
     values, scale = sorted({rating.score for rating in of}), sorted(set(gaps))
     matrices = coincidences([[rating.score for rating in unit] for unit in units.values()], values)
     rated = [item_id for item_id, _ in units]
+    kinds = {"mean": (mean_of(scale), POSITIVE), **_median_and_std(scale)}
     return {
-        "k_alpha": _estimate(matrices, alpha_of(values, "interval"), rated, of),
-        "k_alpha_ordinal": _estimate(matrices, alpha_of(values, "ordinal"), rated, of),
-        "exact_match": _estimate(np.array([[float(gap == 0), 1.0] for gap in gaps]), mean, items, of),
-        "mean": _estimate(counts(gaps, scale), mean_of(scale), items, of),
-        "median": _estimate(counts(gaps, scale), median_of(scale), items, of),
-        "std": _estimate(counts(gaps, scale), deviation_of(scale), items, of),
+        "k_alpha": _estimate(matrices, alpha_of(values, "interval"), COEFFICIENT, rated, of),
+        "k_alpha_ordinal": _estimate(matrices, alpha_of(values, "ordinal"), COEFFICIENT, rated, of),
+        "exact_match": _estimate(np.array([[float(gap == 0), 1.0] for gap in gaps]), mean, SHARE, items, of),
+        **{name: _estimate(counts(gaps, scale), *kind, items, of) for name, kind in kinds.items()},
     }
 
 

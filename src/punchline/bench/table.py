@@ -16,7 +16,7 @@ from punchline.bench.column import Column, estimates
 from punchline.bench.frame import TRUNCATED, Flags, Frame, Scope
 from punchline.core.benchmark import DEFAULT
 from punchline.core.records import RULES, STATES, Cell, ModelCard, Rule, Scalar, digest_of_all, sha256
-from punchline.core.stats import Estimate, Interval, intervals
+from punchline.core.stats import NONE, Estimate, interval
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,7 @@ class Value(msgspec.Struct, frozen=True, array_like=True):
     lo: float | None
     hi: float | None
     grades: str  # digest_of_all of the grades' digests
+    interval: str = ""  # signature of the interval's method
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -204,19 +205,17 @@ def key_text(keys: Mapping[str, str | int]) -> str:
     return ";".join(f"{name}={value}" for name, value in keys.items())
 
 
-def measure(rows: Sequence[Row], seed: int | None) -> list[Measured]:
-    """Rows as plain data: points, intervals (unless `seed` is None), states and what names their grades."""
-    there = [estimate for row in rows for estimate in row.columns.values() if estimate is not None]
-    bounds: list[Interval] = [(None, None)] * len(there) if seed is None else intervals(there, seed)
-    ends = iter(bounds)
+def measure(rows: Sequence[Row], *, shown: bool = True) -> list[Measured]:
+    """Rows as plain data: points, states and, where they are shown, intervals and what names their grades."""
     digests: dict[int, str] = {}
 
     def value(estimate: Estimate) -> Value:
         of = estimate.grades
         if id(of) not in digests:
-            digests[id(of)] = "" if seed is None else _digest_of_all(of)
-        low, high = next(ends)
-        return Value(estimate.n, estimate.point(), low, high, digests[id(of)])
+            digests[id(of)] = _digest_of_all(of) if shown else ""
+        low, high = interval(estimate) if shown else NONE
+        method = "" if low is None else estimate.signature
+        return Value(estimate.n, estimate.point(), low, high, digests[id(of)], method)
 
     made = []
     for row in rows:
@@ -276,7 +275,17 @@ def tabulate(
     if any(row["kind"] == "published" for row in rows) and not comparable:
         why = f"rule {rule}, the paper's is {table.rule}" if rule != table.rule else "other items than the paper's"
         said.append(f"Published rows are not comparable with ours: {why}.")
-    return Tabulated(columns, rows, cells, said)
+    return Tabulated(columns, rows, cells, [*said, *_methods(cells)])
+
+
+def _methods(cells: Sequence[Cell]) -> list[str]:
+    """A note on how the intervals of which columns were made."""
+    columns: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.interval:
+            columns.setdefault(cell.interval.partition("|")[0], {})[cell.column] = None
+    named = [f"{method} ({', '.join(of)})" if len(columns) > 1 else method for method, of in columns.items()]
+    return [f"95 % intervals, by cluster: {'; '.join(named)} (docs/intervals.md)."] if named else []
 
 
 def _written(
@@ -333,6 +342,7 @@ def _cells(table: Table, part: Part, row: Measured, rule: Rule) -> list[Cell]:
             n=value.n,
             states=row.states,
             grades=value.grades,
+            interval=value.interval,
             filter={**chosen, **row.filter, **row.keys},
         )
         for name in table.names
@@ -445,20 +455,19 @@ def all_parts(
     models: Sequence[Model],
     scope: Scope,
     files: Mapping[str, bytes],
-    seed: int,
 ) -> tuple[list[Part], list[str]]:
     """(rows of the data, those of each model, those that need several), and notes on the last."""
     parts: list[Part] = []
     notes: list[str] = []
     data = [] if table.data_rows is None else table.data_rows(files)
-    for (name, _), row in zip(data, measure([row for _, row in data], seed), strict=True):
+    for (name, _), row in zip(data, measure([row for _, row in data]), strict=True):
         parts.append(Part(name, table.kind, "", [row]))
     parts += by_model
     if table.across is not None:
         own = [replace(model, frame=table.read_by(model.frame)) for model in models]
         named = table.across(Across(own, scope, files, notes))
         rows = [row if of is None else replace(row, frame=of.frame) for _, row, of in named]
-        for (name, _, of), row in zip(named, measure(rows, seed), strict=True):
+        for (name, _, of), row in zip(named, measure(rows), strict=True):
             kind, engine = ("measured", "") if of is None else (of.kind, of.engine)
             parts.append(Part(name, kind, engine, [row]))
     return parts, notes
@@ -472,14 +481,13 @@ def table_of(
     published: Sequence[PublishedRow],
     *,
     rule: Rule,
-    seed: int,
     complete: bool,
     printed_as: Mapping[str, str] | None = None,
 ) -> Tabulated:
     """A table made of models' grades under one rule, all at once."""
     by_model = [
-        Part(model.name, model.kind, model.engine, measure(table.rows(model.frame), seed))
+        Part(model.name, model.kind, model.engine, measure(table.rows(model.frame)))
         for model in (models if table.by_model else ())
     ]
-    parts, notes = all_parts(table, by_model, models, scope, files, seed)
+    parts, notes = all_parts(table, by_model, models, scope, files)
     return tabulate(table, parts, published, rule=rule, complete=complete, printed_as=printed_as, notes=notes)

@@ -120,7 +120,7 @@ class Item(Record, frozen=True, kw_only=True):
     benchmark: str
     item_id: str
     source: str  # where the item comes from, for tables by source
-    cluster: str  # the unit that the bootstrap resamples
+    cluster: str  # the unit that intervals take as one
     fields: dict[str, Scalar] = {}
     images: tuple[ImageRef, ...] = ()
     missing: str | None = None  # why an image is not there; None when all are
@@ -242,6 +242,7 @@ class Cell(Record, frozen=True, kw_only=True):
     n: int = 0
     states: dict[str, int] = {}
     grades: str = ""  # digest_of_all of the grades' digests
+    interval: str = ""  # how lo and hi were made, e.g. korn-graubard|0..1|level:0.95|v:1
     filter: dict[str, Scalar] = {}  # what selects those grades
 
 

@@ -31,7 +31,7 @@ from punchline.project.needs import Project
 from punchline.project.provenance import Need, walk
 from punchline.project.selection import Selection
 
-FORMAT = 1
+FORMAT = 2
 
 
 class File(Record, frozen=True, kw_only=True):

@@ -411,7 +411,7 @@ class Project(Asking):
                 *answers,
                 *released,
             ),
-            {"scoring": selection.scoring, "seed": selection.seed},
+            {"scoring": selection.scoring},
             ("punchline.stages.cells", *(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))),
             benchmarks.libraries(loaded, "tables"),
         )

@@ -68,8 +68,8 @@ def nominal_alpha(sums: Array) -> Array:
     """Krippendorff's alpha for two annotators and nominal labels from summed statistics [..., 1 + k]: values [...].
 
     1 - (n - 1) (n - sum_c o_cc) / (n^2 - sum_c n_c^2) (Krippendorff 2004, chapter 11); NaN where only one label, or
-    none, was ever given. The package `krippendorff` computes the same from the single votes; from sums the bootstrap
-    is a matrix product.
+    none, was ever given. The package `krippendorff` computes the same from the single votes; sums
+    can be added and left out.
     """
     agreeing, counts = sums[..., 0], sums[..., 1:]
     n = counts.sum(axis=-1)

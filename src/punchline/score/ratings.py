@@ -1,4 +1,4 @@
-"""Statistics of people's ratings, from sums over items, so that the bootstrap needs no second look at a rating.
+"""Statistics of people's ratings, from sums over items, so that intervals need no second look at a rating.
 
 Ratings have few distinct values: how often each was given says all of a mean, a median and a deviation; a coincidence
 matrix of the values says all of Krippendorff's alpha (Krippendorff 2004, chapter 11; the package `krippendorff` gives
@@ -8,15 +8,14 @@ the same from the single ratings).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from punchline.core.stats import Array
+from punchline.core.stats import Array, Value
 
 Level = Literal["nominal", "ordinal", "interval"]
-Value = Callable[[Array], Array]
 
 
 def counts(values: Sequence[float], scale: Sequence[float]) -> Array:
@@ -34,23 +33,6 @@ def mean_of(scale: Sequence[float]) -> Value:
     def value(sums: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(sums @ np.array(scale) / sums.sum(axis=-1), dtype=np.float64)
-
-    return value
-
-
-def median_of(scale: Sequence[float]) -> Value:
-    """The median: the mean of the two middle values where their number is even. `scale` ascends."""
-    ordered = np.array(scale)
-
-    def value(sums: Array) -> Array:
-        n = sums.sum(axis=-1)
-        below = np.cumsum(sums, axis=-1)
-
-        def at(rank: Array) -> Array:  # the value of that rank, counted from 1
-            return np.asarray(ordered[np.minimum((below < rank[..., None]).sum(axis=-1), len(ordered) - 1)])
-
-        middle = (at(np.floor((n + 1) / 2)) + at(np.ceil((n + 1) / 2))) / 2
-        return np.asarray(np.where(n > 0, middle, np.nan), dtype=np.float64)
 
     return value
 

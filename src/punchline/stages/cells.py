@@ -110,7 +110,6 @@ def cells_of(
     who: Mapping[str, Who],
     unknown: Sequence[str],
     scoring: Rule | None,
-    seed: int,
 ) -> Cells:
     """A model's rows of these tables; `frame` gives its grades under a rule, which are kept no longer than needed."""
     rows: dict[str, dict[Rule, list[Measured]]] = {table.name: {} for table in tables if table.by_model}
@@ -119,7 +118,7 @@ def cells_of(
         for table in tables:
             if table.by_model:
                 shown = rule == (scoring or table.rule)
-                rows[table.name][rule] = measure(table.rows(grades), seed if shown else None)
+                rows[table.name][rule] = measure(table.rows(grades), shown=shown)
     return Cells(who=dict(who), unknown=list(unknown), tables=rows)
 
 
@@ -146,7 +145,6 @@ def write_cells(project: Project, benchmark: str, model: str) -> None:
             who,
             unknown_items(project, benchmark, model),
             selection.scoring,
-            selection.seed,
         )
         snapshots = {hop: where.hop_snapshot(benchmark, hop, model) for hop in project.hops(benchmark, model)}
         made = replace(made, unread=tuple(unread(grades, {"": where.snapshot(benchmark, model), **snapshots})))

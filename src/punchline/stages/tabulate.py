@@ -86,7 +86,7 @@ def compute(
         whole = not selection.corpus.drawn
     own = [path for name in spec.own if Path(path := paths.own(benchmark, name)).is_file()]
     files = read_files([*(project.paths.raw(benchmark, name) for name in spec.files), *own])
-    every, said = all_parts(spec, parts, graded, scope, files, selection.seed)
+    every, said = all_parts(spec, parts, graded, scope, files)
     items, of_items = chosen(project, benchmark) if spec.graded else ("", [])
     tabulated = tabulate(
         spec,

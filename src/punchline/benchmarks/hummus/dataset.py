@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from punchline.bench.column import Value
 from punchline.bench.table import Row
 from punchline.benchmarks.hummus import DATASET, POSITIVE, TEST_SET
 from punchline.benchmarks.hummus.split import held_out
 from punchline.core.records import digest_of
-from punchline.core.stats import Array, Estimate, percent, total
+from punchline.core.stats import EXACT, Array, Estimate, MeanOf, Value, percent, total
 
 FIGURATIVE_METAPHORS = ("personification", "zoomorphism")  # figures that are metaphors themselves (section 5)
 
@@ -26,16 +25,14 @@ def _f1(columns: Array, right: int) -> Array:
         return np.asarray(twice / (twice + columns[..., 1] + columns[..., 2]), dtype=np.float64)
 
 
-def _averaged(columns: Array) -> Array:
-    """The unweighted mean of both classes' F1."""
-    return (_f1(columns, 0) + _f1(columns, 3)) / 2
-
-
-F1: dict[str, Value] = {"pos": lambda c: _f1(c, 0), "neg": lambda c: _f1(c, 3), "avg": _averaged}
+CLASSES: dict[str, Value] = {"pos": lambda c: _f1(c, 0), "neg": lambda c: _f1(c, 3)}
+F1 = CLASSES | {"avg": MeanOf(tuple(CLASSES.values()))}
 
 
 def over_blocks(value: Value, blocks: int, spread: bool = False) -> Value:
     """Mean (or population SD) of `value` over `blocks` blocks of four sums."""
+    if isinstance(value, MeanOf) and not spread:
+        return MeanOf(tuple(over_blocks(part, blocks) for part in value.parts))
 
     def over(columns: Array) -> Array:
         values = value(columns.reshape(*columns.shape[:-1], blocks, 4))
@@ -62,8 +59,9 @@ def _of_items(
     return Estimate(
         sums=np.array(sums, dtype=np.float64).reshape(len(names), -1),
         value=value,
-        clusters=["all" if whole else str(dataset[name]["contest_number"]) for name in names],
+        clusters=[str(dataset[name]["contest_number"]) for name in names],
         grades=[digest_of(dataset[name]) for name in names],
+        kind=EXACT if whole else None,
     )
 
 

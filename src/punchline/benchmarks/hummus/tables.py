@@ -16,7 +16,7 @@ from punchline.benchmarks.hummus.dataset import F1, over_blocks, random_rows, sp
 from punchline.benchmarks.hummus.scope import ANNOTATION, in_scope
 from punchline.benchmarks.hummus.split import held_out
 from punchline.core.benchmark import DEFAULT
-from punchline.core.stats import mean, percent
+from punchline.core.stats import COEFFICIENT, EXACT, POSITIVE, mean, percent
 
 COUNTS = ("tp", "fp", "fn", "tn")
 GOOD = {  # section 6.1: thresholds of a good answer
@@ -58,7 +58,8 @@ def success(*tasks: str) -> Column:
 
 def cosine(task: str) -> list[Column]:
     """Similarity by LaBSE as `task`, by the stand-in as `task`_minilm, each with its SD."""
-    return [*mean_sd(task, task, "cosine"), *mean_sd(f"{task}_minilm", task, "cosine_minilm")]
+    own = mean_sd(task, task, "cosine", COEFFICIENT)
+    return [*own, *mean_sd(f"{task}_minilm", task, "cosine_minilm", COEFFICIENT)]
 
 
 def overlap(task: str, *values: str) -> list[Column]:
@@ -95,8 +96,8 @@ def _prompt_columns() -> list[Column]:
     columns = []
     for name, which in (("positive", "pos"), ("negative", "neg"), ("average", "avg")):
         columns.append(Column(name, PROMPT_TASKS, _over_prompts(which)))
-        columns.append(Column(f"{name}_sd", PROMPT_TASKS, _over_prompts(which, spread=True)))
-    count = Column("prompts", PROMPT_TASKS, _over_prompts(None), resampled=False)
+        columns.append(Column(f"{name}_sd", PROMPT_TASKS, _over_prompts(which, spread=True), kind=POSITIVE))
+    count = Column("prompts", PROMPT_TASKS, _over_prompts(None), kind=EXACT)
     return [*columns, count, success(*PROMPT_TASKS)]
 
 
@@ -192,7 +193,7 @@ _COSINE = (
     "packaged all-MiniLM-L6-v2, which is another measure."
 )
 _SD = "*_sd: SD of the answers' values, the population's (divided by n)."
-_SAMPLES = "With several samples of a request every answer counts: n counts answers, intervals resample contests."
+_SAMPLES = "With several samples of a request every answer counts: n counts answers, intervals are by contest."
 _LABELS = (
     f"Rule released: labels of {TEST_SET}; rule paper: met_class of {DATASET}. Yes and WIDLII are positive; avg is the "
     "unweighted mean of both classes' F1."

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from punchline.bench.column import Statistics, Value
+from punchline.bench.column import Statistics
 from punchline.bench.table import Across, NamedRow, Row
 from punchline.benchmarks.humorbench.estimates import judged
 from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC, human_labels
-from punchline.core.stats import Array
+from punchline.core.stats import Array, Value
 
 
 def _rate(wrong: Callable[[Array], Array], of: Callable[[Array], Array]) -> Value:

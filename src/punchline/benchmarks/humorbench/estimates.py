@@ -10,7 +10,7 @@ from punchline.bench.column import Column, Statistics, by_answer, mean_of
 from punchline.bench.frame import Flags, Frame
 from punchline.bench.table import Model
 from punchline.core.records import STATES, ModelCard, Price
-from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.stats import EXACT, POSITIVE, Array, Estimate, mean, total
 
 EXPLAIN = "explain"
 
@@ -49,10 +49,10 @@ def _tokens(frame: Frame) -> Statistics | None:
 
 accuracy = mean_of("accuracy", EXPLAIN, "passed")  # per element: PASS / rows
 passed = mean_of("passed", EXPLAIN, "passed", total)
-output_tokens = Column("output_tokens", (EXPLAIN,), _tokens)  # mean, reasoning included
+output_tokens = Column("output_tokens", (EXPLAIN,), _tokens, kind=POSITIVE)  # mean, reasoning included
 LEADERBOARD = [
     accuracy,
-    mean_of("se", EXPLAIN, "passed", _standard_error),  # one standard error over elements: figure 3's error bars
+    mean_of("se", EXPLAIN, "passed", _standard_error, EXACT),  # one standard error over elements: figure 3's error bars
     Column("accuracy_caption_all", (EXPLAIN,), _by_caption(lambda sums, n: (sums == n).astype(np.float64))),
     Column("accuracy_caption_some", (EXPLAIN,), _by_caption(lambda sums, n: sums / n)),
     output_tokens,
@@ -83,7 +83,7 @@ def cost(model: Model) -> Estimate | None:
         return None
     weights = np.array([own.input, own.output, judges.input, judges.output]) / 1e6
     priced = by_answer(answered, sums)._replace(value=lambda columns: np.asarray(columns @ weights, dtype=np.float64))
-    return priced.estimate()
+    return priced.estimate(kind=POSITIVE)
 
 
 def among(frame: Frame, elements: Flags) -> dict[str, Estimate | None]:

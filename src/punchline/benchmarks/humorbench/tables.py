@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from punchline.bench.column import Statistics, Value, by_answer, estimates
+from punchline.bench.column import Statistics, by_answer, estimates
 from punchline.bench.frame import Flags, Frame
 from punchline.bench.table import Across, Model, NamedRow, Row, Table, tables
 from punchline.benchmarks.humorbench import ANNOTATIONS, NAME
@@ -24,7 +24,7 @@ from punchline.benchmarks.humorbench.estimates import (
 from punchline.benchmarks.humorbench.hard import LEAST_ATTEMPTS, hardest, whole
 from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC
 from punchline.core.errors import PunchlineError
-from punchline.core.stats import Array, Estimate
+from punchline.core.stats import DIFFERENCE, EXACT, Array, Difference, Estimate, Value, mean
 from punchline.core.storage import parse_csv
 
 DEFINITIONS = ("elements", "captions")
@@ -97,9 +97,7 @@ def _table4(across: Across) -> list[NamedRow]:
     ]
 
 
-def _difference(columns: Array) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(columns[..., 0] / columns[..., 1] - columns[..., 2] / columns[..., 3], dtype=np.float64)
+_difference = Difference(mean, mean, 2)
 
 
 def _table3(across: Across) -> list[NamedRow]:
@@ -115,7 +113,7 @@ def _table3(across: Across) -> list[NamedRow]:
         if hard is not None:
             columns["hard_subset"] = every.on(hard).estimate()
             both = every._replace(sums=np.stack([has * hard, ones * hard, has, ones], axis=1))
-            columns["difference"] = both.estimate(_difference)
+            columns["difference"] = both.estimate(_difference, DIFFERENCE)
         rows.append(NamedRow("elements", Row({"category": category}, columns, whole=ranked)))
     return rows
 
@@ -167,7 +165,7 @@ def _table2(across: Across) -> list[NamedRow]:
         for index, name in enumerate(both):
             sums[index, 2 * index : 2 * index + 2] = measured[name].point() or 0.0, by_model[name]
         columns = {
-            column: Estimate(sums, _spearman(which), ["all"] * len(both))
+            column: Estimate(sums, _spearman(which), both, kind=EXACT)
             for which, column in enumerate(("rho", "p_value"))
         }
         rows.append(NamedRow(benchmark, Row({}, columns)))
@@ -238,7 +236,7 @@ def _paired(variant: Model, base: Model, elements: Flags) -> Estimates:
     return {
         "base": made[0].estimate(),
         "variant": made[1].estimate(),
-        "difference": made[0]._replace(sums=sums).estimate(_difference),
+        "difference": made[0]._replace(sums=sums).estimate(_difference, DIFFERENCE),
     }
 
 

@@ -23,7 +23,7 @@ from punchline.bench.table import Row, Table
 from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, STYLES, SUBJECTIVE
 from punchline.benchmarks.pixelhumor.data import VOCABULARY, source_of
 from punchline.core.errors import PunchlineError
-from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.stats import COEFFICIENT, EXACT, PERCENT, POSITIVE, Array, Estimate, Kind, Value, mean, total
 from punchline.core.storage import parse_csv
 from punchline.score.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 
@@ -140,12 +140,12 @@ def consolidate_comic(cells: Cells, question: str) -> tuple[str, ...]:
     return ("Both",) if question == "Q4" and set(kept) == {"Text", "Visual"} else kept
 
 
-def _estimate(sums: Array, value: Callable[[Array], Array], comics: Sequence[str]) -> Estimate:
-    return Estimate(sums=sums, value=value, clusters=tuple(comics), grades=())
+def _estimate(sums: Array, value: Value, comics: Sequence[str], kind: Kind | None = None) -> Estimate:
+    return Estimate(sums, value, tuple(comics), kind=kind)
 
 
-def _mean(values: Iterable[float], comics: Sequence[str]) -> Estimate:
-    return _estimate(np.array([[value, 1.0] for value in values]).reshape(-1, 2), mean, comics)
+def _mean(values: Iterable[float], comics: Sequence[str], kind: Kind | None = None) -> Estimate:
+    return _estimate(np.array([[value, 1.0] for value in values]).reshape(-1, 2), mean, comics, kind)
 
 
 def _count(values: Iterable[bool], comics: Sequence[str]) -> Estimate:
@@ -153,10 +153,7 @@ def _count(values: Iterable[bool], comics: Sequence[str]) -> Estimate:
 
 
 def _extreme(values: Sequence[int], pick: Callable[[Sequence[int]], int]) -> Estimate:
-    """The largest or smallest value, from how often each occurs.
-
-    All comics form one cluster, so there is no interval: the bootstrap of an extreme is not consistent.
-    """
+    """The largest or smallest value, from how often each occurs."""
     known = sorted(set(values))
     sums = np.array([[value == other for other in known] for value in values], dtype=np.float64)
 
@@ -165,7 +162,7 @@ def _extreme(values: Sequence[int], pick: Callable[[Sequence[int]], int]) -> Est
         found = [[v for v, count in zip(known, row, strict=True) if count > 0] for row in rows]
         return np.array([pick(row) if row else np.nan for row in found]).reshape(counts.shape[:-1])
 
-    return _estimate(sums, value, [RELEASED] * len(values))
+    return _estimate(sums, value, [RELEASED] * len(values), EXACT)
 
 
 def _by_source(values: Mapping[str, int]) -> list[tuple[str, Row]]:
@@ -174,7 +171,11 @@ def _by_source(values: Mapping[str, int]) -> list[tuple[str, Row]]:
     for source in sorted({source_of(comic) for comic in values}):
         comics = [comic for comic in values if source_of(comic) == source]
         numbers = [values[comic] for comic in comics]
-        columns = {"max": _extreme(numbers, max), "min": _extreme(numbers, min), "average": _mean(numbers, comics)}
+        columns = {
+            "max": _extreme(numbers, max),
+            "min": _extreme(numbers, min),
+            "average": _mean(numbers, comics, POSITIVE),
+        }
         rows.append((RELEASED, Row(keys={"source": source}, columns=columns)))
     return rows
 
@@ -272,13 +273,13 @@ def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
             agreed = _mean((first == second for first, second in answers), asked)
             labelled: list[tuple[Hashable, Hashable]] = list(answers)
             statistics = nominal_statistics(labelled)
-        columns = {"agreement": agreed, "alpha": _estimate(statistics, nominal_alpha, asked)}
+        columns = {"agreement": agreed, "alpha": _estimate(statistics, nominal_alpha, asked, COEFFICIENT)}
         rows.append((RELEASED, Row(keys={"question": question}, columns=columns)))
         agreed_all.append(_spread(agreed.sums, asked, everyone))
         alpha_all.append(_spread(statistics, asked, everyone))
     columns = {
         "agreement": _mean_of(agreed_all, mean, everyone),
-        "alpha": _mean_of(alpha_all, nominal_alpha, everyone),
+        "alpha": _mean_of(alpha_all, nominal_alpha, everyone, COEFFICIENT),
     }
     rows.append((RELEASED, Row(keys={"question": "overall"}, columns=columns)))
     return rows
@@ -292,7 +293,7 @@ def _spread(sums: Array, some: Sequence[str], everyone: Sequence[str]) -> Array:
     return spread
 
 
-def _mean_of(blocks: Sequence[Array], value: Callable[[Array], Array], comics: Sequence[str]) -> Estimate:
+def _mean_of(blocks: Sequence[Array], value: Value, comics: Sequence[str], kind: Kind | None = None) -> Estimate:
     """The unweighted mean of one value over several blocks of statistics."""
     ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
 
@@ -300,7 +301,7 @@ def _mean_of(blocks: Sequence[Array], value: Callable[[Array], Array], comics: S
         parts = np.split(sums, ends, axis=-1)
         return np.asarray(np.mean([value(part) for part in parts], axis=0), dtype=np.float64)
 
-    return _estimate(np.concatenate(blocks, axis=1), of_all, comics)
+    return _estimate(np.concatenate(blocks, axis=1), of_all, comics, kind)
 
 
 def figure2(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
@@ -313,7 +314,7 @@ def figure2(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
 
     def add(part: str, label: str, among: Sequence[str], question: str, *wanted: str) -> None:
         held = [not set(wanted).isdisjoint(gold[comic][question]) for comic in among]
-        columns = {"count": _count(held, among), "percent": _mean((100.0 * value for value in held), among)}
+        columns = {"count": _count(held, among), "percent": _mean((100.0 * value for value in held), among, PERCENT)}
         rows.append((RELEASED, Row(keys={"part": part, "label": label}, columns=columns)))
 
     add("sound_effects", "absent", comics, "Q2", absent)
@@ -365,7 +366,7 @@ def _table(
     )
 
 
-NO_INTERVAL = "max and min have no interval: the bootstrap of an extreme is not consistent."
+NO_INTERVAL = "max and min have no interval."
 
 TABLES: dict[str, Table] = {
     table.name: table

@@ -6,6 +6,7 @@ The paper's ratings were not released: ours come from config/pixelhumor/ratings.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
@@ -32,7 +33,7 @@ def _panels(files: Mapping[str, bytes]) -> dict[str, int]:
 
 def table5(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     """Mean, median and deviation of an explanation's score, the mean of its raters'."""
-    return rows(ratings_of(files, _panels(files), SCALE), score_columns)
+    return rows(ratings_of(files, _panels(files), SCALE), functools.partial(score_columns, scale=SCALE))
 
 
 def table6(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
@@ -67,7 +68,7 @@ def figure3(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
             group = [rating for rating in own if min(panels[rating.item_id], MORE) == n]
             has = np.array([[float(min(panels[comic], MORE) == n), 1.0] for comic in comics])
             columns: dict[str, Estimate | None] = {
-                "mean": score_columns(group)["mean"],
+                "mean": score_columns(group, SCALE)["mean"],
                 "share": Estimate(has, mean, tuple(comics), ()),
             }
             made.append((source, Row({"panels": f"over_{MORE - 1}" if n == MORE else n}, columns, whole=False)))

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from punchline.bench.column import Column, Make, Statistics, Value, by_answer, mean_of
+from punchline.bench.column import Column, Make, Statistics, by_answer, mean_of
 from punchline.bench.frame import Flags, Frame
 from punchline.bench.table import Row, Table, tables
 from punchline.benchmarks.pixelhumor import NAME, STYLES, SUBJECTIVE, dataset, ratings
 from punchline.benchmarks.pixelhumor.data import released_records, subjective_labels
 from punchline.core.benchmark import Files
 from punchline.core.records import Gold
-from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.stats import COUNT, POSITIVE, Array, Estimate, Kind, Value, mean, total
 from punchline.score import labels as label_metrics
 
 STYLE_KEYS = tuple(style.lower() for style in (*STYLES, "NA"))
@@ -61,8 +61,8 @@ class _Read:
         return _indicator(self.golds, classes)[self.scored.item]
 
 
-def _column(name: str, task: str | None, make: Make, value: Value = mean) -> Column:
-    return Column(name, () if task is None else (task,), make, value, empty=True, parsed=True)
+def _column(name: str, task: str | None, make: Make, value: Value = mean, kind: Kind | None = None) -> Column:
+    return Column(name, () if task is None else (task,), make, value, kind, empty=True, parsed=True)
 
 
 @functools.cache
@@ -134,7 +134,7 @@ def _by_style_of_answers(frame: Frame) -> list[Row]:
         Row(
             {"style": style},
             {
-                cell: counts and counts.estimate(_nth(part * len(STYLE_KEYS) + place), empty=True)
+                cell: counts and counts.estimate(_nth(part * len(STYLE_KEYS) + place), COUNT, empty=True)
                 for part, cell in enumerate(CONFUSION)
             },
         )
@@ -211,7 +211,7 @@ TABLES = tables(
     Table(
         "table4",
         "Number of humor styles predicted for a comic",
-        [_column(name, "Q5", _of_labels("Q5", _styles), _nth(place)) for place, name in enumerate(STYLE_COUNTS)],
+        [_column(name, "Q5", _of_labels("Q5", _styles), _nth(place), COUNT) for place, name in enumerate(STYLE_COUNTS)],
         whole=STYLE_COUNTS,
         data_rows=_ground_truth,
         files=(SUBJECTIVE,),
@@ -221,8 +221,8 @@ TABLES = tables(
         "table8",
         "Sequence recognition",
         [
-            mean_of(name, task, name, empty=True)
-            for name, task in (("panel_acc", "Q7"), ("text_acc", "Q8"), ("wer", "Q8"), ("cer", "Q8"))
+            *(mean_of(name, task, name, empty=True) for name, task in (("panel_acc", "Q7"), ("text_acc", "Q8"))),
+            *(mean_of(name, "Q8", name, kind=POSITIVE, empty=True) for name in ("wer", "cer")),
         ],
         file="table8.csv",
         rule="released",

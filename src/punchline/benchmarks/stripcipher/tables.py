@@ -14,7 +14,7 @@ from punchline.benchmarks.stripcipher import FEWEST, MEANING, MOST, NAME, ROW, S
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.strips import CATEGORIES, Strip, choices, strips_of
 from punchline.core.benchmark import DEFAULT
-from punchline.core.stats import Array, Estimate, mean, percent, total
+from punchline.core.stats import EXACT, PERCENT, POSITIVE, Array, Estimate, Kind, Value, mean, percent, total
 
 COMPREHENSION = "comprehension"
 PRINTED = {"prediction": 600, COMPREHENSION: 680, "reordering_choice": 890}  # strips, table 3
@@ -177,7 +177,7 @@ def _mean_of_models(across: Across) -> list[NamedRow]:
         several = sum(len(part.sums) > 0 for part in parts)
         if several > 1:
             average = _mean_of_shares(parts, several)
-            columns = {COMPREHENSION: None if average is None else average.estimate()}
+            columns = {COMPREHENSION: None if average is None else average.estimate(kind=PERCENT)}
             rows.append(NamedRow("AVG", Row({"frames": frames}, columns, whole=False)))
     return rows
 
@@ -185,10 +185,10 @@ def _mean_of_models(across: Across) -> list[NamedRow]:
 # ----------------------------------------------------------------------------------- data: tables 1 and 3, figure 5
 
 
-def _sum(strips: Sequence[Strip], values: Sequence[Sequence[float]], value: Callable[[Array], Array]) -> Estimate:
-    return Estimate(
-        sums=np.array(values, dtype=np.float64), value=value, clusters=[strip.item_id for strip in strips], grades=()
-    )
+def _sum(
+    strips: Sequence[Strip], values: Sequence[Sequence[float]], value: Value, kind: Kind | None = None
+) -> Estimate:
+    return Estimate(np.array(values, dtype=np.float64), value, [strip.item_id for strip in strips], kind=kind)
 
 
 def _kinds(columns: Array) -> Array:
@@ -225,10 +225,10 @@ def _table3(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
         if not strips:
             continue
         columns = {
-            "examples": _sum(strips, [[1.0]] * len(strips), total),
-            "length": _sum(strips, [_lengths(strip, task) for strip in strips], mean),
-            "frames": _sum(strips, [[strip.frames] for strip in strips], total),
-            "types": _sum(strips, [[_category(strip) == c for c in CATEGORIES] for strip in strips], _kinds),
+            "examples": _sum(strips, [[1.0]] * len(strips), total, EXACT),
+            "length": _sum(strips, [_lengths(strip, task) for strip in strips], mean, POSITIVE),
+            "frames": _sum(strips, [[strip.frames] for strip in strips], total, EXACT),
+            "types": _sum(strips, [[_category(strip) == c for c in CATEGORIES] for strip in strips], _kinds, EXACT),
         }
         rows.append(("strips", Row({"task": task}, columns, whole=False)))
     return rows
@@ -292,7 +292,7 @@ TABLES = tables(
         "StripCipher table 4: accuracy, %",
         [
             *(_accuracy(task) for task in TASKS),
-            Column("avg", TASKS, _average),
+            Column("avg", TASKS, _average, kind=PERCENT),
             _accuracy("reordering_generation", "reordering_generation_as_places", "correct_as_places"),
         ],
         keys=("frames",),

@@ -15,7 +15,7 @@ from punchline.bench.ratings import RATINGS, Rating
 from punchline.bench.table import Row, Table, tables
 from punchline.benchmarks.yesbut import ANNOTATIONS, KINDS, NAME, PROMPTS
 from punchline.core.benchmark import DEFAULT
-from punchline.core.stats import Array, Estimate, mean, total
+from punchline.core.stats import EXACT, PERCENT, POSITIVE, REAL, Array, Estimate, Kind, mean, total
 from punchline.score.ngrams import word_tokens
 
 # Column's beginning: task, {end of the column: (value of a grade, scale)}. All but the judge's score in per cent.
@@ -25,6 +25,13 @@ MEASURES: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
     "contradiction": ("contradiction", _WRITTEN),
     "philosophy": ("moral_mcq", {"acc": ("correct", 100.0)}),
     "title": ("title_mcq", {"acc": ("correct", 100.0)}),
+}
+KINDS_OF = {  # -1 is a verdict without a score, under rule released
+    "correct": PERCENT,
+    "r2": PERCENT,
+    "gpt": Kind("korn-graubard", -1.0, 5.0),
+    "bert": REAL,
+    "bert_minilm": REAL,
 }
 CHOICES = ("philosophy", "title")
 FIGURE4 = ("text_oracle", "text_llava_13b", "text_llava_7b")
@@ -130,8 +137,8 @@ def _columns(*measures: str) -> list[Column]:
         made.append(number(f"n_{measure}", _tasks(measure), _comics(MEASURES[measure][0])))
         for name, kind, value, scale in _values([measure]):
             tasks, several = _tasks(measure), _by_item(kind, value, scale, several=True)
-            made.append(Column(name, tasks, _by_item(kind, value, scale), over_prompts))
-            made.append(Column(f"{name}_sd", tasks, several, spread, resampled=False))
+            made.append(Column(name, tasks, _by_item(kind, value, scale), over_prompts, KINDS_OF[value]))
+            made.append(Column(f"{name}_sd", tasks, several, spread, EXACT))
             if value in ("bert", "gpt"):  # it rests on somebody else's answers
                 made.append(number(f"n_{name}", tasks, _comics(kind, value)))
     return [*made, number("prompts_least_n", (), _least(measures))]
@@ -230,14 +237,12 @@ def _table1(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     rows = []
     for component, texts in _texts(files):
         names = [name for name, _ in texts]
-        columns: dict[str, Estimate | None] = {
-            "number": Estimate(sums=np.ones((len(texts), 1)), value=total, clusters=[""] * len(texts), grades=())
-        }
+        columns: dict[str, Estimate | None] = {"number": Estimate(np.ones((len(texts), 1)), total, names, kind=EXACT)}
         lengths = [word_tokens(text) for _, text in texts] if component != "Image" else []
         counted = [float(len(tokens)) for tokens in lengths if tokens is not None]
         if counted:
             sums = np.array([counted, [1.0] * len(counted)]).T
-            columns["length"] = Estimate(sums=sums, value=mean, clusters=names, grades=())
+            columns["length"] = Estimate(sums, mean, names, kind=POSITIVE)
         rows.append((component, Row(keys={}, columns=columns)))
     return rows
 
@@ -272,7 +277,7 @@ def _ratings(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
 
 
 def _rated(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
-    scores = rating_tables.score_columns(ratings)
+    scores = rating_tables.score_columns(ratings, SCALE)
     agreement = rating_tables.reliability_columns(ratings)
     return {name: scores[name] for name in ("mean", "std")} | {
         name: agreement.get(name) for name in ("k_alpha", "k_alpha_ordinal")
