@@ -126,7 +126,7 @@ FORMATS = ("{", "<", "\\", "|", "#", "```", "[", "*", "~", "_", "$")
 
 
 def _thought_of(answer: str) -> bool:
-    return any(mark in answer for mark in ("think", "THINK", "<|channel|>", "<reasoning>"))
+    return any(mark in answer for mark in ("think", "THINK", "<|channel|>", "<reasoning>", "assistantfinal"))
 
 
 settled = [one for one in PHRASINGS if one.says is not None]
@@ -192,6 +192,7 @@ DRESS = (
 def test_dress_around_one_plain_line_changes_nothing(phrasing: Phrasing, dress: str) -> None:
     answer = phrasing.answer
     bare = "\n" not in answer and not any(mark in answer for mark in FORMATS) and not _thought_of(answer)
+    bare = bare and not answer.startswith((">", "-", "→"))  # marks of a line, at its beginning only
     if not bare or not answer.strip() or phrasing.document["reader"] in (*WRITTEN, "boxes"):
         return
     if '"' in answer and ('"' in dress or "“" in dress):

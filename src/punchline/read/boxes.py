@@ -23,7 +23,8 @@ _GROUP = re.compile(
 )
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
 _LOOSE = re.compile(  # sides by name, without brackets
-    r"(?:\b(?:top|left|height|width)\b[\"'*]{0,3}\s{0,3}[:=]\s{0,3}[*\"]{0,2}[0-9.]{1,12}\s?%?[,;\s*]{0,6}(?:and\s)?){4}",
+    r"(?:\b(?:top|left|height"
+    r"|width)\b[\"'*]{0,3}\s{0,3}[:=]\s{0,3}[*\"]{0,2}[0-9.]{1,12}\s?%?[,;\s*-]{0,6}(?:and\s)?){4}",
     re.ASCII | re.IGNORECASE,
 )
 _PART = re.compile(r"(top|left|height|width)\W{1,8}?([0-9.]{1,12})(\s?%)?", re.ASCII | re.IGNORECASE)

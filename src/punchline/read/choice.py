@@ -17,6 +17,7 @@ KEYS = ("option_id", "option", "choice", "letter")
 _VERBAL = (
     r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
     r"|won't|seems|because|since|as|for|over"
+    r"|the|this|that|these|those|to|on|in|at|by|with|of|which|who|whose|where|when|while|although|though|after|before"
     r"|rather|instead|not|or|and|but|nor|than|over|also|alone|only|from|above|either|best (?:captures|fits"
     r"|represents|matches|reflects|expresses|sums)|by far|here|too|out|then|if|vs|versus|in my"
 )
@@ -56,7 +57,9 @@ def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
     # A small letter: by itself, leading a line like "b)" or "b.", or called an option.
     closed = re.match(r"[)\]\"']{0,2}(?:[.,;:!?)\n]|$| -|\s*$)", after) is not None
     if letter in "ai":
-        called = re.search(r"\b(?:option|choice|letter|answer(?: is)?) ?:? ?[(\"']{0,2}$", before.lower()) is not None
+        called = (
+            re.search(r"\b(?:option|choice|letter|ans|answer(?: is)?) ?:? ?[(\"']{0,2}$", before.lower()) is not None
+        )
         return (at_start and closed and (marked or not after.startswith(","))) or (called and closed)
     if at_start and (closed or marked):
         return True

@@ -71,7 +71,7 @@ def judgement(text: str) -> Judgement:
         kind = match.lastgroup
         if kind == "but":
             if sign or denying:
-                verdict = Judgement(sign or -1, best)
+                verdict = Judgement(sign or -1, best, True)
             sign, best, denying = 0, False, False
         elif kind == "though" and (sign or denying):
             break
@@ -84,4 +84,4 @@ def judgement(text: str) -> Judgement:
             sign, best = (1 if good != denying else -1), kind == "best" and not denying
     if sign or denying:
         verdict = Judgement(sign or -1, best)
-    return verdict._replace(hedged=words.HEDGED.search(text) is not None)
+    return verdict._replace(hedged=verdict.hedged or words.HEDGED.search(text) is not None)

@@ -20,6 +20,7 @@ _DRESS = re.compile(
     r"|(?P<line></?(?:p|br|div|li|ul|ol|tr|td|th|table|h[1-6]|pre)\b[^<>]{0,99}>)"
     r"|(?P<gone></?(?:b|i|u|strong|em|span|center|code|mark|sup|sub|font|s)\b[^<>]{0,99}>"
     r"|<\|[^<>|\n]{1,40}\|>|<end_of_turn>|\[/?INST\])"
+    r"|(?P<task>(?:^|(?<=\n))[ \t]{0,20}[-*+] \[[ xX]\](?=[ \t]))"
     r"|(?P<begin>(?:^|(?<=\n))(?:[ \t]{0,20}(?:#{1,6}(?=[ \t])|>(?=[ \t])|[-*+•●▪◦‣·▸➤](?=[ \t]))[ \t]{0,4}){1,4}+)"
     r"|(?P<rule>(?:^|(?<=\n))[ \t|:=*_-]{3,200}+(?=\n|\Z))"
     r"|(?P<fence>```\w{0,12})"
@@ -30,10 +31,18 @@ _DRESS = re.compile(
     r"|(?P<blank>[^\S\n]+)"
 )
 _SAME = str.maketrans(
-    dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’´", "'") | dict.fromkeys("‐‑–—−―", "-") | {"…": "."}
+    dict.fromkeys("“”„«»", '"')
+    | dict.fromkeys("‘’´", "'")
+    | dict.fromkeys("‐‑–−―", "-")
+    | {"…": ".", "、": ",", "。": ".", "｡": "."}
 )
-_VERDICTS = {"✅": " ✓ ", "✔": " ✓ ", "☑": " ✓ ", "❌": " ✗ ", "✘": " ✗ ", "✖": " ✗ ", "❎": " ✗ "}
-_VERDICT = re.compile("|".join(_VERDICTS))
+_EAST = "[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"  # letters that are written without blanks between words
+# Written longer in plain: ticks and crosses in one form, dashes that part clauses, blanks beside East Asian letters.
+_WIDER = re.compile(
+    rf"(?P<tick>[✅✔☑])|(?P<cross>[❌✘✖❎☐])|(?P<dash> ?— ?)|(?P<gap>(?<={_EAST})(?=[A-Za-z0-9])"
+    rf"|(?<=[A-Za-z0-9])(?={_EAST}))"
+)
+_WIDE = {"tick": " ✓ ", "cross": " ✗ ", "dash": " - ", "gap": " "}
 
 
 class Plain(NamedTuple):
@@ -82,6 +91,8 @@ def _instead(match: re.Match[str]) -> str:
         return f"({letter}){mark.replace(')', '')}"
     if kind in ("newline", "line", "rule"):
         return "\n"
+    if kind == "task":
+        return "✗ " if found[-2] == " " else "✓ "
     if kind in ("blank", "struck", "fence") or (kind == "gone" and found.startswith(("<|", "["))):
         return " "
     return ""
@@ -117,18 +128,20 @@ def plain(text: str, *, head: int = HEAD, tail: int = TAIL) -> Plain:
             last = end
         add(same[last:], range(offset + last, offset + len(same)))
     whole = "".join(chars)
-    whole, places = _with_verdicts(whole, at)
+    whole, places = _widened(whole, at)
     return Plain(whole, lower(whole), tuple(places))
 
 
-def _with_verdicts(text: str, at: list[int]) -> tuple[str, list[int]]:
-    """Ticks and crosses in one form, with blanks around."""
-    if text.isascii() or not _VERDICT.search(text):
+def _widened(text: str, at: list[int]) -> tuple[str, list[int]]:
+    """What is written longer in plain, and where each character stands."""
+    if text.isascii():
         return text, at
+    pieces: list[str] = []
     places: list[int] = []
     last = 0
-    for match in _VERDICT.finditer(text):
-        places += at[last : match.start()] + [at[match.start()]] * 3
+    for match in _WIDER.finditer(text):
+        wide = _WIDE[match.lastgroup or "gap"]
+        pieces += [text[last : match.start()], wide]
+        places += at[last : match.start()] + [at[min(match.start(), len(at) - 1)]] * len(wide)
         last = match.end()
-    places += at[last:]
-    return _VERDICT.sub(lambda match: _VERDICTS[match[0]], text), places
+    return "".join((*pieces, text[last:])), places + at[last:]

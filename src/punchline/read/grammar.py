@@ -66,16 +66,37 @@ _RATHER = re.compile(
     rf"|trumps?|overshadows?|outranks?|preferable to|superior to|ahead of|more so than|and never)|>) {_FILL}(?P<g>{_G})"
 )
 _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
+_LESS_THAN = re.compile(
+    rf"\bless\b[^,.;:{FIRST}]{{0,40}}(?P<g>{MENTION})[^.;:{FIRST}]{{0,40}}\bthan\b[^,.;:{FIRST}]{{0,40}}(?P<more>{MENTION})"
+)
+_WITHOUT = re.compile(
+    rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?P<g>{MENTION}(?: (?:and"
+    rf"|or) {_FILL}{MENTION})?)"
+    rf"(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*+)"
+)
+_LOST = re.compile(
+    r"\b(?:no|not|nothing|never|cannot|meaningless|pointless|boring|dull|flat|lost|gone|fails?|lose[sd]?|mediocre"
+    r"|unfunny"
+    r"|incomprehensible|disappears?|collapses?)\b|n't\b"
+)
 _EXCEPT = re.compile(
     rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
 )
 _CONCEDED = re.compile(r"\b(?:while|(?:even )?though|although|granted)\b")
-_REJECTED = re.compile(r"\b(?:incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false)(?: \w+)?\W{0,3}$")
-_ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?")
+_REJECTED = re.compile(
+    r"\b(?:incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false"
+    r"|absent|not (?:present|used|applicable|chosen|selected|included|shown))(?: \w+)?\W{0,3}$"
+)
+_ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?|\),? [\w' -]{0,40}\(")
 _ALL = re.compile(
     r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest"
     r"|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
 )
+_OF_NEXT = re.compile(  # belongs to the value that follows
+    r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*"
+    r"(?:(?:no|not|without|neither|nor|never|certainly|definitely|really|any|much|an?|the|option) )+[(\"']*$"
+)
+_TICK = re.compile(r"([✓✗]) ")
 _NO_ONE = re.compile(r"\b(?:none|nothing|no|nobody)\b")
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _SINGULAR = re.compile(
@@ -88,18 +109,34 @@ def _blank(text: str, start: int, end: int) -> str:
     return f"{text[:start]}{' ' * (end - start)}{text[end:]}"
 
 
+def _parted(text: str) -> str:
+    """A sentence with its ticks and crosses parted from the values that they are not said of."""
+    tick = _TICK.search(text)
+    if tick is None:
+        return text
+    return _TICK.sub(r"\1;" if FIRST in text[: tick.start()] else r";\1", text)
+
+
 class Sentence:
     """One sentence of a masked text; its claims."""
 
     def __init__(
-        self, text: str, start: int, mentions: dict[int, Mention], given: frozenset[str], first: bool, judged: bool
+        self,
+        text: str,
+        start: int,
+        mentions: dict[int, Mention],
+        given: frozenset[str],
+        first: bool,
+        judged: bool,
+        single: bool,
     ) -> None:
-        self.text = words.FREE.sub(lambda match: " " * len(match[0]), text)
+        self.text = _parted(words.FREE.sub(lambda match: " " * len(match[0]), text))
         self.at = start
         self.mentions = mentions
         self.given = given
         self.first = first
         self.judged = judged
+        self.single = single
         self.question = text.rstrip(" \"')").endswith("?") and not words.TAG_QUESTION.search(text)
 
     def groups(self, text: str, start: int = 0, end: int | None = None) -> list[Group]:
@@ -114,6 +151,8 @@ class Sentence:
         """Claims of a group. All values that there are: a menu, no claim; several affirmed: no single one is."""
         start, end = self.at + group.start, self.at + group.end
         values = {mention.value for mention in group.mentions}
+        if not self.single:
+            return [Claim(m.start, m.end, m.value, sign, tier) for m in group.mentions]
         if len(values) > 1 and values >= self.given and sign >= 0:
             return [Claim(start, end, "", 0, -1)]
         if sign > 0 and len(values) > 1:
@@ -125,7 +164,7 @@ class Sentence:
     def contrasts(self) -> list[Claim]:
         """Claims of what is contrasted; blanks it, so that what is left reads without it."""
         claims: list[Claim] = []
-        for pattern in (_EXCEPT, _NOT, _RATHER, _THAN):
+        for pattern in (_WITHOUT, _LESS_THAN, _EXCEPT, _NOT, _RATHER, _THAN):
             text = self.text
             for match in list(pattern.finditer(text)):
                 before, after = (
@@ -134,7 +173,7 @@ class Sentence:
                 )
                 sign, tier = -1, 1
                 if pattern is _EXCEPT:
-                    if not _ALL.search(before):
+                    if not _ALL.search(before) or (match[0].startswith("but") and not before.strip()):
                         continue
                     bad = (
                         judgement(after).sign < 0
@@ -143,15 +182,21 @@ class Sentence:
                     )
                     sign = 1 if _NO_ONE.search(before) or bad else -1
                     tier = 2
+                elif pattern is _WITHOUT:
+                    sign, tier = (1, 1) if _LOST.search(match["rest"]) else (0, -1)
                 elif pattern is _THAN:
                     if not re.search(r"\b(?:more|less|\w{2,}er|worse|rather|sooner|as)\b[^,;]{0,80}$", before):
                         continue
-                    sign = 1 if _LESS.search(before) else -1
+                    if match[0].startswith("as") and not _LESS.search(before) and not words.NEGATION.search(before):
+                        continue
+                    sign = 1 if _LESS.search(before) or words.NEGATION.search(before) else -1
                 elif pattern is _NOT and words.UNSURE.search(text[max(0, match.start() - 20) : match.end()]):
                     continue
                 if pattern is _NOT and match["but"] is None and self.verdict_follows(after):
                     continue
                 end = match.end()
+                if pattern is _LESS_THAN:
+                    claims += self.claim(self.groups(text, *match.span("more"))[0], 1, 2)
                 for group in self.groups(text, match.start("g"), match.end("g")):
                     kept = self.fronted(group) if pattern is _RATHER and not before.strip(" (\"'") else group
                     end = kept.end if kept is not group else end
@@ -184,6 +229,8 @@ class Sentence:
     def right(self, group: Group, ceiling: int) -> str:
         """What is said of a group behind it."""
         after = self.text[group.end : min(ceiling, group.end + NEAR)]
+        if ceiling <= group.end + NEAR and ceiling < len(self.text):
+            after = _OF_NEXT.sub("", after)
         if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
             return ""
         after = re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after)
@@ -196,9 +243,8 @@ class Sentence:
         left, right = self.left(group, floor), self.right(group, ceiling)
         said = judgement(right)
         head, _, own = left.rpartition(":")
-        denials = words.NEGATION.findall(re.sub(r"\bno(?:pe)?\b ?(?=[,:;-]|$)", " ", own)) + words.EXCLUSION.findall(
-            own
-        )
+        said_no = r"\bno(?:pe)?\b ?(?=[,:;-]|$)" if self.single else r"\bno(?:pe)?\b ?(?=[,:;-])"
+        denials = words.NEGATION.findall(re.sub(said_no, " ", own)) + words.EXCLUSION.findall(own)
         denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
         lead = (not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40) or (
             LEAD.match(self.text[: group.end][:80]) is not None and group.end < 80
@@ -248,8 +294,7 @@ class Sentence:
             sign, tier = self.weigh(group, floor, ceiling, alone and len(groups) == 1)
             if (
                 number
-                and sign == 1
-                and tier == 1
+                and (sign, tier) in ((1, 1), (0, 0))
                 and claims[-1].sign < 0
                 and _ALSO.fullmatch(self.text, floor, group.start)
             ):
@@ -263,7 +308,19 @@ class Sentence:
             ):
                 weighed.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))  # "it is A or it is B"
             claims += weighed
-        return claims
+        return self.last_of(claims)
+
+    def last_of(self, claims: list[Claim]) -> list[Claim]:
+        """Of "I'd lean towards A, but … so B" the last commitment stands, unless it is hedged."""
+        committed = [claim for claim in claims if claim.sign > 0 and claim.tier == 2 and claim.value]
+        if len(committed) < 2 or committed[-1].value == committed[-2].value:
+            return claims
+        first, last = committed[-2:]
+        between = self.text[first.end - self.at : last.start - self.at]
+        turn = re.search(r"[,;]? (?:but|however|yet)\b", between)
+        if turn is None or words.HEDGED.search(between, turn.end()):
+            return claims
+        return [claim._replace(sign=0, tier=-2) if claim.value == first.value else claim for claim in claims]
 
     def split(self, groups: list[Group]) -> list[Group]:
         """Of "B, C is wrong" and "B, and C is wrong" only the last is the subject."""
@@ -285,9 +342,12 @@ class Sentence:
         return parts
 
 
-def claims(low: str, mentions: Sequence[Mention], given: frozenset[str], judged: bool = True) -> list[Claim]:
+def claims(
+    low: str, mentions: Sequence[Mention], given: frozenset[str], judged: bool = True, single: bool = True
+) -> list[Claim]:
     """All claims of a text, in its order; `mentions` in order, none in another. `judged`: what follows a value and a
-    comma or colon is said of it ("A: too broad"), not of the matter ("No, it is not")."""
+    comma or colon is said of it ("A: too broad"), not of the matter ("No, it is not"). `single`: one value is right, so
+    that two affirmed at once are none."""
     text = masked(low, mentions)
     places = {mention.start: mention for mention in mentions}
     found: list[Claim] = []
@@ -297,7 +357,7 @@ def claims(low: str, mentions: Sequence[Mention], given: frozenset[str], judged:
         if FIRST not in sentence:
             found += _said_without(sentence, start, found, spans[number - 1][0] if number else 0)
             continue
-        of_sentence = Sentence(sentence, start, places, given, first=number == 0, judged=judged).claims()
+        of_sentence = Sentence(sentence, start, places, given, number == 0, judged, single).claims()
         if (
             number == len(spans) - 1
             and len(of_sentence) == 1
@@ -312,6 +372,8 @@ def claims(low: str, mentions: Sequence[Mention], given: frozenset[str], judged:
 def _lists(found: list[Claim], last: list[Claim]) -> bool:
     """Whether a last line goes on with a list: "B\nC"."""
     values = [claim.value for claim in (*found, *last)]
+    if any(claim.tier < 3 for claim in found):
+        return False
     return (len(found) == 1 and found[0].tier >= 3) or (len(values) > 1 and values == sorted(set(values)))
 
 

@@ -7,14 +7,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from punchline.read import choice, clauses, dress, final, words
+from punchline.read import choice, clauses, dress, final, grammar, words
 from punchline.read.clauses import Mention
 from punchline.read.refusal import refuses
 from punchline.read.result import Read, reader
 from punchline.read.settle import settle
 
 NOT_APPLICABLE = "NA"
-_NONE = re.compile(r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none)\W*")
+_NONE = re.compile(
+    r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none"
+    r"(?: of (?:the|these|those|them)(?: \w+){0,3}?(?: (?:apply|applies|fits?|is applicable|are applicable))?)?)\W*"
+)
 
 Forms = Mapping[str, Sequence[str]]
 KEYS = (
@@ -59,7 +62,7 @@ def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[
 
 
 _AND = re.compile(
-    r"[\"')]{0,2}(?: ?(?:,|&|\+|/) ?(?:and )?| (?:and|as well as|plus|along with|together with|combined with"
+    r"[\"')]{0,2}(?: ?(?:,|&|\+) ?(?:and )?| (?:and|as well as|plus|along with|together with|combined with"
     r"|in tandem with|working with) )"
     r"(?:the |its |their |both )?[\"'(]{0,2}"
 )
@@ -135,46 +138,6 @@ _LIST_REST = re.compile(
     r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers"
     r"|selected)\b|[\W\d_]"
 )
-_DENIED_AFTER = re.compile(
-    r"[)\"']{0,2} ?(?:\(?-?:? ?(?:no(?![\w ])|not(?= ?(?:[.,;:)\n]|$|really|present|at all|applicable|here"
-    r"|quite|much|relevant))|absent|✗|doesn't|does not|isn't|n/a|false)|(?:is|are|does|do|was|seems?|would"
-    r"|elements? (?:is|are))(?: \w+ly)? ?"
-    r"(?:n't|not|absent|missing|weak\w*|less|secondary|ruled out|wrong|incorrect)\b|(?:can|could"
-    r"|may) be (?:ruled out|excluded|dismissed))"
-)
-
-
-_SEEMING = re.compile(
-    r"\b(?:looks? like|seems? (?:like|to be)|thought|tempting|might (?:say|think|seem|appear)|could (?:say|argue"
-    r"|think)|appears? to be)\b"
-)
-
-
-def _denied(text: str, mention: Mention, following: str) -> bool:
-    """Whether a label of a sentence is denied: before it in its clause, through "and", "or", commas; or behind it."""
-    before = text[max(0, mention.start - clauses.NEAR) : mention.start]
-    cut = max(
-        (
-            match.start()
-            for match in re.finditer(
-                r"[;:()]|\b(?:but|so|because|while|whereas|although|though|however|yet|instead)\b", before
-            )
-        ),
-        default=0,
-    )
-    clause = words.FREE.sub(" ", before[cut:])
-    clause = re.sub(
-        r"\b(?:rather than|instead of|as opposed to|not|without|over)\b([^,]{0,60}), (?!(?:or|nor|and)\b)", " ", clause
-    )
-    clause = re.sub(r"\bnor\b", " ", clause) if "neither" in clause else clause
-    denials = (
-        words.NEGATION.findall(clause)
-        + words.EXCLUSION.findall(clause)
-        + re.findall(r"\brather than\b|\binstead of\b", clause)
-    )
-    if _SEEMING.search(clause.rpartition(",")[2]):
-        return True
-    return len(denials) % 2 == 1 or _DENIED_AFTER.match(following) is not None
 
 
 def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
@@ -196,10 +159,11 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
             rest[one.start : one.end] = " " * (one.end - one.start)
         listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", "".join(rest)))
         menu = {one.value for one in mentions} >= every and len(every) > 2 and not listing
+        claimed = {claim.start: claim for claim in grammar.claims(sentence, mentions, frozenset(), single=False)}
         kept = [
             one._replace(start=one.start + start, end=one.end + start)
             for one in mentions
-            if not menu and not _denied(sentence, one, sentence[one.end :])
+            if not menu and (claimed[one.start].sign > 0 or claimed[one.start][3:] == (0, 0))
         ]
         if listing:
             listed += kept
@@ -259,7 +223,10 @@ def _together(found: list[Mention], text: dress.Plain, offset: int) -> Read[tupl
 
 _ABSENT = re.compile(
     r"\babsent\b|\babsence of\b|\bno (?:\w+[- ]){0,3}?(?:sound[- ]?effects?|onomatopoei\w+|sfx)\b"
-    r"|\bno such (?:sound )?effects?\b|\bnone (?:of|are|is|in|present|found)\b"
+    r"|\bno such (?:sound )?effects?\b|^\W*none\W*$|\b(?:can't|cannot|could not|couldn't|do not|don't|did not"
+    r"|didn't) (?:\w+ )?(?:find"
+    r"|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in"
+    r"|present|found)\b"
     r"|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include|have|feature|use|show|present"
     r"|display|seem to (?:have|contain|include))\b)"
     r"|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible"
@@ -272,16 +239,18 @@ _PRESENT = re.compile(
     r"|\bnot absent\b|\b(?:can be seen|visible|used)\b"
 )
 _CONTRIBUTE = re.compile(
-    r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy)\b|\benhanc\w+|\bamplif\w+|\bessential\b"
+    r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|\bdepends? on\b"
+    r"|\bwhat (?:makes|drives)\b|\benhanc\w+|\bamplif\w+|\bessential\b"
     r"|\bheighten\w*|\breinforc\w+|\bpart of (?:the|what)"
     r"|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key"
     r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:play|has"
-    r"|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|impact|part)\b"
+    r"|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|influence|impact|part)\b"
 )
 _NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|nil|zero|✗)")
 _IDLE = re.compile(
     r"\b(?:decorative|incidental|irrelevant|unrelated|merely|purely|only (?:set|atmospher|background|decor|ambien"
-    r"|there|for)\w*|background noise|just (?:background|atmosphere|ambien\w+|there|decorat\w+))\b"
+    r"|there|for|tells?|show|indicat|signal)\w*|background noise|just (?:background|atmosphere|ambien\w+|there"
+    r"|decorat\w+))\b"
 )
 
 

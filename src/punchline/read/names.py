@@ -15,7 +15,7 @@ KEYS = ("object", "name", "word", "item", "element")
 
 _MARK = re.compile(
     r"^\W{0,8}(?:(?:the |my )?(?:final |correct |single[- ]word )?(?:label|object|answer|item|element|word|name"
-    r"|response)(?: name)?\s?(?:is\s?)?:|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}",
+    r"|response)(?: name)?\s?(?:is\s?)?(?::|=|->|→)|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}",
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(

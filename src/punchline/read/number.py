@@ -52,14 +52,16 @@ _BARE = re.compile(
 )
 _BEFORE = re.compile(
     r"(?:^|\n|[(:#\"'>=]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
-    r"|for|it's|so|therefore|thus|hence|no|through|to)"
-    r"|[,/&+]|nor|->|→)[ \"'(]{0,3}$"
+    r"|for|it's|so|therefore|thus|hence|no\.?|but|while|whereas|though|since|because|either|neither|both|through|to)"
+    r"|[,/&+\u4e00-\u9fff]|nor|->|→)[ \"'(]{0,3}$"
 )
 _AFTER = re.compile(
-    r"[)\]\"']{0,3} ?(?:[.,;:!?)/&+-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not|contributes?"
+    r"[)\]\"']{0,3} ?(?:[.,;:!?)/&+\u4e00-\u9fff-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not"
+    r"|contributes?"
     r"|would|rather|instead|over|for|has|delivers?)\b)"
 )
 _LISTED = re.compile(r"\d\)? ?(?:through|to|and|or|&|,) ?$")
+_JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")
 _TOTAL = re.compile(
     r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
     r"|\d ?[-–] ?$"
@@ -92,7 +94,7 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
         if (
             match[0].isascii()
             and not _TOTAL.search(before)
-            and _BEFORE.search(before)
+            and (_BEFORE.search(before) or _JOINED.match(low, match.end()))
             and (_AFTER.match(low, match.end()) or _LISTED.search(before))
         ):
             found.append(Mention(match.start(), match.end(), str(int(match[1]))))

@@ -9,7 +9,8 @@ from punchline.read.result import Read, verbatim
 
 # `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
 _KEY = re.compile(
-    r"""(?<!\S)[\[({*_"'#-]{0,6}+\s?(?:panel\s{0,3}+(?:\#|number\s)?)?[\[({*_"'#]{0,4}+([0-9]{1,3}+)[\])}*_"']{0,4}+(?:\s\([^()\n]{1,60}+\)[*_]{0,2})?\s{0,3}+:(?!\d)[*_]{0,2}""",
+    r"""(?<!\S)(?:[-*•]\s{1,3})?[\[({*_"'#-]{0,6}+\s?(?:panel\s{0,3}+(?:\#"
+    r"|number\s)?)?[\[({*_"'#]{0,4}+([0-9]{1,3}+)[\])}*_"']{0,4}+(?:\s\([^()\n]{1,60}+\)[*_]{0,2})?\s{0,3}+:(?!\d)[*_]{0,2}""",
     re.IGNORECASE,
 )
 _HEADING = re.compile(  # "## Panel 2" above its text, "2. TEXT"
@@ -69,7 +70,8 @@ def panel_texts(answer: str, labels: Iterable[str]) -> Read[dict[str, str]]:
         texts: dict[str, list[str]] = {}
         for (match, key), end in zip(keys, [*starts[1:], len(text)], strict=False):
             value = text[match.end() : end]
-            if in_object and value.rstrip("` \n").endswith("}"):
+            braced = match[0].startswith("{") and "}" not in match[0] and "{" not in value
+            if (in_object or braced) and value.rstrip("` \n").endswith("}"):
                 value = value.rstrip("` \n").removesuffix("}")
             texts.setdefault(key, []).append(_unquoted(value))
         return Read({key: " ".join(values) for key, values in texts.items()}, starts[0], len(text.rstrip()))

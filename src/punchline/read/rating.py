@@ -14,10 +14,11 @@ _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _SAID = re.compile(
     rf"\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
     rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: (?:is|would be|of|it|this|that|as|at|the \w+|here|a"
-    rf"|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?(?:a |an )?\(?(?:{_N}"
+    rf"|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?[\"']?(?:a |an )?\(?(?:{_N}"
     rf"|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
     rf"|\b(?:give|giving|assign|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an"
-    rf"|rating|score|of)){{0,5}} \(?(?:{_N}|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
+    rf"|rating|score|of|only|just|at most|at best|no more than)){{0,5}} \(?(?:{_N}|({'|'.join(_WORDS)}))(?!\w|\.\d|%"
+    rf"| ?(?:to|-|–) ?\d)"
     rf"|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
     re.ASCII,
 )

@@ -20,9 +20,11 @@ _ACTS = (
 _PICTURE = r"(?:image|picture|comic|cartoon|photo|attachment|file|strip|panels?|visual|illustration|upload)s?"
 _REFUSAL = re.compile(
     rf"\b(?:i|we)(?: \w+ly)? ?{_NOT_ABLE} (?:\w+ly )?(?:be able to )?{_ACTS}\b"
-    rf"|\b(?:i'?m|i am|we are|we're) (?:really |very |so |terribly )?(?:sorry|afraid)\b"
+    rf"|\b(?:i'?m|i am|we are|we're) (?:really |very |so |terribly )?(?:sorry|afraid)\b(?! (?:but )?i (?:do not"
+    rf"|don't) (?:get|understand))"
     rf"|(?:^|[.!\n]\s?)(?:sorry|apologies|unfortunately)\b"
-    rf"|\bi apologi[sz]e\b|\bas an ai\b|\b(?:against|violates?) (?:my|our|the|openai\S*) (?:\w+ )?(?:polic(?:y"
+    rf"|\b(?:do not|don't) have (?:the )?(?:ability|capability|capacity|means) to\b|\bi apologi[sz]e\b|\bas an ai\b"
+    rf"|\b(?:against|violates?) (?:my|our|the|openai\S*) (?:\w+ )?(?:polic(?:y"
     rf"|ies)|guidelines)"
     rf"|\b(?:no|any|the|an?|your) {_PICTURE} (?:was|were|is|are|has been|have been|seems?|appears?|does|did|failed"
     rf"|to be)? ?"

@@ -38,19 +38,27 @@ _LINKS = frozenset(
     )
 )
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
+_NTH = re.compile(  # "the third frame", but for "the third frame is frame 2"
+    rf"\b(?:the )?({_ORDINAL}) ({_NOUN})\b(?! ?(?::|=|->|→|-|is|should be|would be"
+    rf"|must be) ?(?:the )?[\[(\"]?(?:{_NOUN} ?#?)?\d)"
+)
+_ROW = re.compile(
+    r"\b(?:(?:top|upper|middle|bottom|lower|first|second|third|last) (?:row|line|tier)|(?:row|line|tier) \d):"
+)
 _COMMENT = re.compile(r"\([^()\d]{4,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
 _RANK = re.compile(
-    rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"? ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b|goes\b"
-    rf"|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b){{1,2}} ?"
+    rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"?(?P<link>(?: ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b"
+    rf"|goes\b"
+    rf"|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b)){{1,2}})? ?"
     rf"\"?(?:in |at |as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?"
-    rf"|#) ?#?)?(?P<place>\d{{1,2}}(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:\w+ )?(?:{_NOUN})\b)"
+    rf"|#) ?#?)?(?P<place>\d{{1,2}}(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:(?!and\b|then\b|but\b)\w+ )?(?:{_NOUN})\b)"
 )
 _ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
     rf"(?:^|(?<=\n)|(?<=[ ,;(]))(?:the |and )?(?:(?P<unit>step|position|place|slot|order|rank|number|no\.|#"
     rf"|{_NOUN} in position) ?#?)?"
     rf"(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place|slot"
-    rf"|in order))?(?P<mark>[.):=]|\||,| -| ->|→| is| comes| should be| would be| goes){{1,2}} ?"
+    rf"|in order))?(?P<mark>[.):=]|\||,| -| ->| ?→| is| comes| should be| would be| goes){{1,2}} ?"
     rf"[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?:(?P<label>{_NUMBER})\b(?![.:)]\d"
     rf"|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?(?P<nth>{_ORDINAL}) {_NOUN}\b)"
 )
@@ -129,7 +137,9 @@ def _windows(items: Sequence[tuple[int, int, int, str]], labels: frozenset[str])
 
 def _ranks(low: str, labels: frozenset[str]) -> list[Found]:
     items = [
-        (m.start(), m.end(), _place(m["place"], 0, len(labels)), _number(m[1])) for m in list(_RANK.finditer(low))[:200]
+        (m.start(), m.end(), _place(m["place"], 0, len(labels)), _number(m[1]))
+        for m in list(_RANK.finditer(low))[:200]
+        if m["link"] or not m["place"].isdigit()
     ]
     return _windows(items, labels)
 
@@ -205,6 +215,9 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> list[Found]:
     run: list[str] = []
     start = end = 0
     text = _COMMENT.sub(lambda match: " " * len(match[0]), low)
+    rows = _ROW.findall(text)
+    if rows:
+        text, across_lines = _ROW.sub(lambda match: " " * len(match[0]), text).replace(".", " "), True
 
     def close() -> None:
         if len(run) == len(labels) and frozenset(run) == labels:
@@ -261,8 +274,14 @@ def _told(low: str, labels: frozenset[str]) -> list[Found]:
     return found
 
 
+def _named(match: re.Match[str]) -> str:
+    """ "The third frame" as "frame 3", as long."""
+    return f"{match[2]} {_PLACES[match[1]]}".ljust(len(match[0]))
+
+
 def _orders(low: str, labels: frozenset[str]) -> list[Found]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
+    low = _NTH.sub(_named, low)
     if len(labels) == 1:
         return [
             Found(m.start(), m.end(), (_number(m[1]),)) for m in _BARE_MENTION.finditer(low) if _number(m[1]) in labels

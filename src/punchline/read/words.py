@@ -26,6 +26,7 @@ EXCLUSION = re.compile(
     r"|(?:cross|strik|stuck|toss|throw)\w* (?:out|off)|set aside|(?:get|got) rid of|wrong (?:is|are|ones? (?:is|are))"
     r"|incorrect (?:is|are)|disagree with|against|drop(?:ped|ping)?|(?:mistake|wrong|error|unwise|incorrect"
     r"|misguided|hard|difficult) to (?:choose|pick|select|say|go|opt|justify|defend|argue|call|answer))\b|✗"
+    r"|不|非|排除|错"
 )
 BAD = (
     r"off[- ]topic|(?:only |just )?half[- ](?:right|true|correct|way)|wrong\w*|incorrect\w*|false|untrue"
@@ -99,18 +100,20 @@ PAST = re.compile(
     r"\b(?:thought|(?:a|some|the) (?:case|argument|merit|appeal) (?:for|in|of|can be)|considered|inclined"
     r"|want(?:ed)? to (?:say|choose|pick|answer)|(?:many|most|others|people"
     r"|readers|you|one|some|they|anyone) (?:\w+ )?(?:would|might|may|could|will|can)|tempt(?:ed|ing|s)|instinct"
-    r"|initial(?:ly)?|at first|first (?:glance|guess|impression|choice|pick|read\w*)"
+    r"|initial(?:ly)?|at first|first (?:glance|sight|guess|impression|choice|pick|read\w*)"
     r"|(?:might|may|could|can) (?:\w+ )?(?:think|argue|say|seem|appear|assume|expect|suppose|point|guess"
     r"|be tempted|pick|choose)|would (?:seem|appear|be tempted|expect)"
-    r"|leaned|was (?:going|leaning|drawn|between)|were it|almost|nearly|some (?:people|readers|would|may|might)"
-    r"|someone|consider"
-    r"|let me (?:look|check|consider|evaluate|go|examine|see)|let's (?:look|check|consider|evaluate|examine|see"
-    r"|take)|looking at"
-    r"|compar(?:e|ing)|examin(?:e|ing)|evaluat(?:e|ing)|whether|between|such as|for example|e\.g|originally"
+    r"|leaned|(?:was|am|were) (?:going|leaning|drawn|between)|were it|almost|nearly|some (?:people|readers|would|may"
+    r"|might)"
+    r"|someone|consider(?= |$)"
+    r"|let me (?:look|check|consider|evaluate|go|examine|see)|let's (?:look|check|consider|evaluate|examine|see|take)"
+    r"|whether|between|such as|for example|e\.g"
+    r"|(?:looking at|compar(?:e|ing)|examin(?:e|ing)|evaluat(?:e|ing))(?= (?:\w+ ){0,2}\W*$)|originally"
     r"|previously|earlier|was torn|toss[- ]?up)\b"
 )
 LURE = re.compile(
-    r"\b(?:tempting|attractive|plausible|appealing|reasonable|contender|possible|second|runner-?up|(?:its|some"
+    r"\b(?:comes? close\b(?! to the)|close second|tempting|attractive|plausible|appealing|reasonable|contender"
+    r"|possible|(?:is|comes|a|close) second|runner-?up|(?:its|some"
     r"|a certain|their) (?:merits?|appeal|logic|truth)"
     r"|candidate|alternative|arguable|defensible|understandable|partially|touch(?:es)? on|similar)\b"
 )
@@ -125,7 +128,7 @@ CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|had|in case|w
 HYPOTHETICAL = re.compile(
     r"\b(?:would (?:have been|only|require|need|imply|suggest|mean|apply|be \w+ if|make sense (?:if|only)"
     r"|work (?:if|only))"
-    r"|if|were (?:the|it|this|there))\b"
+    r"|if|were (?:the|it|this|there)|at first)\b"
 )
 HEDGED = re.compile(r"\b(?:might|could|may|possibly|arguably|perhaps|maybe|seems?|partly|somewhat|also|too|either)\b")
 CORRECTION = re.compile(
@@ -158,12 +161,15 @@ ANAPHOR = re.compile(
     r"|the (?:option|title|statement))\b(?! (?:comic|image|cartoon))"
 )
 SUBJECT = re.compile(  # a new subject: what follows is said of something else
-    r"\W*(?:the|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|as|because|since|where|each|one"
+    r"\W*(?:the|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|because"
+    r"|as(?! (?:the |my |our )?(?:best|strongest|most|correct|right|answer|closest|clearest|top|first|winner))|since"
+    r"|where|each|one"
     r"|two|here|given|even|what|all|other)\b"
 )
 STOP = re.compile(
     r"[;]|\b(?:because|since|so|therefore|thus|hence|whereas|while|due to|given|when|where|if|making|leaving|meaning)\b"
     r"|, (?=(?:the|an?|i|we|they|he|she|you|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b"
+    r"|,? (?:but|yet|however),? (?=(?:the|an?|i|we|they|he|she|his|her|my|when|in|on|there)\b)"
 )
 TAG_QUESTION = re.compile(
     r", (?:shall we|right|no|yes|ok(?:ay)?|is it not|(?:is|does|do|wo|ca)n't (?:it|you|we)(?: think)?|correct"
@@ -176,5 +182,6 @@ FILLERS = re.compile(
     r"|certainly|probably|likely|surely"
     r"|obviously|of course|just|only|simply|please|sure|here|output|response|selected|selection|pick|choose|select"
     r"|go|with|for|id|a|that|that's|in|to|and"
-    r"|overall|conclusion|verdict|me|perhaps|maybe|undoubtedly|absolutely|human|assistant|user|s)\b|[^\w✗]|_"
+    r"|overall|conclusion|verdict|me|but|hmm+|hm|ah|oh|perhaps|maybe|undoubtedly|absolutely|human|assistant|user|s)\b"
+    r"|[^\w✗]|_"
 )

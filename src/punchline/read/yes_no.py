@@ -22,17 +22,19 @@ _WORD = re.compile(
 _TRUTH = re.compile(r"\W*(?P<yes>true)\W*|\W*(?P<no>false)\W*")
 _SHORT = re.compile(
     r"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:"
-    r"(?P<yes>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are"
+    r"(?P<yes>(?:indeed,? )?(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does"
+    r"|do|is|are"
     r"|am|can|has)(?: indeed)?"
     r"|absolutely|definitely|certainly|of course|indeed|sure|totally|correct|affirmative|without (?:a )?doubt)"
     r"|(?P<no>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is|are|am|can"
     r"|has)(?: ?n't| ?not)"
-    r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|not (?:really|at all|in the slightest)"
+    r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|(?:unfortunately|sadly|i'm afraid"
+    r"|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
     r"|negative|incorrect))\W*"
 )
 _DENIAL = re.compile(
     rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
-    rf"|fails? to|lack of|absent|deny|denies)\b"
+    r"|fails? to|lack of|absent|deny|denies|(?:a stretch|too much|hard|difficult|wrong|a mistake) to)\b"
 )
 _CLAUSE = re.compile(
     r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which"
@@ -41,9 +43,15 @@ _CLAUSE = re.compile(
 _CONCLUSION = re.compile(
     r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short)|to conclude|consequently|accordingly)\b"
 )
+_MAYBE = re.compile(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably)\b")
+_OF_WHAT = re.compile(r"\b(?:for|that|which|who|whose|where|about|of)\b")  # what follows is not said of the matter
+_NONE_OF_IT = re.compile(
+    r"\W*(?:but|yet|however)?,? ?(?:there|it|this|that)(?: is|'s)?(?: none|n't(?: one)?| is not(?: one)?"
+    r"| not(?: one)?)\W*$"
+)
 _QUESTION = re.compile(
     r"\b(?:whether(?! or not\b)|the question|asks?|asked|determine|maps? one|figure of speech|refers to|defined"
-    r"|definition|would (?:be|require|need|involve|mean))\b"
+    r"|definition|would (?:be(?! (?:a stretch|hard|difficult|wrong|too much|a mistake))|require|need|involve|mean))\b"
 )
 
 
@@ -75,8 +83,13 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
         for left, right in itertools.pairwise(cuts):
             clause = sentence[left:right]
             turned = opposite is not None and opposite.search(clause) is not None
-            if about.search(clause) or turned:
-                denied = len(_DENIAL.findall(clause)) % 2 == 1
+            if _NONE_OF_IT.match(clause):
+                stated.append(("No", start, end))
+            elif _MAYBE.search(clause):
+                stated += [("Yes", start, end), ("No", start, end)] if len(cuts) == 2 else []
+            elif (matter := about.search(clause)) or turned:
+                beyond = _OF_WHAT.search(clause, matter.end()) if matter else None
+                denied = len(_DENIAL.findall(clause[: beyond.start()] if beyond else clause)) % 2 == 1
                 # "It is literal, not metaphorical": both say the same.
                 no = denied != turned if not (turned and about.search(clause)) else True
                 (concluded if _CONCLUSION.match(sentence) else stated).append(("No" if no else "Yes", start, end))
@@ -109,12 +122,12 @@ def yes_no(
     if said.value is not None:
         return said
     text = dress.plain(answer)
-    if refuses(text.low) or _mentions(text, False):
-        return Read(None)
     short = _SHORT.fullmatch(text.low[:200]) if len(text.low) <= 200 else None
     if short:
         kind = "yes" if short["yes"] else "no"
         return Read(kind.capitalize(), *text.span(*short.span(kind)))
+    if refuses(text.low) or _mentions(text, False):
+        return Read(None)
     if stems:
         value, start, end = _stated(text.low, stems, against)
         if value is not None:
