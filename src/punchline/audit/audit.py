@@ -51,6 +51,8 @@ from punchline.stages.tabulate import compute, rendered
 
 R = TypeVar("R", bound=Record)
 
+SHOWN = 3  # names of records that differ alike
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -251,13 +253,20 @@ def _hop_links(
 
 
 def _same(made: Sequence[R], stored: Sequence[R], name: Callable[[R], str]) -> Iterator[str]:
-    """Differences between what was made again and what is stored, by record."""
+    """Differences between what was made again and what is stored: records that differ in the same fields in one."""
     if len(made) != len(stored):
         yield f"{len(stored):,} records stored, {len(made):,} made again"
-    for ours, theirs in zip(made, stored, strict=False):
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for at, (ours, theirs) in enumerate(zip(made, stored, strict=False)):
         if ours != theirs:
-            fields = [f for f in ours.__struct_fields__ if getattr(ours, f) != getattr(theirs, f)]
-            yield f"{name(theirs)}: made again {_brief(ours, fields)}, stored {_brief(theirs, fields)}"
+            fields = tuple(f for f in ours.__struct_fields__ if getattr(ours, f) != getattr(theirs, f))
+            alike.setdefault(fields, []).append(at)
+    for fields, (first, *others) in alike.items():
+        text = (
+            f"{name(stored[first])}: made again {_brief(made[first], fields)}, stored {_brief(stored[first], fields)}"
+        )
+        some = ", ".join(name(stored[at]) for at in others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
+        yield text + (f"; {len(others):,} more differ in {', '.join(fields)}: {some}" if others else "")
 
 
 def _brief(record: Record, fields: Sequence[str]) -> str:

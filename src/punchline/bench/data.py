@@ -123,7 +123,8 @@ def json_rows(
         what = f"expected {'an object' if key is None else 'a list'} of records"
         raise PunchlineError(what, file=file, way_out=way_out)
     rows: dict[str, T] = {}
-    for number, entry in enumerate(value, start=1):
+    for number in range(1, len(value) + 1):
+        entry, value[number - 1] = value[number - 1], None  # so that no record is in memory twice
         members: Any = entry[1] if key is None else entry
         item_id: Any = entry[0] if key is None else dict(entry).get(key) if isinstance(entry, Members) else None
         known = (

@@ -162,19 +162,13 @@ class Keyed(Mapping[str, R]):
 SHORT = 32  # characters of a cell that may come again and again, as labels do, and is kept once
 
 
-def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
-    """Records of a CSV with header as (first physical line of the record, {column: cell}).
+def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Records of a CSV with header as (first physical line of the record, {column: cell}), one by one.
 
     Quoted cells may hold newlines. `columns` must be there; others are kept. Raises PunchlineError naming file, line
     and field for text that is not UTF-8, a missing column, or a record with too few or too many cells.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise PunchlineError(f"byte {error.start} is not UTF-8", file=file, line=line) from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    records: list[tuple[int, dict[str, str]]] = []
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), strict=True)
     header: list[str] | None = None
     start = 1
     try:
@@ -195,13 +189,30 @@ def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> li
                         f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
                     )
                 once = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)
-                records.append((start, dict(zip(header, once, strict=True))))
+                yield start, dict(zip(header, once, strict=True))
             start = reader.line_num + 1
     except csv.Error as error:
         raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
+    except UnicodeDecodeError as error:  # of the piece that was being read: the file's own says where
+        at = _not_utf8(content)
+        line = content[:at].count(b"\n") + 1
+        raise PunchlineError(f"byte {at} is not UTF-8", file=file, line=line) from error
     if header is None:
         raise PunchlineError("empty file; expected a CSV with a header", file=file)
-    return records
+
+
+def _not_utf8(content: bytes) -> int:
+    """The first byte of a text that is not UTF-8."""
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return error.start
+    raise AssertionError("the text is UTF-8")
+
+
+def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
+    """All of `csv_records`."""
+    return list(csv_records(content, columns, file=file))
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:

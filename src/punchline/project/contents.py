@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,12 @@ def ledger_content(entries: Sequence[LedgerEntry]) -> Any:
 
 def printed(file: str, table: str) -> Any:
     """What a paper prints in one table."""
-    rows = parse_csv(Path(file).read_bytes(), ("table",), file=file)
-    return [cells for _, cells in rows if cells["table"] == table]
+    return [cells for cells in _printed(Path(file).read_bytes(), file) if cells["table"] == table]
+
+
+@functools.lru_cache(maxsize=8)  # a file holds many tables
+def _printed(content: bytes, file: str) -> list[dict[str, str]]:
+    return [cells for _, cells in parse_csv(content, ("table",), file=file)]
 
 
 def answers_in(path: str | Path) -> str:

@@ -20,6 +20,7 @@ class Files:
     inputs: list[str]
     stale: list[str]
     why: str = ""  # it is not current
+    whole: bool = False  # whether nothing that it rests on runs either
 
 
 class Graph:
@@ -29,6 +30,7 @@ class Graph:
         self.project = project
         self.again: set[str] = set()  # rules and files that somebody asks to make again, or `all`
         self.check = Checks(lambda step: asked_again(step, self.again))
+        self._whole: dict[Step, bool] = {}
         for card in project.cards.values():
             check_files(card, project.engines[card.name])
         self.tables = {  # a table's path below the results, without its ending: (benchmark, table)
@@ -71,6 +73,13 @@ class Graph:
         who = str(step.parameters["who"]) if step.rule == "judge" else step.wildcards[-1]
         return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, who))
 
+    def whole(self, step: Step) -> bool:
+        """Whether a step and all that lies before it are current."""
+        if step not in self._whole:
+            before = (need.step() for need in step.needs if need.step is not None)
+            self._whole[step] = self.check(step).reason is None and all(map(self.whole, before))
+        return self._whole[step]
+
     def rule_of(self, rule: str) -> str:
         """Snakemake's name of a rule: what gets bytes is called by how it gets them."""
         drawn = {"raw": "draw_demo", "images": "drawn_images"}
@@ -83,7 +92,8 @@ class Graph:
         inputs: dict[str, None] = {}
         stale: list[str] = []
         why = ""
-        for step in self.steps(rule, names):
+        steps = self.steps(rule, names)
+        for step in steps:
             inputs |= {_file(need): None for need in step.needs}
             if (reason := self.check(step).reason) is not None:
                 why = why or reason
@@ -92,7 +102,7 @@ class Graph:
                 made = [(need, need.step()) for need, _ in way if need.step is not None]
                 inputs |= {_file(need): None for need, before in made if self.runs(before)}
                 stale += [step.record if rule == "raw" else path for path in step.outputs]
-        return Files(list(inputs), stale, why)
+        return Files(list(inputs), stale, why, all(map(self.whole, steps)))
 
     def outputs(self, rule: str) -> list[str]:
         """Outputs of all of a rule's jobs in the selection."""

@@ -148,6 +148,7 @@ class Checks:
         self.forced = forced  # what somebody asks to make again
         self.below = below  # False: what lies below is there and was looked at already
         self._known: dict[str, Check] = {}
+        self._digests: dict[tuple[str, Callable[[], Any] | None], str] = {}  # of files, by what counts in them
 
     def __call__(self, step: Step) -> Check:
         """Raises nothing: what cannot be read is not current."""
@@ -192,9 +193,10 @@ class Checks:
             made = recorded(need.step())
             assert made is not None
             return made.outputs.get(need.path, "")
-        if not Path(need.path).is_file():
-            return ""
-        return need.digest()
+        key = need.path, need.content
+        if key not in self._digests:
+            self._digests[key] = need.digest() if Path(need.path).is_file() else ""
+        return self._digests[key]
 
 
 def intact(path: str, step: Step) -> bool:

@@ -66,6 +66,9 @@ class Snakefile:
                 name = "_".join([self.graph.rule_of(rule), *fixed.values()])
                 self.reasons[(name, *map(str, wildcards))] = job.why
                 return list(job.inputs)
+            # A run has nothing to look for before such a job. Reports, and drawings of the graph, show it whole.
+            if job.whole and self.workflow.execution_settings is not None and not self.workflow.remote_exec:
+                return []
             return [ancient(path) for path in job.inputs]
 
         return files

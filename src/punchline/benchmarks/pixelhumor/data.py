@@ -30,7 +30,7 @@ from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
 from punchline.core.benchmark import Files
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, ImageRef, Item
-from punchline.core.storage import parse_csv
+from punchline.core.storage import csv_records
 
 BEYOND = 2  # pixels that a box may reach beyond its image: rounding when boxes were drawn
 
@@ -96,9 +96,9 @@ class Harm(msgspec.Struct, frozen=True):
 
 
 def released_records(files: Files, name: str, columns: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:
-    """Records of a released file by comic_id, in its order: (line, cells)."""
+    """Records of a released file by comic_id, in its order: (line, cells of these columns)."""
     records: dict[str, tuple[int, dict[str, str]]] = {}
-    for line, cells in parse_csv(content_of(files, name), ["comic_id", *columns], file=name):
+    for line, cells in csv_records(content_of(files, name), ["comic_id", *columns], file=name):
         comic_id = cells["comic_id"]
         at: dict[str, Any] = {"file": name, "line": line, "field": "comic_id"}
         if not re.fullmatch(r"\w[\w-]*_[\w-]+", comic_id):
@@ -106,7 +106,7 @@ def released_records(files: Files, name: str, columns: Sequence[str]) -> dict[st
         if comic_id in records:
             what = f"the id is there already, in line {records[comic_id][0]}"
             raise PunchlineError(what, record=comic_id, way_out="Every comic may occur once", **at)
-        records[comic_id] = line, cells
+        records[comic_id] = line, {column: cells[column] for column in columns}
     return records
 
 
@@ -202,12 +202,13 @@ def golds(files: Files) -> list[Gold]:
             has, lacks = (SUBJECTIVE, name) if comic_id in subjective else (name, SUBJECTIVE)
             raise PunchlineError(f"the comic is in {has} only", file=lacks, record=comic_id, field="comic_id")
     result = []
-    for comic_id, (line, cells) in subjective.items():
+    for comic_id in list(subjective):  # no cell stays in memory beside what is made of it
+        line, cells = subjective.pop(comic_id)
         values = subjective_labels(cells, line, comic_id)
-        line, cells = objective[comic_id]
+        line, cells = objective.pop(comic_id)
         labels = typed(cells, Objective, file=OBJECTIVE, line=line, record=comic_id, strict=False)
         values |= msgspec.structs.asdict(labels) | {"panel_sequence": labels.panel_sequence.strip()}
-        line, cells = harm[comic_id]
+        line, cells = harm.pop(comic_id)
         values |= msgspec.structs.asdict(typed(cells, Harm, file=HARM, line=line, record=comic_id))
         result.append(Gold(benchmark=NAME, item_id=comic_id, values=values))
     return result
@@ -216,15 +217,14 @@ def golds(files: Files) -> list[Gold]:
 def oddities(files: Files) -> list[str]:
     """What is odd in the released files and is tolerated, one line each: `file line N comic field: what`."""
     found = []
-    sequences: dict[str, list[int]] = {}
     panels: dict[str, int] = {}
     if all(name in files for name in GOLD_FILES):
-        subjective = released_records(files, SUBJECTIVE, ["Q1"])
-        objective = released_records(files, OBJECTIVE, ["text"])
+        subjective = released_records(files, SUBJECTIVE, [])
+        objective = released_records(files, OBJECTIVE, [])
         for gold in golds(files):
             comic_id, values = gold.item_id, gold.values
             sequence, n = [int(label) for label in values["panel_sequence"].split(",")], values["number_of_panels"]
-            sequences[comic_id], panels[comic_id] = sequence, n
+            panels[comic_id] = n
             at = f"{SUBJECTIVE} line {subjective[comic_id][0]} {comic_id}"
             for label in values["Q3"]:
                 if label != "NA" and not 1 <= int(label) <= n:

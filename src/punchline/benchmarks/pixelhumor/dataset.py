@@ -14,7 +14,7 @@ import ast
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -24,7 +24,7 @@ from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, STYLES, SUBJ
 from punchline.benchmarks.pixelhumor.data import VOCABULARY, source_of
 from punchline.core.errors import PunchlineError
 from punchline.core.stats import COEFFICIENT, EXACT, PERCENT, POSITIVE, Array, Estimate, Kind, Value, mean, total
-from punchline.core.storage import parse_csv
+from punchline.core.storage import csv_records
 from punchline.score.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
@@ -79,13 +79,14 @@ def _texts(literal: str) -> tuple[str, ...] | None:
     return tuple(labels)
 
 
-def _records(files: Mapping[str, bytes], file: str, columns: Sequence[str]) -> list[tuple[int, str, dict[str, str]]]:
+def _records(
+    files: Mapping[str, bytes], file: str, columns: Sequence[str]
+) -> Iterator[tuple[int, str, dict[str, str]]]:
     """(line, comic_id, cells) of every record. Raises PunchlineError: absent file, bad or repeated id."""
     if file not in files:
         raise PunchlineError("file not given", file=file, way_out="Fetch PixelHumor's annotations first")
     seen: dict[str, int] = {}
-    records = []
-    for line, cells in parse_csv(files[file], ("comic_id", *columns), file=file):
+    for line, cells in csv_records(files[file], ("comic_id", *columns), file=file):
         comic = cells["comic_id"]
         if comic in seen:
             raise PunchlineError(
@@ -96,12 +97,11 @@ def _records(files: Mapping[str, bytes], file: str, columns: Sequence[str]) -> l
                 f"{comic!r} is not <source>_<number>", file=file, line=line, record=comic, field="comic_id"
             )
         seen[comic] = line
-        records.append((line, comic, cells))
-    return records
+        yield line, comic, cells
 
 
 def _labels(files: Mapping[str, bytes], file: str, columns: Sequence[str], *, all_of: bool) -> dict[str, Cells]:
-    """Labels by comic and column. With `all_of` an empty cell is an error."""
+    """Labels by comic and column, without empty cells. With `all_of` one is an error."""
     labels: dict[str, Cells] = {}
     for line, comic, cells in _records(files, file, columns):
         labels[comic] = {}
@@ -111,12 +111,13 @@ def _labels(files: Mapping[str, bytes], file: str, columns: Sequence[str], *, al
                 raise PunchlineError(
                     f"empty; expected {LIST_OF_TEXTS}", file=file, line=line, record=comic, field=column
                 )
-            labels[comic][column] = found
+            if found:
+                labels[comic][column] = found
     return labels
 
 
 def votes(files: Mapping[str, bytes]) -> dict[str, Cells]:
-    """annotation.csv: labels by comic and column (A1Q1 … A12Q5); () where an annotator did not answer.
+    """annotation.csv: labels by comic and column (A1Q1 … A12Q5), of those who answered.
 
     Every comic has two or three of the eight annotators, one comic in seven an expert too.
     """
@@ -135,7 +136,8 @@ def consolidate_comic(cells: Cells, question: str) -> tuple[str, ...]:
     Annotators write ['Text', 'Visual'] for both modalities: the two count one by one, and a tie of them is 'Both'.
     """
     kept = consolidate(
-        [cells[a + question] for a in ANNOTATORS], [cells[a + question] for a in EXPERTS], several=question == "Q5"
+        *([cells.get(annotator + question, ()) for annotator in asked] for asked in (ANNOTATORS, EXPERTS)),
+        several=question == "Q5",
     )
     return ("Both",) if question == "Q4" and set(kept) == {"Text", "Visual"} else kept
 
@@ -240,7 +242,7 @@ def table12(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
 def _pair(cells: Cells) -> tuple[str, str] | None:
     """The comic's main pair of annotators; None where they did not both answer all questions."""
     for pair in PAIRS:
-        if all(cells[a + q] for a in pair for q in QUESTIONS):
+        if all(a + q in cells for a in pair for q in QUESTIONS):
             return pair
     return None
 
