@@ -43,6 +43,8 @@ else:
             f"{PATHS.logs}/fetch/annotations_{{benchmark}}.log",
         benchmark:
             f"{PATHS.logs}/fetch/annotations_{{benchmark}}.tsv"
+        wildcard_constraints:
+            benchmark=wildcard(PROJECT.manifests),  # of released runs, too
         localrule: True
         message:
             "released files of {wildcards.benchmark}, fetched"

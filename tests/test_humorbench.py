@@ -353,9 +353,9 @@ def test_prompts_hold_their_values_once_and_as_they_are() -> None:
         ("short", 1),
         ("", 1),
         ("word " * 499 + "end", 1),  # 500 tokens
-        ("first " + "word " * 499 + "end", 2),  # 501: cut under `released` only
-        ("word " * 999 + "end", 2),  # 1000
-        ("word " * 1300 + "end", 2),  # cut under both
+        ("first " + "word " * 499 + "end", 1),  # 501: what a script beside the runs cuts by default
+        ("word " * 999 + "end", 1),  # 1000
+        ("word " * 1300 + "end", 2),  # cut under `paper`, and never under `released`
         ("<reasoning>" + "word " * 2000 + "</reasoning>short", 1),
         ("word " * 2000 + "<explanation>short</explanation>", 1),
     ],
@@ -365,7 +365,7 @@ def test_both_rules_ask_once_what_is_the_same(text: str, questions: int) -> None
     assert len(asked) == questions == len({request.request_id for request in asked})
     by_rule = {rule: judge_request(ITEM, GOLD, answered(text), rule) for rule in RULES}
     assert {request.request_id for request in by_rule.values()} == {request.request_id for request in asked}
-    for rule, limit in (("released", 500), ("paper", 1000)):
+    for rule, limit in (("released", len(text)), ("paper", 1000)):
         shown = text_of(by_rule[rule]).split("Student's answer: ")[1].split("\nAnticipated")[0]  # type: ignore[index]
         assert len(shown.split()) <= limit
         assert (

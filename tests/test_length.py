@@ -38,7 +38,8 @@ def test_the_tokenizer_is_named_in_the_signature() -> None:
 
 def test_the_fallback_names_itself(fallback: None) -> None:
     assert tokenizer() == FALLBACK
-    assert f"|last:500|tokenizer:{FALLBACK}|" in signature("released", None)
+    assert f"|last:1000|tokenizer:{FALLBACK}|" in signature("paper", None)
+    assert "|last:all|judge:" in signature("released", None)  # which counts no tokens
 
 
 @pytest.mark.parametrize(

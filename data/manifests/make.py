@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 from PIL import Image
 
@@ -75,6 +76,30 @@ def hummus(mirror: Path) -> list[dict[str, object]]:
         }
         for place, file in files.items()
     ]
+
+
+def humorbench_runs(mirror: Path) -> list[dict[str, object]]:
+    """Runs, labels and scores of ReubenNarad/Humor-Bench, each at the commit that the mirror's FILES.csv names.
+
+    Its folders are commits; before cc99276 there is no licence file, so that these bytes are fetched and never kept.
+    """
+    file = mirror / "humorbench_runs" / "FILES.csv"
+    rows = []
+    for line, row in parse_csv(file.read_bytes(), ["path", "commit", "sha256", "bytes"], file=file):
+        if sha256_file(file.parent / row["path"]) != row["sha256"]:
+            raise PunchlineError(f"{row['path']} is not what FILES.csv says", file=file, line=line)
+        commit, place = row["path"].split("/", 1)
+        rows.append(
+            {
+                "path": row["path"],
+                "url": f"{RAW}/ReubenNarad/Humor-Bench/{row['commit']}/{quote(place)}",
+                "sha256": row["sha256"],
+                "bytes": row["bytes"],
+                "licence": "MIT" if commit == "cc99276" else "none stated",
+                "mirror": f"humorbench_runs/{row['path']}",
+            }
+        )
+    return rows
 
 
 def pin(
@@ -202,6 +227,7 @@ def main() -> None:
     stripcipher(mirror)
     write_text(HERE / "yesbut" / "annotations.csv", csv_text(ANNOTATION_COLUMNS, yesbut(mirror)))
     write_text(HERE / "yesbut" / "images_pinned.csv", csv_text(PIN_COLUMNS, []))  # no image's digest is known
+    write_text(HERE / "humorbench_runs" / "annotations.csv", csv_text(ANNOTATION_COLUMNS, humorbench_runs(mirror)))
     write_text(HERE / "hummus" / "annotations.csv", csv_text(ANNOTATION_COLUMNS, hummus(mirror)))
     write_text(HERE / "hummus" / "images_pinned.csv", csv_text(PIN_COLUMNS, []))  # no image's digest is known
 

@@ -38,10 +38,8 @@ def _plain(record: msgspec.Struct | None) -> str:
 
 def published(project: Project, benchmark: str, has_images: bool) -> Iterator[str]:
     """Raw files against the manifests; images against the ledger and the pins."""
-    manifest = Path(paths.manifest(benchmark))
-    for _, row in parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest):
-        path = Path(project.paths.raw(benchmark, row["path"]))
-        if path.is_file() and sha256_file(path) != row["sha256"]:
+    for path, row in _released(project):
+        if Path(path).is_file() and sha256_file(path) != row["sha256"]:
             yield f"{path} is not what {row['url']} had when its sha256 was pinned"
     if not has_images:
         return
@@ -49,6 +47,14 @@ def published(project: Project, benchmark: str, has_images: bool) -> Iterator[st
     for entry in prepare.ledger(project, benchmark):
         if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
             yield f"{entry.path}: the ledger's sha256 is neither pinned nor locked for {entry.item_id}"
+
+
+def _released(project: Project) -> Iterator[tuple[str, dict[str, str]]]:
+    """(path, line of its manifest) of every file that was released."""
+    for name in project.manifests:
+        file = paths.manifest(name)
+        for _, row in parse_csv(Path(file).read_bytes(), ("path", "url", "sha256"), file=file):
+            yield project.paths.raw(name, row["path"]), row
 
 
 def _pinned(benchmark: str) -> dict[str, set[str | None]]:
@@ -103,10 +109,8 @@ def sources(project: Project, lineage: Lineage) -> list[str]:
     name = lineage.benchmark
     if project.selection.corpus.drawn:
         return [f"made by the project: src/{benchmarks.module_of(name, 'demo').replace('.', '/')}.py"]
-    manifest = Path(paths.manifest(name))
-    used = {Path(file.path).name for file in lineage.files if file.role == "raw annotation"}
-    rows = parse_csv(manifest.read_bytes(), ("path", "url", "sha256"), file=manifest)
-    lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for _, row in rows if Path(row["path"]).name in used]
+    used = {file.path for file in lineage.files}
+    lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for path, row in _released(project) if path in used]
     if any(file.role == "ledger" for file in lineage.files):
         entries = [entry for entry in prepare.ledger(project, name) if entry.state == "ok"]
         places = Counter(urlsplit(entry.url or "").netloc or (entry.url or "").split(":")[0] for entry in entries)

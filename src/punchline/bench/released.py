@@ -26,7 +26,7 @@ Answers = Mapping[str, Mapping[str, str | Answer | None]]  # item id: {task: ans
 class Format(Protocol):
     """What the module `replay` of a benchmark defines."""
 
-    FILES: tuple[str, ...]  # that may lie in the folder `path`; none: `path` is one file
+    FILES: tuple[str, ...]  # that may lie in the folder `path`; none: `path` is one file, before any `annotations`
 
     def read(self, files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
         """Answers in files (by name) that lie at `path`, as messages call it.

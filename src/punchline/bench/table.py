@@ -56,6 +56,8 @@ class Table:
     data_rows: Callable[[Mapping[str, bytes]], list[tuple[str, Row]]] | None = None
     across: Callable[[Across], list[NamedRow]] | None = None
     files: tuple[str, ...] = ()  # raw files that data_rows or across reads
+    runs: tuple[str, ...] = ()  # files of the released runs that across reads, where a selected card replays one
+    summed_up: Callable[[Mapping[str, bytes]], list[PublishedRow]] | None = None  # rows that those files state
     own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
     notes: tuple[str, ...] = ()
     kind: str = "measured"  # of the rows of data_rows: measured | baseline | human

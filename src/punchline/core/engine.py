@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import pkgutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -62,6 +62,10 @@ class Verdicts(Protocol):
 
     def judges(self) -> dict[str, str]:
         """{item id: who judged its answer}, of the items that have a verdict."""
+        ...
+
+    def givers(self) -> set[str]:
+        """Who gave the verdicts, all of them together; known before the files are there where a card says it."""
         ...
 
 
@@ -130,9 +134,11 @@ def check_options(card: ModelCard, known: Collection[str]) -> None:
             raise PunchlineError(f"expected {kind.__name__}, got {value!r}", file=card.file, field=option)
 
 
-def check_files(card: ModelCard, engine: Engine) -> None:
-    """Raises PunchlineError, naming the card, when a file of released answers is not there."""
+def check_files(card: ModelCard, engine: Engine, fetched: Callable[[str], object] = lambda path: None) -> None:
+    """Raises PunchlineError, naming the card, when a file of released answers is neither there nor to be fetched."""
     for path in engine.files if isinstance(engine, Released) else ():
+        if fetched(path):
+            continue
         if "{" in path or "}" in path or not Path(path).is_file():  # Snakemake takes braces for a wildcard
             raise PunchlineError(
                 f"no such file: {path!r}" if not Path(path).is_file() else f"braces in the file name {path!r}",

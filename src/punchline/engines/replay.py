@@ -23,7 +23,8 @@ from punchline.project import code, digests
 
 T = TypeVar("T")
 
-OPTIONS = ("format", "path", "select")
+SAID = ("reasoning_effort", "thinking_budget", "search")  # of the released run: shown, and asked of nobody
+OPTIONS = ("format", "path", "select", "annotations", "judge", *SAID)
 
 
 class Replay:
@@ -36,9 +37,11 @@ class Replay:
     def __init__(self, card: ModelCard) -> None:
         file = card.file
         check_options(card, OPTIONS)
-        for option in OPTIONS:
+        for option in OPTIONS[: -len(SAID)]:
             value = card.options.get(option)
             if option == "select" and (value is None or (isinstance(value, dict) and value)):
+                continue
+            if option in ("annotations", "judge") and value is None:
                 continue
             if not (isinstance(value, str) and value) or option == "select":
                 expected = "{column: value}" if option == "select" else "a text"
@@ -56,7 +59,9 @@ class Replay:
             way_out = nearest(self.format, benchmarks.released_formats())
             raise PunchlineError(f"unknown format {self.format!r}", file=file, field="format", way_out=way_out)
         self._format = cast(Format, found)
-        self.files = [self.path]
+        annotations: str | None = card.options.get("annotations")
+        self.judge: str | None = card.options.get("judge")
+        self.files = [self.path, *([annotations] if annotations is not None else [])]
         self._file = file
         if self._format.FILES:
             self.files = self._in_folder(self._format.FILES) or self.files
@@ -112,12 +117,18 @@ class Replay:
 
     @cached_property
     def _answers(self) -> Answers:
-        return self._format.read(self._of_files(Path.read_bytes), self.path, self.select)
+        answers = self._format.read(self._of_files(Path.read_bytes), self.path, self.select)
+        said = {answer.judge for by_task in answers.values() if isinstance(answer := by_task.get(JUDGE), Answer)}
+        if self.judge is not None and said - {self.judge}:
+            names = ", ".join(sorted(name or "nobody" for name in said))
+            way_out = f"Take `judge` out of the card, or name the judge of {self.path!r}"
+            raise PunchlineError(f"the verdicts are of {names}", file=self._file, field="judge", way_out=way_out)
+        return answers
 
     def identity(self) -> dict[str, Any]:
         """Format, selection and the file's digest; its path does not matter."""
         of_files = self._of_files(digests.of_file)
-        digest = digest_of(of_files) if self._format.FILES else "".join(of_files.values())
+        digest = digest_of(of_files) if self._format.FILES or len(of_files) > 1 else "".join(of_files.values())
         return {"format": self.format, "sha256": digest, "select": self.select}
 
     def code(self, benchmark: str) -> str:
@@ -139,6 +150,10 @@ class Replay:
         """{item id: who judged the released answer}, of the items that have a verdict."""
         found = {item_id: by_task.get(JUDGE) for item_id, by_task in self._answers.items()}
         return {i: a.judge for i, a in found.items() if isinstance(a, Answer) and a.judge is not None}
+
+    def givers(self) -> set[str]:
+        """Who judged the released answers: as the card says, else as the file does."""
+        return {self.judge} if self.judge is not None else set(self.judges().values())
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """What the file holds for each request; `missing`, with the reason, where it holds nothing."""

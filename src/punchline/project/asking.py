@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import Benchmark
-from punchline.core.engine import Engine, model_key
+from punchline.core.engine import Engine, Released, model_key
 from punchline.core.errors import PunchlineError
 from punchline.core.records import ModelCard
+from punchline.core.storage import parse_csv
 from punchline.project import revisions
 from punchline.project.hops import CHAINED, RELEASED, Hop, card_of_released, hops_of, scorers_of
-from punchline.project.paths import Paths
+from punchline.project.paths import RAW, Paths, manifest, runs_of
 from punchline.project.selection import Selection, read_card
 
 KeyOf = Callable[[Engine, ModelCard, str], str]
@@ -59,6 +61,36 @@ class Asking:
 
     def benchmark(self, name: str) -> Benchmark:
         return benchmarks.load(name)
+
+    # Released files
+
+    def annotations(self, name: str) -> dict[str, str]:
+        """{path: sha256} of released files, of a benchmark or of runs of it, as their manifest lists them."""
+        file = manifest(name)
+        rows = parse_csv(Path(file).read_bytes(), ("path", "sha256"), file=file)
+        return {cells["path"]: cells["sha256"] for _, cells in rows}
+
+    def listed(self, path: str) -> str | None:
+        """Whose manifest lists a raw file, so that it can be fetched; None where none does."""
+        name, _, within = path.removeprefix(f"{RAW}/").partition("/")
+        drawn = self.selection.corpus.drawn or path != self.paths.raw(name, within)
+        if drawn or not Path(manifest(name)).is_file() or within not in self.annotations(name):
+            return None
+        return name
+
+    @functools.cached_property
+    def manifests(self) -> list[str]:
+        """Whose released files are fetched: benchmarks', and those of runs that a selected card replays."""
+        files = (path for engine in self.engines.values() if isinstance(engine, Released) for path in engine.files)
+        names = {name for path in files if (name := self.listed(path)) is not None}
+        return [*self.selection.benchmarks, *sorted(names - set(self.selection.benchmarks))]
+
+    def runs(self, benchmark: str, table: str) -> list[str]:
+        """Files of released runs that a table shows, where a selected card replays one of them."""
+        spec = self.benchmark(benchmark).TABLES[table]
+        return list(spec.runs) if runs_of(benchmark) in self.manifests else []
+
+    # Hops
 
     def hops(self, benchmark: str, model: str) -> dict[str, str]:
         """{hop: who answers it} of one model's answers, in the order in which they are answered."""

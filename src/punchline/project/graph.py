@@ -32,7 +32,7 @@ class Graph:
         self.check = Checks(lambda step: asked_again(step, self.again))
         self._whole: dict[Step, bool] = {}
         for card in project.cards.values():
-            check_files(card, project.engines[card.name])
+            check_files(card, project.engines[card.name], project.listed)
         self.tables = {  # a table's path below the results, without its ending: (benchmark, table)
             spec.file.removesuffix(".csv"): (benchmark, name)
             for benchmark in project.selection.benchmarks
@@ -110,7 +110,7 @@ class Graph:
         selection = project.selection
         pairs = [(benchmark, model) for benchmark in selection.benchmarks for model in selection.models]
         if rule == "raw":
-            return [project.raw(name).record for name in selection.benchmarks]
+            return [project.raw(name).record for name in project.manifests]
         if rule in ("images", "availability"):
             return [
                 getattr(project, rule)(name).outputs[0] for name in selection.benchmarks if project.illustrated(name)

@@ -82,7 +82,7 @@ def hops_of(
             continue
         who = scorers.get(hop, "") if hop in SCORERS else judge or ""
         if hop == JUDGE and isinstance(engine, Verdicts) and engine.format == benchmark.NAME:
-            who = RELEASED if engine.judges() and judge in (None, *_who(engine)) else who
+            who = RELEASED if engine.givers() and judge in (None, *_who(engine)) else who
         if who:
             found[hop] = who
     return found
@@ -90,7 +90,7 @@ def hops_of(
 
 def _who(engine: Verdicts) -> set[str]:
     """The one judge of all an engine's answers; nobody where there are several."""
-    judges = set(engine.judges().values())
+    judges = engine.givers()
     return judges if len(judges) == 1 else set()
 
 

@@ -67,12 +67,6 @@ class Project(Asking):
 
     # Published bytes
 
-    def annotations(self, benchmark: str) -> dict[str, str]:
-        """{path: sha256} of the released files of a benchmark, as its manifest lists them."""
-        file = paths.manifest(benchmark)
-        rows = parse_csv(Path(file).read_bytes(), ("path", "sha256"), file=file)
-        return {cells["path"]: cells["sha256"] for _, cells in rows}
-
     def pinned(self, benchmark: str) -> list[str]:
         """Items whose image's address and digest a manifest pins."""
         file = paths.manifest(benchmark, "images_pinned.csv")
@@ -103,6 +97,12 @@ class Project(Asking):
     def _raw(self, benchmark: str, names: Sequence[str]) -> list[Need]:
         step = functools.partial(self.raw, benchmark)
         return [Need("raw annotation", self.paths.raw(benchmark, name), step) for name in names]
+
+    def _released(self, engine: Engine) -> list[Need]:
+        """The files that an engine replays."""
+        files = {path: self.listed(path) for path in (engine.files if isinstance(engine, Released) else ())}
+        steps = {name: functools.partial(self.raw, name) for name in files.values() if name is not None}
+        return [Need("released answers", path, steps.get(name or "")) for path, name in files.items()]
 
     @_once
     def select_items(self, benchmark: str) -> Step:
@@ -279,8 +279,10 @@ class Project(Asking):
 
     def _answering(self, card: ModelCard, engine: Engine, benchmark: str) -> tuple[list[Need], dict[str, Any]]:
         """(files, parameters) that decide what an engine answers, apart from what it is asked."""
-        files = [Need("released answers", path) for path in (engine.files if isinstance(engine, Released) else ())]
-        return [*files, *self._weights(card)], {"card": card.asked(), "key": key_so_far(engine, card, benchmark)}
+        return [*self._released(engine), *self._weights(card)], {
+            "card": card.asked(),
+            "key": key_so_far(engine, card, benchmark),
+        }
 
     @_once
     def snapshot(self, benchmark: str, model: str) -> Step:
@@ -397,9 +399,8 @@ class Project(Asking):
         loaded, selection = self.benchmark(benchmark), self.selection
         hops = (need for hop in self.hops(benchmark, model) for need in self._hop(benchmark, hop, model)[1:])
         answers = {need.path: need for need in (*self._own(benchmark, model)[1:2], *hops)}.values()
-        files = engine.files if isinstance(engine := self.engines[model], Released) else ()
-        released = [Need("released answers", path) for path in files]
-        released += self._raw(benchmark, loaded.ITEM_FILES) if files else []
+        released = self._released(self.engines[model])
+        released += self._raw(benchmark, loaded.ITEM_FILES) if released else []
         return Step(
             "cells",
             (benchmark, model),
@@ -430,6 +431,7 @@ class Project(Asking):
         needs = [
             Need("published values", published, content=lambda: printed(published, table)),
             *self._raw(benchmark, list(dict.fromkeys(names))),
+            *self._raw(paths.runs_of(benchmark), self.runs(benchmark, table)),
             *(Need("user's file", path) for path in own if Path(path).is_file()),
         ]
         if spec.graded:

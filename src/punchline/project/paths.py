@@ -41,6 +41,11 @@ def manifest(benchmark: str, name: str = "annotations.csv") -> str:
     return f"{MANIFESTS}/{benchmark}/{name}"
 
 
+def runs_of(benchmark: str) -> str:
+    """The manifest, and the folder of raw files, of the runs that a benchmark's authors released."""
+    return f"{benchmark}_runs"
+
+
 def published(benchmark: str) -> str:
     """The values that a paper prints."""
     return f"{PUBLISHED}/{benchmark}.csv"

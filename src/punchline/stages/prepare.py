@@ -12,6 +12,7 @@ from punchline.core.progress import say
 from punchline.core.records import Gold, Item, LedgerEntry, Pictures
 from punchline.core.storage import csv_text, parse_csv, read_records, write_records, write_text
 from punchline.project.needs import Project
+from punchline.project.paths import runs_of
 from punchline.stages.job import make
 
 SELECTED = ("item_id", "source", "url")
@@ -134,6 +135,12 @@ def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequen
 def raw_files(project: Project, benchmark: str, names: Sequence[str]) -> Files:
     """Published files of a benchmark, by name."""
     return read_files([project.paths.raw(benchmark, name) for name in names])
+
+
+def run_files(project: Project, benchmark: str, table: str) -> Files:
+    """Files of released runs that a table shows, by their path in the manifest: several have one name."""
+    names, folder = project.runs(benchmark, table), runs_of(benchmark)
+    return {name: content for name in names for content in raw_files(project, folder, [name]).values()}
 
 
 @contextmanager

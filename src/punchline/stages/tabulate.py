@@ -30,7 +30,7 @@ from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
 from punchline.stages.cells import Cells, Who, read_cells, scope_of
 from punchline.stages.job import make
-from punchline.stages.prepare import raw_files, read_files, read_selected
+from punchline.stages.prepare import raw_files, read_files, read_selected, run_files
 from punchline.stages.unread import COLUMNS as UNREAD
 from punchline.stages.unread import as_rows
 
@@ -86,12 +86,14 @@ def compute(
         whole = not selection.corpus.drawn
     own = [path for name in spec.own if Path(path := paths.own(benchmark, name)).is_file()]
     files = read_files([*(project.paths.raw(benchmark, name) for name in spec.files), *own])
+    files |= run_files(project, benchmark, table)
+    stated = [] if spec.summed_up is None else spec.summed_up(files)
     every, said = all_parts(spec, parts, graded, scope, files)
     items, of_items = chosen(project, benchmark) if spec.graded else ("", [])
     tabulated = tabulate(
         spec,
         every,
-        [row for row in read_published(paths.published(benchmark)) if row["table"] == table],
+        [row for row in read_published(paths.published(benchmark)) if row["table"] == table] + stated,
         rule=rule,
         complete=whole,
         items=items,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
 from punchline.bench.column import Statistics
 from punchline.bench.table import Across, NamedRow, Row
 from punchline.benchmarks.humorbench.estimates import judged
-from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC, human_labels
+from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC, Key, human_labels, released_verdicts
+from punchline.core.records import digest_of
 from punchline.core.stats import Array, Value
 
 
@@ -26,7 +27,10 @@ _AGREEMENT: dict[str, Value] = {
     "accuracy": _rate(lambda c: c[..., 0] + c[..., 3], lambda c: c.sum(axis=-1)),
     "fpr": _rate(lambda c: c[..., 1], lambda c: c[..., 1] + c[..., 3]),
     "fnr": _rate(lambda c: c[..., 2], lambda c: c[..., 0] + c[..., 2]),
+    "human_pass": _rate(lambda c: c[..., 0] + c[..., 2], lambda c: c.sum(axis=-1)),
 }
+
+Verdicts = dict[Key, tuple[bytes, bool]]  # digest of what says so, whether it says PASS
 
 
 def _mean_over_rows(value: Value, rows: int) -> Value:
@@ -39,34 +43,50 @@ def _mean_over_rows(value: Value, rows: int) -> Value:
     return overall
 
 
-def agreement_rows(across: Across) -> list[NamedRow]:
-    labels = human_labels(across.files)
-    found: dict[tuple[str, str], list[tuple[int, bytes, int]]] = {}  # by judge and explainer: (item, digest, cell)
+def _verdicts(across: Across, labels: Mapping[Key, tuple[str, str]]) -> dict[tuple[str, str], Verdicts]:
+    """{(judge, explainer): verdicts on labelled explanations}: of the selected models, then of the released ones."""
+    found: dict[tuple[str, str], Verdicts] = {}
     for model in across.models:
         own = judged(model.frame)
         columns = zip(own.item, own.parsed.codes, own.judge.codes, own.value("passed"), own.digest, strict=True)
         for item, parsed, judge, passed, digest in columns:
             key, who = (across.scope.names[item], (own.parsed.words[parsed] or ("",))[0]), own.judge.words[judge]
             if key in labels and who is not None:
-                explainer, label = labels[key]
-                cell = (0 if label == "PASS" else 1) if passed == 1.0 else (2 if label == "PASS" else 3)
-                found.setdefault((who, explainer), []).append((item, digest, cell))
+                found.setdefault((who, labels[key][0]), {})[key] = bytes(digest), passed == 1.0
+    for judge, key, verdict in released_verdicts(across.files):
+        if key in labels and key[0] in across.scope.place:
+            digest = digest_of([judge, key, verdict]).encode()
+            found.setdefault((judge, labels[key][0]), {}).setdefault(key, (digest, verdict == "PASS"))
+    return found
+
+
+def agreement_rows(across: Across) -> list[NamedRow]:
+    labels = human_labels(across.files)
+    found = _verdicts(across, labels)
     if not found:
         across.notes.append(
             f"No judged explanation has a human label (raw {RUBRIC}, and yours in config/humorbench/{LABELS}: columns "
             "explanation, label, and annotation_row or caption and element)."
         )
+        return []
+
+    def row(name: str, judge: str, blocks: list[Verdicts], kinds: Iterable[str] = _AGREEMENT) -> NamedRow:
+        members = [(key, *said, block) for block, verdicts in enumerate(blocks) for key, said in verdicts.items()]
+        sums = np.zeros((len(members), 4 * len(blocks)))
+        for at, (key, _, passed, block) in enumerate(members):
+            sums[at, 4 * block + 2 * (not passed) + (labels[key][1] == "FAIL")] = 1
+        items = np.array([across.scope.place[key[0]] for key, *_ in members], dtype=np.int64)
+        digests = np.array([digest for _, digest, *_ in members], dtype="S64")
+        made = Statistics(sums, items, across.scope.clusters[items], digests)
+        values = {kind: made.estimate(_mean_over_rows(_AGREEMENT[kind], len(blocks))) for kind in kinds}
+        return NamedRow(name, Row({"judge": judge}, values))
+
     rows = []
     for judge in sorted({judge for judge, _ in found}):
-        blocks = {name: members for (who, name), members in sorted(found.items()) if who == judge}
-        overall = [(*one, 4 * block) for block, members in enumerate(blocks.values()) for one in members]
-        groups = [(name, 1, [(*one, 0) for one in members]) for name, members in blocks.items()]
-        for name, count, members in (*groups, ("Overall", len(blocks), overall)):
-            sums = np.zeros((len(members), 4 * count))
-            sums[np.arange(len(members)), [cell + block for _, _, cell, block in members]] = 1.0
-            items = np.array([item for item, *_ in members], dtype=np.int64)
-            digests = np.array([digest for _, digest, *_ in members], dtype="S64")
-            made = Statistics(sums, items, across.scope.clusters[items], digests)
-            values = {kind: made.estimate(_mean_over_rows(value, count)) for kind, value in _AGREEMENT.items()}
-            rows.append(NamedRow(name, Row({"judge": judge}, values)))
+        blocks = {name: verdicts for (who, name), verdicts in sorted(found.items()) if who == judge}
+        rows += [row(name, judge, [verdicts]) for name, verdicts in blocks.items()]
+        rows.append(row("Overall", judge, list(blocks.values())))
+    for name in sorted({name for name, _ in labels.values()} - {name for _, name in found}):
+        there = [key for key, label in labels.items() if label[0] == name and key[0] in across.scope.place]
+        rows.append(row(name, "", [{key: (digest_of(key).encode(), True) for key in there}], ["human_pass"]))
     return rows

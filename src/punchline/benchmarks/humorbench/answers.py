@@ -6,7 +6,8 @@ from punchline.core.records import Rule
 from punchline.read import tags, verdict
 from punchline.score.length import last_tokens
 
-LAST_TOKENS: dict[Rule, int] = {"released": 500, "paper": 1000}  # truncate_and_regrade.py; section 3.5
+# Section 3.5. The main runs were not cut: 500 tokens are the default of truncate_and_regrade.py, a script of its own.
+LAST_TOKENS: dict[Rule, int | None] = {"released": None, "paper": 1000}
 
 
 def _between(text: str, tag: str, at: int = 0) -> tuple[int, int, str] | None:
@@ -41,8 +42,9 @@ def explained(answer: str, rule: Rule) -> str | None:
 
 
 def judged_text(answer: str, rule: Rule) -> str:
-    """The explanation under length control: its last 500 (released) or 1000 (paper) tokens."""
-    return last_tokens(explained(answer, rule) or "", LAST_TOKENS[rule])
+    """The explanation, under rule `paper` its last 1000 tokens."""
+    text, limit = explained(answer, rule) or "", LAST_TOKENS[rule]
+    return text if limit is None else last_tokens(text, limit)
 
 
 def parse_verdict(answer: str, rule: Rule = "released") -> str | None:

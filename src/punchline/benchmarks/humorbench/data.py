@@ -52,11 +52,11 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     return items_of(NAME, rows, dict.fromkeys(images, ()), ANNOTATIONS)
 
 
-def _flags(files: Files, name: str, column: str) -> dict[tuple[str, int], bool]:
+def category_flags(content: bytes, name: str, column: str) -> dict[tuple[str, int], bool]:
     """{(idx, its occurrence, from 1): whether an element is of the category}."""
     seen: Counter[str] = Counter()
     flags = {}
-    for line, cells in parse_csv(content_of(files, name), ("idx", column), file=name):
+    for line, cells in parse_csv(content, ("idx", column), file=name):
         idx, cell = cells["idx"], cells[column]
         if cell not in ("True", "False"):
             what = f"expected True or False, got {cell!r}"
@@ -72,7 +72,10 @@ def golds(files: Files) -> list[Gold]:
     Category files are joined by `idx`; where that repeats, by its first, second, … occurrence. Raises PunchlineError
     for an element without a category or a category that is neither True nor False.
     """
-    categories = {category: _flags(files, *place) for category, place in CATEGORIES.items()}
+    categories = {
+        category: category_flags(content_of(files, name), name, column)
+        for category, (name, column) in CATEGORIES.items()
+    }
     made, seen = [], Counter[str]()
     for item_id, line, row in _elements(files):
         seen[row.idx] += 1

@@ -17,7 +17,8 @@ VERSION: dict[Rule, int] = {"released": 1, "paper": 2}  # of the reading
 
 def signature(rule: Rule, judge: str | None) -> str:
     """What names all that changes a grade's values."""
-    counted = f"last:{LAST_TOKENS[rule]}|tokenizer:{tokenizer()}"
+    limit = LAST_TOKENS[rule]
+    counted = "last:all" if limit is None else f"last:{limit}|tokenizer:{tokenizer()}"
     return f"element|rule:{rule}|{counted}|judge:{judge or 'none'}|v:{VERSION[rule]}"
 
 

@@ -9,8 +9,11 @@ import numpy as np
 from punchline.bench.frame import Flags, Scope
 from punchline.bench.table import Model
 from punchline.benchmarks.humorbench.estimates import judged
+from punchline.benchmarks.humorbench.texts import row_in, rows_of
+from punchline.core.storage import parse_csv
 
 HARD = 100  # elements, or captions, of the hard subset
+RELEASED = "cc99276/analysis/hard_subsets/20250503_112359_hard_elements_100.csv"  # of the released runs' manifest
 LEAST_ATTEMPTS = 3  # runs that must have been judged for an element to be ranked
 
 
@@ -36,6 +39,13 @@ def hardest(models: Sequence[Model], scope: Scope, definition: str) -> Flags | N
         return None
     hard = ranked[np.argsort(passes[ranked] / attempts[ranked], kind="stable")][:HARD]
     return np.asarray(np.isin(of, hard), dtype=np.bool_)
+
+
+def released_subset(content: bytes, annotations: bytes, scope: Scope) -> Flags:
+    """The elements that the released hard subset has."""
+    rows = rows_of(annotations)
+    hard = {row_in(rows, cells) for _, cells in parse_csv(content, ("caption", "element"), file=RELEASED)}
+    return np.array([name in hard for name in scope.names], dtype=np.bool_)
 
 
 def whole(models: Sequence[Model], scope: Scope) -> bool:

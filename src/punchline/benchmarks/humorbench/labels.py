@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from punchline.benchmarks.humorbench import ANNOTATIONS
-from punchline.benchmarks.humorbench.texts import normal
+from punchline.benchmarks.humorbench.texts import normal, row_in, rows_of
 from punchline.core.errors import PunchlineError
 from punchline.core.records import sha256
 from punchline.core.storage import csv_text, parse_csv
 
 RUBRIC = "rubric/gpt_4o_rubric.csv"
 LABELS = "human_labels.csv"
+# Of the released runs. rubric.csv and claude_rubric.csv, drafts of another mixture and without labels, are left out.
+LABELLED = tuple(f"cc99276/rubric/{name}_rubric.csv" for name in ("gemini_2.5_pro", "llama_4_maverick", "claude_2"))
+VERDICTS = tuple(f"816fe32/autograder_runs/gpt_4o_20250424_{time}.csv" for time in ("162155", "162907", "163002"))
+JUDGE = "gpt-4o"  # who gave those
+
+Key = tuple[str, str]  # item id, digest of the explanation
 
 
 class Labelled(NamedTuple):
@@ -31,11 +37,8 @@ def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelle
     (or model) names who explained. Raises PunchlineError for a label that is neither PASS nor FAIL and for an element
     that `annotations` (comprehensive_annotations.csv) does not have.
     """
-    row_of: dict[tuple[str, str], str] = {}
-    known = set()
-    for row, (_, cells) in enumerate(parse_csv(annotations, ("caption", "element"), file=ANNOTATIONS)):
-        row_of.setdefault((normal(cells["caption"]), normal(cells["element"])), str(row))
-        known.add(str(row))
+    rows = rows_of(annotations)
+    known = {str(row) for row, _ in enumerate(parse_csv(annotations, ("caption",), file=ANNOTATIONS))}
     found = []
     for line, cells in parse_csv(content, ("explanation", "label"), file=file):
         label = cells["label"].strip().upper()
@@ -50,7 +53,7 @@ def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelle
                 field="annotation_row",
             )
         if not item_id:
-            item_id = row_of.get((normal(cells.get("caption", "")), normal(cells.get("element", ""))), "")
+            item_id = row_in(rows, cells) or ""
         if not item_id:
             raise PunchlineError(
                 "no element of the annotations has this caption and element",
@@ -70,11 +73,25 @@ def as_released(labelled: Iterable[Labelled]) -> str:
     return csv_text(columns, rows)
 
 
-def human_labels(files: Mapping[str, bytes]) -> dict[tuple[str, str], tuple[str, str]]:
-    """{(item id, digest of the explanation): (row name, PASS or FAIL)} of all files of human labels."""
+def _key(item_id: str, explanation: str) -> Key:
+    return item_id, sha256(normal(explanation).encode())[:16]
+
+
+def human_labels(files: Mapping[str, bytes]) -> dict[Key, tuple[str, str]]:
+    """{explanation: (row name, PASS or FAIL)} of all files of human labels."""
     return {
-        (one.item_id, sha256(normal(one.explanation).encode())[:16]): (one.explainer, one.label)
-        for name in (RUBRIC.split("/")[-1], LABELS)
+        _key(one.item_id, one.explanation): (one.explainer, one.label)
+        for name in (RUBRIC.split("/")[-1], *LABELLED, LABELS)
         if name in files
         for one in read_labelled(files[name], name, files[ANNOTATIONS])
     }
+
+
+def released_verdicts(files: Mapping[str, bytes]) -> Iterator[tuple[str, Key, str]]:
+    """(judge, explanation, PASS or FAIL) of the verdicts that were released on labelled explanations."""
+    rows = rows_of(files[ANNOTATIONS]) if ANNOTATIONS in files else {}
+    for name in VERDICTS:
+        columns = ("caption", "element", "explanation", "autograder_judgment")
+        for _, cells in parse_csv(files[name], columns, file=name) if name in files else ():
+            if cells["autograder_judgment"] in ("PASS", "FAIL"):
+                yield JUDGE, _key(row_in(rows, cells) or "", cells["explanation"]), cells["autograder_judgment"]

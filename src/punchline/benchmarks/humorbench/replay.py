@@ -9,6 +9,8 @@ import msgspec
 
 from punchline.bench.data import typed
 from punchline.bench.released import JUDGE, Answer, Answers, Select
+from punchline.benchmarks.humorbench import ANNOTATIONS
+from punchline.benchmarks.humorbench.texts import row_in, rows_of
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Usage
 from punchline.core.storage import parse_csv
@@ -36,19 +38,31 @@ class Run(msgspec.Struct, frozen=True):
 
 
 COLUMNS = tuple(field.name for field in msgspec.structs.fields(Run) if field.required)
+# As the authors wrote them: an element by its texts, tokens as JSON.
+RELEASED = ("caption", "element", "explainer_model", "explanation", "autograder_judgment", "explainer_usage")
+
+
+class _Usage(msgspec.Struct, frozen=True):
+    """Tokens of one call, {} where they were not counted."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
-    """Explanations of HumorBench, and verdicts on them, from a CSV in the form of its released runs (Run).
+    """Explanations of HumorBench, and verdicts on them, from a CSV of one row an element (Run), or a released one.
 
     `select`: {column: value} that a row must have. Raises PunchlineError, naming file and line, for a row that cannot
-    be read, for an element that is explained twice, and for a `select` that no row fits.
+    be read, for an element that is explained twice, for one that the annotations (the second file) do not have, and for
+    a `select` that no row fits.
     """
-    (content,) = files.values()
+    content, *annotations = files.values()
+    released = b"explainer_usage" in content.partition(b"\n")[0]
+    rows = rows_of(annotations[0]) if annotations else {}
     answers: dict[str, dict[str, str | Answer | None]] = {}
     models: dict[str, str] = {}
-    for line, cells in _selected(content, path, select, COLUMNS):
-        run = typed(cells, Run, file=path, line=line)
+    for line, cells in _selected(content, path, select, RELEASED if released else COLUMNS):
+        run = typed(_as_run(cells, rows, path, line) if released else cells, Run, file=path, line=line)
         row = str(int(run.annotation_row))
         if row in answers:
             other = f": {models[row]!r} and {run.model!r}" if models[row] != run.model else ""
@@ -69,6 +83,27 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
                 run.autograder_model.strip() or "unnamed",
             )
     return answers
+
+
+def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], path: str, line: int) -> dict[str, str]:
+    """A row as the authors wrote it, as a row of `Run`."""
+    row = row_in(rows, cells)
+    if row is None:
+        raise PunchlineError(
+            f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}",
+            file=path,
+            line=line,
+            way_out=f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}",
+        )
+    found = {**cells, "annotation_row": row, "model": cells["explainer_model"]}
+    for who in ("explainer", "autograder"):
+        try:
+            usage = msgspec.json.decode(cells.get(f"{who}_usage") or "{}", type=_Usage)
+        except msgspec.DecodeError as error:
+            raise PunchlineError(str(error), file=path, line=line, field=f"{who}_usage") from error
+        for name, count in msgspec.structs.asdict(usage).items():
+            found[f"{who}_{name}"] = "" if count is None else str(count)
+    return found
 
 
 def _usage(*tokens: str) -> Usage:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from punchline.bench.column import Statistics, by_answer, estimates
 from punchline.bench.frame import Flags, Frame
 from punchline.bench.table import Across, Model, NamedRow, Row, Table, tables
-from punchline.benchmarks.humorbench import ANNOTATIONS, NAME
+from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, NAME, summaries
 from punchline.benchmarks.humorbench.agreement import agreement_rows
+from punchline.benchmarks.humorbench.data import category_flags
 from punchline.benchmarks.humorbench.estimates import (
     EXPLAIN,
     LEADERBOARD,
@@ -21,14 +22,15 @@ from punchline.benchmarks.humorbench.estimates import (
     judged,
     output_tokens,
 )
-from punchline.benchmarks.humorbench.hard import LEAST_ATTEMPTS, hardest, whole
-from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC
+from punchline.benchmarks.humorbench.hard import LEAST_ATTEMPTS, RELEASED, hardest, released_subset, whole
+from punchline.benchmarks.humorbench.labels import LABELLED, LABELS, RUBRIC, VERDICTS
 from punchline.core.errors import PunchlineError
 from punchline.core.stats import DIFFERENCE, EXACT, Array, Difference, Estimate, Value, mean
 from punchline.core.storage import parse_csv
 
 DEFINITIONS = ("elements", "captions")
 SCORES = "external_scores.csv"
+EARLIER = "41cacd4"  # the commit whose category files have the shares of the paper's table 3
 
 Estimates = dict[str, Estimate | None]
 
@@ -70,6 +72,8 @@ def _hard(across: Across) -> dict[str, Flags]:
     found = {d: hardest(across.models, across.scope, d) for d in DEFINITIONS}
     if any(hard is None for hard in found.values()):
         across.notes.append(f"No hard subset: it needs elements with at least {LEAST_ATTEMPTS} verdicts of all models.")
+    if RELEASED in across.files:
+        found["released"] = released_subset(across.files[RELEASED], across.files[ANNOTATIONS], across.scope)
     return {definition: hard for definition, hard in found.items() if hard is not None}
 
 
@@ -100,21 +104,31 @@ def _table4(across: Across) -> list[NamedRow]:
 _difference = Difference(mean, mean, 2)
 
 
+def _labels(across: Across) -> Iterator[tuple[str, str, list[bool]]]:
+    """(category, where its labels are from, whether each element is of it): gold, and the paper's own labels."""
+    scope = across.scope
+    for category, (file, column) in CATEGORIES.items():
+        yield category, "current", [bool(scope.golds[name].values[category]) for name in scope.names]
+        if (earlier := f"{EARLIER}/{file}") in across.files:
+            flags = list(category_flags(across.files[earlier], earlier, column).values())  # in the annotations' order
+            yield category, EARLIER, [flags[int(name)] for name in scope.names]
+
+
 def _table3(across: Across) -> list[NamedRow]:
     scope, hard = across.scope, _hard(across).get("elements")
     ranked = hard is None or _all_ranked(across)
-    golds = [scope.golds[name] for name in scope.names]
-    digests, items = np.array([gold.digest for gold in golds], dtype="S64"), np.arange(len(scope))
+    digests = np.array([scope.golds[name].digest for name in scope.names], dtype="S64")
+    items, ones = np.arange(len(scope)), np.ones(len(scope))
     rows = []
-    for category in ("wordplay", "cultural_reference", "toxic_or_shocking"):
-        has, ones = np.array([float(gold.values[category]) for gold in golds]), np.ones(len(golds))
+    for category, labels, flags in _labels(across):
+        has = np.array(flags, dtype=np.float64)
         every = Statistics(np.stack([has, ones], axis=1), items, scope.clusters, digests)
         columns = {"entire_set": every.estimate()}
         if hard is not None:
             columns["hard_subset"] = every.on(hard).estimate()
             both = every._replace(sums=np.stack([has * hard, ones * hard, has, ones], axis=1))
             columns["difference"] = both.estimate(_difference, DIFFERENCE)
-        rows.append(NamedRow("elements", Row({"category": category}, columns, whole=ranked)))
+        rows.append(NamedRow("elements", Row({"category": category, "labels": labels}, columns, whole=ranked)))
     return rows
 
 
@@ -135,16 +149,10 @@ def _spearman(which: int) -> Value:
     return value
 
 
-def _table2(across: Across) -> list[NamedRow]:
-    if SCORES not in across.files:
-        across.notes.append(
-            f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} "
-            "(columns benchmark, model, score, source, date)."
-        )
-        return []
-    measured = {m.name: e for m in across.models if (e := accuracy.estimate(m.frame)) is not None}
+def _own_scores(content: bytes) -> dict[str, dict[str, float]]:
+    """{benchmark: {model: its score}} of the user's file. Raises PunchlineError for a cell that is none."""
     scores: dict[str, dict[str, float]] = {}
-    for line, cells in parse_csv(across.files[SCORES], ("benchmark", "model", "score", "source", "date"), file=SCORES):
+    for line, cells in parse_csv(content, ("benchmark", "model", "score", "source", "date"), file=SCORES):
         for column in ("benchmark", "model", "source", "date"):
             if not cells[column].strip():
                 raise PunchlineError(
@@ -158,17 +166,45 @@ def _table2(across: Across) -> list[NamedRow]:
                 f"the score of {cells['model'].strip()} is there already", file=SCORES, line=line, field="model"
             )
         by_model[cells["model"].strip()] = float(cells["score"])
+    return scores
+
+
+def _table2(across: Across) -> list[NamedRow]:
+    measured = {m.name: e.point() or 0.0 for m in across.models if (e := accuracy.estimate(m.frame)) is not None}
+    released: dict[str, float] = {}  # accuracies of the models that were replayed, by their name in the paper
+    for model in across.models:
+        printed = model.card.printed_as(NAME, "table2") if model.card is not None else None
+        if printed is not None and model.engine == "replay" and model.name in measured:
+            released.setdefault(summaries.plain(printed), measured[model.name])
+    runs = summaries.summaries(across.files, summaries.MAIN)
+    stated = {summaries.plain(run.explainer_model): run.pass_rate_per_row for run in runs}
+    authors = {
+        name: share for name, share in (summaries.PRINTED | released | stated).items() if name not in summaries.LATER
+    }
     rows = []
-    for benchmark, by_model in scores.items():
-        both = [name for name in measured if name in by_model]
-        sums = np.zeros((len(both), 2 * len(both)))
-        for index, name in enumerate(both):
-            sums[index, 2 * index : 2 * index + 2] = measured[name].point() or 0.0, by_model[name]
+
+    def add(benchmark: str, accuracies: str, own: Mapping[str, float], scores: Mapping[str, float]) -> None:
+        pairs = [(own[name], scores[name]) for name in own if name in scores]
+        sums = np.zeros((len(pairs), 2 * len(pairs)))
+        for index, pair in enumerate(pairs):
+            sums[index, 2 * index : 2 * index + 2] = pair
         columns = {
-            column: Estimate(sums, _spearman(which), both, kind=EXACT)
+            column: Estimate(sums, _spearman(which), ["all"] * len(pairs), kind=EXACT)
             for which, column in enumerate(("rho", "p_value"))
         }
-        rows.append(NamedRow(benchmark, Row({}, columns)))
+        rows.append(NamedRow(benchmark, Row({"accuracies": accuracies}, columns)))
+
+    for benchmark, scores in (_own_scores(across.files[SCORES]) if SCORES in across.files else {}).items():
+        add(benchmark, "measured", measured, scores)
+    for benchmark, scores in summaries.scores(across.files).items():
+        add(benchmark, "measured", released, scores)
+        add(benchmark, "authors", authors, scores)
+    if not rows:
+        across.notes.append(
+            f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} "
+            "(columns benchmark, model, score, source, date)."
+        )
+        return []
     across.notes.append("n is the number of models that have both scores; p is two-sided.")
     return rows
 
@@ -183,8 +219,11 @@ def _option(model: Model, name: str) -> str:
 
 def _figure5(across: Across) -> list[NamedRow]:
     rows = []
+    bases = {m.card.base for m in across.models if m.card is not None and _option(m, "thinking_budget")}
     for model in across.models:
         keys = {name: _option(model, name) for name in ("reasoning_effort", "thinking_budget")}
+        if model.name in bases:
+            keys["thinking_budget"] = "0"
         if any(keys.values()):
             columns = estimates([accuracy, output_tokens], model.frame, across.scope.everything)
             rows.append(NamedRow(model.name, _row(across, keys, columns), model))
@@ -276,6 +315,8 @@ TABLES = tables(
         across=_leaderboard,
         n_from="accuracy",
         prices=True,
+        runs=(summaries.MAIN,),
+        summed_up=summaries.leaderboard,
         notes=(
             "accuracy: PASS / elements with a verdict. se: one standard error over elements. caption_all: captions "
             "whose every element passed; caption_some: mean share of a caption's elements.",
@@ -286,33 +327,46 @@ TABLES = tables(
     Table(
         "table1",
         "Judge against people",
-        ("accuracy", "fpr", "fnr"),
+        ("accuracy", "fpr", "fnr", "human_pass"),
         keys=("judge",),
         tasks=(EXPLAIN,),
         across=agreement_rows,
         files=(ANNOTATIONS, RUBRIC),
+        runs=(*LABELLED, *VERDICTS),
         own=(LABELS,),
         notes=(
-            "fpr: judge PASS among human FAIL. fnr: judge FAIL among human PASS. Overall: unweighted mean of the "
-            "rows. The paper's row of Claude cannot come from 100 explanations.",
+            "fpr: judge PASS among human FAIL. fnr: judge FAIL among human PASS. human_pass: share of the labels. "
+            "Overall: unweighted mean of the rows that have verdicts.",
+            "The paper's row of Claude cannot come from 100 explanations: of its 21 released labels FAIL 4 are 19.0 % "
+            "and 5 are 23.8 %, and no other whole numbers give its three values; its verdicts were not released.",
         ),
     ),
     Table(
         "table2",
         "Spearman's rank correlation with other benchmarks",
         ("rho", "p_value"),
+        keys=("accuracies",),
         tasks=(EXPLAIN,),
         across=_table2,
+        runs=(*summaries.SCORES.values(), summaries.MAIN),
         own=(SCORES,),
+        notes=(
+            "accuracies: measured, of the selected models; authors, as the paper's values rest on them: of the "
+            "authors' summary of runs, else of the replayed run, else printed (DeepSeek V3).",
+        ),
     ),
     Table(
         "table3",
         "Categories of elements in the whole set and in the hard subset",
         ("entire_set", "hard_subset", "difference"),
-        keys=("category",),
+        keys=("category", "labels"),
         tasks=(EXPLAIN,),
         across=_table3,
-        notes=("The released category files do not give the paper's shares of the entire set.",),
+        runs=tuple(f"{EARLIER}/{file}" for file, _ in CATEGORIES.values()),
+        notes=(
+            f"labels: current, the released category files; {EARLIER}, those of that earlier commit, which give the "
+            "paper's shares of the entire set.",
+        ),
     ),
     Table(
         "table4",
@@ -322,10 +376,12 @@ TABLES = tables(
         whole=("passed",),
         tasks=(EXPLAIN,),
         across=_table4,
+        files=(ANNOTATIONS,),
+        runs=(RELEASED,),
         notes=(
             "elements: the 100 (caption, element) pairs that the selected models pass least often, as on the "
             "public leaderboard; captions: all elements of the 100 captions passed least often, which fits the "
-            "paper's values. Both hang on which models are selected.",
+            "paper's values. Both hang on which models are selected. released: the public leaderboard's own 100.",
         ),
     ),
     Table(
@@ -347,6 +403,8 @@ TABLES = tables(
         keys=("reasoning_effort", "thinking_budget"),
         tasks=(EXPLAIN,),
         across=_figure5,
+        runs=tuple(summaries.EXPERIMENTS),
+        summed_up=summaries.thinking("figure5"),
         notes=("output_tokens: mean, reasoning included.",),
     ),
     Table(
@@ -365,6 +423,8 @@ TABLES = tables(
         keys=("thinking_budget",),
         tasks=(EXPLAIN,),
         across=_figure7,
+        runs=tuple(summaries.EXPERIMENTS),
+        summed_up=summaries.thinking("figure7"),
         notes=("within_budget: share of explanations with no more output tokens than the budget.",),
     ),
 )
