@@ -146,6 +146,13 @@ class Asking:
         looked_at = (engines.looks_at(engine, benchmark) for engine in self.engines.values())
         return self.benchmark(benchmark).IMAGES and any(looked_at)
 
+    def pinned(self, benchmark: str) -> list[str]:
+        """Items whose image's address and digest a manifest pins."""
+        file = manifest(benchmark, "images_pinned.csv")
+        if self.selection.corpus.drawn or not self.benchmark(benchmark).IMAGES:
+            return []
+        return [cells["comic_id"] for _, cells in parse_csv(Path(file).read_bytes(), ("comic_id",), file=file)]
+
     def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
         """(benchmark, model, hop, card of who is asked, snapshot) of everything that is asked of anybody."""
         found = []

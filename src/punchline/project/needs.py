@@ -18,7 +18,7 @@ import msgspec
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine, Released
 from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
-from punchline.core.storage import digests_in, parse_csv, read_records, read_table
+from punchline.core.storage import digests_in, read_records, read_table
 from punchline.project import adapters, paths, recipes, small_models
 from punchline.project.asking import Asking, key_so_far, role_of, shown
 from punchline.project.contents import answers_in, ledger_content, printed
@@ -66,13 +66,6 @@ class Project(Asking):
         return special.get(rule) or tuple(inspect.signature(getattr(Project, rule)).parameters)[1:]
 
     # Published bytes
-
-    def pinned(self, benchmark: str) -> list[str]:
-        """Items whose image's address and digest a manifest pins."""
-        file = paths.manifest(benchmark, "images_pinned.csv")
-        if self.selection.corpus.drawn or not self.benchmark(benchmark).IMAGES:
-            return []
-        return [cells["comic_id"] for _, cells in parse_csv(Path(file).read_bytes(), ("comic_id",), file=file)]
 
     @_once
     def raw(self, benchmark: str) -> Step:
