@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.test_engine_openai import Served
+from tests.test_engine_openai import KEY, Served
 
 from .project import FAST, Project
 
 TABLE = "results/table8.csv"
 SMALL = f"{FAST} limit=6"
+VARIABLE = "PUNCHLINE_TEST_KEY"  # holds the key of `add_served`
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +28,20 @@ def server() -> Iterator[Served]:
     served = Served()
     yield served
     served.kill()
+
+
+@pytest.fixture
+def add_served(server: Served, monkeypatch: pytest.MonkeyPatch) -> Callable[[Project, str], Project]:
+    """Gives a project that server as a model and a judge, behind a key; lines to add to the cards."""
+
+    def add(project: Project, lines: str = "") -> Project:
+        monkeypatch.setenv(VARIABLE, KEY)
+        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\napi_key_env: {VARIABLE}\n{lines}"
+        for folder in ("model", "judge"):
+            (project.path / "config" / folder / "served.yaml").write_text(card)
+        return project
+
+    return add
 
 
 @pytest.fixture

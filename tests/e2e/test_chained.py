@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,19 +16,13 @@ from .project import Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("openai")]
 
-VARIABLE = "PUNCHLINE_TEST_KEY"
 TABLE = "results/yesbut/table3.csv"
 CONFIG = "benchmarks=[yesbut] models=[served] judge=served scorers=null conditions=[oracle,chained] limit=2"
 
 
 @pytest.fixture
-def project(tmp_path: Path, server: Served, monkeypatch: pytest.MonkeyPatch) -> Project:
-    monkeypatch.setenv(VARIABLE, KEY)
-    project = Project.copy(tmp_path / "p")
-    card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\napi_key_env: {VARIABLE}\n"
-    for folder in ("model", "judge"):
-        (project.path / "config" / folder / "served.yaml").write_text(card)
-    return project
+def project(tmp_path: Path, add_served: Callable[[Project], Project]) -> Project:
+    return add_served(Project.copy(tmp_path / "p"))
 
 
 def texts(path: Path, column: str) -> list[str]:

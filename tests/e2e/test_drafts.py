@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,17 +15,13 @@ from .project import Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("openai")]
 
-VARIABLE = "PUNCHLINE_TEST_KEY"
 CONFIG = "benchmarks=[stripcipher] models=[served] limit=8"
 
 
 def test_drafts_are_reviewed_and_then_asked_about(
-    tmp_path: Path, server: Served, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Served, add_served: Callable[[Project], Project]
 ) -> None:
-    monkeypatch.setenv(VARIABLE, KEY)
-    project = Project.copy(tmp_path / "p")
-    card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\napi_key_env: {VARIABLE}\n"
-    (project.path / "config/model/served.yaml").write_text(card)
+    project = add_served(Project.copy(tmp_path / "p"))
     server.script(key=KEY)
     assert "no strip is prepared" in project.punchline("drafts", "served", fails=True)
     project.snakemake("prepare", config=CONFIG)

@@ -109,7 +109,7 @@ def test_no_judge_leaves_the_accuracy_empty_and_says_why(judged: Project) -> Non
 def test_both_benchmarks_in_one_run(tmp_path: Path) -> None:
     """echo has nothing to say on comics, reading-order nothing on captions: each is missing there, and no error."""
     project = Project.copy(tmp_path / "p")
-    config = "benchmarks=all models=[echo,reading-order] judge=overlap limit=4"
+    config = "benchmarks=[pixelhumor,humorbench] models=[echo,reading-order] judge=overlap limit=4"
     tables = ["results/table8.csv", LEADERBOARD, TABLE4, "results/humorbench/table1.csv", "results/discrepancies.csv"]
     said = project.snakemake(*tables, config=config)
     assert said.count("verdicts of overlap") == 1

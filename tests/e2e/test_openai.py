@@ -5,29 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.test_engine_openai import KEY, Served
 
+from .conftest import VARIABLE
 from .project import Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("openai")]
 
-VARIABLE = "PUNCHLINE_TEST_KEY"
 TABLE = "results/humorbench/leaderboard.csv"
 CONFIG = "benchmarks=[humorbench] models=[served] judge=served limit=6"
 
 
 @pytest.fixture
-def project(tmp_path: Path, server: Served, monkeypatch: pytest.MonkeyPatch) -> Project:
-    monkeypatch.setenv(VARIABLE, KEY)
-    project = Project.copy(tmp_path / "p")
-    card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\napi_key_env: {VARIABLE}\nmodality: [text]\n"
-    card += "price: {input: 1, output: 2, date: 2026-01-01, source: made up for this test}\n"
-    for folder in ("model", "judge"):
-        (project.path / "config" / folder / "served.yaml").write_text(card)
-    return project
+def project(tmp_path: Path, add_served: Callable[[Project, str], Project]) -> Project:
+    price = "price: {input: 1, output: 2, date: 2026-01-01, source: made up for this test}"
+    return add_served(Project.copy(tmp_path / "p"), f"modality: [text]\n{price}\n")
 
 
 def files_with(text: str, folder: Path) -> list[Path]:
