@@ -186,6 +186,7 @@ class Asking:
             subset=None,
             subset_sha256=None,
             limit=None,
+            seed=selection.seed if spec.graded else 0,
             samples=1,
             scoring=selection.scoring if spec.graded else None,
         )
