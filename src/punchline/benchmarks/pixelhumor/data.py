@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -95,19 +95,24 @@ class Harm(msgspec.Struct, frozen=True):
     potentially_harmful: Literal["harm", "non-harm"]
 
 
-def released_records(files: Files, name: str, columns: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:
-    """Records of a released file by comic_id, in its order: (line, cells of these columns)."""
-    records: dict[str, tuple[int, dict[str, str]]] = {}
+def _records(files: Files, name: str, columns: Sequence[str]) -> Iterator[tuple[str, int, dict[str, str]]]:
+    """(comic id, line, cells of these columns) of every record of a released file, in its order."""
+    lines: dict[str, int] = {}
     for line, cells in csv_records(content_of(files, name), ["comic_id", *columns], file=name):
         comic_id = cells["comic_id"]
         at: dict[str, Any] = {"file": name, "line": line, "field": "comic_id"}
         if not re.fullmatch(r"\w[\w-]*_[\w-]+", comic_id):
             raise PunchlineError(f"{comic_id!r} is no comic id", way_out="Expected source_number, as xkcd_209", **at)
-        if comic_id in records:
-            what = f"the id is there already, in line {records[comic_id][0]}"
+        if comic_id in lines:
+            what = f"the id is there already, in line {lines[comic_id]}"
             raise PunchlineError(what, record=comic_id, way_out="Every comic may occur once", **at)
-        records[comic_id] = line, {column: cells[column] for column in columns}
-    return records
+        lines[comic_id] = line
+        yield comic_id, line, {column: cells[column] for column in columns}
+
+
+def released_records(files: Files, name: str, columns: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:
+    """Those records by comic id: (line, cells)."""
+    return {comic_id: (line, cells) for comic_id, line, cells in _records(files, name, columns)}
 
 
 def _literals(cells: Mapping[str, str], kind: type, file: str, line: int, comic_id: str) -> dict[str, Any]:
@@ -124,8 +129,8 @@ def _literals(cells: Mapping[str, str], kind: type, file: str, line: int, comic_
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(comic id, source, page URL) in released order."""
-    records = released_records(files, COMICS, ["comic_url"])
-    return [(comic_id, source_of(comic_id), cells["comic_url"].strip()) for comic_id, (_, cells) in records.items()]
+    records = _records(files, COMICS, ["comic_url"])
+    return [(comic_id, source_of(comic_id), cells["comic_url"].strip()) for comic_id, _, cells in records]
 
 
 def source_of(comic_id: str) -> str:
@@ -133,23 +138,21 @@ def source_of(comic_id: str) -> str:
     return comic_id.rsplit("_", 1)[0]
 
 
-def _boxes(files: Files) -> dict[str, tuple[int, list[Box]]]:
-    """(line, boxes) by comic id."""
+def _boxes(files: Files) -> Iterator[tuple[str, int, list[Box]]]:
+    """(comic id, line, boxes) of every comic."""
     way_out = (
         "Expected a list of {'x1': int, 'y1': int, 'x2': int, 'y2': int, 'panel_number': '1'} "
         "with 0 <= x1 < x2 and 0 <= y1 < y2"
     )
-    found: dict[str, tuple[int, list[Box]]] = {}
-    for comic_id, (line, cells) in released_records(files, METADATA, ["metadata"]).items():
+    for comic_id, line, cells in _records(files, METADATA, ["metadata"]):
         values = _literals(cells, Metadata, METADATA, line, comic_id)
         panels = typed(values, Metadata, file=METADATA, line=line, record=comic_id, way_out=way_out).metadata
-        found[comic_id] = line, [(p.x1, p.y1, p.x2, p.y2, int(p.panel_number)) for p in panels]
-    return found
+        yield comic_id, line, [(p.x1, p.y1, p.x2, p.y2, int(p.panel_number)) for p in panels]
 
 
 def boxes(files: Files) -> dict[str, list[Box]]:
     """Panel boxes (x1, y1, x2, y2, label) of every comic, in released order; pixels of the published image."""
-    return {comic_id: found for comic_id, (_, found) in _boxes(files).items()}
+    return {comic_id: found for comic_id, _, found in _boxes(files)}
 
 
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
@@ -160,12 +163,9 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     """
     rows = [(comic_id, source, comic_id, {"page_url": url}) for comic_id, source, url in listing(files)]
     made = items_of(NAME, rows, images, COMICS)
-    panels = _boxes(files)
-    for item in made:
-        if item.item_id not in panels:
-            raise PunchlineError("no panel boxes", file=METADATA, record=item.item_id, field="metadata")
-        line, found = panels[item.item_id]
-        for image in item.images:
+    unboxed = {item.item_id: item.images for item in made}
+    for comic_id, line, found in _boxes(files):
+        for image in unboxed.pop(comic_id, ()):
             for box in found:
                 if box[2] > image.width + BEYOND or box[3] > image.height + BEYOND:
                     raise PunchlineError(
@@ -173,11 +173,13 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
                         f"{image.width} x {image.height} pixels",
                         file=METADATA,
                         line=line,
-                        record=item.item_id,
+                        record=comic_id,
                         field="metadata",
                         way_out=f"The image {image.path} is not the one that was annotated: fetch it again, "
                         "or leave the comic out with subset=",
                     )
+    for comic_id in unboxed:
+        raise PunchlineError("no panel boxes", file=METADATA, record=comic_id, field="metadata")
     return made
 
 
@@ -240,7 +242,7 @@ def oddities(files: Files) -> list[str]:
             if keys != {str(label) for label in range(1, n + 1)}:
                 found.append(f"{at} text: the keys {', '.join(sorted(keys)) or '(none)'} are not 1 to {n}")
     if METADATA in files:
-        for comic_id, (line, boxes_) in _boxes(files).items():
+        for comic_id, line, boxes_ in _boxes(files):
             at, labels = f"{METADATA} line {line} {comic_id} metadata", [box[4] for box in boxes_]
             if len(set(labels)) < len(labels):
                 found.append(f"{at}: the labels {', '.join(map(str, labels))} are not all different")
