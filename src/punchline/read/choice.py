@@ -44,7 +44,11 @@ def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
     """Whether a letter that stands by itself is an option's, no article and no name."""
     letter = text[start]
     before, after = text[max(0, start - 40) : start], text[end : end + 40]
-    if _NAMED.search(before.lower()) or re.match(r"\)?: ?(?:\d*\.\d|\d+ ?%)", after):  # a plan B; a score of an option
+    if (
+        _NAMED.search(before.lower())
+        or re.search(r"\b(?:an?|An) $", before)
+        or re.match(r"\)?: ?(?:\d*\.\d|\d+ ?%)", after)
+    ):  # a plan B; a score of an option
         return False
     enclosed = before.endswith("(") and after.startswith(")")
     at_start = not before.strip(" \n(\"'") or before.rstrip(" (\"'").endswith("\n") or before.endswith("\n")

@@ -92,9 +92,13 @@ _ALL = re.compile(
     r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest"
     r"|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
 )
-_OF_NEXT = re.compile(  # belongs to the value that follows
+_OF_NEXT = (  # belongs to the value that follows
     r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*"
-    r"(?:(?:no|not|without|neither|nor|never|certainly|definitely|really|any|much|an?|the|option) )+[(\"']*$"
+    r"(?:(?:{}not|without|neither|nor|never|certainly|definitely|really|any|much|an?|the|option) )+[(\"']*$"
+)
+_NOT_OF_NEXT, _NO_OF_NEXT = re.compile(_OF_NEXT.format("")), re.compile(_OF_NEXT.format("no|"))
+_ROW = re.compile(  # "(A) no (B) yes"
+    rf"({MENTION}[)\]\"']{{0,2}} ?[:=-]? ?(?:yes|no|true|false|correct|incorrect|right|wrong)) (?=[(\[\"']?{FIRST})"
 )
 _TICK = re.compile(r"([✓✗]) ")
 _NO_ONE = re.compile(r"\b(?:none|nothing|no|nobody)\b")
@@ -111,6 +115,7 @@ def _blank(text: str, start: int, end: int) -> str:
 
 def _parted(text: str) -> str:
     """A sentence with its ticks and crosses parted from the values that they are not said of."""
+    text = _ROW.sub(r"\1;", text)
     tick = _TICK.search(text)
     if tick is None:
         return text
@@ -130,7 +135,9 @@ class Sentence:
         judged: bool,
         single: bool,
     ) -> None:
-        self.text = _parted(words.FREE.sub(lambda match: " " * len(match[0]), text))
+        tag = words.TAG_QUESTION.search(text)
+        said = text[: tag.start()].ljust(len(text)) if tag else text
+        self.text = _parted(words.FREE.sub(lambda match: " " * len(match[0]), said))
         self.at = start
         self.mentions = mentions
         self.given = given
@@ -230,7 +237,7 @@ class Sentence:
         """What is said of a group behind it."""
         after = self.text[group.end : min(ceiling, group.end + NEAR)]
         if ceiling <= group.end + NEAR and ceiling < len(self.text):
-            after = _OF_NEXT.sub("", after)
+            after = (_NOT_OF_NEXT if self.single else _NO_OF_NEXT).sub("", after)
         if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
             return ""
         after = re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after)
@@ -252,6 +259,8 @@ class Sentence:
         if words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start) and re.match(
             r" ?(?:would|might|could|may)\b", right
         ):
+            return 0, -1
+        if words.ONLY_IF.search(self.text, 0, group.start):
             return 0, -1
         if words.LURE.search(right) and not said.best:
             return (-1, 1) if said.sign < 0 else (0, -2)
@@ -277,7 +286,7 @@ class Sentence:
         if alone:
             return 1, 3
         if lead:
-            marked = re.match(r"[)\]\"']{0,3} ?(?:[.):,\n-]|$|because|since|as\b|for\b|is\b)", self.text[group.end :])
+            marked = re.match(r"[)\]\"']{0,3} ?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b)", self.text[group.end :])
             return (1, 2 if self.first else 1) if marked else (0, 0)
         if words.COMMITMENT.search(left):
             return 1, 2

@@ -222,7 +222,7 @@ def _together(found: list[Mention], text: dress.Plain, offset: int) -> Read[tupl
 # ------------------------------------------------------------------------------------ there or not, contributing or not
 
 _ABSENT = re.compile(
-    r"\babsent\b|\babsence of\b|\bno (?:\w+[- ]){0,3}?(?:sound[- ]?effects?|onomatopoei\w+|sfx)\b"
+    r"\babsent\b|\babsence of\b|\b(?:no|zero) (?:\w+[- ]){0,5}?(?:sound[- ]?effects?|onomatopoei\w+|sfx)\b"
     r"|\bno such (?:sound )?effects?\b|^\W*none\W*$|\b(?:can't|cannot|could not|couldn't|do not|don't|did not"
     r"|didn't) (?:\w+ )?(?:find"
     r"|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in"
@@ -248,7 +248,8 @@ _CONTRIBUTE = re.compile(
 )
 _NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|nil|zero|✗)")
 _IDLE = re.compile(
-    r"\b(?:decorative|incidental|irrelevant|unrelated|merely|purely|only (?:set|atmospher|background|decor|ambien"
+    r"\b(?:(?:just )?as (?:well|funny|good) without|decorative|incidental|irrelevant|unrelated|merely|purely"
+    r"|only (?:set|atmospher|background|decor|ambien"
     r"|there|for|tells?|show|indicat|signal)\w*|background noise|just (?:background|atmosphere|ambien\w+|there"
     r"|decorat\w+))\b"
 )
@@ -269,6 +270,8 @@ def _presence(low: str) -> tuple[int, int, int] | None:
             (stop.end() for stop in re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])), default=0
         )
         clause = masked[cut : match.end()]
+        if re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause[: match.start() - cut]):
+            continue
         denied = len(words.NEGATION.findall(clause)) % 2 == 1
         said.add(2 if denied or _NIL.match(masked, match.end()) else 1)
         span = match.span()

@@ -13,7 +13,9 @@ _SINGLE = re.compile(rf"\[{_N}\]", re.ASCII)
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _SAID = re.compile(
     rf"\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
-    rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: (?:is|would be|of|it|this|that|as|at|the \w+|here|a"
+    rf"\b(?:put|place) (?:it|this|that|the \w+) at (?:an? )?{_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
+    rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: \(\d{{1,2}} ?(?:-|to) ?\d{{1,2}}\))?(?: (?:is|would be"
+    rf"|of|it|this|that|as|at|the \w+|here|a"
     rf"|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?[\"']?(?:a |an )?\(?(?:{_N}"
     rf"|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
     rf"|\b(?:give|giving|assign|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an"
@@ -22,7 +24,11 @@ _SAID = re.compile(
     rf"|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
     re.ASCII,
 )
-_ALONE = re.compile(rf"\W*(?:{_N}|({'|'.join(_WORDS)}))(?: ?(?:/|out of) ?\d{{1,2}}| stars?| points?)?\W*", re.ASCII)
+_ALONE = re.compile(
+    rf"\W*(?:{_N}|({'|'.join(_WORDS)}))(?: ?(?:/|out of) ?(?:\d{{1,2}}|{'|'.join(_WORDS)})| stars?"
+    rf"| points?)?\W*",
+    re.ASCII,
+)
 _SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
 _EDGE = 20_000
 

@@ -82,7 +82,9 @@ _GIVEN = re.compile(
 _GIVEN_AFTER = re.compile(
     r"[)\]\"']{0,3}(?: (?:is|was|does|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not"
     r"|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b"
-    r"|,? (?:all |each |together )?(?:show|depict|feature|contain|tell|portray|illustrate|describe|form)s?\b"
+    r"|,? (?:all |each |together )?(?:show|depict|feature|contain|tell|portray|illustrate|describe|form|belong"
+    r"|make)s?\b"
+    r"|,? (?:all |each )?(?:are|were)\b(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
 )
 _ALREADY = re.compile(
     r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order"

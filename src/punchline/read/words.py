@@ -97,7 +97,8 @@ COMMITMENT = re.compile(
     r"|title|answer))*[ (\"']*$"
 )
 PAST = re.compile(
-    r"\b(?:thought|(?:a|some|the) (?:case|argument|merit|appeal) (?:for|in|of|can be)|considered|inclined"
+    r"(?:'d|\b(?:would|could|might)) (?:\w+ )?have (?:\w+ )?(?:said|chosen|picked|gone|answered|selected|been)\b"
+    r"|\b(?:thought|(?:a|some|the) (?:case|argument|merit|appeal) (?:for|in|of|can be)|considered|inclined"
     r"|want(?:ed)? to (?:say|choose|pick|answer)|(?:many|most|others|people"
     r"|readers|you|one|some|they|anyone) (?:\w+ )?(?:would|might|may|could|will|can)|tempt(?:ed|ing|s)|instinct"
     r"|initial(?:ly)?|at first|first (?:glance|sight|guess|impression|choice|pick|read\w*)"
@@ -124,6 +125,7 @@ UNSURE = re.compile(
     r"|say (?:if|whether|which))\b"
     r"|\bunsure\b|\bunclear\b|\buncertain\b|\btorn\b|\b(?:either|one) of\b"
 )
+ONLY_IF = re.compile(r"\bif\b[^,]{0,40}\b(?:only|just|merely|alone)\b")
 CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|had|in case|were (?:the|it|this|we|i|there))\b")
 HYPOTHETICAL = re.compile(
     r"\b(?:would (?:have been|only|require|need|imply|suggest|mean|apply|be \w+ if|make sense (?:if|only)"

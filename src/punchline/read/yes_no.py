@@ -30,7 +30,7 @@ _SHORT = re.compile(
     r"|has)(?: ?n't| ?not)"
     r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|(?:unfortunately|sadly|i'm afraid"
     r"|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
-    r"|negative|incorrect))\W*"
+    r"|(?:i )?(?:don't|do not) (?:think|believe) (?:so|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
 )
 _DENIAL = re.compile(
     rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
@@ -47,7 +47,7 @@ _MAYBE = re.compile(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably)\b")
 _OF_WHAT = re.compile(r"\b(?:for|that|which|who|whose|where|about|of)\b")  # what follows is not said of the matter
 _NONE_OF_IT = re.compile(
     r"\W*(?:but|yet|however)?,? ?(?:there|it|this|that)(?: is|'s)?(?: none|n't(?: one)?| is not(?: one)?"
-    r"| not(?: one)?)\W*$"
+    r"| not(?: one)?)\W*$|\W*(?:none|no|nil|absent|not (?:present|used))\W*$"
 )
 _QUESTION = re.compile(
     r"\b(?:whether(?! or not\b)|the question|asks?|asked|determine|maps? one|figure of speech|refers to|defined"
@@ -72,9 +72,14 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
     """What the sentences on the question's matter state: one that concludes, else all of them alike."""
     stated: list[tuple[str, int, int]] = []
     concluded: list[tuple[str, int, int]] = []
+    asked = False
     about, opposite = _stem_pattern(stems), _stem_pattern(against) if against else None
     for start, end in clauses.sentences(low):
         sentence = words.FREE.sub(lambda match: " " * len(match[0]), low[start:end])
+        short = _SHORT.fullmatch(sentence) if asked else None
+        if short:
+            concluded.append(("Yes" if short["yes"] else "No", start, end))
+        asked = sentence.rstrip(" \"')").endswith("?") and about.search(sentence) is not None
         if sentence.rstrip(" \"')").endswith("?") or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
             continue
         if words.UNSURE.search(sentence):
@@ -83,7 +88,8 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
         for left, right in itertools.pairwise(cuts):
             clause = sentence[left:right]
             turned = opposite is not None and opposite.search(clause) is not None
-            if _NONE_OF_IT.match(clause):
+            if _NONE_OF_IT.match(clause) and about.search(sentence):
+                stated = [one for one in stated if one[1] != start]
                 stated.append(("No", start, end))
             elif _MAYBE.search(clause):
                 stated += [("Yes", start, end), ("No", start, end)] if len(cuts) == 2 else []
