@@ -437,7 +437,7 @@ def test_states(
     assert (made.state, made.scored, made.values.get("passed")) == (state, scored, passed)
     judged = isinstance(verdict, Response) and explain is not None and explain.state == "ok"
     assert made.judge == ("gpt-4o" if judged else None)
-    assert made.signature.endswith(f"|judge:{'gpt-4o' if judged else 'none'}|v:{1 if rule == 'released' else 2}")
+    assert made.signature.endswith(f"|judge:{'gpt-4o' if judged else 'none'}|v:{1 if rule == 'released' else 3}")
     read = [r.digest for r in (explain, verdict if judged else None) if isinstance(r, Response)]
     assert list(made.responses) == read
 

@@ -290,7 +290,7 @@ def test_right_answers(rule: Rule) -> None:
     assert found["Q8"].values == {"text_acc": 1, "wer": 0, "cer": 0}
     assert found["Q8"].parsed == ("hello you", "why not?", "oh")
     assert re.fullmatch(rf"text_acc,wer,cer\|rule:{rule}\|lib:jiwer-4\.\d+\.\d+\|v:\d", found["Q8"].signature)
-    version = {"released": "v:1", "paper": "v:2"}[rule]
+    version = {"released": "v:1", "paper": "v:3"}[rule]
     assert {grade.signature.rpartition("|")[2] for grade in found.values()} == {version}
 
 

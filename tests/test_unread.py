@@ -33,6 +33,7 @@ def grade(state: str, *responses: Response, rule: str = "paper") -> Grade:
         responses=tuple(one.digest for one in responses),
         gold="g",
         state=state,
+        truncated=any(one.truncated for one in responses),
         scored=True,
     )
 

@@ -397,7 +397,7 @@ def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
 
 
 def test_versions_of_the_rules() -> None:
-    for rule, version in (("released", 1), ("paper", 2)):
+    for rule, version in (("released", 1), ("paper", 3)):
         assert {one.signature.rpartition("|")[2] for one in graded(unit("A"), rule).values()} == {f"v:{version}"}
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from punchline.core.benchmark import SCORERS
 from punchline.core.outside import visible
-from punchline.core.records import STATES, Record
+from punchline.core.records import LENGTH, STATES, Record
 from punchline.core.storage import digests_in, naming
 from punchline.project.hops import JUDGE
 from punchline.read import refusal, thoughts
@@ -54,7 +54,7 @@ def why_unread(text: str, finish_reason: str | None) -> str:
     """Why an answer was not read, one of WHY."""
     if not text.strip():
         return "empty"
-    if finish_reason == "length":
+    if finish_reason == LENGTH:
         return "cut_off"
     if not thoughts.off(text).text:
         return "thoughts_only"
@@ -75,26 +75,25 @@ def unread(grades: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unre
     judges = set(digests_in(snapshots[JUDGE])) if JUDGE in snapshots else set[str]()
     scorers = {digest for hop in SCORERS if hop in snapshots for digest in digests_in(snapshots[hop])}
     states: dict[Key, Counter[str]] = {}
-    told: dict[str, dict[Key, bool]] = {}  # by digest of a response: where it counts, and whether it was not read there
-    for row in _rows(grades, ("condition", "task", "rule", "state", "responses")):
+    truncated: Counter[Key] = Counter()
+    told: dict[str, list[Key]] = {}  # by digest of a response: where it was not read
+    for row in _rows(grades, ("condition", "task", "rule", "state", "truncated", "responses")):
         read = [digest for digest in msgspec.json.decode(row["responses"]) if digest not in scorers]
         if row["state"] == "ok" and not read:
             continue  # not asked of this item
         key = (row["condition"], row["task"], row["rule"])
         states.setdefault(key, Counter())[row["state"]] += 1
+        truncated[key] += row["truncated"]
         heard = next((digest for digest in read if digest in judges), read[-1] if read else None)
-        if heard is not None:
-            told.setdefault(heard, {})[key] = row["state"] == "unparsable"
-    truncated: Counter[Key] = Counter()
+        if heard is not None and row["state"] == "unparsable":
+            told.setdefault(heard, []).append(key)
     why: dict[Key, Counter[str]] = {}
     examples: dict[Key, dict[str, list[tuple[str, str]]]] = {}
     for path in snapshots.values():
         for row in _rows(path, ("digest", "request_id", "finish_reason", "text")):
-            keys = told.get(row["digest"], {})
-            truncated.update(list(keys) if row["finish_reason"] == "length" else ())
-            of = [key for key, is_unread in keys.items() if is_unread]
-            reason = why_unread(row["text"] or "", row["finish_reason"]) if of else ""
-            for key in of:
+            keys = told.get(row["digest"], [])
+            reason = why_unread(row["text"] or "", row["finish_reason"]) if keys else ""
+            for key in keys:
                 why.setdefault(key, Counter())[reason] += 1
                 such = examples.setdefault(key, {}).setdefault(reason, [])
                 if len(such) < EXAMPLES:

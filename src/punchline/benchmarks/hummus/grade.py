@@ -27,7 +27,7 @@ def signature(task: str, rule: Rule, scorer: str | None = None) -> str:
         parts.append("words:set, lower case")
     if task == "explanation":
         parts.append(ngrams.signature(("rouge1", "rouge2"), stemmer=False) + ":f1")
-    return "|".join((*parts, "v:3"))
+    return "|".join((*parts, "v:4"))
 
 
 def _cosine(answered: Answered, task: str, found: Sequence[str]) -> tuple[dict[str, float], list[Verdict]]:

@@ -12,7 +12,7 @@ from punchline.benchmarks.humorbench.texts import normal
 from punchline.core.records import Response, Rule, sha256
 from punchline.score.length import tokenizer
 
-VERSION: dict[Rule, int] = {"released": 1, "paper": 2}  # of the reading
+VERSION: dict[Rule, int] = {"released": 1, "paper": 3}  # of the reading
 
 
 def signature(rule: Rule, judge: str | None) -> str:

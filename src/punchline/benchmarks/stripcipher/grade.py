@@ -13,7 +13,7 @@ from punchline.core.records import Rule
 
 def signature(task: str, rule: Rule) -> str:
     """What names all that changes a grade's values."""
-    return f"{'sequence' if task == 'reordering_generation' else 'option'}|rule:{rule}|v:3"
+    return f"{'sequence' if task == 'reordering_generation' else 'option'}|rule:{rule}|v:4"
 
 
 def _sequence(mark: Mark, right: list[int]) -> Mark:
