@@ -611,3 +611,12 @@ def test_long_answers_take_no_longer_than_they_are(text: str) -> None:
     for task in asked:
         answers.read(task, text, "nyc-combi-1")
     is_met(joint_fields(text).get("is_met", ""))
+
+
+def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
+    answer = '[{"bbox_2d": [56, 28, 280, 140], "label": "cat"}]'
+    (thousandths,) = box_list(answer, (570, 275)) or ()
+    assert thousandths == pytest.approx((0.028, 0.056, 0.112, 0.224))
+    (pixels,) = box_list(answer, (570, 275), "qwen2.5-vl-7b") or ()
+    assert pixels == pytest.approx((0.1, 0.1, 0.4, 0.4))  # of 560 x 280
+    assert box_list("[0.1, 0.2, 0.3, 0.4]", (570, 275), "qwen2.5-vl-7b") == ((0.1, 0.2, 0.3, 0.4),)

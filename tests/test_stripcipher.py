@@ -729,7 +729,7 @@ def drafted(item: Item) -> list[review.Draft]:
         text = (
             f"draft {number}" if request.task != "both" else "Options in Q1:\nA. x\nB. y\nC. z\nD. w\nRight Answer 1: D"
         )
-        said.append(answer(request, text))
+        said.append(answer(request, f"<think>A draft?</think>\n{text}"))
     return review.drafts(asked, said, "gpt-4o")
 
 

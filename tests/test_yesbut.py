@@ -217,7 +217,7 @@ def test_chained_requests() -> None:
     (item,) = items(corpus())
     asked = {r.task: r for r in requests(item) if r.condition == "default"}
     own = {
-        "description_1": answer(asked["description_1"], " Mine. "),
+        "description_1": answer(asked["description_1"], "<think>Yours?</think> Mine. "),
         "description_2": answer(asked["description_2"], "  "),
         "description_3": answer(asked["description_3"], None, "failed"),
     }

@@ -62,6 +62,7 @@ class Answered(NamedTuple):
     rule: Rule
     verdicts: Mapping[str, Verdict] | None  # by id of the judge's request; None: nobody was asked
     condition: str
+    model: str = ""
 
     def mark(self, task: str, signature: str, asked: str | None = None) -> Mark:
         """The answer to a task, or to the one that was asked in its place: not scored, nothing read."""
@@ -125,7 +126,7 @@ def grades(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Gr
                 parsed=mark.parsed,
                 values=mark.values,
             )
-            for mark in marks(Answered(responses, item, gold, rule, verdicts, condition))
+            for mark in marks(Answered(responses, item, gold, rule, verdicts, condition, model))
         ]
 
     return grade_item

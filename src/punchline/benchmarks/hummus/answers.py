@@ -203,10 +203,17 @@ def repeats_example(found: Sequence[str]) -> bool:
     return all(one.lower() in EXAMPLES for one in found)
 
 
-def box_list(answer: str, size: tuple[int, int] | None = None) -> tuple[boxes.Box, ...] | None:
+_PIXELS = re.compile(r"qwen2[._]5[-_]?vl", re.IGNORECASE)  # families whose corners are pixels, by a card's name
+_PATCH = 28  # to multiples of which Qwen2.5-VL scales pictures (arXiv:2502.13923, section 2.1.1)
+
+
+def box_list(answer: str, size: tuple[int, int] | None = None, model: str = "") -> tuple[boxes.Box, ...] | None:
     """Boxes of an answer as shares of the image, cut to it; None where it has none. `size`: the image's width and
-    height, where pixels are to be read."""
-    return boxes.boxes(answer, size).value
+    height, where pixels are to be read; corners in pixels are those of the picture as the `model` saw it."""
+    if size is None or not _PIXELS.search(model):
+        return boxes.boxes(answer, size).value
+    wide, high = (max(_PATCH, round(side / _PATCH) * _PATCH) for side in size)
+    return boxes.boxes(answer, (wide, high), "pixels").value
 
 
 def _of_instructions(task: str, text: str) -> bool:
@@ -312,11 +319,11 @@ def _shown(item: Item) -> tuple[str, str]:
     return str(item.fields["caption"]), str(item.fields.get("description") or "")
 
 
-def reading(task: str, text: str, gold: Gold, item: Item) -> tuple[Any, ...] | None:
-    """What is read out of one answer, as a tuple; None where nothing is."""
+def reading(task: str, text: str, gold: Gold, item: Item, model: str = "") -> tuple[Any, ...] | None:
+    """What is read out of one answer of a model, as a tuple; None where nothing is."""
     known = [one.lower() for one in gold.values.get("metaphors", ())]
     size = (item.images[0].width, item.images[0].height) if item.images else None
-    return read(task, text, item.item_id, known, _shown(item), size)
+    return read(task, text, item.item_id, known, _shown(item), size, model)
 
 
 def read(
@@ -326,6 +333,7 @@ def read(
     known: Sequence[str] = (),
     shown: Sequence[str] = (),
     size: tuple[int, int] | None = None,
+    model: str = "",
 ) -> tuple[Any, ...] | None:
     """What is read out of the text of an answer, thoughts apart; None where nothing is. `known`: gold metaphors, in
     lower case: one that is the prompt's example may be repeated. `shown`: the caption and the description that the
@@ -341,7 +349,7 @@ def read(
         found = named(text, shown)
         return None if found is None or (repeats_example(found) and not {*known} & {*map(str.lower, found)}) else found
     if task == "image_bbox":
-        return box_list(text, size)
+        return box_list(text, size, model)
     if task == "image_label":
         name = object_name(text, shown)
         return None if name is None else (name,)
@@ -351,7 +359,7 @@ def read(
     return None if said is None else (said,)
 
 
-def joint_readings(text: str, gold: Gold, item: Item) -> dict[str, tuple[Any, ...] | None]:
+def joint_readings(text: str, gold: Gold, item: Item, model: str = "") -> dict[str, tuple[Any, ...] | None]:
     """What is read out of a joint answer, by task. The three other tasks are there only where it says Yes or WIDLII:
     the guidelines end there otherwise."""
     fields = joint_fields(thoughts.without(text))
@@ -365,7 +373,7 @@ def joint_readings(text: str, gold: Gold, item: Item) -> dict[str, tuple[Any, ..
             ("image_bbox", "image_hl"),
             ("caption_hl", "text_hl"),
         ):
-            found[task] = reading(task, fields.get(field, ""), gold, item)
+            found[task] = reading(task, fields.get(field, ""), gold, item, model)
     return found
 
 

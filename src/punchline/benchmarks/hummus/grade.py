@@ -91,10 +91,10 @@ def marks(answered: Answered) -> Iterator[Mark]:
             yield mark
             continue
         if asked == JOINT:
-            joint = joint_readings(mark.text, gold, answered.item) if joint is None else joint
+            joint = joint_readings(mark.text, gold, answered.item, answered.model) if joint is None else joint
             readings = joint
         else:
-            readings = {task: reading(task, mark.text, gold, answered.item)}
+            readings = {task: reading(task, mark.text, gold, answered.item, answered.model)}
         found = readings.get(task)
         if found is not None:
             mark.scored, mark.values = True, {"success": 1.0, **_scores(task, found, gold, rule)}

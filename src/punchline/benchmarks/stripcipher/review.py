@@ -23,6 +23,7 @@ from punchline.benchmarks.stripcipher.words import plain
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Item, Request, Response
 from punchline.core.storage import csv_text, parse_csv
+from punchline.read import thoughts
 
 CONDITION = "draft"
 KINDS = ("answer", "distractor")
@@ -101,7 +102,7 @@ def parse_both(answer: str) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def drafts(requests: Sequence[Request], responses: Sequence[Response], drafted_by: str) -> list[Draft]:
-    """The texts in a model's answers to draft_requests, one for one; without what is empty, failed or said twice."""
+    """The texts in a model's answers to draft_requests, one for one; without thoughts, what is empty, failed, said twice."""
     made: dict[tuple[str, str, str], Draft] = {}
 
     def add(item_id: str, task: str, kind: str, text: str) -> None:
@@ -112,14 +113,15 @@ def drafts(requests: Sequence[Request], responses: Sequence[Response], drafted_b
     for request, response in zip(requests, responses, strict=True):
         if response.state != "ok":
             continue
+        said = thoughts.off(response.text or "").text
         if request.task == BOTH:
-            for task, (answer, others) in parse_both(response.text or "").items():
+            for task, (answer, others) in parse_both(said).items():
                 add(request.item_id, task, "answer", answer)
                 for text in others:
                     add(request.item_id, task, "distractor", text)
         else:
             kind, _, task = request.task.partition("_")
-            add(request.item_id, task, kind, response.text or "")
+            add(request.item_id, task, kind, said)
     return list(made.values())
 
 

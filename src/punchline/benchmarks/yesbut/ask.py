@@ -10,6 +10,7 @@ from punchline.bench.task import Task
 from punchline.benchmarks.yesbut import ASKED, CHAINED, LENT, PROMPTS
 from punchline.core.benchmark import DEFAULT, filled
 from punchline.core.records import Item, Request, Response
+from punchline.read import thoughts
 
 TEXTS = prompts(__package__)
 
@@ -36,12 +37,13 @@ def chained_requests(item: Item, responses: Mapping[str, Mapping[str, Response]]
     """Image and the model's own description, in answer to prompt k, for prompt k of the three other tasks.
 
     The paper does not say which description goes where; the released scripts load one author's prompts, description and
-    questions alike, for a run. An empty description is none.
+    questions alike, for a run. Thoughts are no part of a
+    description, and an empty one is none.
     """
     asked = []
     for k in PROMPTS:
         answer = responses.get(DEFAULT, {}).get(f"description_{k}")
-        description = (answer.text or "").strip() if answer is not None and answer.state == "ok" else ""
+        description = thoughts.off(answer.text or "").text if answer is not None and answer.state == "ok" else ""
         tasks = (task for task in ASKED if task.condition in CHAINED and task.name.endswith(f"_{k}"))
         asked += [_request(item, task, description) for task in tasks if description]
     return asked
