@@ -139,8 +139,19 @@ def test_bases_are_cards(cards: dict[str, ModelCard]) -> None:
 def test_a_thinking_budget_leaves_room_for_the_answer(cards: dict[str, ModelCard]) -> None:
     budgets = {n: c.options["thinking_budget"] for n, c in cards.items() if "thinking_budget" in c.options}
     assert sorted(budgets.values()) == [50, 200, 400, 600, 1000, 1024, 2000, 2048, 4096, 8192, 16384]
-    for name, budget in budgets.items():
-        assert int(cards[name].sampling["max_tokens"] or 0) >= budget + 1024
+    assert all(cards[name].thinking_tokens >= budget for name, budget in budgets.items())
+
+
+def test_thinking_models_have_room_and_their_thoughts_are_told_apart(cards: dict[str, ModelCard]) -> None:
+    thinking = {name: card for name, card in cards.items() if card.thinking_tokens}
+    assert len(thinking) == 31
+    for name, card in cards.items():
+        effort = card.options.get("reasoning_effort") or card.options.get("thinking_budget")
+        assert name in thinking or not effort
+    for name, card in thinking.items():
+        assert "max_tokens" not in card.sampling, f"{name}: a task's own limit counts"
+        assert card.engine != "vllm" or "--reasoning-parser" in card.options["extra_args"], name
+        assert bool(card.options.get("stream")) == ("dashscope" in card.options.get("base_url", "")), name
 
 
 def test_sampling_is_as_printed(cards: dict[str, ModelCard]) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.servers import misbehaving
 
@@ -510,6 +511,17 @@ def test_why_an_answer_ended_is_said_in_one_vocabulary(
 ) -> None:
     reply = chat.read_reply(json.dumps({"choices": [{"message": said, "finish_reason": word}]}).encode())
     assert (reply.state, reply.text, reply.finish_reason) == (state, text, finish)
+
+
+def test_thoughts_have_room_beside_the_answer(server: Served, tmp_path: Path) -> None:
+    plain, asked = card(server), many(1, "room")
+    thinking = msgspec.structs.replace(plain, thinking_tokens=1000)
+    own = msgspec.structs.replace(thinking, sampling={"max_tokens": 9})
+    limits = [load(of, 0).parameters(asked[0])["max_tokens"] for of in (plain, thinking, own)]
+    assert limits == [64, 1064, 1009]
+    assert "max_tokens" not in load(msgspec.structs.replace(own, sampling={"max_tokens": None}), 0).parameters(asked[0])
+    assert len({model_key(load(of, 0), of, "b") for of in (plain, thinking, own)}) == 3
+    assert ModelCard(**thinking.asked() | {"papers": {}}).thinking_tokens == 1000
 
 
 def test_answers_in_parts_and_hostile_bodies() -> None:

@@ -151,7 +151,8 @@ def check_files(card: ModelCard, engine: Engine, fetched: Callable[[str], object
 def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:
     """Sampling parameters of one request: what it asks for, and before that what the card says for its benchmark.
 
-    A seed, where there is one, is that of sample 0; the samples after it count up.
+    The limit of tokens is an answer's; a thinking model's thoughts have theirs on top. A seed, where there is one, is
+    that of sample 0; the samples after it count up.
     """
     chosen: dict[str, Scalar] = {
         "temperature": request.sampling.temperature,
@@ -161,6 +162,8 @@ def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:
     }
     if isinstance(chosen.get("seed"), int):
         chosen["seed"] = int(chosen["seed"] or 0) + request.sample
+    if isinstance(chosen["max_tokens"], int):
+        chosen["max_tokens"] += card.thinking_tokens
     return chosen
 
 
@@ -176,12 +179,14 @@ class Computed(Protocol):
 def model_key(engine: Engine, card: ModelCard, benchmark: str) -> str:
     """model_key: sha256 of all that can change an answer but the request.
 
-    The engine's name and identity, the card's sampling parameters for the benchmark, and the code of an engine whose
-    answers are computed here.
+    The engine's name and identity, the card's sampling parameters for the benchmark and its room for thoughts, and the
+    code of an engine whose answers are computed here.
     """
     key = {"engine": engine.name, **engine.identity()}
     if sampling := card.sampling_for(benchmark):
         key["sampling"] = sampling
+    if card.thinking_tokens:
+        key["thinking_tokens"] = card.thinking_tokens
     if isinstance(engine, Computed):
         key["code"] = engine.code(benchmark)
     return digest_of(key)

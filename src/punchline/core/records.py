@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -272,6 +272,7 @@ class ModelCard(Record, frozen=True, kw_only=True):
     engine: str
     options: dict[str, Any] = {}  # what the engine needs; checked by the engine
     sampling: dict[str, Scalar] = {}  # goes before what a benchmark asks for
+    thinking_tokens: Annotated[int, msgspec.Meta(ge=0)] = 0  # room for thoughts, on top of what an answer may have
     modality: tuple[Literal["text", "image"], ...] = ("text", "image")  # what the model reads
     context: int | None = None  # tokens
     images_per_prompt: int | None = None
@@ -304,5 +305,5 @@ class ModelCard(Record, frozen=True, kw_only=True):
     def asked(self) -> dict[str, Any]:
         """The part of the card that can change an answer, as plain data; `ModelCard` can be made of it again."""
         papers = {name: {"sampling": paper.sampling} for name, paper in self.papers.items() if paper.sampling}
-        fields = ("name", "folder", "engine", "options", "sampling", "modality", "context", "images_per_prompt")
-        return {field: getattr(self, field) for field in fields} | {"papers": papers}
+        fields = ("name", "folder", "engine", "options", "sampling", "thinking_tokens", "modality", "context")
+        return {field: getattr(self, field) for field in (*fields, "images_per_prompt")} | {"papers": papers}

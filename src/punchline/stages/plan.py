@@ -91,7 +91,7 @@ class _Asking:
         """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
         if hop.name != JUDGE:
             return self._row(hop.name, card, [], [], {}, {}, "hangs on answers that are not there yet")
-        usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024)
+        usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024) + card.thinking_tokens
         return self._row(hop.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
 
     def _row(

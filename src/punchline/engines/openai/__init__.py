@@ -30,7 +30,8 @@ OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 PACKAGES = ("openai", "aiohttp")
 REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
-FIXED = ("model", "messages", "stream", "n")  # what an answer is read by; extra_body may not change it
+STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
+FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -63,6 +64,7 @@ class Options(Record, frozen=True, kw_only=True):
     thinking_budget: Annotated[int, msgspec.Meta(ge=-1)] | None = None
     thinking_style: Literal["gemini", "anthropic", "openrouter", "qwen"] | None = None
     search: bool = False
+    stream: bool = False
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     extra_body: dict[str, Any] = msgspec.field(default_factory=dict)
     concurrency: Count = 16
@@ -119,6 +121,8 @@ class OpenAI:
             body["reasoning_effort"] = options.reasoning_effort
         if options.search:
             body["web_search_options"] = {}
+        if options.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
         budget = options.thinking_budget
         shapes: dict[str | None, dict[str, Any]] = {
             None: {},
@@ -190,7 +194,7 @@ class OpenAI:
         messages = chat.messages(request, images)
         return {"model": self.options.id, "messages": messages, **self.parameters(request)}
 
-    def client(self, most: int = REPLY_BYTES) -> openai.AsyncOpenAI:
+    def client(self, most: int | None = None) -> openai.AsyncOpenAI:
         """A client for the event loop that runs; `most`: bytes of a reply that it reads. Its own retries are off: they
         know nothing of budgets."""
         import httpx2
@@ -198,6 +202,7 @@ class OpenAI:
 
         from punchline.engines.openai import wire
 
+        most = most or (STREAM_BYTES if self.options.stream else REPLY_BYTES)
         timeouts = self.options.timeouts
         limits = httpx2.Limits(max_connections=self.options.concurrency + 8)
         timeout = openai.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
@@ -351,6 +356,8 @@ def _options(card: ModelCard, file: str) -> Options:
     for name in FIXED:
         if name in options.extra_body:
             raise PunchlineError(f"extra_body may not hold {name!r}", file=file, field="extra_body")
+    if options.stream and options.batch:
+        raise PunchlineError("a batch is not streamed", file=file, field="stream", way_out="Write one of the two")
     if (options.thinking_budget is None) != (options.thinking_style is None):
         raise PunchlineError(
             "thinking_budget and thinking_style go together",

@@ -140,7 +140,7 @@ class Calls:
         try:
             async with asyncio.timeout(total):
                 raw = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
-            reply = chat.read_reply(raw.content)
+            reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
             return _Answer(reply, raw.headers.get("x-request-id") or reply.id)
         except chat.Unusable as error:
             return _Fault("again", self._clean(f"HTTP 200: {error}"))

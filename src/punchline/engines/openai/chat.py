@@ -30,6 +30,8 @@ TOKENS_MOST = 10**9  # of one call; a count beyond it is none
 WORDS_MOST = 4000  # characters of a server's words that are looked at
 REASON_LENGTH = 300  # characters of a server's words that are passed on
 
+STREAMED = ("content", "refusal", "reasoning_content", "reasoning")  # texts that come piece by piece
+
 _TOO_LONG = re.compile(
     r"context[ _](length|window)|too long|too many (input |prompt )?tokens"
     r"|(request|image|payload|body) .{0,20}too large|exceed\w* .{0,40}(context|input token|prompt)",
@@ -137,12 +139,9 @@ def read_reply(content: bytes) -> Reply:
     A null text that was cut off at max_tokens (all of them went into reasoning), or that ended after reasoning, is the
     answer "": asking again would give the same. Any other null text is unusable.
     """
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise Unusable("empty body" if not content.strip() else "the body is not JSON") from error
-    if not isinstance(body, dict) or not isinstance(body.get("choices"), list) or not body["choices"]:
-        said = read_refusal(200, content).message if isinstance(body, dict) and body.get("error") else ""
+    body = _parsed(content)
+    if not isinstance(body.get("choices"), list) or not body["choices"]:
+        said = read_refusal(200, content).message if body.get("error") else ""
         raise Unusable(f"no answer in the body{': ' + said if said else ''}")
     choice = body["choices"][0]
     message = choice.get("message") if isinstance(choice, dict) else None
@@ -159,18 +158,66 @@ def read_reply(content: bytes) -> Reply:
     }
     if finish == FILTERED:
         return Reply(state="refused", reason=FILTERED, **about)
-    text = message.get("content")
-    if isinstance(text, list):  # some servers answer in parts, their reasoning apart
-        parts = (part for part in text if isinstance(part, dict) and part.get("type") == "text")
-        text = "".join(str(part.get("text", "")) for part in parts)
+    text = _joined(message.get("content"))
     if not text and isinstance(message.get("refusal"), str) and message["refusal"]:
         return Reply(state="refused", reason=message["refusal"], **about)
-    thought = message.get("reasoning_content") or message.get("reasoning")
+    thought = any(message.get(name) for name in STREAMED[2:])
     if text is None and (finish == LENGTH or (finish == "stop" and thought)):
         text = ""
-    if not isinstance(text, str):
+    if text is None:
         raise Unusable(f"no text in the answer (finish_reason {finish})")
     return Reply(state="ok", text=text, **about)
+
+
+def whole(stream: bytes) -> bytes:
+    """The reply that a stream of server-sent events adds up to; a reply that was not streamed as it is.
+
+    Raises Unusable for a stream that breaks off, or that brings an error.
+    """
+    if stream.lstrip()[:1] in (b"{", b"["):
+        return stream
+    lines = [line for line in re.split(rb"\r\n|\n|\r", stream) if line.startswith(b"data:")]
+    body: dict[str, Any] = {}
+    choice: dict[str, Any] = {}
+    pieces: dict[str, list[str]] = {}
+    done = False
+    for line in lines:
+        data = line.removeprefix(b"data:").strip()
+        done = done or data == b"[DONE]"
+        if done:
+            break
+        chunk = _parsed(data)
+        if chunk.get("error"):
+            raise Unusable(f"the stream brought an error: {read_refusal(200, data).message}")
+        body |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
+        choices = chunk.get("choices")
+        first = choices[0] if isinstance(choices, list) and choices else None  # the chunk with usage has none
+        piece: dict[str, Any] = first if isinstance(first, dict) else {}
+        choice |= {name: value for name, value in piece.items() if value is not None}
+        delta = piece.get("delta")
+        for name in STREAMED:
+            if isinstance(delta, dict) and (said := _joined(delta.get(name))) is not None:
+                pieces.setdefault(name, []).append(said)
+    if not done and choice.get("finish_reason") is None:
+        raise Unusable("the stream broke off")
+    message = {name: "".join(said) for name, said in pieces.items()}
+    return json.dumps({**body, "choices": [{**choice, "message": message}]}).encode()
+
+
+def _joined(content: Any) -> str | None:
+    """The text of an answer, which some servers give in parts, their reasoning apart."""
+    if isinstance(content, list):
+        parts = (part for part in content if isinstance(part, dict) and part.get("type") == "text")
+        return "".join(str(part.get("text", "")) for part in parts)
+    return _text(content)
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Unusable("empty body" if not content.strip() else "the body is not JSON") from error
+    return body if isinstance(body, dict) else {}
 
 
 def _text(value: Any) -> str | None:
