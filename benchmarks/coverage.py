@@ -19,6 +19,7 @@ import numpy as np
 
 from punchline.bench.column import deviation
 from punchline.benchmarks.hummus.dataset import F1
+from punchline.core.intervals import interval
 from punchline.core.stats import (
     COEFFICIENT,
     DIFFERENCE,
@@ -29,8 +30,8 @@ from punchline.core.stats import (
     Estimate,
     Kind,
     Median,
+    Spread,
     Value,
-    interval,
     mean,
     total,
 )
@@ -140,6 +141,20 @@ def counts(random: Random, n: int) -> tuple[Array, Array]:
     return (random.random(n) < 0.02).astype(float)[:, None], np.arange(n)
 
 
+def prompts(effects: Sequence[float]) -> Callable[[Random, int], tuple[Array, Array]]:
+    """Right or wrong on three prompts about the same item, which is easy or hard for all three; an effect a prompt."""
+
+    def draw(random: Random, n: int) -> tuple[Array, Array]:
+        ease = random.normal(0.6, 0.25, n)[:, None] + np.array(effects)
+        return np.concatenate([random.random((n, 3)) < ease, np.ones((n, 3))], axis=1).astype(float), np.arange(n)
+
+    return draw
+
+
+def by_prompt(columns: Array) -> Array:
+    return columns[..., :3] / columns[..., 3:]
+
+
 CASES = [
     Case("mean, p = .9", right(0.9), mean, SHARE, truth=0.9),
     Case("mean, p = .98", right(0.98), mean, SHARE, truth=0.98),
@@ -159,6 +174,8 @@ CASES = [
     ),
     Case("difference of .6 and .5, paired", pairs(0.6, 0.5, 0.4), APART, DIFFERENCE, truth=0.1),
     Case("Krippendorff's alpha, interval", raters, alpha_of((1, 2, 3, 4, 5), "interval"), COEFFICIENT),
+    Case("SD over three prompts that differ", prompts((-0.1, 0.0, 0.1)), Spread(by_prompt), SHARE),
+    Case("SD over three prompts that do not", prompts((0.0, 0.0, 0.0)), Spread(by_prompt), SHARE, truth=0.0),
     Case("median of 1 to 7", likert, Median((1, 2, 3, 4, 5, 6, 7)), POSITIVE, truth=5.0),
 ]
 

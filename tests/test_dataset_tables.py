@@ -27,7 +27,7 @@ from punchline.benchmarks.pixelhumor.dataset import (
     words,
 )
 from punchline.core.errors import PunchlineError
-from punchline.core.stats import interval
+from punchline.core.intervals import interval
 from punchline.core.storage import parse_csv
 from punchline.score.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 

@@ -17,8 +17,9 @@ from punchline.bench.table import Row, key_text
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
 from punchline.benchmarks.pixelhumor.grade import GRADED, grade_item
+from punchline.core.intervals import interval
 from punchline.core.records import RULES, Gold, Grade, Item, Response, Rule, State
-from punchline.core.stats import Estimate, interval
+from punchline.core.stats import Estimate
 from punchline.score import labels
 
 TABLES = {name: table for name, table in pixelhumor.TABLES.items() if table.by_model}

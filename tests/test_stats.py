@@ -13,6 +13,7 @@ from scipy import stats as distributions
 
 from punchline.bench.column import deviation
 from punchline.core.errors import PunchlineError
+from punchline.core.intervals import difference, interval
 from punchline.core.stats import (
     COEFFICIENT,
     COUNT,
@@ -29,9 +30,8 @@ from punchline.core.stats import (
     Kind,
     MeanOf,
     Median,
-    difference,
+    Spread,
     influence,
-    interval,
     mean,
     percent,
     total,
@@ -281,6 +281,42 @@ def test_a_median_is_where_the_distribution_crosses() -> None:
     low, high = interval(of(counts, Median(scale)))
     assert low <= exact.low and exact.high <= high  # type: ignore[operator]
     assert high - low <= exact.high - exact.low + 1  # type: ignore[operator]
+
+
+def by_prompt(columns: Array) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(columns[..., :3] / columns[..., 3:])
+
+
+def prompts(right: Array) -> Estimate:
+    """Of answers to three prompts about each item, [n, 3]; NaN where there is none."""
+    return of(np.concatenate([np.nan_to_num(right), ~np.isnan(right)], axis=1), Spread(by_prompt), SHARE)
+
+
+def test_a_spread_of_two_prompts_is_a_t_tests() -> None:
+    """Two means d apart have the SD d / root 2; d / error is near normal, and so its size is folded normal."""
+    random = np.random.default_rng(0)
+    right = (random.random((400, 3)) < [0.5, 0.7, 0.0]).astype(float)
+    right[:, 2] = np.nan
+    made = prompts(right)
+    d = right[:, 1] - right[:, 0]
+    error, reach = float(distributions.sem(d)), distributions.norm.ppf(0.975)
+    assert made.point() == pytest.approx(d.mean() / np.sqrt(2))
+    low, high = (float(limit or 0) * np.sqrt(2) / error for limit in interval(made))
+    size = float(d.mean()) / error
+    assert (low, high) == pytest.approx((size - reach, size + reach), rel=1e-3)
+
+
+def test_a_spread_that_chance_explains_holds_0_and_has_a_width() -> None:
+    right = np.random.default_rng(1).random((50, 3)) < 0.5
+    low, high = interval(prompts(right.astype(float)))
+    assert low == 0 and high is not None and high > (prompts(right.astype(float)).point() or 0)
+    alike = np.repeat(right[:, :1].astype(float), 3, axis=1)
+    assert prompts(alike).point() == pytest.approx(0, abs=1e-12)
+    assert interval(prompts(alike)) == pytest.approx((0, 1 - 0.025 ** (1 / 50)))
+    one = alike.copy()
+    one[:, 1:] = np.nan
+    assert prompts(one).point() is None and interval(prompts(one)) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats as distributions
 
-from punchline.core.stats import ALPHA, Array, Estimate, Influence, difference, influence, interval
+from punchline.core.intervals import difference, interval
+from punchline.core.stats import ALPHA, Array, Estimate, Influence, influence
 
 RESAMPLES = 9_999  # of the permutation test, which is exact where there are no more swaps
 POWER = 0.8

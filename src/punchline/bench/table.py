@@ -15,8 +15,9 @@ import numpy.typing as npt
 from punchline.bench.column import Column, estimates
 from punchline.bench.frame import TRUNCATED, Flags, Frame, Scope
 from punchline.core.benchmark import DEFAULT
+from punchline.core.intervals import NONE, interval
 from punchline.core.records import RULES, STATES, Cell, ModelCard, Rule, Scalar, digest_of_all, sha256
-from punchline.core.stats import NONE, Estimate, interval
+from punchline.core.stats import Estimate
 
 
 @dataclass(frozen=True)

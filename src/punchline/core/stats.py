@@ -1,4 +1,4 @@
-"""Estimates from sufficient statistics, and their 95 % intervals by cluster, without resampling (docs/intervals.md)."""
+"""Estimates from sufficient statistics, and what they owe to each cluster of items."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats as distributions
 
 from punchline.core.errors import PunchlineError
 
 Array = npt.NDArray[np.float64]
 Value = Callable[[Array], Array]
-Interval = tuple[float, float] | tuple[None, None]
-NONE: Interval = None, None
 
 ALPHA = 0.05
 VERSION = 1  # of the methods
@@ -90,6 +87,38 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """The standard deviation of several values of the same statistics, of those that are there.
+
+    `each`: maps statistics [..., k] to the values [..., m]. `ddof`: 1 for a sample's deviation, 0 for a population's.
+    """
+
+    each: Value
+    ddof: int = 1
+
+    def __call__(self, columns: Array) -> Array:
+        values = self.each(columns)
+        count = (~np.isnan(values)).sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centre = np.nansum(values, axis=-1) / count
+            squares = np.nansum((values - centre[..., None]) ** 2, axis=-1)
+            return np.asarray(
+                np.sqrt(squares / np.where(count > self.ddof, count - self.ddof, np.nan)), dtype=np.float64
+            )
+
+
+@dataclass(frozen=True)
+class Nth:
+    """One of several values."""
+
+    of: Value
+    place: int
+
+    def __call__(self, columns: Array) -> Array:
+        return self.of(columns)[..., self.place]
+
+
+@dataclass(frozen=True)
 class Median:
     """The median, from how often each value of an ascending scale was given; of two middle values their mean."""
 
@@ -159,7 +188,7 @@ class Estimate:
     @property
     def method(self) -> str:
         """The method of its interval."""
-        own = {MeanOf: "mover", Median: "woodruff"}.get(type(self.value))
+        own = {MeanOf: "mover", Median: "woodruff", Spread: "steiger"}.get(type(self.value))
         return own if own and self.bounds.method != "none" else self.bounds.method
 
     @property
@@ -240,141 +269,3 @@ def _check(estimate: Estimate, values: Array) -> None:
             f"a value from {least:g} to {most:g} where its column says {low:g} to {high:g}",
             way_out="Declare the column's kind (core/stats.py): POSITIVE, say, for what has no upper bound",
         )
-
-
-# ------------------------------------------------------------------------------------------------------------ intervals
-
-
-def _quantile(count: int) -> float:
-    return float(distributions.t.ppf(1 - ALPHA / 2, count - 1))
-
-
-def _korn_graubard(share: float, of: Influence, width: float = 1.0, spread: float | None = None) -> tuple[float, float]:
-    """Clopper and Pearson's interval for as many items as would have this variance.
-
-    Korn and Graubard, Survey Methodology 1998: with the degrees of freedom of the clusters. `width`: of the range that
-    the influences are in. Where all clusters agree, each of them is an item. `spread`: the share that the variance is
-    of, where that is another one.
-    """
-    of_which = share if spread is None else spread
-    size, variance = float(of.clusters), of.variance / width**2
-    if variance > 0 and 0 < of_which < 1:
-        size = of_which * (1 - of_which) / variance
-        size *= (float(distributions.norm.ppf(1 - ALPHA / 2)) / _quantile(of.clusters)) ** 2
-    hits = share * size
-    low = float(distributions.beta.ppf(ALPHA / 2, hits, size - hits + 1)) if hits > 0 else 0.0
-    high = float(distributions.beta.ppf(1 - ALPHA / 2, hits + 1, size - hits)) if hits < size else 1.0
-    return min(low, share), max(high, share)
-
-
-def _hall(value: float, of: Influence) -> tuple[float, float]:
-    """t intervals with the skewness transformed away (Hall, Journal of the Royal Statistical Society B 1992).
-
-    The skewness of a small sample is too small; it is taken 1 + 2 / sqrt(clusters) times, which keeps the coverage of
-    log-normal values (benchmarks/coverage.py). Where all clusters agree, at most 1 - 0.025^(1/clusters) of what was not
-    seen is otherwise, by as much as the value, or by 1 where that is 0.
-    """
-    count, variance = of.clusters, of.variance
-    if variance == 0:
-        reach = (1 - (ALPHA / 2) ** (1 / count)) * (abs(value) or 1.0)
-        return value - reach, value + reach
-    kept = of.each[of.each != 0]
-    second, third = float((kept**2).sum()) / count, float((kept**3).sum()) / count
-    skewness = third / second**1.5 * (1 + 2 / math.sqrt(count))
-    error, root = math.sqrt(variance), math.sqrt(count)
-
-    def inverse(quantile: float) -> float:
-        if abs(skewness) < 1e-6:
-            return quantile
-        shifted = 1 + skewness * (quantile / root - skewness / (6 * count))
-        return float(3 * root / skewness * (np.cbrt(shifted) - 1))
-
-    quantile = _quantile(count)
-    return value - inverse(quantile) * error, value - inverse(-quantile) * error
-
-
-def _bonett_price(value: float, of: Influence, reach: float) -> tuple[float, float]:
-    """t interval with two clusters more, whose differences are the largest that there can be, one each way.
-
-    Bonett and Price, Journal of Educational and Behavioral Statistics 2012, for the difference of paired shares.
-    """
-    count = of.clusters
-    centre = value * count / (count + 2)
-    squares = float((of.each**2).sum()) + count * (value - centre) ** 2 + 2 * (reach**2 + centre**2)
-    half = _quantile(count) * math.sqrt(squares / ((count + 1) * (count + 2)))
-    return centre - half, centre + half
-
-
-def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> Interval:
-    """Of a mean of values, from the intervals of these (Zou and Donner, Statistics in Medicine 2008)."""
-    points, reaches, moved = [], [], []
-    for part in parts:
-        of, point = influence(estimate, part), float(part(estimate.exact))
-        low, high = (estimate.bounds.low, estimate.bounds.high) if of is None else _limits(estimate, point, of)
-        points.append(point)
-        reaches.append((point - low, high - point))
-        moved.append(np.zeros(len(estimate.by_cluster)) if of is None else of.each)
-    lengths = np.array([math.sqrt(float((each**2).sum())) or 1.0 for each in moved])
-    together = np.array([[float((one * other).sum()) for other in moved] for one in moved]) / np.outer(lengths, lengths)
-    np.fill_diagonal(together, 1.0)
-    value = float(np.mean(points))
-    down, up = (np.array(reach) / len(parts) for reach in zip(*reaches, strict=True))
-    below, above = (math.sqrt(max(0.0, float(reach @ together @ reach))) for reach in (down, up))
-    return value - below, value + above
-
-
-def _woodruff(estimate: Estimate, median: Median) -> Interval:
-    """Of a median: where the distribution crosses the limits of a half (Woodruff, JASA 1952)."""
-    counts, point = estimate.exact, estimate.point()
-    below = np.cumsum(counts) / counts.sum()
-    places = np.array(median.scale) <= point
-    of = influence(estimate, lambda columns: (columns * places).sum(axis=-1) / columns.sum(axis=-1))
-    if of is None:
-        return NONE
-    limits = _korn_graubard(0.5, of, spread=float(below[places][-1]))
-    low, high = (median.scale[min(int((below < limit - EQUAL).sum()), len(below) - 1)] for limit in limits)
-    return low, high
-
-
-def _limits(estimate: Estimate, value: float, of: Influence) -> tuple[float, float]:
-    method, low, high = estimate.bounds
-    if method == "hall":
-        limits = _hall(value, of)
-    elif method == "bonett-price":
-        limits = _bonett_price(value, of, (high - low) / 2)
-    else:
-        width = high - low
-        share = min(1.0, max(0.0, (value - low) / width))
-        down, up = _korn_graubard(share, of, width)
-        limits = min(low + width * down, value), max(low + width * up, value)
-    return max(low, limits[0]), min(high, limits[1])
-
-
-def interval(estimate: Estimate) -> Interval:
-    """The 95 % interval of an estimate, by the method of its kind.
-
-    (None, None) where it is undefined, has none, or fewer than two clusters say anything of it.
-    """
-    value = estimate.point()
-    if value is None or estimate.method == "none":
-        return NONE
-    of = influence(estimate) if estimate.method != "woodruff" else None
-    if isinstance(estimate.value, Median):
-        return _woodruff(estimate, estimate.value)
-    if of is None:
-        return NONE
-    if isinstance(estimate.value, MeanOf):
-        low, high = _mover(estimate, estimate.value.parts)
-        assert low is not None and high is not None
-        return max(estimate.bounds.low, low), min(estimate.bounds.high, high)
-    return _limits(estimate, value, of)
-
-
-def difference(a: Estimate, b: Estimate) -> Estimate:
-    """The value of `a` less that of `b`, over the clusters of both."""
-    width, (method, low, high) = a.sums.shape[1], a.bounds
-    reach = max(high, b.bounds.high) - low
-    sums = np.zeros((a.n + b.n, width + b.sums.shape[1]))
-    sums[: a.n, :width], sums[a.n :, width:] = a.sums, b.sums
-    kind = Kind(method) if method in ("hall", "none") else Kind("bonett-price", -reach, reach)
-    return Estimate(sums, Difference(a.value, b.value, width), [*a.clusters, *b.clusters], kind=kind)

@@ -13,7 +13,7 @@ from punchline.bench.table import Row
 from punchline.benchmarks.hummus import DATASET, POSITIVE, TEST_SET
 from punchline.benchmarks.hummus.split import held_out
 from punchline.core.records import digest_of
-from punchline.core.stats import EXACT, Array, Estimate, MeanOf, Value, percent, total
+from punchline.core.stats import EXACT, Array, Estimate, MeanOf, Spread, Value, percent, total
 
 FIGURATIVE_METAPHORS = ("personification", "zoomorphism")  # figures that are metaphors themselves (section 5)
 
@@ -31,14 +31,15 @@ F1 = CLASSES | {"avg": MeanOf(tuple(CLASSES.values()))}
 
 def over_blocks(value: Value, blocks: int, spread: bool = False) -> Value:
     """Mean (or population SD) of `value` over `blocks` blocks of four sums."""
-    if isinstance(value, MeanOf) and not spread:
+
+    def each(columns: Array) -> Array:
+        return value(columns.reshape(*columns.shape[:-1], blocks, 4))
+
+    if spread:
+        return Spread(each, ddof=0)
+    if isinstance(value, MeanOf):
         return MeanOf(tuple(over_blocks(part, blocks) for part in value.parts))
-
-    def over(columns: Array) -> Array:
-        values = value(columns.reshape(*columns.shape[:-1], blocks, 4))
-        return np.asarray(values.std(axis=-1) if spread else values.mean(axis=-1), dtype=np.float64)
-
-    return over
+    return lambda columns: np.asarray(each(columns).mean(axis=-1), dtype=np.float64)
 
 
 def _loaded(files: Mapping[str, bytes]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:

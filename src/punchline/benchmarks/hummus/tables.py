@@ -16,7 +16,7 @@ from punchline.benchmarks.hummus.dataset import F1, over_blocks, random_rows, sp
 from punchline.benchmarks.hummus.scope import ANNOTATION, in_scope
 from punchline.benchmarks.hummus.split import held_out
 from punchline.core.benchmark import DEFAULT
-from punchline.core.stats import COEFFICIENT, EXACT, POSITIVE, mean, percent
+from punchline.core.stats import COEFFICIENT, EXACT, mean, percent
 
 COUNTS = ("tp", "fp", "fn", "tn")
 GOOD = {  # section 6.1: thresholds of a good answer
@@ -96,7 +96,7 @@ def _prompt_columns() -> list[Column]:
     columns = []
     for name, which in (("positive", "pos"), ("negative", "neg"), ("average", "avg")):
         columns.append(Column(name, PROMPT_TASKS, _over_prompts(which)))
-        columns.append(Column(f"{name}_sd", PROMPT_TASKS, _over_prompts(which, spread=True), kind=POSITIVE))
+        columns.append(Column(f"{name}_sd", PROMPT_TASKS, _over_prompts(which, spread=True)))
     count = Column("prompts", PROMPT_TASKS, _over_prompts(None), kind=EXACT)
     return [*columns, count, success(*PROMPT_TASKS)]
 

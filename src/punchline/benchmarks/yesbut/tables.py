@@ -15,7 +15,7 @@ from punchline.bench.ratings import RATINGS, Rating
 from punchline.bench.table import Row, Table, tables
 from punchline.benchmarks.yesbut import ANNOTATIONS, KINDS, NAME, PROMPTS
 from punchline.core.benchmark import DEFAULT
-from punchline.core.stats import EXACT, PERCENT, POSITIVE, REAL, Array, Estimate, Kind, mean, total
+from punchline.core.stats import EXACT, PERCENT, POSITIVE, REAL, Array, Estimate, Kind, Spread, mean, total
 from punchline.score.ngrams import word_tokens
 
 # Column's beginning: task, {end of the column: (value of a grade, scale)}. All but the judge's score in per cent.
@@ -52,14 +52,7 @@ def over_prompts(columns: Array) -> Array:
         return np.asarray(np.where(there, means, 0.0).sum(axis=-1) / there.sum(axis=-1), dtype=np.float64)
 
 
-def spread(columns: Array) -> Array:
-    """Standard deviation (n - 1) of the prompts' means; NaN for fewer than two prompts."""
-    means = _by_prompt(columns)
-    there = ~np.isnan(means)
-    apart = np.where(there, means - over_prompts(columns)[..., None], 0.0)
-    count = there.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.sqrt((apart**2).sum(axis=-1) / np.where(count > 1, count - 1, np.nan)), dtype=np.float64)
+spread = Spread(_by_prompt)  # of the prompts' means
 
 
 def _tasks(*measures: str) -> tuple[str, ...]:
@@ -138,7 +131,7 @@ def _columns(*measures: str) -> list[Column]:
         for name, kind, value, scale in _values([measure]):
             tasks, several = _tasks(measure), _by_item(kind, value, scale, several=True)
             made.append(Column(name, tasks, _by_item(kind, value, scale), over_prompts, KINDS_OF[value]))
-            made.append(Column(f"{name}_sd", tasks, several, spread, EXACT))
+            made.append(Column(f"{name}_sd", tasks, several, spread, KINDS_OF[value]))
             if value in ("bert", "gpt"):  # it rests on somebody else's answers
                 made.append(number(f"n_{name}", tasks, _comics(kind, value)))
     return [*made, number("prompts_least_n", (), _least(measures))]
@@ -253,7 +246,10 @@ _MEANS = (
     "Means over the prompts that have answers; column prompts says how many (1-3: some tasks one, some three). "
     "Each has the same weight: prompts_least_n is the number of comics of the one that rests on the fewest."
 )
-_SPREAD = "…_sd: standard deviation (n - 1) of the prompts' means; without an interval."
+_SPREAD = (
+    "…_sd: standard deviation (n - 1) of the prompts' means: how much hangs on the prompt. Its interval holds 0 where "
+    "the prompts differ by no more than chance has them differ."
+)
 _NEVER = "n_missing counts, too, comics that were not asked, for want of a description."
 _DESCRIBED = "Prompts with a description are those of the released code; the paper does not print them."
 _LENT = (
