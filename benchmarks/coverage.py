@@ -127,6 +127,10 @@ def log_normal(random: Random, n: int) -> Array:
     return random.lognormal(-1, 1, n)
 
 
+def heavier(random: Random, n: int) -> Array:
+    return random.lognormal(-1, 1.2, n)
+
+
 def half_zero(random: Random, n: int) -> Array:
     """Half of the answers have no error, the others log-normal ones."""
     return log_normal(random, n) * (random.random(n) < 0.5)
@@ -174,9 +178,10 @@ CASES = [
     ),
     Case("difference of .6 and .5, paired", pairs(0.6, 0.5, 0.4), APART, DIFFERENCE, truth=0.1),
     Case("Krippendorff's alpha, interval", raters, alpha_of((1, 2, 3, 4, 5), "interval"), COEFFICIENT),
+    Case("median of 1 to 7", likert, Median((1, 2, 3, 4, 5, 6, 7)), POSITIVE, truth=5.0),
     Case("SD over three prompts that differ", prompts((-0.1, 0.0, 0.1)), Spread(by_prompt), SHARE),
     Case("SD over three prompts that do not", prompts((0.0, 0.0, 0.0)), Spread(by_prompt), SHARE, truth=0.0),
-    Case("median of 1 to 7", likert, Median((1, 2, 3, 4, 5, 6, 7)), POSITIVE, truth=5.0),
+    Case("WER, log-normal, heavier", means(heavier), mean, POSITIVE, truth=float(np.exp(-1 + 1.2**2 / 2))),
 ]
 
 

@@ -21,6 +21,7 @@ from punchline.core.stats import (
     EXACT,
     PERCENT,
     POSITIVE,
+    RANKS,
     REAL,
     SHARE,
     Array,
@@ -213,7 +214,7 @@ def test_skewness_moves_an_interval_up() -> None:
     values = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.4, 0.1, 2.5, 0.2, 0.9])
     low, high = interval(estimate(list(values), kind=REAL))
     n, error = len(values), distributions.sem(values)
-    skewness = float(distributions.skew(values)) * (1 + 2 / math.sqrt(n))
+    skewness = float(distributions.skew(values)) * (1 + 3 / math.sqrt(n))
     for limit, quantile in ((low, 0.975), (high, 0.025)):
         t = (values.mean() - limit) / error  # type: ignore[operator]
         g = t + skewness * (t**2 / 3 + 1 / 6) / math.sqrt(n) + skewness**2 * t**3 / (27 * n)
@@ -281,6 +282,21 @@ def test_a_median_is_where_the_distribution_crosses() -> None:
     low, high = interval(of(counts, Median(scale)))
     assert low <= exact.low and exact.high <= high  # type: ignore[operator]
     assert high - low <= exact.high - exact.low + 1  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("rho", "n", "expected"),
+    [
+        (0.5, 20, (0.0451, 0.7832)),  # atanh(.5) -+ 1.96 x root(1.125 / 17)
+        (-0.5, 20, (-0.7832, -0.0451)),
+        (1.0, 6, (0.3827, 1.0)),  # as .943, which two neighbours changed would give
+        (0.0, 9, (-0.664, 0.664)),
+        (1.0, 4, (None, None)),
+    ],
+)
+def test_a_rank_correlation_has_fishers(rho: float, n: int, expected: tuple[float, float]) -> None:
+    made = Estimate(np.ones((n, 1)), lambda columns: np.full(columns.shape[:-1], rho), ["all"] * n, kind=RANKS)
+    assert interval(made) == (expected if n < 5 else pytest.approx(expected, abs=5e-4))
 
 
 def by_prompt(columns: Array) -> Array:

@@ -26,10 +26,11 @@ class Kind(NamedTuple):
     """What a statistic is: the method of its interval, and what its values lie between.
 
     korn-graubard: of shares, F1 and whatever is bounded. count: the same for a number of items, between none and all.
-    hall: of what has no upper bound. bonett-price: of differences of what is bounded. none: it has no interval.
+    hall: of what has no upper bound. bonett-price: of differences of what is bounded. fisher: of a rank correlation of
+    items. none: it has no interval.
     """
 
-    method: Literal["korn-graubard", "count", "hall", "bonett-price", "none"]
+    method: Literal["korn-graubard", "count", "hall", "bonett-price", "fisher", "none"]
     low: float = -math.inf
     high: float = math.inf
 
@@ -41,6 +42,7 @@ COUNT = Kind("count", 0.0)
 REAL = Kind("hall")
 POSITIVE = Kind("hall", 0.0)  # error rates, tokens, cost, deviations
 DIFFERENCE = Kind("bonett-price", -1.0, 1.0)
+RANKS = Kind("fisher", -1.0, 1.0)  # Spearman's rho
 EXACT = Kind("none")  # what is counted or computed, not estimated
 
 

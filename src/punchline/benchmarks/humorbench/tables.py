@@ -25,7 +25,7 @@ from punchline.benchmarks.humorbench.estimates import (
 from punchline.benchmarks.humorbench.hard import LEAST_ATTEMPTS, RELEASED, hardest, released_subset, whole
 from punchline.benchmarks.humorbench.labels import LABELLED, LABELS, RUBRIC, VERDICTS
 from punchline.core.errors import PunchlineError
-from punchline.core.stats import DIFFERENCE, EXACT, Array, Difference, Estimate, Value, mean
+from punchline.core.stats import DIFFERENCE, EXACT, RANKS, Array, Difference, Estimate, Value, mean
 from punchline.core.storage import parse_csv
 
 DEFINITIONS = ("elements", "captions")
@@ -189,8 +189,8 @@ def _table2(across: Across) -> list[NamedRow]:
         for index, pair in enumerate(pairs):
             sums[index, 2 * index : 2 * index + 2] = pair
         columns = {
-            column: Estimate(sums, _spearman(which), ["all"] * len(pairs), kind=EXACT)
-            for which, column in enumerate(("rho", "p_value"))
+            column: Estimate(sums, _spearman(which), ["all"] * len(pairs), kind=kind)
+            for which, (column, kind) in enumerate({"rho": RANKS, "p_value": EXACT}.items())
         }
         rows.append(NamedRow(benchmark, Row({"accuracies": accuracies}, columns)))
 
