@@ -155,16 +155,10 @@ def _count(values: Iterable[bool], comics: Sequence[str]) -> Estimate:
 
 
 def _extreme(values: Sequence[int], pick: Callable[[Sequence[int]], int]) -> Estimate:
-    """The largest or smallest value, from how often each occurs."""
-    known = sorted(set(values))
-    sums = np.array([[value == other for other in known] for value in values], dtype=np.float64)
-
-    def value(counts: Array) -> Array:
-        rows = counts.reshape(-1, len(known))
-        found = [[v for v, count in zip(known, row, strict=True) if count > 0] for row in rows]
-        return np.array([pick(row) if row else np.nan for row in found]).reshape(counts.shape[:-1])
-
-    return _estimate(sums, value, [RELEASED] * len(values), EXACT)
+    """The largest or smallest value: of these comics, so that it has no interval and no sum."""
+    found = float(pick(values))
+    comics = np.ones((len(values), 1))
+    return _estimate(comics, lambda sums: np.full(sums.shape[:-1], found), [RELEASED] * len(values), EXACT)
 
 
 def _by_source(values: Mapping[str, int]) -> list[tuple[str, Row]]:

@@ -102,7 +102,7 @@ def parse_both(answer: str) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def drafts(requests: Sequence[Request], responses: Sequence[Response], drafted_by: str) -> list[Draft]:
-    """The texts in a model's answers to draft_requests, one for one; without thoughts, and what is empty, failed or twice."""
+    """The texts in a model's answers to draft_requests, one for one; without thoughts, and what is empty or twice."""
     made: dict[tuple[str, str, str], Draft] = {}
 
     def add(item_id: str, task: str, kind: str, text: str) -> None:
