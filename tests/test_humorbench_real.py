@@ -12,6 +12,7 @@ from punchline.bench.released import Answer
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests, replay
 from punchline.benchmarks.humorbench.answers import judged_text, parse_verdict
+from punchline.benchmarks.humorbench.dataset import EXAMPLES, dataset_rows
 from punchline.core.benchmark import Verdict
 from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Response, State
 from punchline.core.storage import parse_csv
@@ -149,8 +150,25 @@ def test_what_a_judge_that_counts_words_is_worth(
         assert found["fnr"] == pytest.approx(18 / 73)
 
 
-def test_no_released_run_explains_what_people_labelled(folder: Path) -> None:
-    """So Table 1 cannot come from released verdicts."""
+def test_the_dataset_and_the_papers_examples(folder: Path, files: dict[str, bytes], items: dict[str, Item]) -> None:
+    rubric = {"gpt_4o_rubric.csv": (folder / "rubric/gpt_4o_rubric.csv").read_bytes()}
+    ((name, row),) = dataset_rows(files | rubric)
+    assert name == "released annotations"
+    assert {column: found.point() for column, found in row.columns.items() if found is not None} == {
+        "elements": 499,
+        "pairs": 309,
+        "judged_explanations": 100,
+    }
+    rows = {cells["idx"]: cells for _, cells in parse_csv(files[humorbench.ANNOTATIONS], ("idx",), file="annotations")}
+    for cartoon, idx in EXAMPLES.items():
+        cells = rows[idx]
+        number = cells["contest_number"].removesuffix(".0")
+        assert cartoon == (f"NYCC #{number}" if number else cells["cartoonstock_id"])
+        assert sum(item.fields["idx"] == idx for item in items.values()) == 1
+
+
+def test_none_of_the_six_runs_explains_what_people_labelled(folder: Path) -> None:
+    """So Table 1 cannot come from their verdicts; it comes from verdicts of their own (test_humorbench_runs.py)."""
     rubric = parse_csv((folder / "rubric/gpt_4o_rubric.csv").read_bytes(), ("explanation",), file="rubric")
     released = parse_csv((folder / "released_responses.csv").read_bytes(), ("explanation",), file="released")
     texts = [{cells["explanation"].replace("\r\n", "\n").strip() for _, cells in rows} for rows in (rubric, released)]

@@ -15,7 +15,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.xdist_group("humorb
 
 RUN = "humorbench-released"
 RESULTS = f"results/runs/{RUN}/humorbench"
-TABLES = ("leaderboard", "table1", "table2", "table3", "table4", "figure5", "figure6", "figure7")
 PASSED = {  # of 499, in the complete runs
     "claude-3-7-sonnet": 401,
     "o3": 432,
@@ -141,6 +140,12 @@ def test_table4(made: tuple[Project, str]) -> None:
         assert len(ours) == 17 and {row["n"] for row in ours.values()} == {str(n)}
     released = by_model(made, "table4", definition="released")
     assert {name: float(released[name]["passed"]) for name in HARD} == HARD
+
+
+def test_table5(made: tuple[Project, str]) -> None:
+    rates = {row["cartoon"]: (int(row["n"]), float(row["pass_rate"])) for row in rows(made, "table5")}
+    assert {n for n, _ in rates.values()} == {17} and len(rates) == 8
+    assert rates["CC123065"][1] == 0 and rates["NYCC #687"][1] == 7 / 17
 
 
 def test_figures_5_and_7(made: tuple[Project, str], mirror: Path) -> None:

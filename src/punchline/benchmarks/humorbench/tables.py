@@ -13,6 +13,7 @@ from punchline.bench.table import Across, Model, NamedRow, Row, Table, tables
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, NAME, summaries
 from punchline.benchmarks.humorbench.agreement import agreement_rows
 from punchline.benchmarks.humorbench.data import category_flags
+from punchline.benchmarks.humorbench.dataset import dataset_rows, example_rows
 from punchline.benchmarks.humorbench.estimates import (
     EXPLAIN,
     LEADERBOARD,
@@ -382,6 +383,31 @@ TABLES = tables(
             "elements: the 100 (caption, element) pairs that the selected models pass least often, as on the "
             "public leaderboard; captions: all elements of the 100 captions passed least often, which fits the "
             "paper's values. Both hang on which models are selected. released: the public leaderboard's own 100.",
+        ),
+    ),
+    Table(
+        "table5",
+        "Hard elements that the paper shows",
+        ("pass_rate",),
+        keys=("cartoon",),
+        tasks=(EXPLAIN,),
+        across=example_rows,
+        notes=("pass_rate: share of the selected models, n of them; how many the paper's rest on is not printed.",),
+    ),
+    Table(
+        "dataset",
+        "The dataset in numbers (sections 3 and 4.4)",
+        (
+            *("elements_collected", "elements", "pairs", "judged_explanations"),
+            *("hard_elements", "hard_pass_rate_min", "hard_pass_rate_max"),
+        ),
+        whole=("elements_collected", "elements", "pairs", "judged_explanations", "hard_elements"),
+        data_rows=dataset_rows,
+        files=(ANNOTATIONS, RUBRIC),
+        n_from="elements",
+        notes=(
+            "pairs: different captions. judged_explanations: GPT-4o's, which are among the annotation files; those "
+            "of two others the paper has are among the released runs, as are Llama 4 Maverick's (table1).",
         ),
     ),
     Table(
