@@ -146,9 +146,16 @@ class Project:
 
 
 def golden(project: Project, name: str) -> dict[str, str]:
-    """{CSV: what is wrong} against tests/golden/<name>.json: sha256 of every table of a selection."""
-    expected = json.loads((ROOT / f"tests/golden/{name}.json").read_bytes())
+    """{CSV: what is wrong} against tests/golden/<name>.json: sha256 of every table of a selection.
+
+    With PUNCHLINE_GOLDEN=write in the environment the file is written instead, of the tables that it names.
+    """
+    path = ROOT / f"tests/golden/{name}.json"
+    expected = json.loads(path.read_bytes())
     found = {file: project.path / "results" / file for file in expected}
+    if os.environ.get("PUNCHLINE_GOLDEN") == "write":
+        expected = {file: hashlib.sha256(table.read_bytes()).hexdigest() for file, table in found.items()}
+        path.write_text(json.dumps(expected, indent=1) + "\n")
     absent = {file: "not made" for file, path in found.items() if not path.is_file()}
     digests = {file: hashlib.sha256(path.read_bytes()).hexdigest() for file, path in found.items() if path.is_file()}
     return absent | {file: "differs" for file, digest in digests.items() if digest != expected[file]}
