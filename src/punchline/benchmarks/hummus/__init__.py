@@ -50,7 +50,7 @@ ASKED = (
     *SHOWN,
     *DESCRIBED,
     *(Task(name, 50, "prompts") for name in PROMPT_TASKS),
-    Task(JOINT, 600, JOINT),  # the limit is ours
+    Task(JOINT, 1024, JOINT),  # the limit is ours: more than the four tasks' own together
 )
 TASKS = (*LIMITS, *PROMPT_TASKS, JOINT)
 METAPHOR_TASKS = tuple(LIMITS)[1:]  # asked about positives only
