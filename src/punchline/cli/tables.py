@@ -132,6 +132,35 @@ def compare_command(
     raise typer.Exit(1 if refused else 0)
 
 
+@app.command("ranks")
+def ranks_command(
+    table: TableName,
+    column: Annotated[str | None, typer.Option(help="By this column; else the table's first")] = None,
+    lowest: Annotated[bool, typer.Option("--lowest", help="The lowest value is the best, as of an error rate")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
+    run: RUN = DEFAULT_RUN,
+) -> None:
+    """The models of a table in order, each with the 95 % range of its rank."""
+    from punchline.audit import ranks
+
+    path = table_path(table, run)
+    by, made = ranks.ranks(path, run_of(path) or run, column, lowest=lowest)
+    print(json.dumps(ranks.as_json(by, made), indent=1) if as_json else ranks.as_text(by, made))
+
+
+@app.command("judges")
+def judges_command(
+    run: Annotated[list[str] | None, typer.Option(help="A run whose verdicts count; several may be given")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="Else every one of the runs")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
+) -> None:
+    """Judges against people's labels and each other, and how the order of models changes with the judge."""
+    from punchline.audit import judges
+
+    made = judges.judges(run or [DEFAULT_RUN], benchmark)
+    print(json.dumps(judges.as_json(*made), indent=1) if as_json else judges.as_text(*made))
+
+
 @app.command("tables")
 def tables_command(
     selection: SELECTION = None,

@@ -27,8 +27,8 @@ Interval = tuple[float, float] | tuple[None, None]
 NONE: Interval = None, None
 
 
-def _quantile(count: int) -> float:
-    return float(distributions.t.ppf(1 - ALPHA / 2, count - 1))
+def _quantile(count: int, alpha: float = ALPHA) -> float:
+    return float(distributions.t.ppf(1 - alpha / 2, count - 1))
 
 
 def _korn_graubard(share: float, of: Influence, width: float = 1.0, spread: float | None = None) -> tuple[float, float]:
@@ -49,7 +49,7 @@ def _korn_graubard(share: float, of: Influence, width: float = 1.0, spread: floa
     return min(low, share), max(high, share)
 
 
-def _hall(value: float, of: Influence) -> tuple[float, float]:
+def _hall(value: float, of: Influence, alpha: float) -> tuple[float, float]:
     """t intervals with the skewness transformed away (Hall, Journal of the Royal Statistical Society B 1992).
 
     The skewness of a small sample is too small; it is taken 1 + 3 / sqrt(clusters) times, which keeps the coverage of
@@ -58,7 +58,7 @@ def _hall(value: float, of: Influence) -> tuple[float, float]:
     """
     count, variance = of.clusters, of.variance
     if variance == 0:
-        reach = (1 - (ALPHA / 2) ** (1 / count)) * (abs(value) or 1.0)
+        reach = (1 - (alpha / 2) ** (1 / count)) * (abs(value) or 1.0)
         return value - reach, value + reach
     kept = of.each / float(np.abs(of.each).max())
     second, third = float((kept**2).sum()) / count, float((kept**3).sum()) / count
@@ -71,11 +71,11 @@ def _hall(value: float, of: Influence) -> tuple[float, float]:
         shifted = 1 + skewness * (quantile / root - skewness / (6 * count))
         return float(3 * root / skewness * (np.cbrt(shifted) - 1))
 
-    quantile = _quantile(count)
+    quantile = _quantile(count, alpha)
     return value - inverse(quantile) * error, value - inverse(-quantile) * error
 
 
-def _bonett_price(value: float, of: Influence, reach: float) -> tuple[float, float]:
+def _bonett_price(value: float, of: Influence, reach: float, alpha: float) -> tuple[float, float]:
     """t interval with two clusters more, whose differences are the largest that there can be, one each way.
 
     Bonett and Price, Journal of Educational and Behavioral Statistics 2012, for the difference of paired shares.
@@ -83,7 +83,7 @@ def _bonett_price(value: float, of: Influence, reach: float) -> tuple[float, flo
     count = of.clusters
     centre = value * count / (count + 2)
     squares = float((of.each**2).sum()) + count * (value - centre) ** 2 + 2 * (reach**2 + centre**2)
-    half = _quantile(count) * math.sqrt(squares / ((count + 1) * (count + 2)))
+    half = _quantile(count, alpha) * math.sqrt(squares / ((count + 1) * (count + 2)))
     return centre - half, centre + half
 
 
@@ -173,12 +173,12 @@ def _fisher(rho: float, n: int) -> Interval:
     return (low, high) if rho >= 0 else (-high, -low)
 
 
-def _limits(estimate: Estimate, value: float, of: Influence) -> tuple[float, float]:
+def _limits(estimate: Estimate, value: float, of: Influence, alpha: float = ALPHA) -> tuple[float, float]:
     method, low, high = estimate.bounds
     if method == "hall":
-        limits = _hall(value, of)
+        limits = _hall(value, of, alpha)
     elif method == "bonett-price":
-        limits = _bonett_price(value, of, (high - low) / 2)
+        limits = _bonett_price(value, of, (high - low) / 2, alpha)
     else:
         width = high - low
         share = min(1.0, max(0.0, (value - low) / width))
@@ -219,3 +219,13 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     sums[: a.n, :width], sums[a.n :, width:] = a.sums, b.sums
     kind = Kind(method) if method in ("hall", "none") else Kind("bonett-price", -reach, reach)
     return Estimate(sums, Difference(a.value, b.value, width), [*a.clusters, *b.clusters], kind=kind)
+
+
+def differs(a: Estimate, b: Estimate, alpha: float) -> int:
+    """1 where the value of `a` is the greater one, -1 where the smaller, at this level; 0 where that cannot be told."""
+    of = difference(a, b)
+    value, moved = of.point(), influence(of)
+    if value is None or moved is None:
+        return 0
+    low, high = _limits(of, value, moved, alpha)
+    return (low > 0) - (high < 0)

@@ -17,6 +17,7 @@ LABELS = "human_labels.csv"
 LABELLED = tuple(f"cc99276/rubric/{name}_rubric.csv" for name in ("gemini_2.5_pro", "llama_4_maverick", "claude_2"))
 VERDICTS = tuple(f"816fe32/autograder_runs/gpt_4o_20250424_{time}.csv" for time in ("162155", "162907", "163002"))
 JUDGE = "gpt-4o"  # who gave those
+SHOWN = "table1"  # the table that reads all of these
 
 Key = tuple[str, str]  # item id, digest of the explanation
 
@@ -85,6 +86,13 @@ def human_labels(files: Mapping[str, bytes]) -> dict[Key, tuple[str, str]]:
         if name in files
         for one in read_labelled(files[name], name, files[ANNOTATIONS])
     }
+
+
+def labelled(files: Mapping[str, bytes]) -> Iterator[tuple[str, Key, bool]]:
+    """(who, explanation, whether they say PASS): people, as "", and judges whose verdicts on the same were released."""
+    labels = human_labels(files)
+    yield from (("", key, label == "PASS") for key, (_, label) in labels.items())
+    yield from ((judge, key, verdict == "PASS") for judge, key, verdict in released_verdicts(files) if key in labels)
 
 
 def released_verdicts(files: Mapping[str, bytes]) -> Iterator[tuple[str, Key, str]]:

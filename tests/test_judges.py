@@ -1,0 +1,131 @@
+"""Judges against people and each other: the measures against other implementations, and the order of models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+from scipy import stats as distributions
+from sklearn.metrics import cohen_kappa_score
+from tests.tabulated import Graded
+from typer.testing import CliRunner
+
+from punchline import cli
+from punchline.audit.judges import PEOPLE, Verdicts, add_frame, agreement, as_json, as_text, order
+from punchline.bench.frame import Scope
+from punchline.core.records import Grade, Item
+
+
+def said(first: list[bool], second: list[bool]) -> Verdicts:
+    """Of a judge and people on the same explanations, two of a caption."""
+    keys = [(f"i{n:03}", "digest") for n in range(len(first))]
+    both = {"judge": dict(zip(keys, first, strict=True)), PEOPLE: dict(zip(keys, second, strict=True))}
+    return Verdicts(said=both, clusters={item: f"c{n // 2}" for n, (item, _) in enumerate(keys)})
+
+
+def test_measures_are_the_libraries() -> None:
+    random = np.random.default_rng(0)
+    people = random.random(200) < 0.7
+    judge = np.where(random.random(200) < 0.85, people, ~people)
+    made = agreement("judge", PEOPLE, said(judge.tolist(), people.tolist()))
+    assert made is not None and made.n == 200
+    value = {name: of.value for name, of in made.measures.items()}
+    assert value["accuracy"] == (judge == people).mean()
+    assert value["kappa"] == pytest.approx(cohen_kappa_score(judge, people))
+    data = np.array([judge, people], dtype=float)
+    expected = krippendorff.alpha(reliability_data=data, level_of_measurement="nominal")
+    assert value["alpha"] == pytest.approx(expected)
+    assert value["fpr"] == pytest.approx(judge[~people].mean())
+    assert value["fnr"] == pytest.approx((~judge[people]).mean())
+    for of in made.measures.values():
+        assert of.low is not None and of.high is not None and of.value is not None
+        assert of.low < of.value < of.high
+
+
+@pytest.mark.parametrize(
+    ("judge", "people", "expected"),
+    [
+        # by hand: 2 both PASS, 1 judge only, 1 people only, 2 both FAIL; chance .5
+        ("PPPFFF", "PPFPFF", {"accuracy": 4 / 6, "kappa": 1 / 3, "fpr": 1 / 3, "fnr": 1 / 3}),
+        ("PPPP", "PPPP", {"accuracy": 1, "kappa": None, "alpha": None, "fpr": None, "fnr": 0}),
+        ("PPFF", "PPFF", {"accuracy": 1, "kappa": 1, "alpha": 1, "fpr": 0, "fnr": 0}),
+    ],
+)
+def test_measures_by_hand(judge: str, people: str, expected: dict[str, float | None]) -> None:
+    made = agreement("judge", PEOPLE, said([x == "P" for x in judge], [x == "P" for x in people]))
+    assert made is not None
+    for name, value in expected.items():
+        assert made.measures[name].value == (None if value is None else pytest.approx(value)), name
+    accuracy = made.measures["accuracy"]
+    assert accuracy.low is not None and accuracy.high is not None and accuracy.low < accuracy.high
+
+
+def test_nothing_in_common_says_nothing() -> None:
+    verdicts = Verdicts(said={"judge": {("a", "x"): True}, PEOPLE: {("a", "y"): True}}, clusters={"a": "c"})
+    assert agreement("judge", PEOPLE, verdicts) is None
+
+
+def boards(second: dict[str, float]) -> Verdicts:
+    """Two judges' verdicts on the answers of models to the same 200 items: shares of PASS."""
+    random = np.random.default_rng(0)
+    first = {"m1": 0.9, "m2": 0.7, "m3": 0.5, "m4": 0.3}
+    made = Verdicts(clusters={f"i{n:03}": f"c{n // 2}" for n in range(200)})
+    for judge, shares in (("one", first), ("other", second)):
+        made.models[judge] = {
+            model: {(f"i{n:03}", 0): bool(random.random() < share) for n in range(200)}
+            for model, share in shares.items()
+        }
+    return made
+
+
+def test_the_order_of_models_by_two_judges() -> None:
+    same = order(("one", "other"), boards({"m1": 0.8, "m2": 0.6, "m3": 0.4, "m4": 0.2}), 0)
+    turned = order(("one", "other"), boards({"m1": 0.2, "m2": 0.4, "m3": 0.6, "m4": 0.8}), 0)
+    assert same is not None and turned is not None
+    assert (same.tau.value, turned.tau.value) == (1, -1)
+    assert list(same.models) == ["m1", "m2", "m3", "m4"] and same.n == 800
+    swapped = order(("one", "other"), boards({"m1": 0.6, "m2": 0.61, "m3": 0.4, "m4": 0.2, "m5": 0.1}), 0)
+    assert swapped is not None and swapped.tau.low is not None and swapped.tau.high is not None
+    shares = list(swapped.models.values())
+    assert swapped.tau.value == pytest.approx(distributions.kendalltau(*zip(*shares, strict=True)).statistic)
+    assert swapped.tau.low < 1 and swapped.tau.high == 1
+
+
+def test_two_models_have_no_order_to_speak_of() -> None:
+    verdicts = boards({"m1": 0.9, "m2": 0.5})
+    assert order(("one", "other"), verdicts, 0) is None and order(("one", "nobody"), verdicts, 0) is None
+
+
+def test_verdicts_come_from_grades() -> None:
+    items = {name: Item(benchmark="b", item_id=name, source="s", cluster="c") for name in "ab"}
+
+    def grade(item: str, judge: str | None, passed: dict[str, float], *, scored: bool = True) -> Grade:
+        how = {"rule": "released", "signature": "s", "responses": (), "gold": "g", "state": "ok", "scored": scored}
+        where = {"benchmark": "b", "item_id": item, "task": "T", "condition": "default", "sample": 0, "model": "m"}
+        return Grade(**where, **how, judge=judge, parsed=(f"of {item}",), values=passed)  # type: ignore[arg-type]
+
+    found = Verdicts()
+    graded = [grade("a", "j", {"passed": 1.0}), grade("b", None, {"passed": 1.0}), grade("b", "k", {}, scored=False)]
+    add_frame(found, "m", Graded("m", "measured", "e", graded).model(Scope(items, {}), "released").frame)
+    assert found.said == {"j": {("a", "of a"): True}}
+    assert found.models == {"j": {"m": {("a", 0): True}}}
+
+
+def test_both_are_plain_data_and_text() -> None:
+    made = agreement("judge", PEOPLE, said([True, False, True, True], [True, False, False, True]))
+    by_two = order(("one", "other"), boards({"m1": 0.8, "m2": 0.6, "m3": 0.4, "m4": 0.2}), 0)
+    assert made is not None and by_two is not None
+    plain = json.loads(json.dumps(as_json([made], [by_two])))
+    assert plain["agreement"][0]["measures"]["fnr"]["value"] == 0
+    assert plain["order"][0]["tau"]["value"] == 1
+    text = as_text([made], [by_two])
+    assert "Kendall's tau 1.000" in text and "rank by other" in text
+
+
+def test_a_run_without_a_judge_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    done = CliRunner().invoke(cli.app, ["judges", "--benchmark", "humorbench"])
+    assert done.exit_code == 1 and "Make it first" in str(done.exception)

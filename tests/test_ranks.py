@@ -1,0 +1,87 @@
+"""The range of each model's rank: against simulation, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from punchline import cli
+from punchline.audit.ranks import Rank, as_json, as_text, ranked
+from punchline.core.stats import POSITIVE, Array, Estimate, mean
+
+
+def estimate(values: Array) -> Estimate:
+    sums = np.stack([values, np.ones(len(values))], axis=1)
+    return Estimate(sums, mean, [f"c{n:04}" for n in range(len(values))], kind=POSITIVE if values.max() > 1 else None)
+
+
+def answers(shares: dict[str, float], n: int, seed: int = 0) -> dict[str, Estimate]:
+    """Right answers of models to the same items, which are hard or easy for all of them."""
+    random = np.random.default_rng(seed)
+    ease = random.normal(0, 0.2, n)
+    return {name: estimate((random.random(n) < share + ease).astype(float)) for name, share in shares.items()}
+
+
+def spans(made: list[Rank]) -> dict[str, tuple[int, int, int]]:
+    return {rank.model: (rank.first, rank.rank, rank.last) for rank in made}
+
+
+def test_models_far_apart_have_one_rank_each() -> None:
+    made = ranked(answers({"c": 0.2, "a": 0.8, "b": 0.5}, 400))
+    assert [rank.model for rank in made] == ["a", "b", "c"]
+    assert spans(made) == {"a": (1, 1, 1), "b": (2, 2, 2), "c": (3, 3, 3)}
+
+
+def test_models_alike_may_have_any_rank() -> None:
+    of = answers({"a": 0.5}, 30)["a"]
+    assert spans(ranked({"x": of, "y": of, "z": of})) == dict.fromkeys("xyz", (1, 1, 3))
+
+
+def test_the_lowest_error_is_the_best() -> None:
+    random = np.random.default_rng(0)
+    of = {name: estimate(random.gamma(2, scale, 200)) for name, scale in (("worse", 2.0), ("better", 0.5))}
+    assert spans(ranked(of, lowest=True)) == {"better": (1, 1, 1), "worse": (2, 2, 2)}
+    assert spans(ranked(of)) == {"better": (2, 2, 2), "worse": (1, 1, 1)}
+
+
+def test_what_is_undefined_has_no_rank() -> None:
+    of = answers({"a": 0.9, "b": 0.1}, 100)
+    nothing = Estimate(np.zeros((3, 2)), mean, list("abc"))
+    assert spans(ranked({**of, "c": nothing})) == {"a": (1, 1, 1), "b": (2, 2, 2)}
+    assert ranked({"c": nothing}) == []
+
+
+def test_ranges_hold_the_true_rank() -> None:
+    """300 leaderboards of five models, two of them equal: each one's range holds its rank 95 times in 100 at least."""
+    shares = {"a": 0.62, "b": 0.58, "c": 0.5, "d": 0.5, "e": 0.35}
+    truth = {"a": {1}, "b": {2}, "c": {3, 4}, "d": {3, 4}, "e": {5}}
+    held = dict.fromkeys(shares, 0)
+    for seed in range(300):
+        for name, (first, _, last) in spans(ranked(answers(shares, 60, seed))).items():
+            held[name] += any(first <= rank <= last for rank in truth[name])
+    assert min(held.values()) / 300 >= 0.93
+
+
+def test_ranks_are_plain_data_and_text() -> None:
+    made = ranked(answers({"a": 0.9, "b": 0.1}, 100), "subset=all")
+    plain = json.loads(json.dumps(as_json("acc", made)))
+    assert plain["column"] == "acc" and plain["level"] == 0.95
+    assert [(rank["model"], rank["first"], rank["last"]) for rank in plain["ranks"]] == [("a", 1, 1), ("b", 2, 2)]
+    assert "subset=all" in as_text("acc", made).splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["table10"], "no table of this run's models"),
+        (["table8", "--column", "panel_ac"], "panel_acc"),
+    ],
+)
+def test_what_cannot_be_ranked_is_said(arguments: list[str], says: str, root: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(root)
+    done = CliRunner().invoke(cli.app, ["ranks", *arguments])
+    assert done.exit_code == 1 and says in str(done.exception or done.output)
