@@ -97,7 +97,7 @@ READERS: dict[str, tuple[Callable[[str], Read[Any]], Callable[[Any, str], bool]]
     "boxes": (boxes.boxes, lambda value, answer: _shares(value)),
     "boxes in pixels": (lambda answer: boxes.boxes(answer, (640, 480), "pixels"), lambda value, answer: _shares(value)),
     "marked_words": (tags.marked_words, lambda value, answer: all(value)),
-    "explanation": (tags.explanation, lambda value, answer: set(value) <= set(answer) and len(value) <= len(answer)),
+    "explanation": (tags.explanation, lambda value, answer: set(value) <= {*answer, " "} and len(value) <= len(answer)),
     "panel_texts": (
         lambda answer: panel_texts.panel_texts(answer, PANELS),
         lambda value, answer: set(value) <= set(PANELS),

@@ -17,7 +17,8 @@ KEYS = ("option_id", "option", "choice", "letter")
 _VERBAL = (
     r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
     r"|won't|seems|because|since|as|for|over"
-    r"|the|this|that|these|those|to|on|in|at|by|with|of|which|who|whose|where|when|while|although|though|after|before"
+    r"|it|i|he|she|we|they|you|the|this|that|these|those|to|on|in|at|by|with|of|which|who|whose|where|when|while"
+    r"|although|though|after|before"
     r"|rather|instead|not|or|and|but|nor|than|over|also|alone|only|from|above|either|best (?:captures|fits"
     r"|represents|matches|reflects|expresses|sums)|by far|here|too|out|then|if|vs|versus|in my"
 )

@@ -26,7 +26,7 @@ _DRESS = re.compile(
     r"|(?P<fence>```\w{0,12})"
     r"|(?P<edge>(?:^|(?<=\n))[ \t]{0,20}\|[ \t]{0,20}|[ \t]{0,20}\|[ \t]{0,20}(?=\n|\Z))"
     r"|(?P<mark_up>\*+|_{2,}|(?<!\w)_|_(?!\w)|`+|~~|\$|\\[()\[\],;!]|[{}])"
-    r"|(?P<hidden>[\x00-\x08\x0b-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\ufffb\ufffc]+)"
+    r"|(?P<hidden>[\x00-\x08\x0b-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\u20e3\ufe0e\ufe0f\ufeff\ufffb\ufffc]+)"
     r"|(?P<newline>[^\S\n]*+\n\s*+)"
     r"|(?P<blank>[^\S\n]+)"
 )

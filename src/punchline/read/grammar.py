@@ -58,7 +58,7 @@ _NOT = re.compile(
     rf"|n't(?: be)?\b)"
     rf"(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually|exactly|so much"
     rf"|as|for)){{0,2}}"
-    rf" {_FILL}(?P<g>{_G})(?P<but>,? but(?: rather| instead)?\b)?"
+    rf" {{1,60}}{_FILL}(?P<g>{_G})(?P<but>,? but(?: rather| instead)?\b)?"
 )
 _RATHER = re.compile(
     rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to"
@@ -74,6 +74,8 @@ _WITHOUT = re.compile(
     rf"|or) {_FILL}{MENTION})?)"
     rf"(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*+)"
 )
+_FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
+_AS_WELL = re.compile(r"\bso (?:is|are|does|do|would) (?:option )?[(\"']?\||\|[)\"']? (?:just )?as much\b(?! as)")
 _LOST = re.compile(
     r"\b(?:no|not|nothing|never|cannot|meaningless|pointless|boring|dull|flat|lost|gone|fails?|lose[sd]?|mediocre"
     r"|unfunny"
@@ -171,6 +173,9 @@ class Sentence:
     def contrasts(self) -> list[Claim]:
         """Claims of what is contrasted; blanks it, so that what is left reads without it."""
         claims: list[Claim] = []
+        if fronted := _FRONTED.match(self.text):
+            claims += [one for group in self.groups(self.text, 0, fronted.end()) for one in self.claim(group, -1, 1)]
+            self.text = _blank(self.text, 0, fronted.end())
         for pattern in (_WITHOUT, _LESS_THAN, _EXCEPT, _NOT, _RATHER, _THAN):
             text = self.text
             for match in list(pattern.finditer(text)):
@@ -241,6 +246,7 @@ class Sentence:
         if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
             return ""
         after = re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after)
+        after = words.CONCESSION.sub(" ", after)
         if words.SUBJECT.match(after):
             return ""
         return after[: stop.start()] if (stop := words.STOP.search(after)) else after
@@ -256,8 +262,8 @@ class Sentence:
         lead = (not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40) or (
             LEAD.match(self.text[: group.end][:80]) is not None and group.end < 80
         )
-        if words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start) and re.match(
-            r" ?(?:would|might|could|may)\b", right
+        if words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start) and (
+            re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
         ):
             return 0, -1
         if words.ONLY_IF.search(self.text, 0, group.start):
@@ -286,7 +292,9 @@ class Sentence:
         if alone:
             return 1, 3
         if lead:
-            marked = re.match(r"[)\]\"']{0,3} ?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b)", self.text[group.end :])
+            marked = re.match(
+                r"[)\]\"']{0,3} ?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b(?! about))", self.text[group.end :]
+            )
             return (1, 2 if self.first else 1) if marked else (0, 0)
         if words.COMMITMENT.search(left):
             return 1, 2
@@ -316,6 +324,10 @@ class Sentence:
                 and re.search(r"\bor\b(?! rather)(?!.*[;])", gap)
             ):
                 weighed.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))  # "it is A or it is B"
+            if claims and _AS_WELL.search(
+                self.text[max(0, group.start - 20) : group.start] + "|" + self.text[group.end :]
+            ):
+                weighed.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))  # "so is C"
             claims += weighed
         return self.last_of(claims)
 

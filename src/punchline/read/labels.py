@@ -53,11 +53,14 @@ def _frozen(labels: Forms | Iterable[str]) -> tuple[tuple[str, tuple[str, ...]],
     return tuple((label, (label,)) for label in labels)
 
 
+_IDIOM = re.compile(r"\bin other words\b|\bword for word\b|\bin a word\b")  # speak of no words
+
+
 def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
     names = [label for label, _ in forms]
     return [
         Mention(match.start(), match.end(), names[int((match.lastgroup or "l0")[1:])])
-        for match in _pattern(forms).finditer(low)
+        for match in _pattern(forms).finditer(_IDIOM.sub(lambda idiom: "." * len(idiom[0]), low))
     ]
 
 
@@ -128,7 +131,7 @@ def label(
 
     if none and len(answer) < 200 and _NONE.fullmatch(dress.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
-    return settle(answer, lex, [name for name, _ in forms], KEYS)
+    return settle(answer, lex, [name for name, _ in forms], KEYS, eliminates=both is None)
 
 
 # --------------------------------------------------------------------------------------------------- several of them
@@ -255,6 +258,11 @@ _IDLE = re.compile(
 )
 
 
+_ABOUT_EFFECTS = re.compile(
+    r"\b(?:sounds?|effects?|onomatop\w+|sfx|they|these|answer|option|none|not absent|is there)\b"
+)
+
+
 def _presence(low: str) -> tuple[int, int, int] | None:
     """(0 absent, 1 contributing, 2 idle; start, end) of a plain text; None where it does not say."""
     text = words.FREE.sub(lambda match: " " * len(match[0]), low)
@@ -295,6 +303,8 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     `letters`: of the three in the question. Nothing for two of them, and for "present" alone.
     """
     text = dress.plain(answer)
+    if len(text.low) > 40 and "absent" in text.low and not _ABOUT_EFFECTS.search(text.low):
+        return Read(None)  # somebody else is
     chosen = choice.choice(answer, letters, dict(zip(letters, labels, strict=True)))
     if chosen.value is not None:
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)

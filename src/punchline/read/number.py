@@ -62,6 +62,7 @@ _AFTER = re.compile(
 )
 _LISTED = re.compile(r"\d\)? ?(?:through|to|and|or|&|,) ?$")
 _JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")
+_RANGE = re.compile(rf"\b{PICTURE}s? \d{{1,3}} ?(?:-|to|through) ?\d{{1,3}}\b")  # of no single one
 _TOTAL = re.compile(
     r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
     r"|\d ?[-–] ?$"
@@ -78,7 +79,7 @@ def _value(match: re.Match[str]) -> str:
 
 
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
-    low = text.low
+    low = _RANGE.sub(lambda several: "." * len(several[0]), text.low)
     word = _WORD.fullmatch(low)
     if word:
         return [Mention(*word.span(1), str(CARDINALS[word[1]]))]

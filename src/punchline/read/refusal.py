@@ -49,6 +49,17 @@ def refuses(low: str) -> bool:
     return _REFUSAL.search(low[:_BEGINNING]) is not None
 
 
+_ASKS = re.compile(
+    r"\b(?:what (?:would you like|do you want|should i|can i)|how (?:can|may) i (?:help|assist)|which (?:one|of them"
+    r"|option) do you mean)\b[^?]{0,80}\?\W*$"
+)
+
+
+def asks_back(low: str) -> bool:
+    """Whether a plain text in lower case ends with asking what was wanted."""
+    return _ASKS.search(low, max(0, len(low) - 200)) is not None
+
+
 @reader
 def refusal(answer: str) -> Read[bool]:
     """True, with the span of its words, where an answer declines, or says that it saw no picture; nothing elsewhere.

@@ -63,6 +63,7 @@ _ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
     rf"|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?(?P<nth>{_ORDINAL}) {_NOUN}\b)"
 )
 _MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b(?!%)")
+_OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
 _TOLD = re.compile(
     r"\b(?:then|next|after|followed|finally|first|lastly|begins?|starts?|ends?|moves?|leads?|concludes?|ending)\b"
@@ -79,6 +80,7 @@ _GIVEN = re.compile(
     r"|provided|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example"
     r"|thought|might|could|initial|initially|tempting|unlike|displayed|listed)\b[^.;\n]{0,40}$"
 )
+_COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
 _GIVEN_AFTER = re.compile(
     r"[)\]\"']{0,3}(?: (?:is|was|does|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not"
     r"|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b"
@@ -270,7 +272,12 @@ def _told(low: str, labels: frozenset[str]) -> list[Found]:
         order = tuple(_number(match[1]) for match in bare)
         if len(order) == len(labels) and frozenset(order) == labels:
             between = paragraph[max(0, bare[0].start() - 60) : bare[-1].end()]
-            told = _TOLD.search(between) is not None or between.count(";") >= len(labels) - 1
+            each = paragraph is low and all(map(_OWN_LINE.match, low[bare[0].start() :].split("\n")))
+            told = (
+                (each and order != tuple(sorted(order, key=int)))
+                or _TOLD.search(between) is not None
+                or between.count(";") >= len(labels) - 1
+            )
             if told and not _NOT_TOLD.search(between):
                 found.append(Found(offset + bare[0].start(), offset + bare[-1].end(), order))
     return found
@@ -309,7 +316,9 @@ def _denied(low: str, found: Found) -> bool:
     before = re.sub(
         r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b", " ", low[max(0, found.start - 70) : found.start]
     )
-    if re.search(r"\b(?:example|e\.g|such as|for instance)\b[^\n]*$", before):
+    if re.search(r"\b(?:example|e\.g|such as|for instance)\b[^\n]*$|\b(?:like|format):? $", before):
+        return True
+    if found.order == tuple(sorted(found.order, key=int)) and _COUNTED.search(before):
         return True
     cut = max(
         before.rfind(" but "),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from punchline.read import dress, final, words
 from punchline.read.clauses import Mention
 from punchline.read.grammar import Claim, claims
-from punchline.read.refusal import refuses
+from punchline.read.refusal import asks_back, refuses
 from punchline.read.result import Read
 
 # Mentions in a plain text; the flag says that it is a marked answer, where a small letter is an option too.
@@ -38,7 +38,7 @@ def _agreed(pool: Iterable[Claim]) -> Verdict | None:
     return Verdict(None, settled=True)
 
 
-def weigh(found: Sequence[Claim], given: frozenset[str]) -> Verdict:
+def weigh(found: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Verdict:
     """The verdict of claims: the highest tier that affirms anything; else what is left of the values denied; else the
     only value that is mentioned at all."""
     denied: dict[str, Claim] = {}
@@ -57,7 +57,13 @@ def weigh(found: Sequence[Claim], given: frozenset[str]) -> Verdict:
             return verdict
     left = given - denied.keys()
     asserted = [claim for claim in live if claim.tier == 1]
-    if denied and len(left) == 1 and denied.keys() <= given and {claim.value for claim in asserted} <= left:
+    if (
+        eliminates
+        and denied
+        and len(left) == 1
+        and denied.keys() <= given
+        and {claim.value for claim in asserted} <= left
+    ):
         last = asserted[-1] if asserted else max(denied.values())
         return Verdict(next(iter(left)), last.start, last.end, True)
     verdict = _agreed(asserted)
@@ -81,11 +87,18 @@ def corrected(low: str, found: Sequence[Claim], given: frozenset[str]) -> list[C
     return [claim for claim in found if claim.start >= turns[-1] or claim.sign < 0]
 
 
-def decide(text: dress.Plain, lex: Lexer, given: frozenset[str], marked: bool = False, judged: bool = True) -> Verdict:
+def decide(
+    text: dress.Plain,
+    lex: Lexer,
+    given: frozenset[str],
+    marked: bool = False,
+    judged: bool = True,
+    eliminates: bool = True,
+) -> Verdict:
     """What one text commits itself to. Spans are of the plain text."""
     mentions = lex(text, marked)
     found = claims(text.low, mentions, given, judged)
-    return weigh(corrected(text.low, found, given), given)
+    return weigh(corrected(text.low, found, given), given, eliminates)
 
 
 def _of_zones(answer: str, zones: Sequence[final.Zone], lex: Lexer, given: frozenset[str], judged: bool) -> Verdict:
@@ -107,16 +120,28 @@ def _of_zones(answer: str, zones: Sequence[final.Zone], lex: Lexer, given: froze
     return Verdict(None, settled=True)
 
 
-def settle(answer: str, lex: Lexer, given: Iterable[str], keys: tuple[str, ...] = (), judged: bool = True) -> Read[str]:
-    """The one value of `given` that an answer commits itself to; nothing for none, for several, for another one."""
+def settle(
+    answer: str,
+    lex: Lexer,
+    given: Iterable[str],
+    keys: tuple[str, ...] = (),
+    judged: bool = True,
+    eliminates: bool = True,
+) -> Read[str]:
+    """The one value of `given` that an answer commits itself to; nothing for none, for several, for another one.
+
+    `eliminates`: what is left when all others are denied is meant.
+    """
     values = frozenset(given)
     text = dress.plain(answer)
+    if asks_back(text.low):
+        return Read(None)
     zones = final.zones(answer, text, keys)
     for rank in (final.FIRM, final.SAID):
         verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], lex, values, judged)
         if verdict.settled:
             return _read(verdict, values)
-    verdict = decide(text, lex, values, judged=judged)
+    verdict = decide(text, lex, values, judged=judged, eliminates=eliminates)
     if verdict.value is None or (not verdict.settled and refuses(text.low)):
         return Read(None)
     start, end = text.span(verdict.start, verdict.end)

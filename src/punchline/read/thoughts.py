@@ -28,9 +28,9 @@ class Answer(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _pattern(tags: tuple[str, ...], closing: bool) -> re.Pattern[str]:
-    """Tags around thoughts: closing ones, or all."""
+    """Tags around thoughts, opening or closing."""
     names = "|".join(re.escape(tag) for tag in sorted(tags, key=len, reverse=True))
-    slash, edge = ("/", "end") if closing else ("/?", "(?:begin|end)")
+    slash, edge = ("/", "end") if closing else ("", "begin")
     return re.compile(
         rf"<{slash}(?:seed:)?(?:{names})(?:\s[^<>]{{0,99}})?>|◁{slash}(?:{names})▷|\[{slash}(?:{names})\]"
         rf"|<\|{edge}_of_(?:{names})\|>",
@@ -67,12 +67,14 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     text, offset = (harmony.text, harmony.offset) if harmony else (answer, 0)
     spans: list[tuple[int, int]] = []
     kept = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
-    tag, closing = _pattern(tags, False), _pattern(tags, True)
+    opening, closing = _pattern(tags, False), _pattern(tags, True)
     named = any(form in text for name in tags for form in (name, name.upper(), name.capitalize()))
-    while named and (match := tag.search(text, at)) is not None:
-        if closing.fullmatch(match[0]):
-            kept, spans, at = match.end(), [], match.end()
-            continue
+    while named:
+        match = opening.search(text, at)
+        for unopened in closing.finditer(text, at, match.start() if match else len(text)):
+            kept, spans = unopened.end(), []
+        if match is None:
+            break
         end = closing.search(text, match.end())
         if end is None:
             return Answer("", len(answer), False)

@@ -6,15 +6,16 @@ import re
 
 # Negations that deny nothing: blanked before anything is looked at.
 FREE = re.compile(
+    r", as (?:one|you|some|many|people|i|we|it) [^,.;]{3,40},|"
     r"\bnot (?:only|just|merely|solely|simply|exclusively|purely|entirely sure\b,?|(?:a )?bad|to mention|surprisingly"
     r"|(?:100 ?%|completely|fully|totally|absolutely|very|too) (?:sure|certain),?|sure,? but|certain,? but)(?!\w)"
     r"|\b(?:without (?:a |any )?|no |beyond (?:any |a )?|there is no |there's no |not? )(?:doubt|question|hesitation)\b"
-    r"|\bif (?:pressed|forced|pushed|asked|anything|i (?:had|have|must|really))\b"
+    r"|\bif (?:pressed|forced|pushed|asked|anything|you ask me|i (?:had|have|must|really|were|could))\b"
     r"|\bif not\b|\bwhy not\b|\bno matter\b|\bno wonder\b|\bno problem\b|\bnot (?:sure|certain|positive),? (?:but"
     r"|though)\b"
     r"|\b(?:cannot|can't|couldn't|could not) (?:help|agree more)\b|\bno(?:ne)? (?:better|closer|stronger)\b"
     r"|\bno (?:contest|ifs|competition|problem)\b|\bhands down\b|\bno (?:further|additional) \w+\b"
-    r"|\bno explanation\b|\bno more\b"
+    r"|(?<!whether )\bor not\b|\bno explanation\b|\bno more\b"
 )
 NEGATION = re.compile(
     r"\b(?:not|never|neither|nor|cannot|hardly|scarcely|nothing|nobody|none|anything but|far from|without|lacks?"
@@ -98,7 +99,8 @@ COMMITMENT = re.compile(
 )
 PAST = re.compile(
     r"(?:'d|\b(?:would|could|might)) (?:\w+ )?have (?:\w+ )?(?:said|chosen|picked|gone|answered|selected|been)\b"
-    r"|\b(?:thought|(?:a|some|the) (?:case|argument|merit|appeal) (?:for|in|of|can be)|considered|inclined"
+    r"|\b(?:others|another)(?= ?\W*$)|\b(?:thought|(?:a|some|the) (?:case|argument|merit|appeal) (?:for|in|of|can be)"
+    r"|considered|inclined"
     r"|want(?:ed)? to (?:say|choose|pick|answer)|(?:many|most|others|people"
     r"|readers|you|one|some|they|anyone) (?:\w+ )?(?:would|might|may|could|will|can)|tempt(?:ed|ing|s)|instinct"
     r"|initial(?:ly)?|at first|first (?:glance|sight|guess|impression|choice|pick|read\w*)"
@@ -107,13 +109,14 @@ PAST = re.compile(
     r"|leaned|(?:was|am|were) (?:going|leaning|drawn|between)|were it|almost|nearly|some (?:people|readers|would|may"
     r"|might)"
     r"|someone|consider(?= |$)"
-    r"|let me (?:look|check|consider|evaluate|go|examine|see)|let's (?:look|check|consider|evaluate|examine|see|take)"
+    r"|let me (?:look|check|consider|evaluate|go(?! (?:with|for))|examine|see)|let's (?:look|check|consider|evaluate"
+    r"|examine|see|take)"
     r"|whether|between|such as|for example|e\.g"
     r"|(?:looking at|compar(?:e|ing)|examin(?:e|ing)|evaluat(?:e|ing))(?= (?:\w+ ){0,2}\W*$)|originally"
     r"|previously|earlier|was torn|toss[- ]?up)\b"
 )
 LURE = re.compile(
-    r"\b(?:comes? close\b(?! to the)|close second|tempting|attractive|plausible|appealing|reasonable|contender"
+    r"\b(?:comes? close\b(?! to the)|maybe|close second|tempting|attractive|plausible|appealing|reasonable|contender"
     r"|possible|(?:is|comes|a|close) second|runner-?up|(?:its|some"
     r"|a certain|their) (?:merits?|appeal|logic|truth)"
     r"|candidate|alternative|arguable|defensible|understandable|partially|touch(?:es)? on|similar)\b"
@@ -162,6 +165,7 @@ ANAPHOR = re.compile(
     r"(?:(?:this|that|it|which)(?: (?:option|title|one|choice|statement|answer|description|philosophy))?"
     r"|the (?:option|title|statement))\b(?! (?:comic|image|cartoon))"
 )
+CONCESSION = re.compile(r",? (?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?$)")
 SUBJECT = re.compile(  # a new subject: what follows is said of something else
     r"\W*(?:the|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|because"
     r"|as(?! (?:the |my |our )?(?:best|strongest|most|correct|right|answer|closest|clearest|top|first|winner))|since"

@@ -50,13 +50,24 @@ _NONE_OF_IT = re.compile(
     r"| not(?: one)?)\W*$|\W*(?:none|no|nil|absent|not (?:present|used))\W*$"
 )
 _QUESTION = re.compile(
-    r"\b(?:whether(?! or not\b)|the question|asks?|asked|determine|maps? one|figure of speech|refers to|defined"
+    r"\w+s are (?:common|often|usually|frequent|typical|figures)\b|\b(?:whether(?! or not\b)|the question|asks?|asked"
+    r"|determine|maps? one|figure of speech|refers to|defined"
     r"|definition|would (?:be(?! (?:a stretch|hard|difficult|wrong|too much|a mistake))|require|need|involve|mean))\b"
 )
 
 
+_SPEAKS = re.compile(  # somebody in the picture does
+    r"\b(?!i )\w+ (?:says|said|shouts?|shouted|replies|replied|yells?|screams?|exclaims?|responds"
+    r"|responded)[,:]? [\"']$"
+)
+
+
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
-    found = [Mention(match.start(), match.end(), "Yes" if match["yes"] else "No") for match in _WORD.finditer(text.low)]
+    found = [
+        Mention(match.start(), match.end(), "Yes" if match["yes"] else "No")
+        for match in _WORD.finditer(text.low)
+        if not _SPEAKS.search(text.low, max(0, match.start() - 40), match.start())
+    ]
     truth = _TRUTH.fullmatch(text.low) if marked and not found else None
     if truth:
         kind = "yes" if truth["yes"] else "no"
