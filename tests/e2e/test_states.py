@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import threading
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def rows(project: Path, table: str) -> list[dict[str, str]]:
 def test_n_and_states_add_up_to_the_items(tmp_path: Path) -> None:
     project, comics = Project.copy(tmp_path / "p"), Comics()
     with scripted(lambda call: answer(comics, call)) as server:
-        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nattempts: 1\nbreaker: 0\n"
+        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nattempts: 1\nbreaker: 0\nconcurrency: 1\n"
         (project.path / "config/model/served.yaml").write_text(card)
         for rule in ("released", "paper"):
             project.snakemake(*TABLES, config=f"{CONFIG} scoring={rule}")
@@ -71,7 +72,8 @@ def test_n_and_states_add_up_to_the_items(tmp_path: Path) -> None:
                     if row["subset"] == "all" and len({"panels", "style", "subtask"} & set(row)) == 0:
                         assert every == COMICS, (table, row)
             notes = (project.path / TABLES[0]).with_suffix(".md").read_text()
-            assert "answers on 1 of 6 items (subset=all) were cut off" in notes
+            assert re.search(r"- served: answers on 1 of \d items \(subset=[a-z-]+\) were cut off", notes)
+            assert re.search(r"- INCOMPLETE: served: answers on 2 of \d items \(subset=[a-z-]+\) failed", notes)
         (cost,) = (row for row in rows(project.path, TABLES[-1]) if row["model"] == "served")
         assert (cost["requests"], cost["failed"], cost["refused"], cost["truncated"]) == ("48", "2", "1", "1")
         assert project.audit(TABLES[0])["verdict"] == "equal"

@@ -268,13 +268,12 @@ def tabulate(
         for row in part.rows:
             rows.append(_written(table, part, row, rule, complete=complete, items=items))
             cells += _cells(table, part, row, rule)
-        notes = [*notes, *_cut_off(part)]
-    failed = sum(row.states.get("failed", 0) for part in parts for row in part.rows)
     comparable = any(row.get("comparable") == "yes" for row in rows)
     rows = _beside(rows, published_rows(table, published, comparable=comparable), printed_as or {}, table.keys)
     said = [*table.notes, *notes]
-    if failed:
-        said.append(f"INCOMPLETE: {failed:,} answers failed; `punchline retry` asks them once more.")
+    cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
+    said += [f"{which} {cut}." for which in _most(parts, "truncated", TOLD)]
+    said += [f"INCOMPLETE: {which} failed; `punchline retry` asks them once more." for which in _most(parts, "failed")]
     if any(row["kind"] == "published" for row in rows) and not comparable:
         why = f"rule {rule}, the paper's is {table.rule}" if rule != table.rule else "other items than the paper's"
         said.append(f"Published rows are not comparable with ours: {why}.")
@@ -318,17 +317,17 @@ def _written(
     return written
 
 
-def _cut_off(part: Part) -> list[str]:
-    """A note on the row of a model of which most was cut off, where that is more than a few."""
-    rows = (row for row in part.rows if row.items)
-    row = max(rows, key=lambda row: row.states.get("truncated", 0) / row.items, default=None)
-    if row is None or (cut := row.states.get("truncated", 0)) <= TOLD * row.items:
-        return []
-    where = f" ({key_text(row.keys)})" if row.keys else ""
-    return [
-        f"{part.name}: n_truncated: answers on {cut:,} of {row.items:,} items{where} were cut off by their limit of "
-        "tokens (docs/models.md)."
-    ]
+def _most(parts: Sequence[Part], state: str, share: float = 0.0) -> list[str]:
+    """Of each model with more than this share of a row's items in a state: how many, in the row where it is most."""
+    most: dict[str, tuple[float, str]] = {}
+    for part in parts:
+        for row in part.rows:
+            count, known = row.states.get(state, 0), most.get(part.name, (share, ""))
+            if row.items and count / row.items > known[0]:
+                where = f" ({key_text(row.keys)})" if row.keys else ""
+                text = f"{part.name}: answers on {count:,} of {row.items:,} items{where}"
+                most[part.name] = count / row.items, text
+    return [text for _, text in most.values()]
 
 
 def _cells(table: Table, part: Part, row: Measured, rule: Rule) -> list[Cell]:
