@@ -491,6 +491,7 @@ def rows_of(
     number: int = 4,
     scores: int = 0,
     states: Mapping[tuple[str, str, int], State] | None = None,
+    verdict: str = "[[4]]",
 ) -> list[dict[str, Any]]:
     """Rows of one model that gave answers[condition, task, comic's number]; the first `scores` comics are judged."""
     files = corpus(*(comic(n) for n in range(1, number + 1)))
@@ -509,7 +510,7 @@ def rows_of(
             verdicts = {}
             for request in judge_requests(item, golds[item_id], responses, condition):
                 state: State = "ok" if n <= scores else "failed"
-                verdicts[request.request_id] = Verdict("gpt-3.5-turbo", answer(request, "[[4]]", state))
+                verdicts[request.request_id] = Verdict("gpt-3.5-turbo", answer(request, verdict, state))
             for rule in RULES:
                 grades += grade_item(responses, item, golds[item_id], "m", rule, verdicts, condition)
     model = Graded("m", "measured", "test", grades)
@@ -535,6 +536,13 @@ def test_failed_verdicts_show(judged: int, comparable: str) -> None:
     assert row["comparable"] == comparable  # no verdict at all: nobody was asked
     if judged == 1:
         assert "description_gpt n=1" in str(row["note"]) and row["prompts_least_n"] == 1
+
+
+@pytest.mark.parametrize(("verdict", "score"), [("[[4]]", 4.0), ("[[99]]", 99.0), ("no number", -1.0)])
+def test_any_released_score_has_an_interval(verdict: str, score: float) -> None:
+    said = {("default", "description_1", n): "Text." for n in range(1, 5)}
+    (row,) = rows_of(said, scores=4, verdict=verdict)
+    assert row["description_gpt_lo"] < row["description_gpt"] == score < row["description_gpt_hi"]
 
 
 def test_verdicts_of_two_prompts() -> None:

@@ -15,7 +15,7 @@ from punchline.bench.ratings import RATINGS, Rating
 from punchline.bench.table import Row, Table, tables
 from punchline.benchmarks.yesbut import ANNOTATIONS, KINDS, NAME, PROMPTS
 from punchline.core.benchmark import DEFAULT
-from punchline.core.stats import EXACT, PERCENT, POSITIVE, REAL, Array, Estimate, Kind, Spread, mean, total
+from punchline.core.stats import EXACT, PERCENT, POSITIVE, REAL, Array, Estimate, Spread, mean, total
 from punchline.score.ngrams import word_tokens
 
 # Column's beginning: task, {end of the column: (value of a grade, scale)}. All but the judge's score in per cent.
@@ -26,10 +26,10 @@ MEASURES: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
     "philosophy": ("moral_mcq", {"acc": ("correct", 100.0)}),
     "title": ("title_mcq", {"acc": ("correct", 100.0)}),
 }
-KINDS_OF = {  # -1 is a verdict without a score, under rule released
+KINDS_OF = {
     "correct": PERCENT,
     "r2": PERCENT,
-    "gpt": Kind("korn-graubard", -1.0, 5.0),
+    "gpt": REAL,  # rule released takes any number for a score, and -1 for none
     "bert": REAL,
     "bert_minilm": REAL,
 }
