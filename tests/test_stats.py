@@ -160,6 +160,8 @@ def test_a_value_beyond_what_its_column_says_is_an_error() -> None:
         interval(estimate([0.2, 1.4, 0.3]))
     assert interval(estimate([0.2, 1.4, 0.3], kind=POSITIVE)) != (None, None)
     assert interval(estimate([0.9, 1.0000002, 0.8], kind=COEFFICIENT)) != (None, None)  # single precision
+    low, high = interval(estimate([-5.0, -7.0, -6.0], kind=POSITIVE))  # tokens, as a bad server counts them
+    assert low is not None and high is not None and low <= -6 <= high
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -184,7 +184,7 @@ def _limits(estimate: Estimate, value: float, of: Influence, alpha: float = ALPH
         share = min(1.0, max(0.0, (value - low) / width))
         down, up = _korn_graubard(share, of, width)
         limits = min(low + width * down, value), max(low + width * up, value)
-    return max(low, limits[0]), min(high, limits[1])
+    return max(min(low, value), limits[0]), min(high, limits[1])  # tokens below 0 are a server's fault
 
 
 def interval(estimate: Estimate) -> Interval:
