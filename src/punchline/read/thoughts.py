@@ -10,6 +10,8 @@ from typing import NamedTuple
 # answer (HumorBench: reasoning) passes the tags without it.
 TAGS = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection", "inner_monologue")
 
+MOST = 1_000  # thoughts of one answer
+
 _CHANNEL = re.compile(r"<\|channel\|>\s{0,9}(\w{1,20})[^<]{0,99}<\|message\|>")
 _MESSAGE_ENDS = re.compile(r"<\|(?:end|return|start|call)\|>")
 # The same with the special tokens lost on the way.
@@ -56,12 +58,20 @@ def _harmony(answer: str) -> Answer | None:
     return None
 
 
+def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match[str] | None:
+    """The last match, which mostly stands near the end."""
+    for size in (4_000, end):
+        if found := list(pattern.finditer(text, max(start, end - size), end)):
+            return found[-1]
+    return None
+
+
 def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     """The answer without its thoughts, stripped; what stands between two pieces of it is blanks, as long as before, so
     that `offset` plus a place in the text is a place in the answer.
 
     A closing tag that nothing opened ends thoughts that began with the answer (the template opened them). Opened and
-    never closed: nothing was answered, and the text is "".
+    never closed, or more than MOST: nothing was answered, and the text is "".
     """
     harmony = _harmony(answer)
     text, offset = (harmony.text, harmony.offset) if harmony else (answer, 0)
@@ -71,12 +81,13 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     named = any(form in text for name in tags for form in (name, name.upper(), name.capitalize()))
     while named:
         match = opening.search(text, at)
-        for unopened in closing.finditer(text, at, match.start() if match else len(text)):
+        unopened = _last(closing, text, at, match.start() if match else len(text))
+        if unopened is not None:
             kept, spans = unopened.end(), []
         if match is None:
             break
         end = closing.search(text, match.end())
-        if end is None:
+        if end is None or len(spans) > MOST:
             return Answer("", len(answer), False)
         spans.append((match.start(), end.end()))
         at = end.end()
