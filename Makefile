@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # uv trusts what the system trusts, as pip does: a company's proxy has its own certificate.
 export UV_SYSTEM_CERTS := true
 
-.PHONY: demo test test-engines smoke setup hf metrics vllm-cpu cluster clean lock
+.PHONY: demo test test-engines torture smoke setup hf metrics vllm-cpu cluster clean lock
 
 demo: .venv/ready
 	@$(BIN)/snakemake --cores all results/table8.csv
@@ -17,6 +17,10 @@ test: .venv/ready-dev
 # The engines for real: transformers, vLLM on a CPU, SLURM, SSH. Much to install: up to 45 minutes.
 test-engines: .venv/ready-dev
 	@MAKE="$(MAKE)" sh tests/run_engines.sh
+
+# A million fuzzed answers over all readers: benchmarks/README.md has the counts.
+torture: .venv/ready
+	@PYTHONPATH=$(CURDIR) $(BIN)/python benchmarks/read_fuzz.py 1000000
 
 # Two small real models on the demo items of all five benchmarks, every condition, every table: about ten minutes.
 smoke: .venv/ready-hf .venv/ready-metrics

@@ -200,6 +200,24 @@ def test_dress_around_one_plain_line_changes_nothing(phrasing: Phrasing, dress: 
     assert plain(phrasing.read(dress.format(answer)).value) == phrasing.says
 
 
+BESIDE = "It is a clever piece of work."  # of the comic, and of no answer
+
+
+def test_a_sentence_beside_it_makes_no_reading_wrong() -> None:
+    """In front or behind, as a paragraph of its own; a bare word that means nothing by itself may go unread."""
+    unread = 0
+    answered = [
+        one for one in closed if one.document["reader"] not in (*WRITTEN, "boxes", "refusal") and one.answer.strip()
+    ]
+    for phrasing in answered:
+        answer = phrasing.answer.rstrip()
+        for beside in (f"{BESIDE}\n\n{answer}", f"{answer}\n\n{BESIDE}"):
+            found = plain(phrasing.read(beside).value)
+            assert found in (phrasing.says, None) or answer.endswith("?"), (phrasing, beside)
+            unread += found != phrasing.says
+    assert unread < len(answered) / 40
+
+
 CLOSERS = (
     "I hope this helps!",
     "Let me know if you need anything else.",

@@ -376,7 +376,8 @@ def claims(
     for number, (start, end) in enumerate(spans):
         sentence = text[start:end]
         if FIRST not in sentence:
-            found += _said_without(sentence, start, found, spans[number - 1][0] if number else 0)
+            apart = number > 0 and text[spans[number - 1][1] - 1] == "\n"
+            found += _said_without(sentence, start, found, spans[number - 1][0] if number else 0, apart)
             continue
         of_sentence = Sentence(sentence, start, places, given, number == 0, judged, single).claims()
         if (
@@ -411,14 +412,15 @@ def _without_first_of_list(text: str, spans: list[tuple[int, int]], found: list[
     return [found[0]._replace(tier=1), *found[1:]]
 
 
-def _said_without(sentence: str, start: int, found: list[Claim], before: int) -> list[Claim]:
-    """Claims of a sentence without a mention: that none fits, or what "this" is said to be."""
+def _said_without(sentence: str, start: int, found: list[Claim], before: int, apart: bool) -> list[Claim]:
+    """Claims of a sentence without a mention: that none fits, or what "this" is said to be; `apart`: on another line,
+    where "it" may be the comic."""
     none = words.NONE_FITS.search(sentence)
     if none and not re.search(r"\bother\b", sentence[: none.end() + 12]):
         return [Claim(start + none.start(), start + none.end(), "", 1, 2)]
     last = [claim for claim in found if claim.start >= before]
     text = sentence.lstrip(" \"'(-")
-    anaphor = words.ANAPHOR.match(text)
+    anaphor = None if apart and re.match(r"it\b", text) else words.ANAPHOR.match(text)
     verdict = re.match(
         rf"(?:{words._NO}|yes|wrong|incorrect|correct|false|true|not|doesn't|does not|too|✓|✗)(?!\w)", text
     )

@@ -258,9 +258,7 @@ _IDLE = re.compile(
 )
 
 
-_ABOUT_EFFECTS = re.compile(
-    r"\b(?:sounds?|effects?|onomatop\w+|sfx|they|these|answer|option|none|not absent|is there)\b"
-)
+_ABOUT_EFFECTS = re.compile(r"sound|effect|onomatop|\b(?:sfx|they|these|answer|option|none|not absent|is there)\b")
 
 
 def _presence(low: str) -> tuple[int, int, int] | None:

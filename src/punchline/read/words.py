@@ -59,7 +59,8 @@ BEST = (
 GOOD = (
     r"true|fit(?:s|ting)?|captur\w+|match(?:es|ing)?|reflects?|express\w*|conveys?|describ\w*|summari[sz]\w+|sums?"
     r"|aligns?"
-    r"|works?|accurate(?:ly)?|suitable|suits?|appropriate|apt(?:ly)?|plausible|valid|represents?|encapsulat\w*|embod\w*"
+    r"|(?<!of )works?|accurate(?:ly)?|suitable|suits?|appropriate|apt(?:ly)?|plausible|valid|represents?"
+    r"|encapsulat\w*|embod\w*"
     r"|makes? (?:the most )?sense|good|strong(?:ly)?|great|resonates?|illustrat\w*|highlights?|distils?|distills?"
     r"|holds?"
     r"|supported|consistent|contributes?|important|relevant|central|yes|agrees?|correspond\w*|applies|apply|sound"

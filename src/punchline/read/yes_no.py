@@ -139,7 +139,8 @@ def yes_no(
     if said.value is not None:
         return said
     text = dress.plain(answer)
-    short = _SHORT.fullmatch(text.low[:200]) if len(text.low) <= 200 else None
+    last = text.low.rstrip().rfind("\n") + 1
+    short = _SHORT.fullmatch(text.low, last) if len(text.low) - last <= 200 else None
     if short:
         kind = "yes" if short["yes"] else "no"
         return Read(kind.capitalize(), *text.span(*short.span(kind)))
