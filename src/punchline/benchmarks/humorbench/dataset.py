@@ -35,8 +35,9 @@ def dataset_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     counted: dict[str, Sequence[object]] = {
         "elements": [*enumerate(captions)],
         "pairs": [*dict.fromkeys(captions)],
-        "judged_explanations": read_labelled(files[rubric], rubric, files[ANNOTATIONS]),
     }
+    if rubric in files:
+        counted["judged_explanations"] = read_labelled(files[rubric], rubric, files[ANNOTATIONS])
     columns = {
         name: Estimate(np.ones((len(of), 1)), total, np.arange(len(of)), list(map(digest_of, of)), EXACT)
         for name, of in counted.items()
