@@ -72,7 +72,7 @@ def test_a_subset_is_followed_and_its_bytes_matter(small: Project) -> None:
     ids = sorted(p.stem for p in (small.path / "data/images/demo/pixelhumor").glob("*.png"))
     (small.path / "mine.csv").write_text("comic_id\n" + "\n".join(ids[:3]) + "\n")
     small.snakemake(TABLE, config=f"{FAST} subset=mine.csv")
-    assert {r["n"] for r in rows(small) if r["subset"] == "all" and r["kind"] == "baseline"} == {"3"}
+    assert {r["n"] for r in rows(small) if r["subset"] == "mine" and r["kind"] == "baseline"} == {"3"}
     (small.path / "mine.csv").write_text("comic_id\nnobody_1\n")
     said = small.snakemake(TABLE, config=f"{FAST} subset=mine.csv", fails=True)
     assert "mine.csv, line 2, record nobody_1, field comic_id: no such item in this corpus" in said
