@@ -15,7 +15,7 @@ MOST = 1_000  # thoughts of one answer
 _CHANNEL = re.compile(r"<\|channel\|>\s{0,9}(\w{1,20})[^<]{0,99}<\|message\|>")
 _MESSAGE_ENDS = re.compile(r"<\|(?:end|return|start|call)\|>")
 # The same with the special tokens lost on the way.
-_BARE_CHANNEL = re.compile(r"\s{0,20}analysis(?=\W|[A-Z])")
+_BARE_CHANNEL = re.compile(r"[\s\u200b-\u200f\u2060\ufeff]{0,20}analysis(?=\W|[A-Z])")
 _AROUND = re.compile(r"[\s\u200b-\u200f\u2060\ufeff]*+")  # white space and what is as invisible
 _BARE_FINAL = "assistantfinal"
 
