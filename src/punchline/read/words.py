@@ -166,7 +166,7 @@ ANAPHOR = re.compile(
     r"(?:(?:this|that|it|which)(?: (?:option|title|one|choice|statement|answer|description|philosophy))?"
     r"|the (?:option|title|statement))\b(?! (?:comic|image|cartoon))"
 )
-CONCESSION = re.compile(r",? (?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?$)")
+CONCESSION = re.compile(r",? (?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?[)\"'”’\]]*$)")
 SUBJECT = re.compile(  # a new subject: what follows is said of something else
     r"\W*(?:the|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|because"
     r"|as(?! (?:the |my |our )?(?:best|strongest|most|correct|right|answer|closest|clearest|top|first|winner))|since"
