@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from punchline import cli
 from punchline.audit.ranks import Rank, as_json, as_text, ranked
+from punchline.bench.latex import lowest_is_best
 from punchline.core.stats import POSITIVE, Array, Estimate, mean
 
 
@@ -85,3 +86,11 @@ def test_what_cannot_be_ranked_is_said(arguments: list[str], says: str, root: Pa
     monkeypatch.chdir(root)
     done = CliRunner().invoke(cli.app, ["ranks", *arguments])
     assert done.exit_code == 1 and says in str(done.exception or done.output)
+
+
+@pytest.mark.parametrize(
+    ("column", "lowest"),
+    [("wer", True), ("task_cer", True), ("fpr", True), ("panel_acc", False), ("power", False), ("f1", False)],
+)
+def test_the_name_of_a_column_says_which_way_is_better(column: str, lowest: bool) -> None:
+    assert lowest_is_best(column) is lowest

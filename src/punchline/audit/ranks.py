@@ -10,6 +10,7 @@ from typing import Any
 from tabulate import tabulate as tabulate_text
 
 from punchline.bench.frame import read_frame
+from punchline.bench.latex import lowest_is_best
 from punchline.bench.table import Across, Model, Table, key_text
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.intervals import differs, interval
@@ -83,10 +84,10 @@ def ranks_in(
     return [rank for row, own in found.items() if len(own) > 1 for rank in ranked(own, row, lowest=lowest)]
 
 
-def ranks(path: str, run: str, column: str | None = None, *, lowest: bool = False) -> tuple[str, list[Rank]]:
+def ranks(path: str, run: str, column: str | None = None, *, lowest: bool | None = None) -> tuple[str, list[Rank]]:
     """(column, ranks) of a run's models in the table with this path, from grades as they lie there.
 
-    `column`: its first one by default. Raises PunchlineError where there is no such column, or no two models.
+    `column`: its first one by default. `lowest`: whether less is better; None: of an error rate. Raises PunchlineError where there is no such column, or no two models.
     """
     project = Project(made_with(run))
     where, chosen = project.paths, project.selection
@@ -107,7 +108,7 @@ def ranks(path: str, run: str, column: str | None = None, *, lowest: bool = Fals
     own = [file for name in table.own if Path(file := paths.own(benchmark, name)).is_file()]
     files = read_files([*(where.raw(benchmark, name) for name in table.files), *own])
     files |= run_files(project, benchmark, table.name)
-    made = ranks_in(table, models, files, column, lowest=lowest)
+    made = ranks_in(table, models, files, column, lowest=lowest_is_best(column) if lowest is None else lowest)
     if not made:
         raise PunchlineError(f"no two models have a value of {column}", file=path, way_out=GRADE)
     return column, made

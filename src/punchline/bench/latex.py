@@ -90,12 +90,17 @@ def _head(name: str, table: Table) -> str:
     return f"{text[:1].upper()}{text[1:]}".translate(ESCAPED) + (f" ({unit})" if unit else "") + arrow
 
 
+def lowest_is_best(column: str) -> bool:
+    """Whether less is better in a column, by the words of its name: error rates."""
+    return not set(column.split("_")).isdisjoint(LOWER)
+
+
 def _better(name: str, table: Table) -> Callable[[list[float]], float] | None:
     """max or min; None where neither is better, or where the rows are no models."""
-    words = set(name.split("_"))
-    if name not in table.names or not table.graded or name in table.whole or words & NEITHER:
+    neither = not set(name.split("_")).isdisjoint(NEITHER)
+    if name not in table.names or not table.graded or name in table.whole or neither:
         return None
-    return min if words & LOWER else max
+    return min if lowest_is_best(name) else max
 
 
 def _best(lines: Sequence[Line], table: Table, columns: Sequence[str]) -> set[tuple[int, str]]:

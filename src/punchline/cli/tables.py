@@ -136,7 +136,9 @@ def compare_command(
 def ranks_command(
     table: TableName,
     column: Annotated[str | None, typer.Option(help="By this column; else the table's first")] = None,
-    lowest: Annotated[bool, typer.Option("--lowest", help="The lowest value is the best, as of an error rate")] = False,
+    lowest: Annotated[
+        bool | None, typer.Option("--lowest/--highest", help="Which value is the best; else by the column's name")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
     run: RUN = DEFAULT_RUN,
 ) -> None:
