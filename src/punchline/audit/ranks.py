@@ -87,7 +87,8 @@ def ranks_in(
 def ranks(path: str, run: str, column: str | None = None, *, lowest: bool | None = None) -> tuple[str, list[Rank]]:
     """(column, ranks) of a run's models in the table with this path, from grades as they lie there.
 
-    `column`: its first one by default. `lowest`: whether less is better; None: of an error rate. Raises PunchlineError where there is no such column, or no two models.
+    `column`: its first one by default. `lowest`: whether less is better; None: as of an error rate it is. Raises
+    PunchlineError where there is no such column, or no two models.
     """
     project = Project(made_with(run))
     where, chosen = project.paths, project.selection
