@@ -15,7 +15,7 @@ WORDS = (
     | {"fn": "FN", "fnr": "FNR", "fp": "FP", "fpr": "FPR", "tn": "TN", "tp": "TP", "wer": "WER"}
     | {"sd": "SD", "se": "SE", "std": "SD"}
 )
-UNITS = {"cost": "US\\$", "output_tokens": "tokens a request"}
+UNITS = {"cost": "US\\$"}
 LOWER = {"wer", "cer", "fpr", "fnr"}  # is better
 # Words of columns in which neither more nor less is better.
 NEITHER = {
