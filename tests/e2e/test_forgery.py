@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import fcntl
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -119,6 +120,8 @@ def test_a_selection_of_items_is_named_and_never_comparable(own: Project) -> Non
     ours = [row for row in rows(own) if row["kind"] == "measured"]
     assert {row["subset"] for row in ours} == {"best", "best: multi-panel"}
     assert {row["comparable"] for row in rows(own)} == {"no"}
+    for row in ours:
+        assert re.fullmatch(r"subset config/best\.csv \(sha256 [0-9a-f]{16}…\): 2 of 73 items(; .*)?", row["note"])
     note = (own.path / TABLE).with_suffix(".md").read_text()
     assert "- Items: 2 of 73 (subset config/best.csv (sha256 " in note
     assert own.audit(TABLE)["verdict"] == "equal"

@@ -246,15 +246,15 @@ def tabulate(
     *,
     rule: Rule,
     complete: bool,
-    items: str = "",
+    subset: tuple[str, str] | None = None,
     printed_as: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Tabulated:
     """A table of its rows and the paper's. Pure: equal input gives equal output.
 
     `printed_as`: {model: name of its row in the paper}; that row then follows the model's own. `complete`: whether the
-    selection is all of the paper's items; `items`: what the user's subset is called. A row of ours is comparable when
-    the selection is complete, none of its items is missing or failed, and the rule is the table's own; the published
+    selection is all of the paper's items; `subset`: what the user's is called, and what it is. A row of ours is
+    comparable when the selection is complete, none of its items is missing or failed, and the rule is the table's own; the published
     rows are when any of ours is.
     """
     extra = tuple(key for key in table.keys if key != "subset")
@@ -266,7 +266,7 @@ def tabulate(
     cells: list[Cell] = []
     for part in parts:
         for row in part.rows:
-            rows.append(_written(table, part, row, rule, complete=complete, items=items))
+            rows.append(_written(table, part, row, rule, complete=complete, subset=subset))
             cells += _cells(table, part, row, rule)
     comparable = any(row.get("comparable") == "yes" for row in rows)
     rows = _beside(rows, published_rows(table, published, comparable=comparable), printed_as or {}, table.keys)
@@ -291,7 +291,7 @@ def _methods(cells: Sequence[Cell]) -> list[str]:
 
 
 def _written(
-    table: Table, part: Part, row: Measured, rule: Rule, *, complete: bool, items: str
+    table: Table, part: Part, row: Measured, rule: Rule, *, complete: bool, subset: tuple[str, str] | None
 ) -> dict[str, str | int | float | None]:
     """A row as it is written."""
     values = {name: row.values[name] for name in table.names if name in row.values}
@@ -302,18 +302,20 @@ def _written(
     if row.items:  # an item that lacks an answer to one of several tasks is counted there, and not in n
         n = min(n, row.items - absent)
     written |= {"scoring": rule, "subset": "all", **row.keys, "n": n}
-    if items and row.filter:  # of answers: rows of the data itself are of all of it
-        written["subset"] = items if written["subset"] == "all" else f"{items}: {written['subset']}"
+    said = []
+    if subset is not None and row.filter:  # of answers: rows of the data itself are of all of it
+        written["subset"] = subset[0] if written["subset"] == "all" else f"{subset[0]}: {written['subset']}"
+        said.append(subset[1])
     written |= {f"n_{name}": row.states.get(name, 0) for name in COUNTED}
     for name, value in values.items():
         written |= {name: value.value, f"{name}_lo": value.lo, f"{name}_hi": value.hi}
     whole = complete and row.whole and rule == table.rule and not absent
     written["comparable"] = "yes" if whole else "no"
     fewer = [f"{name} n={count}" for name, count in counts.items() if count != n]
-    if fewer:
-        written["note"] = "; ".join(fewer)
-    elif row.tasks and n == 0:
-        written["note"] = f"nothing to score: no answer to {', '.join(row.tasks)}"
+    if not fewer and row.tasks and n == 0:
+        fewer = [f"nothing to score: no answer to {', '.join(row.tasks)}"]
+    if said or fewer:
+        written["note"] = "; ".join([*said, *fewer])
     return written
 
 

@@ -89,14 +89,14 @@ def compute(
     files |= run_files(project, benchmark, table)
     stated = [] if spec.summed_up is None else spec.summed_up(files)
     every, said = all_parts(spec, parts, graded, scope, files)
-    items, of_items = chosen(project, benchmark) if spec.graded else ("", [])
+    subset, of_items = chosen(project, benchmark) if spec.graded else (None, [])
     tabulated = tabulate(
         spec,
         every,
         [row for row in read_published(paths.published(benchmark)) if row["table"] == table] + stated,
         rule=rule,
         complete=whole,
-        items=items,
+        subset=subset,
         printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table)) is not None},
         notes=[*of_items, *said],
     )
@@ -135,22 +135,21 @@ def _model(
     return Model(card=card, key=key, kind=kind_of(card), versions=versions, hops=tuple(asked)), judge, notes
 
 
-def chosen(project: Project, benchmark: str) -> tuple[str, list[str]]:
-    """(what the user's subset is called in the column `subset`, or ""; a note that says how many items of how many)."""
+def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:
+    """(the user's subset: its name in the column `subset`, and what it is; a note on how many items of how many)."""
     selection = project.selection
     sources = (selection.corpus.sources or {}).get(benchmark)
     if selection.subset is None and selection.limit is None and sources is None:
-        return "", []
-    called, noted = "", [f"corpus {selection.corpus.name}"] if sources is not None else []
-    if selection.subset is not None:
-        called = Path(selection.subset).stem
-        noted.append(f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)")
-    if selection.limit is not None:
-        noted.append(f"limit {selection.limit}")
+        return None, []
     loaded = project.benchmark(benchmark)
     listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES))
     of = f"{len(read_selected(project.paths.selected(benchmark))):,} of {len(listed):,}"
-    return called, [f"Items: {of} ({', '.join(noted)})."]
+    parts = [f"corpus {selection.corpus.name}"] if sources is not None else []
+    parts += [f"limit {selection.limit}"] if selection.limit is not None else []
+    if selection.subset is None:
+        return None, [f"Items: {of} ({', '.join(parts)})."]
+    subset = f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)"
+    return (Path(selection.subset).stem, f"{subset}: {of} items"), [f"Items: {of} ({', '.join([*parts, subset])})."]
 
 
 def without_pictures(path: str) -> list[str]:
