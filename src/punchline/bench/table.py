@@ -254,8 +254,8 @@ def tabulate(
 
     `printed_as`: {model: name of its row in the paper}; that row then follows the model's own. `complete`: whether the
     selection is all of the paper's items; `subset`: what the user's is called, and what it is. A row of ours is
-    comparable when the selection is complete, none of its items is missing or failed, and the rule is the table's own; the published
-    rows are when any of ours is.
+    comparable when the selection is complete, none of its items is missing or failed, and the rule is the table's own;
+    the published rows are when any of ours is.
     """
     extra = tuple(key for key in table.keys if key != "subset")
     columns = ("model", "kind", "engine", "scoring", "subset", *extra, "n", *(f"n_{name}" for name in COUNTED))
