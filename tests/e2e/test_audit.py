@@ -139,6 +139,7 @@ def test_the_root_is_the_same_in_another_folder_at_another_time(small_run: Proje
     other.snakemake(TABLE, config=SMALL)
     assert other.audit(TABLE)["root"] == small_run.audit(TABLE)["root"]
     assert (other.path / TABLE).read_bytes() == (small_run.path / TABLE).read_bytes()
+    assert other.punchline("attest", TABLE) == small_run.punchline("attest", TABLE)
 
 
 def test_one_cell(small_run: Project) -> None:
