@@ -18,23 +18,23 @@ WORDS = (
 UNITS = {"cost": "US\\$"}
 LOWER = {"wer", "cer", "fpr", "fnr"}  # is better
 # Words of columns in which neither more nor less is better.
-NEITHER = {
-    "alpha",
-    "cost",
-    "count",
-    "difference",
-    "median",
-    "n",
-    "p",
+NEITHER = {"alpha", "cost", "count", "difference", "fn", "fp", "length", "median", "n", "number", "p", "passed"}
+NEITHER |= {
     "prompts",
     "rho",
     "sd",
     "se",
+    "set",
+    "share",
     "std",
+    "styles",
+    "subset",
+    "tn",
     "tokens",
+    "tp",
     "value",
+    "within",
 }
-NEITHER |= {"tp", "fp", "tn", "fn", "number", "length", "styles", "share", "set", "subset", "passed", "within"}
 ESCAPED = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -112,10 +112,11 @@ def _best(lines: Sequence[Line], table: Table, columns: Sequence[str]) -> set[tu
         groups.setdefault(tuple(line.row.get(key) for key in ("subset", *table.keys)), []).append(line)
     best = set()
     for name in columns:
-        better = _better(name, table)
-        for group in groups.values() if better is not None else ():
+        if (better := _better(name, table)) is None:
+            continue
+        for group in groups.values():
             values = {id(line): float(text) for line in group if (text := line.cells[name].partition(" [")[0])}
-            if better is not None and len(set(values.values())) > 1:
+            if len(set(values.values())) > 1:
                 most = better(list(values.values()))
                 best |= {(line, name) for line, value in values.items() if value == most}
     return best
