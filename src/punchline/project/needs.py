@@ -9,43 +9,26 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.engine import Engine, Released
-from punchline.core.records import LedgerEntry, ModelCard, Pictures, Request, digest_of_all
-from punchline.core.storage import digests_in, read_records, read_table
+from punchline.core.engine import Engine
+from punchline.core.records import ModelCard, Request, digest_of_all
+from punchline.core.storage import digests_in, read_table
 from punchline.project import adapters, paths, recipes, small_models
-from punchline.project.asking import Asking, key_so_far, role_of, shown
-from punchline.project.contents import answers_in, ledger_content, printed
+from punchline.project.asking import key_so_far, role_of, shown
+from punchline.project.contents import answers_in, printed
 from punchline.project.hops import CHAINED, RELEASED, by_journal, card_of_released
+from punchline.project.prepared import Prepared, once
 from punchline.project.provenance import Need, Step, walk
-from punchline.project.selection import Selection, read_card
+from punchline.project.selection import read_card
 
 
-def _once(method: Callable[..., Step]) -> Callable[..., Step]:
-    """A method whose answer is kept: a step is one object, whoever asks for it."""
-
-    @functools.wraps(method)
-    def get(self: Project, *wildcards: str) -> Step:
-        key = (method.__name__, *wildcards)
-        if key not in self.steps:
-            self.steps[key] = method(self, *wildcards)
-        return self.steps[key]
-
-    return get
-
-
-class Project(Asking):
+class Project(Prepared):
     """The artefacts of one selection."""
-
-    def __init__(self, selection: Selection) -> None:
-        super().__init__(selection)
-        self.steps: dict[tuple[str, ...], Step] = {}
 
     def steps_of(self, rule: str, *wildcards: str) -> list[Step]:
         """What one job of a rule makes: one step, or those of all benchmarks that one start of an engine serves."""
@@ -65,154 +48,9 @@ class Project(Asking):
         special = {"infer": ("model",), "infer_chained": ("model",), "judge": ("judge",)}
         return special.get(rule) or tuple(inspect.signature(getattr(Project, rule)).parameters)[1:]
 
-    # Published bytes
-
-    @_once
-    def raw(self, benchmark: str) -> Step:
-        """The released files: drawn (corpus=demo), or fetched as pinned, whatever code fetches them."""
-        manifest = Need(
-            "manifest", paths.manifest(benchmark), content=lambda: sorted(self.annotations(benchmark).items())
-        )
-        drawn = self.selection.corpus.drawn
-        demo = benchmarks.module_of(benchmark, "demo")
-        folder = Path(self.paths.raw(benchmark, "images"))
-        return Step(
-            "draw_demo" if drawn else "fetch_annotations",
-            (benchmark,),
-            tuple(self.paths.raw(benchmark, name) for name in self.annotations(benchmark)),
-            () if drawn else (manifest,),
-            {},
-            (demo,) if drawn else (),
-            extra=lambda: sorted(path.as_posix() for path in folder.glob("*.png")) if drawn else [],
-            record=self.paths.raw(benchmark, "annotations.made.json"),
-        )
-
-    def _raw(self, benchmark: str, names: Sequence[str]) -> list[Need]:
-        step = functools.partial(self.raw, benchmark)
-        return [Need("raw annotation", self.paths.raw(benchmark, name), step) for name in names]
-
-    def _released(self, engine: Engine) -> list[Need]:
-        """The files that an engine replays."""
-        files = {path: self.listed(path) for path in (engine.files if isinstance(engine, Released) else ())}
-        steps = {name: functools.partial(self.raw, name) for name in files.values() if name is not None}
-        return [Need("released answers", path, steps.get(name or "")) for path, name in files.items()]
-
-    @_once
-    def select_items(self, benchmark: str) -> Step:
-        """Which items are evaluated."""
-        selection, loaded = self.selection, self.benchmark(benchmark)
-        subset = [Need("subset", selection.subset)] if selection.subset is not None else []
-        if selection.limit is not None and self.pinned(benchmark):
-            subset.append(Need("manifest", paths.manifest(benchmark, "images_pinned.csv")))
-        return Step(
-            "select_items",
-            (benchmark,),
-            (self.paths.selected(benchmark),),
-            (*self._raw(benchmark, loaded.ITEM_FILES), *subset),
-            {"sources": (selection.corpus.sources or {}).get(benchmark), "limit": selection.limit},
-            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
-        )
-
-    def _selected(self, benchmark: str) -> Need:
-        return Need("selected items", self.paths.selected(benchmark), functools.partial(self.select_items, benchmark))
-
-    @_once
-    def images(self, benchmark: str) -> Step:
-        """The published images, by their ledger: drawn or fetched, or missing with a reason, which is a result too."""
-        drawn = self.selection.corpus.drawn
-        pins = [] if drawn else self._pins(benchmark)
-        beside = self._raw(benchmark, list(self.annotations(benchmark))[:1]) if drawn else []  # the images lie there
-        ledger = self.paths.ledger(benchmark)
-        return Step(
-            "drawn_images" if drawn else "fetch_images",
-            (benchmark,),
-            (ledger,),
-            (self._selected(benchmark), *pins, *beside),
-            {},
-            ("punchline.stages.pictures",) if drawn else (),
-            extra=lambda: [str(entry.path) for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"],
-            extra_role="image",
-        )
-
-    def _pins(self, benchmark: str) -> list[Need]:
-        """What the images must be. The lock, which fetching itself extends, does not decide; the audit reads it."""
-        pinned, lock = (paths.manifest(benchmark, name) for name in ("images_pinned.csv", "images.lock.csv"))
-        needs = [Need("manifest", pinned)]
-        return needs + ([Need("manifest", lock, decides=False)] if Path(lock).is_file() else [])
-
-    def _ledger(self, benchmark: str) -> Need:
-        file = self.paths.ledger(benchmark)
-        return Need(
-            "ledger",
-            file,
-            functools.partial(self.images, benchmark),
-            content=lambda: ledger_content(read_records(file, LedgerEntry)),
-        )
-
-    @_once
-    def availability(self, benchmark: str) -> Step:
-        return Step(
-            "availability",
-            (benchmark,),
-            (self.paths.availability(benchmark),),
-            (self._ledger(benchmark),),
-            {},
-            ("punchline.stages.fetch.ledger",),
-        )
-
-    # What models see, and gold
-
-    @_once
-    def pictures(self, benchmark: str) -> Step:
-        """What models see, by an index of all pictures."""
-        loaded, index = self.benchmark(benchmark), self.paths.index(benchmark)
-        return Step(
-            "pictures",
-            (benchmark,),
-            (index,),
-            (*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._ledger(benchmark)),
-            {"pinned": not self.selection.corpus.drawn},
-            ("punchline.stages.pictures", benchmarks.module_of(benchmark, "pictures")),
-            benchmarks.libraries(loaded, "pictures"),
-            extra=lambda: [image.path for made in read_records(index, Pictures) for image in made.images],
-            extra_role="picture",
-        )
-
-    @_once
-    def items(self, benchmark: str) -> Step:
-        needs = [*self._raw(benchmark, self.benchmark(benchmark).ITEM_FILES), self._selected(benchmark)]
-        if self.illustrated(benchmark):
-            index = Need("picture index", self.paths.index(benchmark), functools.partial(self.pictures, benchmark))
-            needs += [self._ledger(benchmark), index]
-        return Step(
-            "items",
-            (benchmark,),
-            (self.paths.items(benchmark),),
-            tuple(needs),
-            {},
-            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
-        )
-
-    @_once
-    def gold(self, benchmark: str) -> Step:
-        return Step(
-            "gold",
-            (benchmark,),
-            (self.paths.gold(benchmark),),
-            (*self._raw(benchmark, self.benchmark(benchmark).GOLD_FILES), self._selected(benchmark)),
-            {},
-            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
-        )
-
-    def _items(self, benchmark: str) -> Need:
-        return Need("items", self.paths.items(benchmark), functools.partial(self.items, benchmark))
-
-    def _gold(self, benchmark: str) -> Need:
-        return Need("gold", self.paths.gold(benchmark), functools.partial(self.gold, benchmark))
-
     # Questions and answers
 
-    @_once
+    @once
     def ask(self, benchmark: str) -> Step:
         return Step(
             "ask",
@@ -241,13 +79,13 @@ class Project(Asking):
             found.append(Need("adapter", paths.adapter(adapter), step))
         return found
 
-    @_once
+    @once
     def small_model(self, name: str) -> Step:
         code = ("punchline.project.small_models",)
         beside = paths.record_of(paths.folder_of(paths.small_model(name)))  # in the folder it would be one of its files
         return Step("small_model", (name,), (paths.small_model(name),), (), {}, code, record=beside)
 
-    @_once
+    @once
     def finetune(self, adapter: str) -> Step:
         """An adapter. Of which items it was trained is in its manifest: another selection trains nothing anew."""
         recipe = recipes.read_recipe(adapter)
@@ -277,7 +115,7 @@ class Project(Asking):
             "key": key_so_far(engine, card, benchmark),
         }
 
-    @_once
+    @once
     def snapshot(self, benchmark: str, model: str) -> Step:
         """A model's answers to the current requests, from its journal: what is not in it is asked."""
         files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
@@ -307,7 +145,7 @@ class Project(Asking):
             Need(f"{role_of(hop)} snapshot", self.paths.hop_snapshot(benchmark, hop, model), snapshot),
         ]
 
-    @_once
+    @once
     def ask_hop(self, benchmark: str, hop: str, model: str) -> Step:
         """What hangs on a model's answers."""
         own = self._own(benchmark, model)
@@ -323,7 +161,7 @@ class Project(Asking):
             benchmarks.libraries(self.benchmark(benchmark), "ask" if hop == CHAINED else "judge"),
         )
 
-    @_once
+    @once
     def hop_snapshot(self, benchmark: str, hop: str, model: str) -> Step:
         """The answers to a hop's requests about, or of, one model."""
         who = self.hops(benchmark, model)[hop]
@@ -363,7 +201,7 @@ class Project(Asking):
 
     # Grades and tables
 
-    @_once
+    @once
     def grade(self, benchmark: str, model: str) -> Step:
         judged = {hop: who for hop, who in self.hops(benchmark, model).items() if hop != CHAINED}
         loaded = self.benchmark(benchmark)
@@ -386,7 +224,7 @@ class Project(Asking):
         grade = functools.partial(self.grade, benchmark, model)
         return Need("grades", self.paths.grades(benchmark, model), grade)
 
-    @_once
+    @once
     def cells(self, benchmark: str, model: str) -> Step:
         """A model's part of all tables: its rows under both rules, and who answered."""
         loaded, selection = self.benchmark(benchmark), self.selection
@@ -413,7 +251,7 @@ class Project(Asking):
     def _cells(self, benchmark: str, model: str) -> Need:
         return Need("cells", self.paths.cells(benchmark, model), functools.partial(self.cells, benchmark, model))
 
-    @_once
+    @once
     def table(self, benchmark: str, table: str) -> Step:
         loaded = self.benchmark(benchmark)
         spec = loaded.TABLES[table]
@@ -461,12 +299,12 @@ class Project(Asking):
         """Every table of the selected benchmarks."""
         return [self.table(name, table) for name in self.selection.benchmarks for table in self.benchmark(name).TABLES]
 
-    @_once
+    @once
     def unread(self, benchmark: str) -> Step:
         needs = tuple(self._cells(benchmark, model) for model in self.selection.models)
         return Step("unread", (benchmark,), (self.paths.unread(benchmark),), needs, {}, ("punchline.stages.tabulate",))
 
-    @_once
+    @once
     def discrepancies(self) -> Step:
         selected = self.selection.benchmarks
         needs = [self._cells(name, model) for name in selected for model in self.selection.models]
@@ -475,7 +313,7 @@ class Project(Asking):
             "discrepancies", (), (self.paths.discrepancies,), tuple(needs), {}, ("punchline.stages.tabulate", *code)
         )
 
-    @_once
+    @once
     def cost(self) -> Step:
         """What all answers have cost: of models, and of judges on them."""
         asked = self.asked()
@@ -483,7 +321,7 @@ class Project(Asking):
         needs = tuple((self._own(b, m) if hop == "answer" else self._hop(b, hop, m))[1] for b, m, hop, *_ in asked)
         return Step("cost", (), (self.paths.cost,), needs, {"asked": prices}, ("punchline.stages.cost",))
 
-    @_once
+    @once
     def metrics(self) -> Step:
         """The main column of every table that models are compared by."""
         code = [benchmarks.module_of(name, "tables") for name in self.selection.benchmarks]
