@@ -32,6 +32,8 @@ localrules:
     discrepancies,
     metrics,
     cost,
+    figure,
+    report,
 
 
 onstart:
@@ -94,3 +96,4 @@ include: "rules/infer.smk"
 include: "rules/grade.smk"
 include: "rules/tabulate.smk"
 include: "rules/cost.smk"
+include: "rules/report.smk"

@@ -15,7 +15,9 @@ def packages(lock: Path) -> dict[str, str]:
 
 if __name__ == "__main__":
     base, *locks = map(Path, sys.argv[1:])
-    there = packages(base)
+    there = {
+        name.partition(" ;")[0] for name in packages(base)
+    }  # on which machines does not matter: on all that we know
     for lock in locks:
-        own = {name: lines for name, lines in packages(lock).items() if name not in there}
+        own = {name: lines for name, lines in packages(lock).items() if name.partition(" ;")[0] not in there}
         lock.write_text("".join(lines for name, lines in own.items() if "sys_platform == 'never'" not in name))

@@ -19,7 +19,8 @@ ORDER = (
     ("benchmarks",),
     ("engines",),
     ("stages",),
-    ("audit", "people", "report"),
+    ("audit", "people"),
+    ("report",),
     ("cli",),
 )
 BESIDE = {"comics": {"comics"}}

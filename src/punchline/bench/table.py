@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from punchline.bench.chart import Chart
 from punchline.bench.column import Column, estimates
 from punchline.bench.frame import TRUNCATED, Flags, Frame, Scope
 from punchline.core.benchmark import DEFAULT
@@ -65,6 +66,7 @@ class Table:
     prices: bool = False  # whether it shows what answers cost
     order: tuple[str, ...] = ()  # names of the columns as the CSV has them, where that is another order
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
+    chart: Chart | None = None  # how it is drawn, where the paper draws it; None: its first column, a line a model
 
     def __post_init__(self) -> None:
         if not self.tasks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,3 +31,8 @@ def _printed(content: bytes, file: str) -> list[dict[str, str]]:
 def answers_in(path: str | Path) -> str:
     """One digest of all records of a table."""
     return str(digests.cached("answers", path, lambda: digest_of_all(digests_in(path))))
+
+
+def listed_files(path: str | Path) -> list[str]:
+    """The files of a report, from the list beside its first page, which names them from there."""
+    return [f"{Path(path).parent.as_posix()}/{name}" for name in json.loads(Path(path).read_bytes())]

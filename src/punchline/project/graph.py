@@ -62,8 +62,8 @@ class Graph:
 
     def steps(self, rule: str, wildcards: Mapping[str, str]) -> list[Step]:
         """What a job makes."""
-        if rule == "table":
-            return [self.project.table(*self.tables[wildcards["table"]])]
+        if rule in ("table", "figure"):
+            return [getattr(self.project, rule)(*self.tables[wildcards["table"]])]
         return self.project.steps_of(rule, *(wildcards[name] for name in self.project.wildcards(rule)))
 
     def runs(self, step: Step) -> bool:

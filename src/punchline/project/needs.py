@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,14 @@ from punchline.core.records import ModelCard, Request, digest_of_all
 from punchline.core.storage import digests_in, read_table
 from punchline.project import adapters, paths, recipes, small_models
 from punchline.project.asking import key_so_far, role_of, shown
-from punchline.project.contents import answers_in, printed
+from punchline.project.contents import answers_in, listed_files, printed
 from punchline.project.hops import CHAINED, RELEASED, by_journal, card_of_released
 from punchline.project.prepared import Prepared, once
+from punchline.project.processes import PICTURES
 from punchline.project.provenance import Need, Step, walk
 from punchline.project.selection import read_card
+
+DRAWING = ("altair", "vl-convert-python")
 
 
 class Project(Prepared):
@@ -330,4 +334,40 @@ class Project(Prepared):
         ]
         return Step(
             "metrics", (), (self.paths.metrics, self.paths.plots), tuple(needs), {}, ("punchline.stages.metrics", *code)
+        )
+
+    @once
+    def figure(self, benchmark: str, table: str) -> Step:
+        """A table as a picture for a paper."""
+        made = self.table(benchmark, table)
+        stem = made.outputs[0].removesuffix(".csv")
+        need = Need("table", made.outputs[0], functools.partial(self.table, benchmark, table))
+        code = ("punchline.report.site", benchmarks.module_of(benchmark, "tables"))
+        return Step("figure", (benchmark, table), (f"{stem}.svg", f"{stem}.pdf"), (need,), {}, code, DRAWING)
+
+    @once
+    def report(self) -> Step:
+        """Pages to look at, of all that the run has made."""
+        needs = [
+            Need("table", step.outputs[0], functools.partial(self.table, *step.wildcards)) for step in self.tables()
+        ]
+        for name in self.selection.benchmarks:
+            needs.append(Need("unread answers", self.paths.unread(name), functools.partial(self.unread, name)))
+        needs += [
+            Need("discrepancies", self.paths.discrepancies, self.discrepancies),
+            Need("cost", self.paths.cost, self.cost),
+        ]
+        specs = (self.benchmark(benchmark).TABLES[table] for benchmark, table in (s.wildcards for s in self.tables()))
+        verdicts = [self.paths.audited(spec.file) for spec in specs]
+        needs += [Need("verdict", path) for path in verdicts if Path(path).is_file()]
+        folder, selected = self.paths.report, self.selection.benchmarks
+        return Step(
+            "report",
+            (),
+            (f"{folder}/index.html", f"{folder}/files.json"),
+            tuple(needs),
+            {"pictures": os.environ.get(PICTURES) or "open"},
+            ("punchline.report.site", *(benchmarks.module_of(name, "tables") for name in selected)),
+            ("jinja2", *DRAWING),
+            extra=lambda: listed_files(f"{folder}/files.json"),
         )

@@ -164,6 +164,15 @@ class Paths:
         return f"{self.results}/{benchmark}/unread.csv"
 
     @property
+    def report(self) -> str:
+        """Folder of the pages to look at."""
+        return f"{self.results}/report"
+
+    def audited(self, name: str) -> str:
+        """What the last audit of a table said."""
+        return f"{self.logs}/audit/{name.removesuffix('.csv')}.json"
+
+    @property
     def discrepancies(self) -> str:
         return f"{self.results}/discrepancies.csv"
 

@@ -20,6 +20,7 @@ from punchline.project.selection import Selection
 SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
 AGAIN = "PUNCHLINE_AGAIN"  # rules and files that somebody asks to make again, as --forcerun names them; `all`
 MIRROR = "PUNCHLINE_FETCH_MIRROR"  # where bytes come from is no part of the selection: another mirror reruns nothing
+PICTURES = "PUNCHLINE_PICTURES"  # which pictures a report holds: own | open | all
 OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
 
 _held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it

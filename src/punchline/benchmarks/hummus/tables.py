@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from punchline.bench.chart import Chart
 from punchline.bench.column import Column, Make, Statistics, by_answer, complete, estimates, having, mean_sd
 from punchline.bench.frame import Flags, Frame
 from punchline.bench.table import Across, NamedRow, Row, Table, tables
@@ -331,6 +332,7 @@ TABLES = tables(
         ],
         rule="released",
         keys=("input",),
+        chart=Chart(("classification", "naming", "image_label", "caption_hl", "explanation"), by="input"),
         tasks=(*FIGURE5_TASKS, "classification_no_yes"),
         conditions=(DEFAULT, "description", "prompts"),
         split=_by_input,

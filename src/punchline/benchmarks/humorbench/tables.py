@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from punchline.bench.chart import Chart
 from punchline.bench.column import Statistics, by_answer, estimates
 from punchline.bench.frame import Flags, Frame
 from punchline.bench.table import Across, Model, NamedRow, Row, Table, tables
@@ -429,6 +430,7 @@ TABLES = tables(
         keys=("reasoning_effort", "thinking_budget"),
         tasks=(EXPLAIN,),
         across=_figure5,
+        chart=Chart(("accuracy",), x="output_tokens"),
         runs=tuple(summaries.EXPERIMENTS),
         summed_up=summaries.thinking("figure5"),
         notes=("output_tokens: mean, reasoning included.",),
@@ -440,6 +442,7 @@ TABLES = tables(
         keys=("base",),
         tasks=(EXPLAIN,),
         across=_figure6,
+        chart=Chart(("base_accuracy", "accuracy")),
         notes=("Paired: elements that both have a verdict on. A variant's card names its base.",),
     ),
     Table(
@@ -449,6 +452,7 @@ TABLES = tables(
         keys=("thinking_budget",),
         tasks=(EXPLAIN,),
         across=_figure7,
+        chart=Chart(("output_tokens",), x="thinking_budget"),
         runs=tuple(summaries.EXPERIMENTS),
         summed_up=summaries.thinking("figure7"),
         notes=("within_budget: share of explanations with no more output tokens than the budget.",),

@@ -19,6 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from punchline.bench.chart import Chart
 from punchline.bench.table import Row, Table
 from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, STYLES, SUBJECTIVE
 from punchline.benchmarks.pixelhumor.data import VOCABULARY, source_of
@@ -347,6 +348,7 @@ def _table(
     data_rows: Callable[[Mapping[str, bytes]], list[tuple[str, Row]]],
     files: tuple[str, ...],
     *notes: str,
+    chart: Chart | None = None,
 ) -> Table:
     return Table(
         name=name,
@@ -359,6 +361,7 @@ def _table(
         data_rows=data_rows,
         files=files,
         notes=notes,
+        chart=chart,
     )
 
 
@@ -416,6 +419,7 @@ TABLES: dict[str, Table] = {
             figure2,
             (SUBJECTIVE,),
             "A comic counts under each of its styles, so their percentages add up to more than 100.",
+            chart=Chart(("percent",), by="label", within=("part",)),
         ),
         _table(
             "consolidation",

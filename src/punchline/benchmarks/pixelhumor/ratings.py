@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from punchline.bench.chart import Chart
 from punchline.bench.rating_tables import INTERVAL_NOTE, NOTE, ratings_of, reliability_columns, rows, score_columns
 from punchline.bench.ratings import RATINGS, preferred, read_ratings
 from punchline.bench.table import Row, Table
@@ -125,6 +126,7 @@ TABLES: dict[str, Table] = {
             figure3,
             "share: of the comics that were rated. All that the paper prints: 1.7 % of them have more than 8 panels.",
             keys=("panels",),
+            chart=Chart(("mean", "share"), by="panels"),
         ),
     )
 }

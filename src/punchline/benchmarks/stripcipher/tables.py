@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from punchline.bench.chart import Chart
 from punchline.bench.column import Column, Statistics, estimates, having, mean_of
 from punchline.bench.frame import Flags, Frame, Scope
 from punchline.bench.table import Across, NamedRow, Row, Table, tables
@@ -342,6 +343,7 @@ TABLES = tables(
         "StripCipher figure 4: accuracy by size of the model, %",
         [_accuracy(task) for task in TASKS],
         keys=("frames",),
+        chart=Chart(TASKS, within=("frames",)),
         conditions=(DEFAULT, ROW),
         split=lambda frame: [_of_tasks(frame)],
         notes=("Of the figure's values the text prints three and table 4 two more.", _FRAMES, _MADE),
@@ -353,6 +355,7 @@ TABLES = tables(
         keys=("category",),
         whole=("strips",),
         data_rows=_figure5,
+        chart=Chart(("percent",), by="category"),
         files=(STRIPS,),
         notes=("The paper prints no number of this figure. Strips without a category are left out.",),
     ),
@@ -362,6 +365,7 @@ TABLES = tables(
         [_accuracy(COMPREHENSION)],
         keys=("category",),
         split=_split("category", CATEGORIES, "category"),
+        chart=Chart((COMPREHENSION,), by="category"),
         notes=("The paper prints no number of this figure.",),
     ),
 )

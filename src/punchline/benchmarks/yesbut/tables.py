@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from punchline.bench import rating_tables
+from punchline.bench.chart import Chart
 from punchline.bench.column import Column, Make, Statistics, counted, number
 from punchline.bench.frame import Frame, Places
 from punchline.bench.ratings import RATINGS, Rating
@@ -282,7 +283,7 @@ def _rated(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
 
 TABLE2 = (DEFAULT, "text_llava_13b")
 _PUBLISHED = [name for name, _, value, _ in _values(tuple(MEASURES)) if value != STAND_IN]
-_CHOSEN = [f"{name}_acc" for name in CHOICES]
+_CHOSEN = tuple(f"{name}_acc" for name in CHOICES)
 _COUNTS = (
     *(f"n_{name}" for name in MEASURES),
     *(f"n_{name}_{value}" for name in ("description", "contradiction") for value in ("bert", "gpt")),
@@ -306,6 +307,7 @@ def _choices(name: str, title: str, conditions: tuple[str, ...], *notes: str) ->
         whole=_CHOICE_COUNTS,
         conditions=conditions,
         split=_by_condition(CHOICES, conditions),
+        chart=Chart(_CHOSEN, by="condition"),
         notes=(_MEANS, _SPREAD, *notes),
     )
 
@@ -372,6 +374,7 @@ TABLES = tables(
         ("mean", "std", "k_alpha", "k_alpha_ordinal"),
         keys=("task", "aspect"),
         data_rows=_ratings,
+        chart=Chart(("mean",), by="aspect", within=("task",)),
         files=(ANNOTATIONS,),
         own=(RATINGS,),
         kind="human",

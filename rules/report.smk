@@ -1,0 +1,39 @@
+# Pages and pictures to look at, made of tables, grades and answers; they compute no score of their own.
+rule figure:
+    input:
+        needs("figure"),
+    output:
+        svg=report(
+            update(PATHS.table("{table}.svg")),
+            category=lambda wildcards: GRAPH.tables[wildcards.table][0],
+            caption="../report/figure.rst",
+            labels=lambda wildcards: GRAPH.labels(wildcards.table),
+        ),
+        pdf=update(PATHS.table("{table}.pdf")),
+    log:
+        f"{PATHS.logs}/figure/{{table}}.log",
+    benchmark:
+        f"{PATHS.logs}/figure/{{table}}.tsv"
+    params:
+        benchmark=lambda wildcards: GRAPH.tables[wildcards.table][0],
+        table=lambda wildcards: GRAPH.tables[wildcards.table][1],
+    message:
+        "figure of table {wildcards.table}"
+    shell:
+        "python scripts/figure.py --benchmark {params.benchmark} --table {params.table} &> {log}"
+
+
+rule report:
+    input:
+        needs("report"),
+    output:
+        update(f"{PATHS.report}/index.html"),
+        update(f"{PATHS.report}/files.json"),
+    log:
+        f"{PATHS.logs}/report.log",
+    benchmark:
+        f"{PATHS.logs}/report.tsv"
+    message:
+        f"pages to look at: {PATHS.report}/index.html (punchline view opens them)"
+    shell:
+        "python scripts/report.py &> {log}"

@@ -1,0 +1,15 @@
+"""How a table is drawn, where its paper draws it: which columns are values, and what they are told by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure. Without `x` a line of dots a row, with intervals; with it a curve over a number."""
+
+    values: tuple[str, ...]  # columns, a plot each
+    by: str = "model"  # the column that names a line of the plot, or a curve
+    within: tuple[str, ...] = ()  # key columns: a plot for each of their values; of curves, what else names one
+    x: str | None = None  # the column that a curve runs over

@@ -1,0 +1,66 @@
+"""Which pictures a report holds: those that the project drew, those under a licence to pass them on, or all."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from punchline.core.errors import PunchlineError, nearest
+from punchline.project import paths
+from punchline.project.needs import Project
+from punchline.project.processes import PICTURES
+
+MODES = ("own", "open", "all")  # each holds what the one before it holds
+_OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Right:
+    """Of one item's pictures: from which mode on a report holds them, and what stands beside them."""
+
+    mode: str
+    licence: str = ""
+    credit: str = ""
+    url: str = ""  # the page that published the picture
+
+
+OWN = Right("own", "Apache-2.0", "drawn by Punchline")
+
+
+def mode() -> str:
+    """What `--config pictures=` says: own | open | all. Raises PunchlineError."""
+    chosen = os.environ.get(PICTURES) or "open"
+    if chosen not in MODES:
+        raise PunchlineError(
+            f"unknown {chosen!r}", file="--config", field="pictures", way_out=nearest(chosen, list(MODES))
+        )
+    return chosen
+
+
+def holds(chosen: str, right: Right) -> bool:
+    """Whether a report in this mode holds such pictures."""
+    return MODES.index(right.mode) <= MODES.index(chosen)
+
+
+def rights(project: Project, benchmark: str) -> dict[str, Right]:
+    """By item id, of pictures whose licence is known; an item that is not named has none: Right("all")."""
+    if project.selection.corpus.drawn:
+        return {}
+    pinned = Path(paths.manifest(benchmark, "images_pinned.csv"))
+    if not pinned.is_file():
+        return {}
+    with pinned.open(encoding="utf-8", newline="") as file:
+        return {
+            row["comic_id"]: Right(
+                "open" if _OPEN.match(row["licence"]) else "all", row["licence"], row["credit"], row["page_url"]
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+def right_of(project: Project, known: dict[str, Right], item_id: str, page_url: str = "") -> Right:
+    """Of one item; `known`: what `rights` gave."""
+    return OWN if project.selection.corpus.drawn else known.get(item_id, Right("all", url=page_url))

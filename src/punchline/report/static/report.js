@@ -1,0 +1,36 @@
+// What every page has: data come as classic scripts that call punchline.put, so that pages work from a folder too.
+"use strict";
+var punchline = {
+  base: "",
+  shows: "open", // which pictures this report holds
+  local: false, // whether pictures come from the machine that serves the page
+  parts: new Map(),
+  waiting: new Map(),
+  mode(name, local) {
+    punchline.shows = name;
+    punchline.local = Boolean(local);
+  },
+  // Called by data files: a key, and its JSON, gzipped, in base64.
+  put(key, packed) {
+    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const part = new Response(stream).json();
+    punchline.parts.set(key, part);
+    const told = punchline.waiting.get(key);
+    if (told) told(part);
+  },
+  // A part of the data by its key; `file` is its path from the report's root.
+  get(key, file) {
+    if (punchline.parts.has(key)) return punchline.parts.get(key);
+    const part = new Promise((resolve, reject) => {
+      punchline.waiting.set(key, resolve);
+      const script = document.createElement("script");
+      script.src = punchline.base + file;
+      script.onerror = () => reject(new Error(`${file} is not there`));
+      document.head.append(script);
+    });
+    punchline.parts.set(key, part);
+    return part;
+  },
+};
+punchline.base = document.body.dataset.base;

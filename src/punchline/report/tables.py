@@ -1,0 +1,147 @@
+"""A finished table as a page shows it: read from its own files, which hold every digit."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from punchline.bench.latex import WORDS
+from punchline.bench.table import DISCREPANCIES, Table
+from punchline.core.outside import visible
+from punchline.core.storage import parse_csv
+from punchline.project.lineage import Lineage
+from punchline.project.needs import Project
+
+HIDDEN = ("engine", "comparable", "note")
+KINDS = ("measured", "baseline", "human", "published")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is read, what it is sorted by, and, of a value with an interval, its ends."""
+
+    text: str
+    sort: str = ""
+    interval: str = ""
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its cells by column, and what they were made of."""
+
+    values: Mapping[str, str]  # as the CSV has them
+    cells: Sequence[Cell]
+    kind: str
+    comparable: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One table of one benchmark, with what stands around it."""
+
+    benchmark: str
+    table: Table
+    path: str  # of its CSV
+    columns: Sequence[str]
+    heads: Sequence[str]
+    rows: Sequence[Row]
+    notes: Sequence[str]
+    root: str
+    made_at: str
+    models: Sequence[str]
+    verdict: Mapping[str, Any] = field(default_factory=dict)  # of its last audit
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    @property
+    def file(self) -> str:
+        """Its page, from the report's root."""
+        return f"tables/{self.benchmark}/{self.name}.html"
+
+    @property
+    def main(self) -> str:
+        """The column that models are compared by."""
+        return self.table.names[0]
+
+
+def head(column: str) -> str:
+    """A column's name in words."""
+    text = " ".join(WORDS.get(word, word) for word in column.split("_"))
+    return text[:1].upper() + text[1:]
+
+
+def _shown(text: str, *, whole: bool) -> str:
+    """A number with as many digits as a person reads; any other text harmless."""
+    try:
+        number = float(text)
+    except ValueError:
+        return visible(text)
+    return text if "." not in text and "e" not in text else f"{number:,.0f}" if whole else f"{number:.3f}"
+
+
+def cell(values: Mapping[str, str], column: str, table: Table) -> Cell:
+    """One cell of a line of the CSV."""
+    text = values.get(column, "")
+    whole = column in table.whole
+    if column not in table.names and column != "n" and not column.startswith("n_"):
+        return Cell(visible(text), visible(text))
+    low, high = values.get(f"{column}_lo", ""), values.get(f"{column}_hi", "")
+    ends = f"{_shown(low, whole=whole)} to {_shown(high, whole=whole)}" if text and low and high else ""
+    return Cell(_shown(text, whole=whole), text, ends, number=True)
+
+
+def notes_of(path: Path) -> list[str]:
+    """The notes below a table's Markdown."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    body = max((number for number, line in enumerate(lines) if line.startswith("|")), default=0)
+    return [html.unescape(line[2:].replace(r"\|", "|")) for line in lines[body + 1 :] if line.startswith("- ")]
+
+
+def read_sheet(project: Project, benchmark: str, table: Table, lineage: Lineage) -> Sheet:
+    """A table that was made. Raises PunchlineError, OSError."""
+    path = Path(project.paths.table(table.file))
+    lines = [cells for _, cells in parse_csv(path.read_bytes(), ("model", "kind", "n"), file=path)]
+    filled = [name for name in (lines[0] if lines else ()) if any(line[name] for line in lines)]
+    counts = {f"n_{state}" for state in ("missing", "failed", "refused", "unparsable", "truncated")}
+    nothing = {name for name in counts if all(line.get(name) in ("", "0") for line in lines)}
+    ends = {f"{name}_{end}" for name in table.names for end in ("lo", "hi")}
+    columns = [name for name in filled if name not in ends and name not in HIDDEN and name not in nothing]
+    audited = Path(project.paths.audited(table.file))
+    return Sheet(
+        benchmark,
+        table,
+        path.as_posix(),
+        columns,
+        [head(name) for name in columns],
+        [
+            Row(
+                line,
+                [cell(line, name, table) for name in columns],
+                line["kind"],
+                line.get("comparable") == "yes",
+                visible(line.get("note", "")),
+            )
+            for line in lines
+        ],
+        notes_of(path.with_suffix(".md")),
+        lineage.root,
+        str(lineage.noted.get("made_at", ""))[:16].replace("T", " "),
+        [model.card.name for model in lineage.models],
+        json.loads(audited.read_bytes()) if audited.is_file() else {},
+    )
+
+
+def differences(path: str) -> dict[tuple[str, str], list[dict[str, str]]]:
+    """Where the two rules differ, by (benchmark, table)."""
+    found: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for _, line in parse_csv(Path(path).read_bytes(), DISCREPANCIES, file=path):
+        found.setdefault((line["benchmark"], line["table"]), []).append(line)
+    return found
