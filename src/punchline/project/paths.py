@@ -170,7 +170,7 @@ class Paths:
 
     def audited(self, name: str) -> str:
         """What the last audit of a table said."""
-        return f"{self.logs}/audit/{name.removesuffix('.csv')}.json"
+        return f"{self.results}/audit/{name.removesuffix('.csv')}.json"
 
     @property
     def discrepancies(self) -> str:
