@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from punchline.core.errors import PunchlineError
-from punchline.core.storage import sha256_file
+from punchline.core.storage import sha256_file, write_text
 from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
-from punchline.project.paths import RUNS
+from punchline.project.paths import RUNS, Paths
 from punchline.project.provenance import Checks
 
 
@@ -66,3 +69,14 @@ def check_shown(table_path: str) -> Lineage:
                 way_out=again(table_path),
             )
     return lineage
+
+
+def keep_verdict(table_path: str, lineage: Lineage, verdict: str, root: str) -> None:
+    """Write down what an audit said, and when, for the report. A folder that cannot be written keeps none."""
+    where = Paths(run=lineage.selection.run)
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    with suppress(OSError):
+        write_text(
+            where.audited(table_path.removeprefix(f"{where.results}/")),
+            json.dumps({"verdict": verdict, "root": root, "audited_at": when}, indent=1) + "\n",
+        )

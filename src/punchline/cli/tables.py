@@ -48,10 +48,12 @@ def audit_command(
 ) -> None:
     """Walk a table back to the raw bytes and make it again; status 1 when anything differs."""
     from punchline.audit import audit
+    from punchline.audit.state import keep_verdict
 
     found = audit.audit(table_path(table, run), expect=expect, attestation=attestation)
     cells = []
     if found.lineage is not None:
+        keep_verdict(found.table, found.lineage, found.verdict, found.root)
         chosen = row is not None or column is not None
         cells = audit.cells_of(found.lineage, row, column) if chosen else found.lineage.cells
         if not chosen and not as_json:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from punchline.project.asking import key_so_far, role_of, shown
 from punchline.project.contents import answers_in, listed_files, printed
 from punchline.project.hops import CHAINED, RELEASED, by_journal, card_of_released
 from punchline.project.prepared import Prepared, once
-from punchline.project.processes import PICTURES
+from punchline.project.processes import pictures_mode
 from punchline.project.provenance import Need, Step, walk
 from punchline.project.selection import read_card
 
@@ -352,7 +351,8 @@ class Project(Prepared):
             Need("table", step.outputs[0], functools.partial(self.table, *step.wildcards)) for step in self.tables()
         ]
         for name in self.selection.benchmarks:
-            needs.append(Need("unread answers", self.paths.unread(name), functools.partial(self.unread, name)))
+            needs += [Need("unread answers", self.paths.unread(name), functools.partial(self.unread, name))]
+            needs += [self._items(name)]
         needs += [
             Need("discrepancies", self.paths.discrepancies, self.discrepancies),
             Need("cost", self.paths.cost, self.cost),
@@ -366,7 +366,7 @@ class Project(Prepared):
             (),
             (f"{folder}/index.html", f"{folder}/files.json"),
             tuple(needs),
-            {"pictures": os.environ.get(PICTURES) or "open"},
+            {"pictures": pictures_mode(), "run": self.selection.run},
             ("punchline.report.site", *(benchmarks.module_of(name, "tables") for name in selected)),
             ("jinja2", *DRAWING),
             extra=lambda: listed_files(f"{folder}/files.json"),

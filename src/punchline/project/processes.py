@@ -10,9 +10,9 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from punchline.core.errors import PunchlineError
+from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import canonical
 from punchline.project.digests import FOLDER
 from punchline.project.selection import Selection
@@ -20,7 +20,8 @@ from punchline.project.selection import Selection
 SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
 AGAIN = "PUNCHLINE_AGAIN"  # rules and files that somebody asks to make again, as --forcerun names them; `all`
 MIRROR = "PUNCHLINE_FETCH_MIRROR"  # where bytes come from is no part of the selection: another mirror reruns nothing
-PICTURES = "PUNCHLINE_PICTURES"  # which pictures a report holds: own | open | all
+PICTURES = "PUNCHLINE_PICTURES"  # which pictures a report holds, one of MODES
+MODES = ("own", "open", "all")  # each holds what the one before it holds
 OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
 
 _held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it
@@ -38,6 +39,14 @@ def environment(selection: Selection, mirror: str | None, again: set[str]) -> No
     os.environ[MIRROR] = mirror or ""
     if again:
         os.environ[AGAIN] = ",".join(sorted(again))
+
+
+def pictures_mode(chosen: Any = None) -> str:
+    """Which pictures a report holds: those `chosen`, else what the environment says. Raises PunchlineError."""
+    mode = str(chosen or os.environ.get(PICTURES) or "open")
+    if mode not in MODES:
+        raise PunchlineError(f"unknown {mode!r}", file="--config", field="pictures", way_out=nearest(mode, MODES))
+    return mode
 
 
 def take_folder() -> bool:

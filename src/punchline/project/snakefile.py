@@ -22,7 +22,7 @@ from punchline.project.display import install
 from punchline.project.graph import Graph
 from punchline.project.needs import Project
 from punchline.project.paths import Paths
-from punchline.project.processes import PICTURES, environment, take_folder
+from punchline.project.processes import PICTURES, environment, pictures_mode, take_folder
 from punchline.project.runs import changes_in_place, nothing_scored
 from punchline.project.selection import read_selection, stems, write_chosen
 
@@ -38,10 +38,10 @@ class Snakefile:
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow = workflow
         self.config = {key: value for key, value in config.items() if key != "pictures"}  # of the report only
-        os.environ[PICTURES] = str(config.get("pictures") or os.environ.get(PICTURES, ""))
         self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
         install(workflow, self.reasons)
         try:
+            os.environ[PICTURES] = pictures_mode(config.get("pictures"))
             self.selection, self.mirror = read_selection(self.config)
             self.project = Project(self.selection)
             self.graph = Graph(self.project)

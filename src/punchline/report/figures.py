@@ -28,6 +28,8 @@ FADED = 0.45
 FEW = 4  # categories that get a plot each
 TEXT = dict.fromkeys(("labelColor", "titleColor"), "currentColor")
 
+_ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
+
 Point = dict[str, Any]
 Spec = dict[str, Any]  # of Vega-Lite; {}: there is nothing to draw
 
@@ -76,7 +78,7 @@ def svg(drawn: Spec) -> str:
     """A chart as SVG, which holds no script, no style and no address. "" of nothing."""
     if not drawn:
         return ""
-    svg = vl_convert.vegalite_to_svg(drawn)
+    svg = _ROLES.sub("", vl_convert.vegalite_to_svg(drawn))  # what stands around it says what it shows
     size = re.search(r'width="(\d+)" height="(\d+)" viewBox="[^"]*"', svg)
     assert size is not None
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size[0]}>{svg[svg.index(">") + 1 :]}'

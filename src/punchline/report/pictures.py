@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import ImageRef
 from punchline.project import paths
 from punchline.project.needs import Project
-from punchline.project.processes import PICTURES
+from punchline.project.processes import MODES
 
-MODES = ("own", "open", "all")  # each holds what the one before it holds
 _OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain", re.IGNORECASE)
 
 
@@ -28,16 +26,6 @@ class Right:
 
 
 OWN = Right("own", "Apache-2.0", "drawn by Punchline")
-
-
-def mode() -> str:
-    """What `--config pictures=` says: own | open | all. Raises PunchlineError."""
-    chosen = os.environ.get(PICTURES) or "open"
-    if chosen not in MODES:
-        raise PunchlineError(
-            f"unknown {chosen!r}", file="--config", field="pictures", way_out=nearest(chosen, list(MODES))
-        )
-    return chosen
 
 
 def holds(chosen: str, right: Right) -> bool:
@@ -59,6 +47,11 @@ def rights(project: Project, benchmark: str) -> dict[str, Right]:
             )
             for row in csv.DictReader(file)
         }
+
+
+def file_of(image: ImageRef) -> str:
+    """Where a report holds a picture, from its root: named by its content."""
+    return f"pictures/{image.sha256}{Path(image.path).suffix}"
 
 
 def right_of(project: Project, known: dict[str, Right], item_id: str, page_url: str = "") -> Right:

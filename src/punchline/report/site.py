@@ -16,10 +16,11 @@ from punchline.audit.state import read_lineage
 from punchline.core import benchmark as benchmarks
 from punchline.core.errors import PunchlineError
 from punchline.core.outside import visible
-from punchline.core.records import sha256
-from punchline.core.storage import write_bytes
+from punchline.core.records import Item, sha256
+from punchline.core.storage import records_in, write_bytes
 from punchline.project.lineage import Lineage, kind_of
 from punchline.project.needs import Project
+from punchline.project.processes import pictures_mode
 from punchline.project.runs import selection_text
 from punchline.report import figures, pictures
 from punchline.report.tables import KINDS, Sheet, differences, read_sheet
@@ -27,6 +28,7 @@ from punchline.stages.job import make
 
 HERE = Path(__file__).parent
 OWN = "files.json"  # what the report consists of, by path from its root
+AGAIN = "Make it again: snakemake --cores all"
 CARD = 320  # pixels of a plot on the first page
 ELSEWHERE = ("answers/", "items/")  # written by jobs of their own
 
@@ -36,7 +38,7 @@ class Site:
 
     def __init__(self, project: Project) -> None:
         self.project, self.root = project, Path(project.paths.report)
-        self.mode = pictures.mode()
+        self.mode = pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
         self.templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader(HERE / "templates"),
@@ -81,6 +83,8 @@ class Site:
                 self._table(sheet, disagree.get((name, sheet.name), []))
             self._benchmark(name)
         self._start()
+        for name in self.sheets:
+            self._pictures(name)
         for path in before - set(self.files):
             if not path.startswith(ELSEWHERE):
                 (self.root / path).unlink(missing_ok=True)
@@ -100,6 +104,22 @@ class Site:
         file = self.root / path
         if not file.is_file() or file.read_bytes() != content:
             write_bytes(file, content)
+
+    def _pictures(self, benchmark: str) -> None:
+        """The pictures that this report may hold."""
+        project = self.project
+        if not project.illustrated(benchmark):
+            return
+        known = pictures.rights(project, benchmark)
+        for item in records_in(project.paths.items(benchmark), Item):
+            for image in item.images:
+                if not pictures.holds(self.mode, pictures.right_of(project, known, item.item_id)):
+                    continue
+                file = pictures.file_of(image)
+                content = Path(image.path).read_bytes()
+                if sha256(content) != image.sha256:
+                    raise PunchlineError("not the picture that was made", file=image.path, way_out=AGAIN)
+                self.put(file, content)
 
     def page(self, path: str, template: str, title: str, **values: Any) -> None:
         """A page. `path` from the report's root; the page's own links begin with the way back there."""

@@ -1,0 +1,93 @@
+"""The report on this machine: the same pages, with every picture that lies here."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Item
+from punchline.core.storage import records_in
+from punchline.project.needs import Project
+from punchline.report.pictures import file_of
+
+HOST = "127.0.0.1"
+PORT = 8642
+
+
+def pictures_of(project: Project) -> Iterator[tuple[str, str]]:
+    """(name in a report, path here) of every picture of a run."""
+    for benchmark in project.selection.benchmarks:
+        items = project.paths.items(benchmark)
+        for item in records_in(items, Item) if Path(items).is_file() else ():
+            for image in item.images:
+                yield file_of(image).removeprefix("pictures/"), image.path
+
+
+def application(project: Project) -> Starlette:
+    """What serves a run's report. Raises PunchlineError where there is none."""
+    root = Path(project.paths.report)
+    if not (root / "index.html").is_file():
+        run = project.selection.run
+        chosen = "" if run == "default" else f" --config run={run}"
+        raise PunchlineError("no report", file=root, way_out=f"Make it: snakemake --cores all report{chosen}")
+    local = dict(pictures_of(project))
+
+    async def picture(request: Request) -> Response:
+        path = local.get(request.path_params["name"])
+        if path is None or not Path(path).is_file():
+            raise HTTPException(404)
+        return FileResponse(path)
+
+    async def mode(request: Request) -> Response:
+        return Response('punchline.mode("all", true);\n', media_type="text/javascript")
+
+    return Starlette(
+        routes=[
+            Route("/pictures/{name}", picture),
+            Route("/static/mode.js", mode),
+            Mount("/", StaticFiles(directory=root, html=True)),
+        ],
+        # No page of another site reaches this one under a name of its own.
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
+    )
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket on the port, or, where none is given and the usual one is taken, on a free one.
+
+    Raises PunchlineError for a port that cannot be had.
+    """
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for wanted in (PORT, 0) if port is None else (port,):
+        try:
+            listening.bind((host, wanted))
+        except (OSError, OverflowError) as error:
+            if port is None and wanted:
+                continue
+            listening.close()
+            raise PunchlineError(
+                f"port {wanted} of {host} cannot be had: {getattr(error, 'strerror', None) or error}",
+                way_out="Name another: --port N; without it a free one is taken",
+            ) from error
+        listening.listen(64)  # from now on nobody is refused
+        return listening
+    raise AssertionError
+
+
+def serve(application: Starlette, listening: socket.socket) -> None:
+    """Serve until Ctrl-C."""
+    import uvicorn
+
+    uvicorn.Server(uvicorn.Config(application, log_level="warning", access_log=False)).run(sockets=[listening])

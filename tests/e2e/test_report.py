@@ -1,0 +1,185 @@
+"""The report as a person meets it: in a real browser, from a folder and from a server; and what it may not do."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("browser")]
+CONFIG = "models=[random,reading-order] limit=6 benchmarks=[pixelhumor,yesbut]"
+WIDTHS = (390, 1280)
+
+
+@pytest.fixture(scope="session")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A report on six demo comics of two benchmarks, one table of it audited."""
+    project = Project.copy(tmp_path_factory.mktemp("reported"))
+    project.snakemake("results/table8.csv", config=CONFIG)
+    project.punchline("audit", "results/table8.csv")
+    project.snakemake("report", config=CONFIG)
+    return project
+
+
+def report(project: Project) -> Path:
+    return project.path / "results" / "report"
+
+
+class Links(HTMLParser):
+    """Addresses that a page names, and what its policy forbids."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.forbidden: list[str] = []
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.links += [str(given[name]) for name in ("href", "src") if name in given]
+        self.forbidden += [name for name in given if name.startswith("on") or name == "style"]
+        if tag == "style" or (tag == "script" and "src" not in given):
+            self.forbidden.append(tag)
+
+
+def test_every_link_leads_somewhere_and_no_page_leaves_the_folder(reported: Project) -> None:
+    pages = sorted(report(reported).rglob("*.html"))
+    assert len(pages) > 20
+    for page in pages:
+        found = Links(page)
+        assert found.forbidden == [], page
+        assert "default-src 'none'" in page.read_text()
+        for link in found.links:
+            path = re.split("[#?]", link)[0]
+            assert "://" not in path and not path.startswith("/"), (page, link)
+            assert not path or (page.parent / path).is_file(), (page, link)
+
+
+def test_the_list_of_files_is_what_is_there(reported: Project) -> None:
+    root = report(reported)
+    listed = json.loads((root / "files.json").read_text())
+    there = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+    beside = {name for name in there if name.endswith(".made.json")} | {"files.json"}
+    assert {name for name in there - beside if not name.startswith(("answers/", "items/"))} <= set(listed)
+    assert set(listed) <= there
+
+
+def test_nothing_changed_nothing_to_do_and_a_lost_page_comes_back(reported: Project) -> None:
+    assert "Nothing to be done" in reported.snakemake("-n", "report", config=CONFIG)
+    page = report(reported) / "tables/pixelhumor/table8.html"
+    content = page.read_bytes()
+    page.unlink()
+    reported.snakemake("report", config=CONFIG)
+    assert page.read_bytes() == content
+
+
+def test_the_pages_say_what_was_audited(reported: Project) -> None:
+    said = (report(reported) / "tables/pixelhumor/table8.html").read_text()
+    assert 'class="verdict equal"' in said and "of another root" not in said
+    assert "not audited yet" in (report(reported) / "tables/pixelhumor/table2.html").read_text()
+
+
+def test_a_figure_for_a_paper(reported: Project) -> None:
+    reported.snakemake("results/yesbut/figure5.svg", config=CONFIG)
+    folder = reported.path / "results/yesbut"
+    assert (folder / "figure5.pdf").read_bytes().startswith(b"%PDF-")
+    svg = (folder / "figure5.svg").read_text()
+    assert "currentColor" not in svg and "LLaVA-1.6-13B" in svg
+
+
+def watched(page: Page) -> list[str]:
+    """What goes wrong on a page from now on: errors, what its policy refused, requests that leave the folder."""
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith("file:") else None)
+    return wrong
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_work_from_a_folder_and_pass_axe(reported: Project, browser: Browser, scheme: str) -> None:
+    for width in WIDTHS:
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+        page = context.new_page()
+        wrong = watched(page)
+        for name in ("index.html", "tables/pixelhumor/index.html", "tables/pixelhumor/table8.html"):
+            page.goto((report(reported) / name).as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is wider than {width}"
+            assert wrong == [], name
+            found = Axe().run(page)  # it asks for style sheets itself, in vain
+            wrong.clear()
+            assert found.violations_count == 0, f"{name} at {width}, {scheme}: {found.generate_report()}"
+        context.close()
+
+
+def test_rows_sort_by_keyboard_and_filter(reported: Project, page: Page) -> None:
+    page.goto((report(reported) / "tables/pixelhumor/table8.html").as_uri())
+    head = page.locator("th", has_text="Panel accuracy")
+    column = page.locator("th").all_inner_texts().index("Panel accuracy") + 1
+    head.focus()
+    page.keyboard.press("Enter")
+    shown = page.locator(f"table.sortable >> nth=0 >> tbody tr td:nth-child({column})").all_inner_texts()
+    values = [float(text.split()[0]) for text in shown if text]
+    assert len(values) > 5 and values in (sorted(values), sorted(values, reverse=True))
+    page.locator("input[value=published]").uncheck()
+    assert page.locator("tr.published:visible").count() == 0
+    page.locator("#search").fill("reading-order multi")
+    assert page.locator("tbody tr:visible").count() == 1
+    assert page.locator("#count").inner_text().startswith("1 of ")
+
+
+@pytest.fixture
+def viewed(reported: Project) -> Iterator[str]:
+    """`punchline view` of that report: its address."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "punchline.cli", "view", "--no-browser"],
+        cwd=reported.path,
+        env=reported.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout is not None
+    yield started.stdout.readline().split("/index.html")[0]
+    started.terminate()
+    started.wait(10)
+
+
+def test_view_serves_this_machine_only(reported: Project, viewed: str) -> None:
+    def status(path: str, **headers: str) -> int:
+        try:
+            with urllib.request.urlopen(urllib.request.Request(viewed + path, headers=headers), timeout=10) as reply:
+                return int(reply.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    assert status("/index.html") == 200
+    assert status("/index.html", Host="evil.example") == 400
+    assert status("/..%2f..%2fconfig/run.yaml") == 404
+    assert status("/pictures/..%2f..%2f..%2fconfig%2frun.yaml") == 404
+    with urllib.request.urlopen(viewed + "/static/mode.js", timeout=10) as reply:
+        assert b'"all"' in reply.read()
+    port = viewed.rsplit(":", 1)[1]
+    said = reported.run("punchline", "view", "--no-browser", "--port", port, fails=True).stderr
+    assert f"port {port} of 127.0.0.1 cannot be had" in said
+
+
+def test_view_without_a_report_says_what_makes_it(small: Project) -> None:
+    said = small.run("punchline", "view", "--no-browser", fails=True).stderr
+    assert "no report" in said and "snakemake --cores all report" in said
+
+
+def test_a_wrong_word_for_pictures(small: Project) -> None:
+    done = small.run("snakemake", "--cores", "1", "report", "--config", "pictures=everything", fails=True)
+    assert "pictures" in done.stderr and "own" in done.stderr

@@ -1,0 +1,121 @@
+"""Which pictures a report may hold, how cells are shown, and the kept packages that its pages use."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from punchline.bench.table import Table
+from punchline.project.processes import MODES
+from punchline.report import figures
+from punchline.report.pictures import OWN, Right, holds, right_of, rights
+from punchline.report.tables import Cell, Row, Sheet, cell, notes_of
+
+LICENCES = {
+    "CC BY-NC 2.5": "open",
+    "CC BY-SA 4.0": "open",
+    "CC0": "open",
+    "CC-BY 4.0": "open",
+    "public domain": "open",
+    "none stated": "all",
+    "": "all",
+    "all rights reserved": "all",
+    "not CC BY": "all",
+}
+
+
+class Chosen:
+    """As much of a project as pictures.py asks."""
+
+    def __init__(self, *, drawn: bool) -> None:
+        self.selection = type("S", (), {"corpus": type("C", (), {"drawn": drawn})()})()
+
+
+@pytest.mark.parametrize("licence", LICENCES)
+def test_a_licence_decides(licence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    manifest = tmp_path / "data/manifests/yesbut/images_pinned.csv"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(f"comic_id,page_url,licence,credit\nc,https://a.example/c,{licence},by C\n")
+    known = rights(Chosen(drawn=False), "yesbut")  # type: ignore[arg-type]
+    assert known["c"] == Right(LICENCES[licence], licence, "by C", "https://a.example/c")
+    unknown = right_of(Chosen(drawn=False), known, "other", "https://a.example/o")  # type: ignore[arg-type]
+    assert unknown == Right("all", url="https://a.example/o")
+    assert right_of(Chosen(drawn=True), {}, "c") == OWN  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("mode", "held"), [("own", [True, False, False]), ("open", [True, True, False]), ("all", [True] * 3)]
+)
+def test_a_mode_holds_what_the_one_before_it_holds(mode: str, held: list[bool]) -> None:
+    assert [holds(mode, Right(of)) for of in MODES] == held
+
+
+def test_what_is_pinned_today_is_open(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    for benchmark in ("pixelhumor", "stripcipher"):
+        known = rights(Chosen(drawn=False), benchmark)  # type: ignore[arg-type]
+        assert known and all(right.mode == "open" and right.credit and right.licence for right in known.values())
+
+
+TABLE = Table("t", "T", ("wer", "count"), whole=("count",))
+CELLS = [
+    ({"wer": "0.12345", "wer_lo": "0.1", "wer_hi": "0.2"}, "wer", Cell("0.123", "0.12345", "0.100 to 0.200", True)),
+    ({"wer": "0.12345", "wer_lo": "", "wer_hi": ""}, "wer", Cell("0.123", "0.12345", "", True)),
+    ({"wer": ""}, "wer", Cell("", "", "", True)),
+    ({"count": "2800.0"}, "count", Cell("2,800", "2800.0", "", True)),
+    ({"wer": "1e-05"}, "wer", Cell("0.000", "1e-05", "", True)),
+    ({"n": "2800"}, "n", Cell("2800", "2800", "", True)),
+    ({"model": "<script>"}, "model", Cell("<script>", "<script>")),
+    ({"model": "a\u202eb\x1b[31m"}, "model", Cell("a\\u202eb\\x1b[31m", "a\\u202eb\\x1b[31m")),
+]
+
+
+@pytest.mark.parametrize(("values", "column", "expected"), CELLS)
+def test_cells_are_shown(values: dict[str, str], column: str, expected: Cell) -> None:
+    assert cell(values, column, TABLE) == expected
+
+
+def test_notes_come_from_below_the_table(tmp_path: Path) -> None:
+    file = tmp_path / "t.md"
+    file.write_text("# T\n\n| model |\n|-------|\n| - a |\n\n- one \\| two\n- &lt;b>\n")
+    assert notes_of(file) == ["one | two", "<b>"]
+
+
+def sheet(*rows: dict[str, str]) -> Sheet:
+    shown = [Row(row, [], row["kind"], row.get("comparable") == "yes", "") for row in rows]
+    return Sheet("b", TABLE, "t.csv", ["model", "wer"], [], shown, [], "", "", [])
+
+
+HOSTILE = "<script>alert(1)</script>\"'&"
+
+
+def test_charts_hold_no_script_and_no_address_of_elsewhere() -> None:
+    drawn = figures.svg(figures.forest(sheet({"model": HOSTILE, "kind": "measured", "wer": ".2"}), {}))
+    assert "<script" not in drawn and "&lt;script" in drawn and "style=" not in drawn
+    assert drawn.replace('xmlns="http://www.w3.org/2000/svg"', "").count("http") == 0
+
+
+def test_lower_errors_stand_higher_and_kinds_apart() -> None:
+    rows = [("bad", "measured", "0.9"), ("good", "measured", "0.1"), ("guess", "baseline", "0.0")]
+    made = figures.forest(sheet(*({"model": m, "kind": k, "wer": v} for m, k, v in rows)), {"good": "1-2"})
+    text = json.dumps(made)
+    assert text.index("good  (1-2)") < text.index("bad") < text.index("guess")
+    assert figures.forest(sheet({"model": "a", "kind": "measured", "wer": ""}), {}) == {}
+    assert figures.svg({}) == ""
+
+
+# npm: tablesort 5.6.0 (MIT)
+VENDORED = {
+    "tablesort.js": "930b45ac4b55683b2441d16f2da4e405111f556c883db21d4269f4ebf3bdcc06",
+    "tablesort.number.js": "5ff78b7ea9124ad40c205b606048c819dbbdc9c708105961d89859f79092cd07",
+    "tablesort.LICENCE.txt": "6ba5a8c71b9ab70f3f6247d8ec968b4a1e3767a52ff1dea41ff4bf6bcf02a9a8",
+}
+
+
+def test_kept_packages_are_what_was_published(root: Path) -> None:
+    folder = root / "src/punchline/report/static/vendor"
+    assert {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()} == VENDORED
