@@ -33,6 +33,8 @@ localrules:
     metrics,
     cost,
     figure,
+    report_items,
+    report_answers,
     report,
 
 

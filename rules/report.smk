@@ -23,6 +23,36 @@ rule figure:
         "python scripts/figure.py --benchmark {params.benchmark} --table {params.table} &> {log}"
 
 
+rule report_items:
+    input:
+        needs("report_items"),
+    output:
+        update(PATHS.report_items("{benchmark}")),
+    log:
+        f"{PATHS.logs}/report/{{benchmark}}.log",
+    benchmark:
+        f"{PATHS.logs}/report/{{benchmark}}.tsv"
+    message:
+        "items of {wildcards.benchmark} for the report"
+    shell:
+        "python scripts/report_items.py --benchmark {wildcards.benchmark} &> {log}"
+
+
+rule report_answers:
+    input:
+        needs("report_answers"),
+    output:
+        update(PATHS.report_answers("{benchmark}", "{model}")),
+    log:
+        f"{PATHS.logs}/report/{{benchmark}}/{{model}}.log",
+    benchmark:
+        f"{PATHS.logs}/report/{{benchmark}}/{{model}}.tsv"
+    message:
+        "answers of {wildcards.model} to {wildcards.benchmark} for the report"
+    shell:
+        "python scripts/report_answers.py --benchmark {wildcards.benchmark} --model {wildcards.model} &> {log}"
+
+
 rule report:
     input:
         needs("report"),

@@ -311,6 +311,11 @@ def released_format(name: str) -> Any:
     return _facet(name, "replay")
 
 
+def shown(name: str) -> Any:
+    """How a benchmark's items are called and judged at a glance (NAMES, `right`); None: by what all have in common."""
+    return _facet(name, "shown")
+
+
 def released_formats() -> list[str]:
     """The benchmarks whose released answers can be read."""
     return [name for name in names() if released_format(name) is not None]

@@ -11,6 +11,7 @@ from typing import Any
 from punchline.core.records import LedgerEntry, digest_of_all
 from punchline.core.storage import digests_in, parse_csv
 from punchline.project import digests
+from punchline.project.paths import RECORD
 
 
 def ledger_content(entries: Sequence[LedgerEntry]) -> Any:
@@ -36,3 +37,10 @@ def answers_in(path: str | Path) -> str:
 def listed_files(path: str | Path) -> list[str]:
     """The files of a report, from the list beside its first page, which names them from there."""
     return [f"{Path(path).parent.as_posix()}/{name}" for name in json.loads(Path(path).read_bytes())]
+
+
+def files_beside(path: str | Path) -> list[str]:
+    """The other files of a folder that one job writes, but records of how they were made."""
+    folder = Path(path).parent
+    files = (file for file in folder.iterdir() if file.is_file() and file != Path(path)) if folder.is_dir() else ()
+    return sorted(file.as_posix() for file in files if not file.name.endswith(RECORD))

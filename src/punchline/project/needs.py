@@ -20,7 +20,7 @@ from punchline.core.records import ModelCard, Request, digest_of_all
 from punchline.core.storage import digests_in, read_table
 from punchline.project import adapters, paths, recipes, small_models
 from punchline.project.asking import key_so_far, role_of, shown
-from punchline.project.contents import answers_in, listed_files, printed
+from punchline.project.contents import answers_in, files_beside, listed_files, printed
 from punchline.project.hops import CHAINED, RELEASED, by_journal, card_of_released
 from punchline.project.prepared import Prepared, once
 from punchline.project.processes import pictures_mode
@@ -345,6 +345,46 @@ class Project(Prepared):
         return Step("figure", (benchmark, table), (f"{stem}.svg", f"{stem}.pdf"), (need,), {}, code, DRAWING)
 
     @once
+    def report_items(self, benchmark: str) -> Step:
+        """Items, what models were asked about them, and gold, for pages."""
+        illustrated = self.illustrated(benchmark)
+        index = Need("picture index", self.paths.index(benchmark), functools.partial(self.pictures, benchmark))
+        pins = [Need("manifest", paths.manifest(benchmark, "images_pinned.csv"))] if self.pinned(benchmark) else []
+        output = self.paths.report_items(benchmark)
+        return Step(
+            "report_items",
+            (benchmark,),
+            (output,),
+            (
+                *(self._items(benchmark), self._gold(benchmark), self._requests(benchmark)),
+                *([index, self._ledger(benchmark), *pins] if illustrated else []),
+            ),
+            {},
+            ("punchline.report.items", *self._shown(benchmark)),
+            extra=lambda: files_beside(output),
+        )
+
+    def _shown(self, benchmark: str) -> list[str]:
+        module = benchmarks.shown(benchmark)
+        return [] if module is None else [module.__name__]
+
+    @once
+    def report_answers(self, benchmark: str, model: str) -> Step:
+        """A model's answers and their grades, for pages."""
+        hops = (need for hop in self.hops(benchmark, model) for need in self._hop(benchmark, hop, model))
+        needs = [self._items(benchmark), self._gold(benchmark), *self._own(benchmark, model), *hops]
+        output = self.paths.report_answers(benchmark, model)
+        return Step(
+            "report_answers",
+            (benchmark, model),
+            (output,),
+            tuple({need.path: need for need in (*needs, self._grades(benchmark, model))}.values()),
+            {},
+            ("punchline.report.answers", benchmarks.module_of(benchmark, "grade"), *self._shown(benchmark)),
+            extra=lambda: files_beside(output),
+        )
+
+    @once
     def report(self) -> Step:
         """Pages to look at, of all that the run has made."""
         needs = [
@@ -361,6 +401,11 @@ class Project(Prepared):
         verdicts = [self.paths.audited(spec.file) for spec in specs]
         needs += [Need("verdict", path) for path in verdicts if Path(path).is_file()]
         folder, selected = self.paths.report, self.selection.benchmarks
+        for name in selected:
+            needs += [Need("pages", self.paths.report_items(name), functools.partial(self.report_items, name))]
+            for model in self.selection.models:
+                answers = functools.partial(self.report_answers, name, model)
+                needs += [Need("pages", self.paths.report_answers(name, model), answers)]
         return Step(
             "report",
             (),

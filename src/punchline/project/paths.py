@@ -168,6 +168,14 @@ class Paths:
         """Folder of the pages to look at."""
         return f"{self.results}/report"
 
+    def report_items(self, benchmark: str) -> str:
+        """The list of a benchmark's items for pages; the items themselves lie beside it."""
+        return f"{self.report}/items/{benchmark}/index.js"
+
+    def report_answers(self, benchmark: str, model: str) -> str:
+        """What a model's answers are worth at a glance, for pages; the answers themselves lie beside it."""
+        return f"{self.report}/answers/{benchmark}/{model}/index.js"
+
     def audited(self, name: str) -> str:
         """What the last audit of a table said."""
         return f"{self.results}/audit/{name.removesuffix('.csv')}.json"

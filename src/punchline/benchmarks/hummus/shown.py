@@ -1,0 +1,17 @@
+"""When an answer to Hummus is right at a glance."""
+
+from __future__ import annotations
+
+from punchline.core.records import Gold, Grade
+
+NAMES = {"contest_number": "contest"}
+
+
+def right(grade: Grade, gold: Gold) -> float | None:
+    """From 0 to 1: the classification, or what the task's scorer says of overlap. None: not scored."""
+    values = grade.values
+    if "tp" in values:
+        return values["tp"] + values["tn"]
+    return next(
+        (values[name] for name in ("iou", "jaccard", "cosine", "cosine_minilm", "rouge1") if name in values), None
+    )

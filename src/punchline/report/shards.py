@@ -1,0 +1,60 @@
+"""Data for pages: scripts that hold gzipped JSON, which a page can read from a folder as well as from a host."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline.core import benchmark as benchmarks
+from punchline.core.records import STATES, Gold, Grade
+from punchline.core.storage import write_bytes
+
+CHUNK = 32  # items a file
+COMMON = ("correct", "passed", "success")  # values that say that an answer is right, where a benchmark says nothing
+_encode = msgspec.json.Encoder().encode
+
+
+def script(key: str, value: Any) -> bytes:
+    """A file that hands a page `value` as the part `key`. The same value gives the same bytes."""
+    packed = base64.b64encode(gzip.compress(_encode(value), 6, mtime=0)).decode()
+    return f"punchline.put({_encode(key).decode()},\n{_encode(packed).decode()});\n".encode()
+
+
+def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
+    """Parts beside the file `index`, and nothing else; one that is the same already is left as it is."""
+    folder = Path(index).parent
+    names = {f"{name}.js" for name in parts}
+    for name, value in parts.items():
+        file, content = folder / f"{name}.js", script(f"{prefix}/{name}", value)
+        if not file.is_file() or file.read_bytes() != content:
+            write_bytes(file, content)
+    for file in folder.glob("*.js"):
+        if file.name not in names:
+            file.unlink()
+
+
+def right(benchmark: str, grade: Grade, gold: Gold) -> float | None:
+    """How right an answer is at a glance, from 0 to 1; None where that cannot be said."""
+    module = benchmarks.shown(benchmark)
+    if module is not None:
+        found: float | None = module.right(grade, gold)
+        return found
+    return next((grade.values[name] for name in COMMON if name in grade.values), None)
+
+
+def code(benchmark: str, grade: Grade, gold: Gold) -> str:
+    """An answer in one character: 0 (wrong) to 9 (right); m, f, r, u for a state; `-` where that cannot be said."""
+    if grade.state != "ok" and grade.state in STATES:
+        return grade.state[0]
+    value = right(benchmark, grade, gold)
+    return "-" if value is None else str(round(9 * min(max(value, 0.0), 1.0)))
+
+
+def chunks(ids: Sequence[str]) -> list[Sequence[str]]:
+    """Items as they lie together in one file."""
+    return [ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
