@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from punchline.bench.table import Table
+from punchline.core.records import ImageRef, Item
+from punchline.core.storage import write_records
+from punchline.project.paths import Paths
 from punchline.project.processes import MODES
 from punchline.report import figures
-from punchline.report.pictures import OWN, Right, holds, right_of, rights
+from punchline.report.pictures import OWN, Right, held, holds, right_of, rights
 from punchline.report.tables import Cell, Row, Sheet, cell, notes_of
 
 LICENCES = {
@@ -47,11 +51,30 @@ def test_a_licence_decides(licence: str, tmp_path: Path, monkeypatch: pytest.Mon
     assert right_of(Chosen(drawn=True), {}, "c") == OWN  # type: ignore[arg-type]
 
 
+def test_nothing_is_held_that_may_not_be_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    manifest = tmp_path / "data/manifests/pixelhumor/images_pinned.csv"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text("comic_id,page_url,licence,credit\nopen_1,,CC BY-NC 2.5,O\nshut_1,,none stated,S\n")
+    images = {
+        name: ImageRef(path=f"{name}.png", sha256=name, width=1, height=1) for name in ("open_1", "shut_1", "new_1")
+    }
+    items = [Item(benchmark="pixelhumor", item_id=n, source="s", cluster=n, images=(i,)) for n, i in images.items()]
+    write_records("data/items/pixelhumor/items.jsonl", items)
+    of: Any = Chosen(drawn=False)
+    of.paths = Paths()
+    expected = {"own": [], "open": ["open_1"], "all": ["open_1", "shut_1", "new_1"]}
+    assert {mode: [image.sha256 for image in held(of, "pixelhumor", mode)] for mode in MODES} == expected
+    of = Chosen(drawn=True)
+    of.paths = Paths()
+    assert len(list(held(of, "pixelhumor", "own"))) == 3
+
+
 @pytest.mark.parametrize(
-    ("mode", "held"), [("own", [True, False, False]), ("open", [True, True, False]), ("all", [True] * 3)]
+    ("mode", "expected"), [("own", [True, False, False]), ("open", [True, True, False]), ("all", [True] * 3)]
 )
-def test_a_mode_holds_what_the_one_before_it_holds(mode: str, held: list[bool]) -> None:
-    assert [holds(mode, Right(of)) for of in MODES] == held
+def test_a_mode_holds_what_the_one_before_it_holds(mode: str, expected: list[bool]) -> None:
+    assert [holds(mode, Right(of)) for of in MODES] == expected
 
 
 def test_what_is_pinned_today_is_open(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,11 +15,21 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
+from tests.servers.scripted import completion, scripted
 
 from .project import Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("browser")]
-CONFIG = "models=[random,reading-order] limit=6 benchmarks=[pixelhumor,yesbut]"
+CONFIG = "models=[random,reading-order,served] limit=6 benchmarks=[pixelhumor,yesbut]"
+PAGES = ("index.html", "tables/pixelhumor/index.html", "tables/pixelhumor/table8.html", "wall/pixelhumor.html")
+PAGES += ("item.html#pixelhumor/borderless_1", "compare.html", "unread.html", "overview.html")
+# What no page may run, follow or be bent by.
+HOSTILE = (
+    "<script>window.hit = 1</script><img src=x onerror='window.hit = 1'><svg onload='window.hit = 1'>",
+    "</script><a href='javascript:window.hit = 1'>javascript:window.hit = 1</a>",
+    "<think><b onmouseover='window.hit = 1'>thought</b></think>Yes \u202egnirts\u202c \x1b[31mred\u0000",
+    "A" * 1_000_000,
+)
 WIDTHS = (390, 1280)
 
 
@@ -27,7 +37,10 @@ WIDTHS = (390, 1280)
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A report on six demo comics of two benchmarks, one table of it audited."""
     project = Project.copy(tmp_path_factory.mktemp("reported"))
-    project.snakemake("results/table8.csv", config=CONFIG)
+    with scripted(lambda call: call.json(completion(HOSTILE[len(call.body) % len(HOSTILE)]))) as server:
+        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nattempts: 1\ncaveat: <b onclick=hit()>any</b>\n"
+        (project.path / "config/model/served.yaml").write_text(card)
+        project.snakemake("results/table8.csv", "results/yesbut/table2.csv", config=CONFIG)
     project.punchline("audit", "results/table8.csv")
     project.snakemake("report", config=CONFIG)
     return project
@@ -99,6 +112,13 @@ def test_a_figure_for_a_paper(reported: Project) -> None:
     assert "currentColor" not in svg and "LLaVA-1.6-13B" in svg
 
 
+def open_page(page: Page, project: Project, name: str) -> None:
+    page.goto(f"{report(project).as_uri()}/{name}")
+    page.reload()  # another item of the same page is no new page
+    if re.match("wall|item|compare", name):
+        page.wait_for_selector("body[data-ready]")
+
+
 def watched(page: Page) -> list[str]:
     """What goes wrong on a page from now on: errors, what its policy refused, requests that leave the folder."""
     wrong: list[str] = []
@@ -114,8 +134,8 @@ def test_pages_work_from_a_folder_and_pass_axe(reported: Project, browser: Brows
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
         page = context.new_page()
         wrong = watched(page)
-        for name in ("index.html", "tables/pixelhumor/index.html", "tables/pixelhumor/table8.html"):
-            page.goto((report(reported) / name).as_uri())
+        for name in PAGES:
+            open_page(page, reported, name)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is wider than {width}"
             assert wrong == [], name
             found = Axe().run(page)  # it asks for style sheets itself, in vain
@@ -138,6 +158,72 @@ def test_rows_sort_by_keyboard_and_filter(reported: Project, page: Page) -> None
     page.locator("#search").fill("reading-order multi")
     assert page.locator("tbody tr:visible").count() == 1
     assert page.locator("#count").inner_text().startswith("1 of ")
+
+
+def test_a_wall_filters_and_leads_to_items_by_keyboard(reported: Project, page: Page) -> None:
+    open_page(page, reported, "wall/pixelhumor.html")
+    assert page.locator(".wall li").count() == 6
+    assert page.locator(".wall img").count() == 6
+    page.locator("select[name=task]").select_option("Q7@default")
+    page.locator("select[name=model]").select_option("reading-order")
+    page.locator("select[name=verdict]").select_option("right")
+    right = page.locator(".wall li").count()
+    page.locator("select[name=verdict]").select_option("wrong")
+    assert right and right + page.locator(".wall li").count() == 6
+    page.locator("select[name=verdict]").select_option("models")
+    apart = page.locator(".wall li .id").all_inner_texts()
+    assert "verdict=models" in page.url
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert page.locator(".wall li .id").all_inner_texts() == apart and len(apart) > 1
+    page.locator(".wall a").first.press("Enter")
+    page.wait_for_selector(f"body[data-ready='pixelhumor/{apart[0]}']")
+    page.keyboard.press("j")
+    page.wait_for_selector(f"body[data-ready='pixelhumor/{apart[1]}']")
+    assert page.locator("h1").inner_text() == apart[1]
+
+
+def test_an_item_shows_what_was_read_and_where_it_comes_from(reported: Project, page: Page) -> None:
+    items = [
+        json.loads(line) for line in (reported.path / "data/items/pixelhumor/items.jsonl").read_text().splitlines()
+    ]
+    item = next(one for one in items if one["images"][0]["width"] > one["images"][0]["height"])
+    open_page(page, reported, f"item.html#pixelhumor/{item['item_id']}")
+    order = page.locator(".task", has_text="Q7").locator(".answer", has_text="reading-order")
+    assert re.fullmatch(r"[\d, ]+", order.locator("mark").inner_text())
+    order.locator("summary", has_text="Where this comes from").click()
+    chain = order.locator("li").all_inner_texts()
+    assert any(item["images"][0]["sha256"] in line for line in chain)
+    request = next(line.split()[-1] for line in chain if line.startswith("request"))
+    assert json.loads(reported.punchline("show", request[:12]))["requests"][0]["request_id"] == request
+    order.locator("a", has_text="table8").click()
+    assert page.url.endswith("tables/pixelhumor/table8.html")
+    open_page(page, reported, f"item.html#pixelhumor/{item['item_id']}")
+    page.locator("label", has_text="panels and labels").click()
+    assert page.locator(".overlay .panel").count() >= 1
+
+
+def test_what_models_say_runs_nothing_and_breaks_no_page(reported: Project, page: Page) -> None:
+    wrong = watched(page)
+    items = (reported.path / "data/items/pixelhumor/items.jsonl").read_text().splitlines()
+    seen = ""
+    for line in items[:3]:
+        open_page(page, reported, f"item.html#pixelhumor/{json.loads(line)['item_id']}")
+        seen += page.locator("#tasks").inner_text()
+        for summary in page.locator("summary").all():
+            summary.click()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert "<script>window.hit = 1</script>" in seen and "\\u202egnirts" in seen and "\\u001b[31mred" in seen
+    for name in (
+        "unread.html",
+        "tables/pixelhumor/table8.html",
+        "item.html#pixelhumor/<img src=x onerror=window.hit=1>",
+    ):
+        page.goto(f"{report(reported).as_uri()}/{name}")
+        page.wait_for_timeout(300)
+    assert "no item <img" in page.locator("#problem").inner_text()
+    assert page.evaluate("window.hit") is None and page.locator("a[href^=javascript]").count() == 0
+    assert wrong == []
 
 
 @pytest.fixture

@@ -260,7 +260,7 @@ def compare_models(
         places = [
             (of, found) for of in _loaded() for found in of.TABLES.values() if project.paths.table(found.file) == table
         ]
-        return [_compare_files(of, found, (a, b), project) for of, found in places[:1]], []
+        return [compare_files(of, found, (a, b), project) for of, found in places[:1]], []
     graded = [of for of in _loaded() if all(Path(project.paths.grades(of.NAME, name)).is_file() for name in (a, b))]
     if not graded:
         for name in (a, b):
@@ -270,7 +270,7 @@ def compare_models(
     refused: list[str] = []
     for of in graded:
         try:
-            made.append(_compare_somewhere(of, (a, b), project))
+            made.append(compare_somewhere(of, (a, b), project))
         except PunchlineError as error:
             if len(graded) == 1:
                 raise
@@ -280,16 +280,16 @@ def compare_models(
     return made, refused
 
 
-def _compare_somewhere(benchmark: Benchmark, models: tuple[str, str], project: Project) -> Comparison:
+def compare_somewhere(benchmark: Benchmark, models: tuple[str, str], project: Project) -> Comparison:
     """In the main table, else in the first in which both models have scored answers."""
     first = main_table(benchmark)
     try:
-        return _compare_files(benchmark, first, models, project)
+        return compare_files(benchmark, first, models, project)
     except Unshared:
         for table in benchmark.TABLES.values():
             if table.by_model and table is not first:
                 with suppress(Unshared):
-                    return _compare_files(benchmark, table, models, project)
+                    return compare_files(benchmark, table, models, project)
         raise
 
 
@@ -322,7 +322,7 @@ def _check_current(benchmark: str, model: str, project: Project) -> None:
             raise PunchlineError(f"these grades are not current: {why}", file=path, way_out=way_out)
 
 
-def _compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], project: Project) -> Comparison:
+def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], project: Project) -> Comparison:
     """Compare from grades, items, gold and files as they lie there."""
     of, where = benchmark.NAME, project.paths
     _check_graded_table(table)

@@ -405,14 +405,17 @@ class Project(Prepared):
             needs += [Need("pages", self.paths.report_items(name), functools.partial(self.report_items, name))]
             for model in self.selection.models:
                 answers = functools.partial(self.report_answers, name, model)
-                needs += [Need("pages", self.paths.report_answers(name, model), answers)]
+                needs += [Need("pages", self.paths.report_answers(name, model), answers), self._grades(name, model)]
         return Step(
             "report",
             (),
             (f"{folder}/index.html", f"{folder}/files.json"),
             tuple(needs),
             {"pictures": pictures_mode(), "run": self.selection.run},
-            ("punchline.report.site", *(benchmarks.module_of(name, "tables") for name in selected)),
+            (
+                "punchline.report.site",
+                *(benchmarks.module_of(name, part) for name in selected for part in ("tables", "data")),
+            ),
             ("jinja2", *DRAWING),
             extra=lambda: listed_files(f"{folder}/files.json"),
         )

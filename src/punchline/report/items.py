@@ -34,7 +34,7 @@ def facets(item: Item, gold: Gold) -> dict[str, list[str]]:
     for name, value in {**item.fields, **gold.values}.items():
         values = value if isinstance(value, list) else [value]
         texts = [str(one) for one in values if isinstance(one, (str, int, bool))]
-        if texts and len(texts) == len(values) and all(len(text) <= FACET for text in texts):
+        if texts and len(texts) == len(values):
             found[name] = texts
     return found
 
@@ -74,6 +74,7 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     ledger = Keyed(where.ledger(benchmark), LedgerEntry) if illustrated else {}
     known = rights(project, benchmark)
     asked = groupby(Stored(where.requests(benchmark), Request), key=lambda request: request.item_id)
+    sequence = getattr(module, "SEQUENCE", None)
     chunk: dict[str, Any] = {}
     wall: dict[str, list[Any]] = {"ids": [], "facets": [], "thumbs": []}
     tasks: dict[str, None] = {}
@@ -104,9 +105,9 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
         {
             "ids": wall["ids"],
             "thumbs": wall["thumbs"],
-            "facets": columns(wall["facets"]),
+            "facets": {name: of for name, of in columns(wall["facets"]).items() if name != sequence},
             "names": getattr(module, "NAMES", {}),
-            "sequence": getattr(module, "SEQUENCE", None),
+            "sequence": sequence,
             "blurred": getattr(module, "BLURRED", {}),
             "tasks": list(tasks),
             "chunk": CHUNK,
@@ -120,7 +121,8 @@ def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:
     for row in rows:
         for name, values in row.items():
             counts.setdefault(name, Counter()).update(values)
-    kept = [name for name, values in counts.items() if 1 < len(values) <= FACET and max(values.values()) > 1]
+    short = {name: values for name, values in counts.items() if all(len(text) <= FACET for text in values)}
+    kept = [name for name, values in short.items() if 1 < len(values) <= FACET and max(values.values()) > 1]
     return {name: [row.get(name, []) for row in rows] for name in kept}
 
 

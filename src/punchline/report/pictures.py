@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from punchline.core.records import ImageRef
+from punchline.core.records import ImageRef, Item
+from punchline.core.storage import records_in
 from punchline.project import paths
 from punchline.project.needs import Project
 from punchline.project.processes import MODES
@@ -47,6 +49,14 @@ def rights(project: Project, benchmark: str) -> dict[str, Right]:
             )
             for row in csv.DictReader(file)
         }
+
+
+def held(project: Project, benchmark: str, chosen: str) -> Iterator[ImageRef]:
+    """The pictures of a benchmark's items that a report in this mode holds."""
+    known = rights(project, benchmark)
+    for item in records_in(project.paths.items(benchmark), Item):
+        if holds(chosen, right_of(project, known, item.item_id)):
+            yield from item.images
 
 
 def file_of(image: ImageRef) -> str:

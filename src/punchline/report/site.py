@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import msgspec
 
 from punchline import __version__
-from punchline.audit.compare import main_table
+from punchline.audit.compare import compare_somewhere, main_table
 from punchline.audit.state import read_lineage
 from punchline.core import benchmark as benchmarks
 from punchline.core.errors import PunchlineError
 from punchline.core.outside import visible
-from punchline.core.records import Item, sha256
-from punchline.core.storage import records_in, write_bytes
+from punchline.core.records import sha256
+from punchline.core.storage import parse_csv, write_bytes
 from punchline.project.lineage import Lineage, kind_of
 from punchline.project.needs import Project
 from punchline.project.processes import pictures_mode
 from punchline.project.runs import selection_text
 from punchline.report import figures, pictures
-from punchline.report.tables import KINDS, Sheet, differences, read_sheet
+from punchline.report.tables import KINDS, Cell, Sheet, differences, read_sheet
 from punchline.stages.job import make
 
 HERE = Path(__file__).parent
 OWN = "files.json"  # what the report consists of, by path from its root
 AGAIN = "Make it again: snakemake --cores all"
+PAIRS = 6  # up to so many models, each is compared with each
+UNREAD = (
+    "How many answers were read, and what those say that were not: unexplained ones cast doubt on the reader."
+    " An example begins with its request: punchline show REQUEST."
+)
+COST = "What answers and verdicts have cost, by the cards' prices."
+RULES = "Cells that rule released and rule paper do not agree on."
+AVAILABILITY = "Which images could be had, by source."
 CARD = 320  # pixels of a plot on the first page
 ELSEWHERE = ("answers/", "items/")  # written by jobs of their own
 
@@ -83,6 +95,8 @@ class Site:
                 self._table(sheet, disagree.get((name, sheet.name), []))
             self._benchmark(name)
         self._start()
+        self._items()
+        self._overviews()
         for name in self.sheets:
             self._pictures(name)
         for path in before - set(self.files):
@@ -110,16 +124,11 @@ class Site:
         project = self.project
         if not project.illustrated(benchmark):
             return
-        known = pictures.rights(project, benchmark)
-        for item in records_in(project.paths.items(benchmark), Item):
-            for image in item.images:
-                if not pictures.holds(self.mode, pictures.right_of(project, known, item.item_id)):
-                    continue
-                file = pictures.file_of(image)
-                content = Path(image.path).read_bytes()
-                if sha256(content) != image.sha256:
-                    raise PunchlineError("not the picture that was made", file=image.path, way_out=AGAIN)
-                self.put(file, content)
+        for image in pictures.held(project, benchmark, self.mode):
+            content = Path(image.path).read_bytes()
+            if sha256(content) != image.sha256:
+                raise PunchlineError("not the picture that was made", file=image.path, way_out=AGAIN)
+            self.put(pictures.file_of(image), content)
 
     def page(self, path: str, template: str, title: str, **values: Any) -> None:
         """A page. `path` from the report's root; the page's own links begin with the way back there."""
@@ -138,7 +147,9 @@ class Site:
     @cached_property
     def nav(self) -> list[tuple[str, str]]:
         """(page, name) of what every page links to."""
-        return [("index.html", "Start"), *((f"tables/{name}/index.html", name) for name in self.sheets)]
+        tables = [(f"tables/{name}/index.html", name) for name in self.sheets]
+        more = [("compare.html", "Compare"), ("unread.html", "Unread"), ("overview.html", "Cost, availability, rules")]
+        return [("index.html", "Start"), *tables, *more]
 
     # Pages
 
@@ -176,6 +187,37 @@ class Site:
             sheets=self.sheets[name],
         )
 
+    def _items(self) -> None:
+        """The pages that read items and answers, and what they ask about the run."""
+        project = self.project
+        tables = {
+            name: [[sheet.name, sheet.table.tasks, sheet.table.conditions] for sheet in sheets if sheet.table.graded]
+            for name, sheets in self.sheets.items()
+        }
+        run = {"benchmarks": list(self.sheets), "models": project.selection.models, "tables": tables}
+        self._script("run.js", "about", run)
+        self._script("compared.js", "compared", {name: compared(project, name) for name in self.sheets})
+        self.page("item.html", "item.html", "Item")
+        self.page("compare.html", "compare.html", "Compare two models")
+        for name in self.sheets:
+            self.page(f"wall/{name}.html", "wall.html", f"Items of {name}", benchmark=name)
+
+    def _script(self, file: str, name: str, value: Any) -> None:
+        self.put(f"static/{file}", b"punchline." + name.encode() + b" = " + msgspec.json.encode(value) + b";\n")
+
+    def _overviews(self) -> None:
+        """Answers that were not read, and what the run's other lists say."""
+        where = self.project.paths
+        unread = [(name, UNREAD, *lines(where.unread(name), lambda line: not _read(line))) for name in self.sheets]
+        self.page("unread.html", "sheet.html", "Answers that were not read", sheets=unread)
+        lists = [("Cost", COST, *lines(where.cost)), ("Where the two rules differ", RULES, *lines(where.discrepancies))]
+        lists += [
+            (f"Availability of {name}", AVAILABILITY, *lines(path))
+            for name in self.sheets
+            if Path(path := where.availability(name)).is_file()
+        ]
+        self.page("overview.html", "sheet.html", "Cost, availability, rules", sheets=lists)
+
     def _start(self) -> None:
         mains = {name: self.main(name) for name in self.sheets}
         project = self.project
@@ -203,6 +245,41 @@ class Site:
             about={name: about(name) for name in mains},
             every=every,
         )
+
+
+def _read(line: Mapping[str, str]) -> bool:
+    """Whether all of a task's answers were read, so that there is nothing to look at."""
+    return line.get("read") == line.get("answers") and line.get("truncated") in (None, "0")
+
+
+def lines(
+    path: str, said: Callable[[Mapping[str, str]], bool] = lambda line: True
+) -> tuple[list[str], list[list[Cell]]]:
+    """(columns, cells) of one of the project's lists."""
+    found = [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path) if said(cells)]
+    columns = [name for name in (found[0] if found else ()) if any(line[name] not in ("", "0") for line in found)]
+
+    def cell(text: str) -> Cell:
+        return Cell(visible(text), text, number=figures.number(text) is not None)
+
+    return columns, [[cell(line[name]) for name in columns] for line in found]
+
+
+def compared(project: Project, benchmark: str) -> list[dict[str, Any]]:
+    """Paired differences in the main table: of all pairs of a few models, of many of the first with the others."""
+    models, loaded = project.selection.models, project.benchmark(benchmark)
+    pairs = list(combinations(models, 2)) if len(models) <= PAIRS else [(models[0], other) for other in models[1:]]
+    found = []
+    for pair in pairs:
+        with suppress(PunchlineError):  # no answers that both have: the page says so
+            made = compare_somewhere(loaded, pair, project)
+            differences = [
+                {"row": one.row, "column": one.column, "n": one.n[0], "difference": one.paired.difference}
+                | {"low": one.paired.low, "high": one.paired.high, "p": one.p_holm}
+                for one in made.differences
+            ]
+            found.append({"models": made.models, "title": made.title, "differences": differences})
+    return found
 
 
 def about(benchmark: str) -> list[str]:

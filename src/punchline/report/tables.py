@@ -28,6 +28,7 @@ class Cell:
     sort: str = ""
     interval: str = ""
     number: bool = False
+    link: str = ""
 
 
 @dataclass(frozen=True)

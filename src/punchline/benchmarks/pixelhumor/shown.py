@@ -18,7 +18,7 @@ BLURRED = {"potentially_harmful": "harm"}  # gold's value that a picture is blur
 
 
 def right(grade: Grade, gold: Gold) -> float | None:
-    """From 0 to 1: F1 of an answer's labels, whether the panels are in order, 1 - WER of the texts. None: not scored."""
+    """From 0 to 1: F1 of labels, whether the panels are in order, 1 - WER of the texts. None: not scored."""
     if grade.task in ("Q1", "Q2", "Q3", "Q4", "Q5"):
         if not grade.parsed:
             return None

@@ -4,6 +4,8 @@ var punchline = {
   base: "",
   shows: "open", // which pictures this report holds
   local: false, // whether pictures come from the machine that serves the page
+  about: {}, // what the run is made of
+  compared: {}, // paired differences, by benchmark
   parts: new Map(),
   waiting: new Map(),
   mode(name, local) {
