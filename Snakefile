@@ -29,6 +29,7 @@ localrules:
     cells,
     table,
     unread,
+    ranks,
     discrepancies,
     metrics,
     cost,
@@ -52,6 +53,7 @@ rule all:
         all_of("tables"),
         all_of("availability"),
         all_of("unread"),
+        all_of("ranks"),
         PATHS.discrepancies,
         PATHS.cost,
         PATHS.metrics,
@@ -86,6 +88,7 @@ rule all_tables:
     input:
         all_of("tables"),
         all_of("unread"),
+        all_of("ranks"),
         PATHS.discrepancies,
         PATHS.cost,
 

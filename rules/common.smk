@@ -1,5 +1,5 @@
 # The selection, and what rules ask of it: punchline.project says what rests on what (needs.py) and what is not current.
-from punchline.project.hops import CHAINED, HOPS
+from punchline.project.hops import CHAINED, DATA, HOPS
 from punchline.project.paths import adapter, small_model
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import MANY_THREADS, gpus, memory_mb, threads
@@ -15,6 +15,6 @@ needs, all_of = SNAKEFILE.needs, SNAKEFILE.all_of
 
 wildcard_constraints:
     benchmark=wildcard(SELECTION.benchmarks),
-    model=wildcard(SELECTION.models),
+    model=wildcard([*SELECTION.models, DATA]),
     hop=wildcard(HOPS),
     table=wildcard(GRAPH.tables),

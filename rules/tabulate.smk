@@ -60,6 +60,26 @@ rule unread:
         "python scripts/unread.py --benchmark {wildcards.benchmark} &> {log}"
 
 
+rule ranks:
+    input:
+        needs("ranks"),
+    output:
+        report(
+            update(PATHS.ranks("{benchmark}")),
+            category="Overviews",
+            caption="../report/ranks.rst",
+            labels={"table": "ranks of models in {benchmark}"},
+        ),
+    log:
+        f"{PATHS.logs}/tabulate/ranks_{{benchmark}}.log",
+    benchmark:
+        f"{PATHS.logs}/tabulate/ranks_{{benchmark}}.tsv"
+    message:
+        "ranges of ranks in {wildcards.benchmark}"
+    shell:
+        "python scripts/ranks.py --benchmark {wildcards.benchmark} &> {log}"
+
+
 rule discrepancies:
     input:
         needs("discrepancies"),

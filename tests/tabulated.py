@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from punchline.bench import discrepancies as differences
 from punchline.bench import table as tables
 from punchline.bench.frame import Scope, frame_of
 from punchline.bench.table import Model, Row, Table, Tabulated
@@ -55,4 +56,4 @@ def discrepancies(
     """Where the two rules differ on a model's answers."""
     scope = Scope(items, golds)
     rows = {rule: tables.measure(table.rows(frame_of(model.grades, scope, rule)), shown=False) for rule in RULES}
-    return tables.discrepancies(benchmark, table.name, model.name, rows)
+    return differences.discrepancies(benchmark, table.name, model.name, rows)

@@ -36,6 +36,8 @@ from punchline.benchmarks.hummus import (
 )
 from punchline.benchmarks.hummus import demo as hummus_demo
 from punchline.benchmarks.hummus import pictures as hummus_pictures
+from punchline.benchmarks.hummus.compared import data_requests
+from punchline.benchmarks.hummus.compared_rows import domain_rows, pair_rows
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, PROMPTS, involves_is_a
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.benchmarks.hummus.split import held_out
@@ -835,3 +837,46 @@ def test_fine_tuned_models_are_shown_beside_their_base(demo: Files) -> None:
     assert {row["n"] for row in made.rows} == {held} and {row["comparable"] for row in made.rows} == {"no"}
     made = tabulate(TABLES["table7"], [base], golds, items, demo, [], scoring=None, complete=True)
     assert made.rows == [] and any("adapter" in note for note in made.notes)
+
+
+@pytest.mark.parametrize(("scorer", "columns"), [("labse", {"cosine", "cosine_cased"}), ("minilm", {"cosine_minilm"})])
+def test_printed_pairs_are_compared_in_lower_case_and_as_they_are_printed(
+    demo: Files, root: Path, scorer: str, columns: set[str]
+) -> None:
+    printed = [row for row in read_published(root / "config/published/hummus.csv") if row["table"] == "table9"]
+    asked = [request for request in data_requests(demo, printed) if request.item_id == "table9"]
+    assert len(asked) == 2 * len(printed) == 20
+    assert sorted(said(asked[0])) == ["gun", "pistol"] and sorted(said(asked[1])) == ["Gun", "Pistol"]
+    verdicts = {one.request_id: Verdict(scorer, response(one, str(at / 100))) for at, one in enumerate(asked)}
+    rows = pair_rows(demo, printed, verdicts)
+    assert rows[0][1].keys == {"output": "Gun", "reference": "Pistol"}
+    values = [{name: found.point() for name, found in row.columns.items() if found} for _, row in rows]
+    assert all(set(one) == columns for one in values) and {name for name, _ in rows} == {scorer}
+    assert values[3] == ({"cosine": 0.06, "cosine_cased": 0.07} if scorer == "labse" else {"cosine_minilm": 0.06})
+    assert pair_rows(demo, printed, {}) == []
+    failed = {one.request_id: Verdict(scorer, response(one, None, "failed")) for one in asked}
+    assert pair_rows(demo, printed, failed) == []
+
+
+def test_domains_of_image_and_caption(demo: Files) -> None:
+    """By the nearest term: of the target domain, of the source, or neither where both are as near."""
+    asked = data_requests(demo, [])
+    by_item = {item: [one for one in asked if one.item_id == item] for item in dict.fromkeys(r.item_id for r in asked)}
+    golds = golds_of(demo)
+
+    def shares(nearest: str) -> list[float | None]:
+        verdicts = {}
+        for item, requests in by_item.items():
+            metaphors, side = golds[item].values["metaphors"], nearest == "source"
+            terms = [re.split(r" (?:is|are|has|have) ", one.lower())[side] for one in metaphors]
+            for one in requests:
+                near = nearest != "neither" and said(one)[1] in terms
+                verdicts[one.request_id] = Verdict("minilm", response(one, "0.9" if near else "0.1"))
+        rows = domain_rows(demo, [], verdicts)
+        assert [row.keys["statistic"] for _, row in rows] == ["image_in_target_domain", "caption_in_source_domain"]
+        assert {column for _, row in rows for column in row.columns} == {"value_minilm"}
+        return [found.point() for _, row in rows for found in row.columns.values() if found]
+
+    assert shares("neither") == [0, 0]
+    most = pytest.approx(100 * 6 / 7)  # one pair's metaphor is annotated both ways: each term is in both domains
+    assert (shares("target"), shares("source")) == ([most, 0], [0, most])

@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from punchline import cli
-from punchline.audit.ranks import Rank, as_json, as_text, ranked
-from punchline.bench.latex import lowest_is_best
+from punchline.audit.ranks import as_json, as_text
+from punchline.bench.ranks import Rank, ranked
+from punchline.core.benchmark import load
 from punchline.core.stats import POSITIVE, Array, Estimate, mean
 
 
@@ -89,8 +90,17 @@ def test_what_cannot_be_ranked_is_said(arguments: list[str], says: str, root: Pa
 
 
 @pytest.mark.parametrize(
-    ("column", "lowest"),
-    [("wer", True), ("task_cer", True), ("fpr", True), ("panel_acc", False), ("power", False), ("f1", False)],
+    ("name", "lower", "neither"),
+    [
+        ("pixelhumor/table8", {"wer", "cer"}, set()),
+        ("humorbench/table1", {"fpr", "fnr"}, set()),
+        ("humorbench/leaderboard", set(), {"se", "output_tokens", "cost"}),
+        ("hummus/table4", set(), {"positive_sd", "negative_sd", "average_sd", "prompts"}),
+        ("hummus/statistics", set(), {"value", "value_minilm"}),
+    ],
 )
-def test_the_name_of_a_column_says_which_way_is_better(column: str, lowest: bool) -> None:
-    assert lowest_is_best(column) is lowest
+def test_a_table_says_which_way_is_better(name: str, lower: set[str], neither: set[str]) -> None:
+    benchmark, table = name.split("/")
+    spec = load(benchmark).TABLES[table]
+    ways = {way: {one for one in spec.names if spec.better(one) == way} for way in ("lower", "neither")}
+    assert ways == {"lower": lower, "neither": neither}

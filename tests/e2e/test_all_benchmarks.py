@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
@@ -13,7 +14,7 @@ from .project import Project, golden
 
 pytestmark = pytest.mark.e2e
 
-CONFIG = "benchmarks=all models=[random,echo] judge=overlap scorers=null conditions=all limit=3"
+CONFIG = "benchmarks=all models=[random,echo] judge=overlap scorers=[absent] conditions=all limit=3"
 AUDITED = {
     "hummus": "results/hummus/table4.csv",
     "humorbench": "results/humorbench/leaderboard.csv",
@@ -26,6 +27,8 @@ AUDITED = {
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project.copy(tmp_path_factory.mktemp("everything"))
+    card = "engine: similarity\nmetric: cosine\nid: ./absent\nrevision: sha256:" + "0" * 64 + "\n"
+    (project.path / "config/judge/absent.yaml").write_text(card)  # a scorer that runs nowhere: columns stay empty
     project.snakemake("all_tables", config=CONFIG)
     return project
 
@@ -53,6 +56,20 @@ def test_each_benchmarks_numbers_can_be_walked_back(everything: Project, name: s
     found = everything.audit(AUDITED[name])
     assert (found["verdict"], found["findings"]) == ("equal", [])
     assert found["cells"]
+
+
+def test_a_scorer_is_asked_about_texts_that_no_model_gave(everything: Project) -> None:
+    found = everything.audit("results/hummus/table8.csv")
+    assert (found["verdict"], found["findings"]) == ("equal", [])
+    assert {"cosine's requests", "cosine's snapshot", "cosine's journal", "cosine's card"} <= {
+        file["role"] for file in found["files"]
+    }
+    note = (everything.path / "results/hummus/table8.md").read_text()
+    assert "cosine by absent failed for texts of the data" in note
+    journal = everything.path / "data/responses/hummus/cosine/absent.jsonl"
+    asked = json.loads(journal.read_text().splitlines()[0])["record"]["request_id"]
+    (shown,) = json.loads(everything.punchline("show", asked))["requests"]
+    assert (shown["item_id"], shown["response"]["state"]) == ("table8", "failed")
 
 
 def test_another_condition_asks_nobody_again(everything: Project) -> None:

@@ -107,7 +107,7 @@ def regraded(*benchmarks: str) -> set[str]:
 
 def recounted(*benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
     """What follows from other cells of these models."""
-    said = of("unread", *benchmarks) | {"metrics", "discrepancies"}
+    said = of("unread", *benchmarks) | of("ranks", *benchmarks) | {"metrics", "discrepancies"}
     return each("cells", *benchmarks, models=models) | graded(*benchmarks) | said
 
 
@@ -120,6 +120,7 @@ def from_items(*benchmarks: str) -> set[str]:
     return of("items", *benchmarks) | of("gold", *benchmarks) | of("ask", *benchmarks) | asked_anew(*benchmarks)
 
 
+VIEWS = of("unread", *BENCHMARKS) | of("ranks", *BENCHMARKS)
 Change = Callable[[Project], None]
 
 # (what changes, what is wanted). What can change no result wants nothing.
@@ -228,7 +229,10 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         | recounted(*BENCHMARKS, models=("prior",))
         | {"cost"},
     ),
-    "a model less": (lambda p: choose(p, models="[random]"), graded(*BENCHMARKS) | of("unread", *BENCHMARKS) | ENDS),
+    "a model less": (
+        lambda p: choose(p, models="[random]"),
+        graded(*BENCHMARKS) | of("unread", *BENCHMARKS) | of("ranks", *BENCHMARKS) | ENDS,
+    ),
     "a benchmark less": (lambda p: choose(p, benchmarks="[hummus, pixelhumor]"), {"metrics", "discrepancies", "cost"}),
     "scoring": (lambda p: choose(p, scoring="paper"), recounted(*BENCHMARKS)),
     "the seed of a baseline that draws": (
@@ -321,7 +325,7 @@ def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
     before = project.journal_lines()
     edit(project, "src/punchline/benchmarks/hummus/tables.py", *TITLE)
     # The cells come out as they were, so that what is said over all of them stays.
-    assert project.made() == each("cells", "hummus") | tables("hummus") | {"metrics", "discrepancies"}
+    assert project.made() == each("cells", "hummus") | tables("hummus") | {"metrics", "discrepancies", "ranks hummus"}
     assert project.journal_lines() == before
     assert project.wanted() == set()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,11 +14,11 @@ from punchline.core.journal import Key, parse_journal
 from punchline.core.records import Gold, Grade, Item, Request, Response, Rule
 from punchline.core.storage import read_records
 from punchline.project import paths
-from punchline.project.hops import CHAINED, Hop, by_journal
-from punchline.project.lineage import Model
+from punchline.project.hops import CHAINED, DATA, Hop, by_journal
+from punchline.project.lineage import Asked, Model
 from punchline.project.needs import Project
 from punchline.stages import prepare
-from punchline.stages.ask import ask_hop, requests
+from punchline.stages.ask import ask_hop, data_requests, requests
 from punchline.stages.cells import Cells, cells_of, scope_of, unknown_items, who_answered
 from punchline.stages.grade import Verdicts, grade, read_verdicts
 
@@ -33,10 +33,13 @@ def _keyed(records: Sequence[K]) -> dict[str, K]:
 class Again:
     """What is made again once and compared in several places: requests, answers, grades."""
 
-    def __init__(self, project: Project, name: str, models: Mapping[str, Model], table: str) -> None:
+    def __init__(
+        self, project: Project, name: str, models: Mapping[str, Model], compared: Sequence[Asked], table: str
+    ) -> None:
         self.project = project
         self.name = name
         self.models = models  # by name
+        self.compared = compared  # who was asked about texts of the data itself
         self.table = table
         self.benchmark = project.benchmark(name)
         # Models are gone through one after the other: what is large is kept for one of them.
@@ -85,6 +88,10 @@ class Again:
         """What the model's answers led to, by name, in order."""
         return {hop.name: hop for hop in self.project.answerers(self.name, model)}
 
+    def recorded(self, model: str, hop: str) -> Asked:
+        """Who answered a hop, as the lineage says."""
+        return next(one for one in (self.compared if model == DATA else self.models[model].hops) if one.hop == hop)
+
     def asked(self, model: str) -> tuple[list[Request], list[Response]]:
         """Everything that the model itself was asked, and its answers: what judges see and what is graded."""
         requests, answers = self.requests, self.answers(model)
@@ -95,12 +102,14 @@ class Again:
 
     def _hop(self, model: str, name: str) -> tuple[list[Request], list[Response]]:
         """A hop's requests, rendered from the journals' answers and gold, and its journals' answers to them."""
-        hop = self.hops(model)[name]
-        recorded = next(asked for asked in self.models[model].hops if asked.hop == name)
-        requests, answers = (self.requests, self.answers(model)) if name == CHAINED else self.asked(model)
-        conditions = self.project.conditions(self.name)
-        asked = zip(requests, answers, strict=True)
-        made = list(ask_hop(self.benchmark, name, _keyed(self.items), _keyed(self.golds), asked, conditions))
+        hop, recorded = self.hops(model)[name], self.recorded(model, name)
+        if model == DATA:
+            made = data_requests(self.project, self.name, name)
+        else:
+            requests, answers = (self.requests, self.answers(model)) if name == CHAINED else self.asked(model)
+            conditions = self.project.conditions(self.name)
+            asked = zip(requests, answers, strict=True)
+            made = list(ask_hop(self.benchmark, name, _keyed(self.items), _keyed(self.golds), asked, conditions))
         found: dict[str, Response] = {}
         for stem, part in by_journal(hop.who, hop.engine, made).items():
             given = self._look_up(paths.hop_journal(self.name, name, stem), part, recorded.key)
@@ -116,6 +125,10 @@ class Again:
             verdicts |= read_verdicts(hop.who, zip(*self.hop(model, name), strict=True))
         asked = zip(*self.asked(model), strict=True)
         return list(grade(self.benchmark, model, _keyed(self.items), _keyed(self.golds), asked, verdicts))
+
+    def pairs(self, hop: str) -> Iterator[tuple[Request, Response]]:
+        """What a hop asked about texts of the data itself, each with its answer."""
+        return zip(*self.hop(DATA, hop), strict=True)
 
     @functools.cached_property
     def scope(self) -> Scope:

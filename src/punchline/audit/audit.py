@@ -38,7 +38,7 @@ from punchline.core.storage import read_records, read_table, sha256_file
 from punchline.core.threads import threads
 from punchline.project import paths
 from punchline.project.asking import role_of, shown
-from punchline.project.hops import CHAINED, Hop
+from punchline.project.hops import CHAINED, DATA, Hop
 from punchline.project.lineage import File, Lineage, document, files_of, lineage_path, root_of
 from punchline.project.needs import Project
 from punchline.project.processes import at_work
@@ -112,9 +112,8 @@ def audit(table_path: str, *, expect: str | None = None, attestation: str | None
     if document(lineage) != content:
         found.differs("lineage", path, "its content differs from its own sha256")
     found.lineage = lineage
-    found.root = root_of(
-        lineage.benchmark, lineage.table, lineage.selection, lineage.models, lineage.cells, lineage.files
-    )
+    about = lineage.models, lineage.cells, lineage.files, lineage.compared
+    found.root = root_of(lineage.benchmark, lineage.table, lineage.selection, *about)
     if found.root != lineage.root:
         found.differs("root", path, f"computed {found.root}, the lineage says {lineage.root}")
     if expect is not None and expect != found.root:
@@ -196,7 +195,11 @@ def _links(found: Audit, lineage: Lineage, project: Project) -> None:
     else:
         good = "published files have the sha256 of their manifests"
         step("source", where.raw(name), lambda: sources.published(project, name, has_images), good)
-    again = Again(project, name, {model.card.name: model for model in lineage.models}, lineage.table)
+    by_name = {model.card.name: model for model in lineage.models}
+    again = Again(project, name, by_name, lineage.compared, lineage.table)
+    if spec.compared is not None:
+        for hop in again.hops(DATA).values():
+            _hop_links(step, again, DATA, hop)
     if spec.graded:
         good = "the selection, from the released list"
         step("selected items", where.selected(name), lambda: _selected(project, name), good)
@@ -230,7 +233,7 @@ def _model_links(
     snapshot = where.snapshot(benchmark, name)
     step("snapshot", snapshot, lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
     for hop in again.hops(name).values():
-        _hop_links(step, again, card, hop)
+        _hop_links(step, again, name, hop)
     good = f"grades of {name}, graded again from its journal"
     step("grades", where.grades(benchmark, name), lambda: _grades(again, name), good)
     good = f"cells of {name}, computed again from those grades"
@@ -238,18 +241,19 @@ def _model_links(
 
 
 def _hop_links(
-    step: Callable[[str, str, Callable[[], Iterator[str]], str], None], again: Again, card: ModelCard, hop: Hop
+    step: Callable[[str, str, Callable[[], Iterator[str]], str], None], again: Again, name: str, hop: Hop
 ) -> None:
-    name, where, called = card.name, again.project.paths, role_of(hop.name)
+    where, called = again.project.paths, role_of(hop.name)
     if hop.card is not None and hop.name != CHAINED:
         step(f"{called} card", hop.card.file, lambda: _hop_card(again, name, hop.name), f"card of {hop.card.name}")
     about = "of" if hop.name == CHAINED else "about"
-    good = f"what {hop.who} was asked {about} {name} ({hop.name}), rendered again from its answers"
+    of = "the data" if name == DATA else "its answers"
+    good = f"what {hop.who} was asked {about} {name} ({hop.name}), rendered again from {of}"
     stored = where.hop_requests(again.name, hop.name, name)
-    step(f"{called} requests", stored, lambda: _hop_requests(again, card, hop.name), good)
+    step(f"{called} requests", stored, lambda: _hop_requests(again, name, hop.name), good)
     good = f"answers of {hop.who} on {name} ({hop.name}), from their journal"
     stored = where.hop_snapshot(again.name, hop.name, name)
-    step(f"{called} snapshot", stored, lambda: _hop_answers(again, card, hop.name), good)
+    step(f"{called} snapshot", stored, lambda: _hop_answers(again, name, hop.name), good)
 
 
 def _same(made: Sequence[R], stored: Sequence[R], name: Callable[[R], str]) -> Iterator[str]:
@@ -345,19 +349,19 @@ def _snapshot(again: Again, model: str) -> Iterator[str]:
 
 
 def _hop_card(again: Again, model: str, name: str) -> Iterator[str]:
-    recorded = next(asked.card for asked in again.models[model].hops if asked.hop == name)
+    recorded = again.recorded(model, name).card
     if recorded is not None:
         yield from _card(recorded, again.name, again.benchmark.TABLES[again.table].prices)
 
 
-def _hop_requests(again: Again, card: ModelCard, name: str) -> Iterator[str]:
-    stored = read_table(again.project.paths.hop_requests(again.name, name, card.name), Request)
-    yield from _same(again.hop(card.name, name)[0], stored, lambda r: f"{r.item_id} {r.task}")
+def _hop_requests(again: Again, model: str, name: str) -> Iterator[str]:
+    stored = read_table(again.project.paths.hop_requests(again.name, name, model), Request)
+    yield from _same(again.hop(model, name)[0], stored, lambda r: f"{r.item_id} {r.task}")
 
 
-def _hop_answers(again: Again, card: ModelCard, name: str) -> Iterator[str]:
-    stored = read_table(again.project.paths.hop_snapshot(again.name, name, card.name), Response)
-    yield from _same(again.hop(card.name, name)[1], stored, lambda r: f"request {r.request_id[:16]}")
+def _hop_answers(again: Again, model: str, name: str) -> Iterator[str]:
+    stored = read_table(again.project.paths.hop_snapshot(again.name, name, model), Response)
+    yield from _same(again.hop(model, name)[1], stored, lambda r: f"request {r.request_id[:16]}")
 
 
 def _grades(again: Again, model: str) -> Iterator[str]:
@@ -377,8 +381,10 @@ def _cells(again: Again, model: str) -> Iterator[str]:
 
 def _table(again: Again, lineage: Lineage) -> Iterator[str]:
     """Cells from the journal and the raw bytes, against the lineage's; the table's files against their text."""
-    made, models = compute(again.project, again.name, lineage.table, again.cells, again.frame)
+    said = again.pairs
+    made, models, compared = compute(again.project, again.name, lineage.table, again.cells, again.frame, said)
     yield from _same(models, lineage.models, lambda model: model.card.name)
+    yield from _same(compared, lineage.compared, lambda asked: asked.who)
     yield from _same(made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column}")
     for path, text in rendered(again.project, again.name, lineage.table, made).items():
         if Path(path).is_file() and Path(path).read_bytes() != text.encode():

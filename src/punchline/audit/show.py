@@ -16,7 +16,7 @@ from punchline.core.errors import PunchlineError, nearest
 from punchline.core.outside import json_shown, visible
 from punchline.core.records import Gold, Grade, Item, Pictures, Record, Request, Response
 from punchline.core.storage import read_records, read_table
-from punchline.project.hops import CHAINED, HOPS
+from punchline.project.hops import CHAINED, DATA, HOPS
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
 from punchline.project.runs import made_with
@@ -93,6 +93,9 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
             hops = (request for hop in _hops(where, benchmark) for request in read_table(hop, Request))
             chosen = [r for r in (*requests, *hops) if r.request_id.startswith(name)]
         if chosen:
+            if chosen[0].item_id not in items:  # a comparison of texts of no item: the paper prints them
+                pairs = (pair for hop in HOPS for pair in _asked(where, benchmark, hop, DATA, name))
+                return {"requests": [_pair(*pair, []) for pair in pairs]}
             item = items[chosen[0].item_id]
             return _about(where, benchmark, item, chosen, [r for r in requests if r.item_id == item.item_id])
     if not known:
@@ -117,7 +120,7 @@ def _about(where: Paths, benchmark: str, item: Item, requests: list[Request], of
         model = snapshot.stem
         said = {r.request_id: r for r in read_table(snapshot, Response)}
         own = [(request, said[request.request_id]) for request in of_item if request.request_id in said]
-        hops = {hop: _asked(where, benchmark, hop, model, item) for hop in HOPS}
+        hops = {hop: _asked(where, benchmark, hop, model, item.item_id) for hop in HOPS}
         verdicts = {k: v for hop in HOPS if hop != CHAINED for k, v in read_verdicts(hop, hops[hop]).items()}
         reads = _reads(benchmark, item, gold[0], [*own, *hops[CHAINED]], verdicts) if gold else []
         found["responses"][model] = [
@@ -126,13 +129,7 @@ def _about(where: Paths, benchmark: str, item: Item, requests: list[Request], of
             if request.request_id in wanted
         ]
         for hop, pairs in hops.items():
-            shown = [
-                {"request_id": request.request_id, **_with_digest(request)}
-                | {"response": {**_with_digest(answer), **_read_of(answer.text, reads)}}
-                for request, answer in pairs
-                if whole or request.request_id in wanted
-            ]
-            if shown:
+            if shown := [_pair(*pair, reads) for pair in pairs if whole or pair[0].request_id in wanted]:
                 found["hops"].setdefault(hop, {})[model] = shown
         graded = Path(where.grades(benchmark, model))
         if graded.is_file():
@@ -140,6 +137,10 @@ def _about(where: Paths, benchmark: str, item: Item, requests: list[Request], of
             found["grades"][model] = [
                 _with_digest(g) for g in read_table(graded, Grade) if g.item_id == item.item_id and g.task in tasks
             ]
+    for hop in HOPS:
+        about = _asked(where, benchmark, hop, DATA, item.item_id)
+        if shown := [_pair(*pair, []) for pair in about if whole or pair[0].request_id in wanted]:
+            found["hops"].setdefault(hop, {})[DATA] = shown
     return {
         "item": _with_digest(item),
         "pictures": [_with_digest(image) for image in images if image.item_id == item.item_id],
@@ -149,10 +150,17 @@ def _about(where: Paths, benchmark: str, item: Item, requests: list[Request], of
     }
 
 
-def _asked(where: Paths, benchmark: str, hop: str, model: str, item: Item) -> list[Asked]:
-    """What a hop asked about an item's answers, or of them, each with its answer."""
+def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
+    """A request with its answer."""
+    response = {**_with_digest(answer), **_read_of(answer.text, reads)}
+    return {"request_id": request.request_id, **_with_digest(request), "response": response}
+
+
+def _asked(where: Paths, benchmark: str, hop: str, model: str, name: str) -> list[Asked]:
+    """What a hop asked about an item's answers, or of them, each with its answer. `name`: of the item, or how a
+    request's id begins."""
     file, snapshot = where.hop_requests(benchmark, hop, model), where.hop_snapshot(benchmark, hop, model)
     if not Path(file).is_file() or not Path(snapshot).is_file():
         return []
     pairs = zip(read_table(file, Request), read_table(snapshot, Response), strict=False)
-    return [(r, answer) for r, answer in pairs if r.item_id == item.item_id and r.request_id == answer.request_id]
+    return [(r, answer) for r, answer in pairs if r.item_id == name or r.request_id.startswith(name)]

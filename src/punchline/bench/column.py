@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,7 @@ class Statistics(NamedTuple):
 
 
 Make = Callable[[Frame], Statistics | None]
+Better = Literal["higher", "lower", "neither"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Column:
     kind: Kind | None = None  # what its interval hangs on; None: that of a share, a percentage or a count
     empty: bool = False  # whether its cell is there where nothing was scored
     parsed: bool = False  # whether it matters what was read out of the answers
+    better: Better = "higher"
 
     def __str__(self) -> str:
         return self.name
@@ -128,18 +130,25 @@ def deviation(columns: Array) -> Array:
 
 
 def mean_of(
-    name: str, task: str, value: str, of: Value = mean, kind: Kind | None = None, *, empty: bool = False
+    name: str,
+    task: str,
+    value: str,
+    of: Value = mean,
+    kind: Kind | None = None,
+    *,
+    empty: bool = False,
+    better: Better = "higher",
 ) -> Column:
     """The mean of a value of a task's answers; `of`: percent for a share. `kind`: of what is no share."""
-    return Column(name, (task,), having(task, value), of, kind, empty=empty)
+    return Column(name, (task,), having(task, value), of, kind, empty=empty, better=better)
 
 
 def mean_sd(name: str, task: str, value: str, kind: Kind | None = None) -> list[Column]:
     """The mean of a value, and its SD over the answers."""
-    sd = Column(f"{name}_sd", (task,), having(task, value, squared=True), deviation, POSITIVE)
+    sd = Column(f"{name}_sd", (task,), having(task, value, squared=True), deviation, POSITIVE, better="neither")
     return [mean_of(name, task, value, kind=kind), sd]
 
 
 def number(name: str, tasks: Sequence[str], make: Make) -> Column:
     """A count of items, which has no interval; nothing for 0."""
-    return Column(name, tuple(tasks), make, total, EXACT)
+    return Column(name, tuple(tasks), make, total, EXACT, better="neither")

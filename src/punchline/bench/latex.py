@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from punchline.bench.render import Line, for_people, on_one_line
 from punchline.bench.table import Table, Tabulated
@@ -16,25 +16,7 @@ WORDS = (
     | {"sd": "SD", "se": "SE", "std": "SD"}
 )
 UNITS = {"cost": "US\\$"}
-LOWER = {"wer", "cer", "fpr", "fnr"}  # is better
-# Words of columns in which neither more nor less is better.
-NEITHER = {"alpha", "cost", "count", "difference", "fn", "fp", "length", "median", "n", "number", "p", "passed"}
-NEITHER |= {
-    "prompts",
-    "rho",
-    "sd",
-    "se",
-    "set",
-    "share",
-    "std",
-    "styles",
-    "subset",
-    "tn",
-    "tokens",
-    "tp",
-    "value",
-    "within",
-}
+ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$"}
 ESCAPED = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -85,22 +67,8 @@ def _head(name: str, table: Table) -> str:
         return "$n$"
     text = " ".join(WORDS.get(word, word) for word in name.split("_"))
     unit = UNITS.get(name) or (r"\%" if any(str(c) == name and c.value is percent for c in table.measured) else "")
-    better = _better(name, table)
-    arrow = "" if better is None else r" $\downarrow$" if better is min else r" $\uparrow$"
+    arrow = ARROWS.get(table.better(name), "") if name in table.names else ""
     return f"{text[:1].upper()}{text[1:]}".translate(ESCAPED) + (f" ({unit})" if unit else "") + arrow
-
-
-def lowest_is_best(column: str) -> bool:
-    """Whether less is better in a column, by the words of its name: error rates."""
-    return not set(column.split("_")).isdisjoint(LOWER)
-
-
-def _better(name: str, table: Table) -> Callable[[list[float]], float] | None:
-    """max or min; None where neither is better, or where the rows are no models."""
-    neither = not set(name.split("_")).isdisjoint(NEITHER)
-    if name not in table.names or not table.graded or name in table.whole or neither:
-        return None
-    return min if lowest_is_best(name) else max
 
 
 def _best(lines: Sequence[Line], table: Table, columns: Sequence[str]) -> set[tuple[int, str]]:
@@ -112,11 +80,11 @@ def _best(lines: Sequence[Line], table: Table, columns: Sequence[str]) -> set[tu
         groups.setdefault(tuple(line.row.get(key) for key in ("subset", *table.keys)), []).append(line)
     best = set()
     for name in columns:
-        if (better := _better(name, table)) is None:
+        if (better := table.better(name)) == "neither":
             continue
         for group in groups.values():
             values = {id(line): float(text) for line in group if (text := line.cells[name].partition(" [")[0])}
             if len(set(values.values())) > 1:
-                most = better(list(values.values()))
+                most = (min if better == "lower" else max)(values.values())
                 best |= {(line, name) for line, value in values.items() if value == most}
     return best

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from punchline.bench.chart import Chart
-from punchline.bench.column import Column, estimates
+from punchline.bench.column import Better, Column, estimates
 from punchline.bench.frame import TRUNCATED, Flags, Frame, Scope
-from punchline.core.benchmark import DEFAULT
+from punchline.core.benchmark import DEFAULT, Verdict
 from punchline.core.intervals import NONE, interval
-from punchline.core.records import RULES, STATES, Cell, ModelCard, Rule, Scalar, digest_of_all, sha256
+from punchline.core.records import STATES, Cell, ModelCard, Rule, Scalar, digest_of_all, sha256
 from punchline.core.stats import Estimate
 
 
@@ -42,7 +42,8 @@ class Table:
 
     `split` says which rows one model has, without their columns; by default one, of all items. `across` makes rows that
     need several models, prices or the user's files; `data_rows` those of the data itself, from raw files, with their
-    names. A table may have several of them (PixelHumor table 4: a row of the labels, and the models').
+    names; `compared` those that need a scorer besides: of the files, the printed rows, and what scorers said. A table
+    may have several of them (PixelHumor table 4: a row of the labels, and the models').
     """
 
     name: str  # table8
@@ -57,7 +58,8 @@ class Table:
     split: Callable[[Frame], Iterable[Row]] | None = None
     data_rows: Callable[[Mapping[str, bytes]], list[tuple[str, Row]]] | None = None
     across: Callable[[Across], list[NamedRow]] | None = None
-    files: tuple[str, ...] = ()  # raw files that data_rows or across reads
+    compared: Callable[[Mapping[str, bytes], Sequence[PublishedRow], Verdicts], list[tuple[str, Row]]] | None = None
+    files: tuple[str, ...] = ()  # raw files that data_rows, compared or across reads
     runs: tuple[str, ...] = ()  # files of the released runs that across reads, where a selected card replays one
     summed_up: Callable[[Mapping[str, bytes]], list[PublishedRow]] | None = None  # rows that those files state
     own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
@@ -65,6 +67,7 @@ class Table:
     kind: str = "measured"  # of the rows of data_rows: measured | baseline | human
     prices: bool = False  # whether it shows what answers cost
     order: tuple[str, ...] = ()  # names of the columns as the CSV has them, where that is another order
+    ways: Mapping[str, Better] = field(default_factory=dict)  # what is better in columns that are names only
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
     chart: Chart | None = None  # how it is drawn, where the paper draws it; None: its first column, a line a model
 
@@ -82,6 +85,13 @@ class Table:
     def measured(self) -> list[Column]:
         """Columns that are made of a model's answers."""
         return [column for column in self.columns if isinstance(column, Column)]
+
+    def better(self, column: str) -> Better:
+        """What is better in one of its columns; of names only it is more, counts and rows of no models apart."""
+        if not self.graded or column in self.whole:
+            return "neither"
+        own: dict[str, Better] = {one.name: one.better for one in self.measured}
+        return {**own, **self.ways}.get(column, "higher")
 
     @property
     def by_model(self) -> bool:
@@ -154,6 +164,7 @@ class Across:
     notes: list[str]  # across may add to them
 
 
+Verdicts = Mapping[str, Verdict]  # by id of a request
 PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
 
 # The first of these that an answer to one of a row's tasks is in is the item's state in that row.
@@ -419,40 +430,6 @@ def published_rows(
             row["note"] = cell["note"]
         row[cell["column"]] = cell["value"]
     return list(rows.values())
-
-
-DISCREPANCIES = (
-    "benchmark",
-    "table",
-    "model",
-    "row",
-    "column",
-    "released",
-    "n_released",
-    "paper",
-    "n_paper",
-    "difference",
-)
-
-
-def discrepancies(
-    benchmark: str, table: str, model: str, rows: Mapping[Rule, Sequence[Measured]]
-) -> list[dict[str, str | int | float | None]]:
-    """Cells of a model in a table whose value under rule `released` is not that under rule `paper`."""
-    values: dict[tuple[str, str], dict[Rule, Value]] = {}
-    for rule in RULES:
-        for row in rows[rule]:
-            for column, value in row.values.items():
-                values.setdefault((key_text(row.keys), column), {})[rule] = value
-    found: list[dict[str, str | int | float | None]] = []
-    for (row_name, column), by_rule in values.items():
-        released, paper = (by_rule.get(rule, Value(0, None, None, None, "")) for rule in RULES)
-        if released.value != paper.value:
-            difference = None if released.value is None or paper.value is None else released.value - paper.value
-            place = (benchmark, table, model, row_name, column)
-            numbers = (released.value, released.n, paper.value, paper.n, difference)
-            found.append(dict(zip(DISCREPANCIES, (*place, *numbers), strict=True)))
-    return found
 
 
 def all_parts(

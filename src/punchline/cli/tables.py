@@ -139,7 +139,7 @@ def ranks_command(
     table: TableName,
     column: Annotated[str | None, typer.Option(help="By this column; else the table's first")] = None,
     lowest: Annotated[
-        bool | None, typer.Option("--lowest/--highest", help="Which value is the best; else by the column's name")
+        bool | None, typer.Option("--lowest/--highest", help="Which value is the best; else as the table says")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
     run: RUN = DEFAULT_RUN,

@@ -53,6 +53,9 @@ class Benchmark(Protocol):
     CHAINED: tuple[str, ...]  # conditions whose requests hang on the model's own answers
     IMAGES: bool  # whether its items have images
     JUDGES: tuple[str, ...]  # who sees answers before they are graded: "judge", and any of SCORERS
+    COMPARED: dict[
+        str, tuple[str, ...]
+    ]  # scorers' hops that are asked about texts of the data itself: tables printing any
     ITEM_FILES: tuple[str, ...]  # raw files that items are made of
     GOLD_FILES: tuple[str, ...]  # raw files that gold is made of
     LIBRARIES: dict[str, tuple[str, ...]]  # packages whose version results hang on, by stage: pictures, judge, grade
@@ -113,6 +116,14 @@ class Judged(Protocol):
 
         A request's task is the hop that answers it: one of JUDGES.
         """
+        ...
+
+
+class Compares(Protocol):
+    """What a benchmark with COMPARED hops defines besides."""
+
+    def data_requests(self, files: Files, printed: Sequence[Mapping[str, str]]) -> list[Request]:
+        """What scorers are asked about texts of the released files and of printed tables: of no model, each once."""
         ...
 
 
@@ -217,6 +228,7 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
     "requests": "ask",
     "chained_requests": "ask",
     "judge_requests": "judge",
+    "data_requests": "compared",
     "grade_item": "grade",
     "TABLES": "tables",
 }
@@ -227,6 +239,7 @@ UNSAID: dict[str, Any] = {  # what a card need not say
     "CHAINED": (),
     "IMAGES": True,
     "JUDGES": (),
+    "COMPARED": {},
     "LIBRARIES": {},
 }
 
@@ -325,6 +338,12 @@ def judged(benchmark: Benchmark) -> Judged:
     """The same benchmark, one with JUDGES."""
     assert benchmark.JUDGES
     return cast(Judged, benchmark)
+
+
+def compares(benchmark: Benchmark) -> Compares:
+    """The same benchmark, one with COMPARED hops."""
+    assert benchmark.COMPARED
+    return cast(Compares, benchmark)
 
 
 def chains(benchmark: Benchmark) -> Chains:

@@ -16,7 +16,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.records import ModelCard
 from punchline.core.storage import parse_csv
 from punchline.project import revisions
-from punchline.project.hops import CHAINED, RELEASED, Hop, card_of_released, hops_of, scorers_of
+from punchline.project.hops import CHAINED, DATA, RELEASED, Hop, card_of_released, hops_of, scorers_of
 from punchline.project.paths import RAW, Paths, manifest, runs_of
 from punchline.project.selection import Selection, read_card
 
@@ -93,7 +93,7 @@ class Asking:
     # Hops
 
     def hops(self, benchmark: str, model: str) -> dict[str, str]:
-        """{hop: who answers it} of one model's answers, in the order in which they are answered."""
+        """{hop: who answers it} of one model's answers, or of DATA, in the order in which they are answered."""
         if (benchmark, model) not in self._hops:
             self._hops[benchmark, model] = self._hops_of(benchmark, model)
         return self._hops[benchmark, model]
@@ -103,8 +103,11 @@ class Asking:
         return scorers_of(self.judges[name] for name in self.selection.scorers)
 
     def _hops_of(self, benchmark: str, model: str) -> dict[str, str]:
+        loaded = self.benchmark(benchmark)
+        if model == DATA:
+            return {hop: who for hop, who in self._scorers.items() if hop in loaded.COMPARED}
         return hops_of(
-            self.benchmark(benchmark),
+            loaded,
             self.cards[model],
             self.engines[model],
             conditions=self.conditions(benchmark),
@@ -131,7 +134,7 @@ class Asking:
         """{judge or scorer: (benchmark, hop, model) of the answers that it is asked about}."""
         found: dict[str, list[tuple[str, str, str]]] = {}
         for benchmark in self.selection.benchmarks:
-            for model in self.selection.models:
+            for model in (*self.selection.models, DATA):
                 for hop, who in self.hops(benchmark, model).items():
                     if hop != CHAINED:
                         found.setdefault(who, []).append((benchmark, hop, model))
@@ -165,6 +168,9 @@ class Asking:
                         asked = card_of_released(self.engines[model]) or ModelCard(name=RELEASED, engine="replay")
                     assert asked is not None
                     found.append((benchmark, model, hop, asked, self.paths.hop_snapshot(benchmark, hop, model)))
+            for hop, who in self.hops(benchmark, DATA).items():
+                snapshot = self.paths.hop_snapshot(benchmark, hop, DATA)
+                found.append((benchmark, DATA, hop, self.judges[who], snapshot))
         return found
 
     def part(self, benchmark: str, table: str) -> Selection:
@@ -190,15 +196,16 @@ class Asking:
             samples=1,
             scoring=selection.scoring if spec.graded else None,
         )
+        scorers = [name for name in selection.scorers if self.judges[name].options.get("metric") in loaded.JUDGES]
         if not spec.graded:
-            return nothing
+            return msgspec.structs.replace(nothing, scorers=scorers) if spec.compared is not None else nothing
         sources = (selection.corpus.sources or {}).get(benchmark)
         return msgspec.structs.replace(
             nothing,
             corpus=msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources}),
             models=selection.models,
             judge=selection.judge if "judge" in loaded.JUDGES else None,
-            scorers=[name for name in selection.scorers if self.judges[name].options.get("metric") in loaded.JUDGES],
+            scorers=scorers,
             conditions=self.conditions(benchmark),
             subset=selection.subset,
             subset_sha256=selection.subset_sha256,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from punchline.core.engine import check_files
-from punchline.project.hops import CHAINED
+from punchline.project.hops import CHAINED, DATA
 from punchline.project.needs import Project
 from punchline.project.paths import Paths
 from punchline.project.provenance import Checks, Need, Step, asked_again, walk
@@ -115,10 +115,11 @@ class Graph:
             return [
                 getattr(project, rule)(name).outputs[0] for name in selection.benchmarks if project.illustrated(name)
             ]
-        if rule in ("select_items", "items", "gold", "ask", "unread"):
+        if rule in ("select_items", "items", "gold", "ask", "unread", "ranks"):
             return [getattr(project, rule)(name).outputs[0] for name in selection.benchmarks]
         if rule == "snapshots":
-            hops = [project.hop_snapshot(b, hop, m) for b, m in pairs for hop in project.hops(b, m)]
+            about = [*pairs, *((benchmark, DATA) for benchmark in selection.benchmarks)]
+            hops = [project.hop_snapshot(b, hop, m) for b, m in about for hop in project.hops(b, m)]
             return [step.outputs[0] for step in [*(project.snapshot(*pair) for pair in pairs), *hops]]
         if rule == "tables":
             return [step.outputs[0] for step in project.tables()]

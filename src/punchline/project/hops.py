@@ -1,7 +1,8 @@
 """Hops: who answers what one model's answers lead to.
 
 A hop is a round of requests that hang on a model's answers: `chained` (asked of the model itself), `judge` (of a judge)
-and the scorers' (of a model that compares two texts). Its files are named after it (paths.py).
+and the scorers' (of a model that compares two texts). Its files are named after it (paths.py). A scorer may be asked
+about texts of the data itself too, which are those of no model: DATA.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ HOPS = (CHAINED, JUDGE, *SCORERS)  # in the order in which they are answered
 
 RELEASED = "released"  # in place of a judge's name: verdicts were released with the answers
 UNNAMED = "unnamed"
+DATA = "_data"  # in place of a model's name: texts that no model gave; no card's name begins with _
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from punchline.core.records import (
 )
 from punchline.core.storage import digests_in
 from punchline.project import adapters, digests
+from punchline.project.hops import DATA
 from punchline.project.needs import Project
 from punchline.project.provenance import Need, walk
 from punchline.project.selection import Selection
@@ -71,6 +72,7 @@ class Lineage(Record, frozen=True, kw_only=True):
     table: str
     selection: Selection
     models: list[Model]
+    compared: tuple[Asked, ...] = ()  # who was asked about texts of the data itself
     cells: list[Cell]
     files: list[File]
     root: str
@@ -95,8 +97,10 @@ def root_of(
     models: Iterable[Model],
     cells: Iterable[Cell],
     files: Iterable[File],
+    compared: Iterable[Asked] = (),
 ) -> str:
     """One digest of everything that must be equal wherever this table is made from the same bytes."""
+    of_data = [(DATA, "", hops)] if (hops := tuple(compared)) else []
     return digest_of(
         {
             "format": FORMAT,
@@ -104,8 +108,8 @@ def root_of(
             "table": table,
             "selection": selection,
             "models": sorted(
-                [model.card.name, model.key, *(part for hop in model.hops for part in (hop.hop, hop.who, hop.key))]
-                for model in models
+                [name, key, *(part for hop in hops for part in (hop.hop, hop.who, hop.key))]
+                for name, key, hops in (*((m.card.name, m.key, m.hops) for m in models), *of_data)
             ),
             "cells": [cell.digest for cell in cells],
             "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),

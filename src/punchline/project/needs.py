@@ -21,7 +21,7 @@ from punchline.core.storage import digests_in, read_table
 from punchline.project import adapters, paths, recipes, small_models
 from punchline.project.asking import key_so_far, role_of, shown
 from punchline.project.contents import answers_in, files_beside, listed_files, printed
-from punchline.project.hops import CHAINED, RELEASED, by_journal, card_of_released
+from punchline.project.hops import CHAINED, DATA, RELEASED, by_journal, card_of_released
 from punchline.project.prepared import Prepared, once
 from punchline.project.processes import pictures_mode
 from punchline.project.provenance import Need, Step, walk
@@ -150,7 +150,9 @@ class Project(Prepared):
 
     @once
     def ask_hop(self, benchmark: str, hop: str, model: str) -> Step:
-        """What hangs on a model's answers."""
+        """What hangs on a model's answers; of DATA, on texts of the data itself."""
+        if model == DATA:
+            return self._ask_data(benchmark, hop)
         own = self._own(benchmark, model)
         if hop == CHAINED:  # these come before what it makes itself
             own = own[:2]
@@ -162,6 +164,18 @@ class Project(Prepared):
             {"conditions": self.conditions(benchmark)},
             ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask" if hop == CHAINED else "judge")),
             benchmarks.libraries(self.benchmark(benchmark), "ask" if hop == CHAINED else "judge"),
+        )
+
+    def _ask_data(self, benchmark: str, hop: str) -> Step:
+        loaded, file = self.benchmark(benchmark), paths.published(benchmark)
+        values = Need("published values", file, content=lambda: [printed(file, name) for name in loaded.COMPARED[hop]])
+        return Step(
+            "ask_hop",
+            (benchmark, hop, DATA),
+            (self.paths.hop_requests(benchmark, hop, DATA),),
+            (*self._raw(benchmark, loaded.GOLD_FILES), values),
+            {},
+            ("punchline.stages.ask", benchmarks.module_of(benchmark, "compared")),
         )
 
     @once
@@ -271,6 +285,9 @@ class Project(Prepared):
         if spec.graded:
             needs += [self._items(benchmark), self._gold(benchmark), self._selected(benchmark)]
         shown: dict[str, Need] = {}
+        for hop, who in self.hops(benchmark, DATA).items() if spec.compared is not None else ():
+            needs += self._hop(benchmark, hop, DATA)
+            shown[who] = self._card(self.judges[who], benchmark, spec.prices, f"{role_of(hop)} card")
         for model in models:
             needs += [self._cells(benchmark, model)]
             needs += [self._grades(benchmark, model)] if spec.across is not None else []
@@ -306,6 +323,36 @@ class Project(Prepared):
     def unread(self, benchmark: str) -> Step:
         needs = tuple(self._cells(benchmark, model) for model in self.selection.models)
         return Step("unread", (benchmark,), (self.paths.unread(benchmark),), needs, {}, ("punchline.stages.tabulate",))
+
+    @once
+    def ranks(self, benchmark: str) -> Step:
+        """How sure the order of models in each table is."""
+        loaded, selection = self.benchmark(benchmark), self.selection
+        tables = [spec for spec in loaded.TABLES.values() if spec.graded]
+        files = dict.fromkeys(name for spec in tables for name in spec.files)
+        runs = dict.fromkeys(name for spec in tables for name in self.runs(benchmark, spec.name))
+        own = dict.fromkeys(paths.own(benchmark, name) for spec in tables for name in spec.own)
+        cards = (
+            Need("model card", card.file, content=functools.partial(lambda one: [one.asked(), one.base], card))
+            for card in self.cards.values()
+        )
+        return Step(
+            "ranks",
+            (benchmark,),
+            (self.paths.ranks(benchmark),),
+            (
+                self._items(benchmark),
+                self._gold(benchmark),
+                *(self._grades(benchmark, model) for model in selection.models),
+                *cards,
+                *self._raw(benchmark, list(files)),
+                *self._raw(paths.runs_of(benchmark), list(runs)),
+                *(Need("user's file", path) for path in own if Path(path).is_file()),
+            ),
+            {"scoring": selection.scoring},
+            ("punchline.stages.ranks", *(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))),
+            benchmarks.libraries(loaded, "tables"),
+        )
 
     @once
     def discrepancies(self) -> Step:

@@ -163,6 +163,9 @@ class Paths:
     def unread(self, benchmark: str) -> str:
         return f"{self.results}/{benchmark}/unread.csv"
 
+    def ranks(self, benchmark: str) -> str:
+        return f"{self.results}/{benchmark}/ranks.csv"
+
     @property
     def report(self) -> str:
         """Folder of the pages to look at."""

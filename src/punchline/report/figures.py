@@ -15,7 +15,6 @@ import altair as alt
 import vl_convert
 
 from punchline.bench.chart import Chart
-from punchline.bench.latex import lowest_is_best
 from punchline.report.tables import KINDS, Row, Sheet, head
 
 # Told apart on white and on black; and by shape, for who sees no colours.
@@ -114,7 +113,7 @@ def forest(sheet: Sheet, ranks: Mapping[str, str], width: int = WIDTH) -> Spec:
     found = [point for row in rows for point in points(replace(sheet, rows=[row]), [sheet.main], ())]
     if not found:
         return {}
-    sign = 1 if lowest_is_best(sheet.main) else -1
+    sign = 1 if sheet.table.better(sheet.main) == "lower" else -1
     for point in found:
         point["label"] = point["model"] + (f"  ({ranks[point['model']]})" if ranks.get(point["model"]) else "")
     found.sort(key=lambda point: (KINDS.index(point["kind"]), sign * point["value"], point["model"]))

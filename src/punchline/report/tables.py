@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from punchline.bench.discrepancies import DISCREPANCIES
 from punchline.bench.latex import WORDS
-from punchline.bench.table import DISCREPANCIES, Table
+from punchline.bench.table import Table
 from punchline.core.outside import visible
 from punchline.core.storage import parse_csv
 from punchline.project.lineage import Lineage

@@ -30,6 +30,11 @@ def words(text: str) -> tuple[str, ...]:
 
 def highlighted(text: str) -> tuple[str, ...]:
     """Words between <i> and </i>, in order. What is opened and never closed is not highlighted."""
+    return tuple(word for passage in passages(text) for word in words(passage))
+
+
+def passages(text: str) -> tuple[str, ...]:
+    """What stands between <i> and </i>, in order and as it is."""
     found: list[str] = []
     depth, start = 0, 0
     for tag in _TAG.finditer(text):
@@ -38,7 +43,7 @@ def highlighted(text: str) -> tuple[str, ...]:
         elif depth:
             depth -= 1
             if not depth:
-                found.extend(words(text[start : tag.start()]))
+                found.append(text[start : tag.start()])
     return tuple(found)
 
 

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from punchline.core.benchmark import DEFAULT, Benchmark, chains, judged
+from punchline.core.benchmark import DEFAULT, Benchmark, chains, compares, judged
 from punchline.core.records import Gold, Item, Request, Response
 from punchline.core.storage import Keyed, Stored, records_in, write_table
-from punchline.project.hops import CHAINED
+from punchline.project import paths
+from punchline.project.contents import printed
+from punchline.project.hops import CHAINED, DATA
 from punchline.project.needs import Project
 from punchline.stages.job import make
+from punchline.stages.prepare import reading
 from punchline.stages.unit import Asked, Unit, answered, by_item
 
 
@@ -71,6 +74,15 @@ def requests(project: Project, benchmark: str, items: Iterable[Item]) -> Iterato
     return ask(project.benchmark(benchmark), items, project.selection.samples, project.conditions(benchmark))
 
 
+def data_requests(project: Project, benchmark: str, hop: str) -> list[Request]:
+    """What a scorer is asked about texts of the data itself."""
+    loaded, file = project.benchmark(benchmark), paths.published(benchmark)
+    rows = [row for table in loaded.COMPARED[hop] for row in printed(file, table)]
+    with reading(project, benchmark, loaded.GOLD_FILES) as files:
+        made = compares(loaded).data_requests(files, rows)
+    return [request for request in made if request.task == hop]
+
+
 def write_requests(project: Project, benchmark: str) -> None:
     """Rendered prompts of a benchmark's items."""
     step = project.ask(benchmark)
@@ -98,10 +110,13 @@ def asked(project: Project, benchmark: str, model: str, *, chained: bool = True)
 
 
 def write_hop_requests(project: Project, benchmark: str, hop: str, model: str) -> None:
-    """What one model's answers lead to in one hop."""
+    """What one model's answers, or texts of the data itself, lead to in one hop."""
     step = project.ask_hop(benchmark, hop, model)
 
     def write() -> None:
+        if model == DATA:
+            write_table(step.outputs[0], data_requests(project, benchmark, hop), Request)
+            return
         items = Keyed(project.paths.items(benchmark), Item)
         golds = Keyed(project.paths.gold(benchmark), Gold)
         own = asked(project, benchmark, model, chained=hop != CHAINED)

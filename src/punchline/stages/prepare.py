@@ -12,7 +12,7 @@ from punchline.core.progress import say
 from punchline.core.records import Gold, Item, LedgerEntry, Pictures
 from punchline.core.storage import csv_text, parse_csv, read_records, write_records, write_text
 from punchline.project.needs import Project
-from punchline.project.paths import runs_of
+from punchline.project.paths import own, runs_of
 from punchline.stages.job import make
 
 SELECTED = ("item_id", "source", "url")
@@ -141,6 +141,14 @@ def run_files(project: Project, benchmark: str, table: str) -> Files:
     """Files of released runs that a table shows, by their path in the manifest: several have one name."""
     names, folder = project.runs(benchmark, table), runs_of(benchmark)
     return {name: content for name in names for content in raw_files(project, folder, [name]).values()}
+
+
+def files_of_table(project: Project, benchmark: str, table: str) -> Files:
+    """The released files, those of runs, and the user's, that a table reads."""
+    spec = project.benchmark(benchmark).TABLES[table]
+    users = [path for name in spec.own if Path(path := own(benchmark, name)).is_file()]
+    files = read_files([*(project.paths.raw(benchmark, name) for name in spec.files), *users])
+    return {**files, **run_files(project, benchmark, table)}
 
 
 @contextmanager

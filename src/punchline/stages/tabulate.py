@@ -6,31 +6,35 @@ import os
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from punchline import __version__
+from punchline.bench.discrepancies import DISCREPANCIES, discrepancies
 from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.latex import as_latex
 from punchline.bench.render import as_csv, as_markdown, read_published
-from punchline.bench.table import DISCREPANCIES, TOLD, Part, Table, Tabulated, all_parts, discrepancies, tabulate
+from punchline.bench.table import TOLD, Part, PublishedRow, Table, Tabulated, all_parts, measure, tabulate
 from punchline.bench.table import Model as Shown
 from punchline.core import engine as engines
-from punchline.core.benchmark import SCORERS
+from punchline.core.benchmark import SCORERS, Verdict
 from punchline.core.records import Item, ModelCard, Rule
 from punchline.core.storage import csv_text, read_records, write_bytes, write_text
 from punchline.project import adapters, paths
 from punchline.project.asking import shown
-from punchline.project.hops import CHAINED, JUDGE
+from punchline.project.hops import CHAINED, DATA, JUDGE, Hop
 from punchline.project.lineage import FORMAT, Asked, Lineage, Model, document, files_of, kind_of, lineage_path, root_of
 from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
-from punchline.stages.cells import Cells, Who, read_cells, scope_of
+from punchline.stages.ask import asked_of_hop
+from punchline.stages.cells import Cells, Who, read_cells, scope_of, who_answered
+from punchline.stages.grade import read_verdicts
 from punchline.stages.job import make
-from punchline.stages.prepare import raw_files, read_files, read_selected, run_files
+from punchline.stages.prepare import files_of_table, raw_files, read_selected
+from punchline.stages.unit import Asked as Pair
 from punchline.stages.unread import COLUMNS as UNREAD
 from punchline.stages.unread import as_rows
 
@@ -53,10 +57,13 @@ def compute(
     table: str,
     cells: Callable[[str], Cells],
     frame: Callable[[str, Scope, Rule, Table], Frame],
-) -> tuple[Tabulated, list[Model]]:
-    """A table, and its models, of what the functions give of each model, published values and files as they lie there.
+    said: Callable[[str], Iterable[Pair]],
+) -> tuple[Tabulated, list[Model], list[Asked]]:
+    """A table, its models, and who was asked about texts of the data itself: of what the functions give, published
+    values and files as they lie there.
 
-    `frame` is asked for a model's grades where a table has rows of several models.
+    `frame` is asked for a model's grades where a table has rows of several models, `said` for a hop's requests about
+    the data with their answers.
     """
     loaded, selection = project.benchmark(benchmark), project.selection
     spec: Table = loaded.TABLES[table]
@@ -65,9 +72,9 @@ def compute(
     scope = scope_of(project, benchmark) if spec.across is not None else Scope({}, {})
     for name in selection.models if spec.graded else ():
         made = cells(name)
-        model, judge, said = _model(project, benchmark, name, spec.prices, made.who)
+        model, judge, told = _model(project, benchmark, name, spec.prices, made.who)
         models.append(model)
-        notes += said
+        notes += told
         if made.unknown:
             some = ", ".join(made.unknown[:5]) + (", …" if len(made.unknown) > 5 else "")
             notes.append(f"{name}: {len(made.unknown):,} answered items do not exist in {benchmark}: {some}.")
@@ -76,32 +83,78 @@ def compute(
         if spec.across is not None:
             grades = spec.read_by(frame(name, scope, rule, spec))
             graded.append(Shown(name, model.kind, model.card.engine, grades, model.card, judge))
-    judges = {hop.card.name: hop.card for model in models for hop in model.hops if hop.card and hop.hop != CHAINED}
+    printed = [row for row in read_published(paths.published(benchmark)) if row["table"] == table]
+    files = files_of_table(project, benchmark, table)
+    compared, hops, told = _compared(project, benchmark, spec, files, printed, said)
+    notes += told
+    every_hop = [*hops, *(hop for model in models for hop in model.hops)]
+    judges = {hop.card.name: hop.card for hop in every_hop if hop.card and hop.hop != CHAINED}
     notes += [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
-    notes += unasked(project, benchmark, spec, models)
+    notes += unasked(project, benchmark, spec, models, hops)
     if spec.graded and project.illustrated(benchmark):
         notes += without_pictures(project.paths.items(benchmark))
     whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
     if not spec.graded:  # a table of the data itself takes the released files whole
         whole = not selection.corpus.drawn
-    own = [path for name in spec.own if Path(path := paths.own(benchmark, name)).is_file()]
-    files = read_files([*(project.paths.raw(benchmark, name) for name in spec.files), *own])
-    files |= run_files(project, benchmark, table)
+    beside = [] if spec.data_rows is not None else compared  # the paper's rows with the same keys
     stated = [] if spec.summed_up is None else spec.summed_up(files)
-    every, said = all_parts(spec, parts, graded, scope, files)
+    every, told = all_parts(spec, [*parts, *compared], graded, scope, files)
     subset, of_items = chosen(project, benchmark) if spec.graded else (None, [])
     tabulated = tabulate(
         spec,
         every,
-        [row for row in read_published(paths.published(benchmark)) if row["table"] == table] + stated,
+        printed + stated,
         rule=rule,
         complete=whole,
         subset=subset,
-        printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table)) is not None},
-        notes=[*of_items, *said],
+        printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table)) is not None}
+        | {part.name: row["row"] for part in beside for row in printed},
+        notes=[*of_items, *told],
     )
     tabulated.notes.extend(notes)
-    return tabulated, models
+    return tabulated, models, hops
+
+
+def _compared(
+    project: Project,
+    benchmark: str,
+    spec: Table,
+    files: Mapping[str, bytes],
+    printed: Sequence[PublishedRow],
+    said: Callable[[str], Iterable[Pair]],
+) -> tuple[list[Part], list[Asked], list[str]]:
+    """(rows that rest on what scorers say of texts of the data itself, who they are, notes)."""
+    parts: list[Part] = []
+    hops: list[Asked] = []
+    notes: list[str] = []
+    verdicts: dict[str, Verdict] = {}
+    if spec.compared is None:
+        return parts, hops, notes
+    for hop in project.answerers(benchmark, DATA):
+        pairs = list(said(hop.name))
+        asked, told = _asked(hop, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False)
+        hops.append(asked)
+        notes += told
+        verdicts |= read_verdicts(hop.who, pairs)
+    for name, row in spec.compared(files, printed, verdicts) if verdicts else ():
+        parts.append(Part(name, spec.kind, "", measure([row])))
+    return parts, hops, notes
+
+
+def _asked(hop: Hop, answered: Who, about: str, benchmark: str, prices: bool) -> tuple[Asked, list[str]]:
+    """Who answered a hop, as a table shows it, and notes on that."""
+    notes = []
+    if len(answered.versions) > 1:
+        notes.append(f"{about}, {hop.name}: several engine versions answered: {', '.join(answered.versions)}.")
+    if hop.name != CHAINED:
+        notes += [
+            f"INCOMPLETE: {hop.name} by {hop.who} failed for {about}: {reason}. `punchline retry` asks again."
+            for reason in answered.failures
+        ]
+        if answered.truncated > TOLD:
+            notes.append(f"{about}: {answered.truncated:.0%} of what {hop.who} said ({hop.name}) was cut off.")
+    gives = None if hop.card is None else shown(hop.card, benchmark, prices)
+    return Asked(hop=hop.name, who=hop.who, card=gives, key=hop.key, versions=answered.versions), notes
 
 
 def _model(
@@ -115,20 +168,10 @@ def _model(
         notes.append(f"{name} was answered by several engine versions: {', '.join(versions)}.")
     asked, judge = [], None
     for hop in project.answerers(benchmark, name):
-        answered = who[hop.name]
-        if len(answered.versions) > 1:
-            notes.append(f"{name}, {hop.name}: several engine versions answered: {', '.join(answered.versions)}.")
-        if hop.name != CHAINED:
-            notes += [
-                f"INCOMPLETE: {hop.name} by {hop.who} failed for answers of {name}: {reason}. "
-                "`punchline retry` asks again."
-                for reason in answered.failures
-            ]
-            if answered.truncated > TOLD:
-                notes.append(f"{name}: {answered.truncated:.0%} of what {hop.who} said ({hop.name}) was cut off.")
-        gives = None if hop.card is None else shown(hop.card, benchmark, prices)
-        judge = gives if hop.name == JUDGE else judge
-        asked.append(Asked(hop=hop.name, who=hop.who, card=gives, key=hop.key, versions=answered.versions))
+        one, told = _asked(hop, who[hop.name], f"answers of {name}", benchmark, prices)
+        judge = one.card if hop.name == JUDGE else judge
+        asked.append(one)
+        notes += told
     notes += [f"{name}: {card.caveat}."] if card.caveat else []
     notes += trained_on(card, project, benchmark)
     key = engines.model_key(project.engines[name], project.cards[name], benchmark)
@@ -162,12 +205,14 @@ def without_pictures(path: str) -> list[str]:
     return [f"{reasons.total():,} of {len(items):,} items have no picture to show: {some}."]
 
 
-def unasked(project: Project, benchmark: str, spec: Table, models: Sequence[Model]) -> list[str]:
+def unasked(
+    project: Project, benchmark: str, spec: Table, models: Sequence[Model], compared: Sequence[Asked]
+) -> list[str]:
     """Notes on what this selection asks nobody, where a table of models could show it."""
     loaded, selection = project.benchmark(benchmark), project.selection
-    if not models:
+    if not models and spec.compared is None:
         return []
-    answered = {hop.hop for model in models for hop in model.hops}
+    answered = {hop.hop for hop in (*compared, *(hop for model in models for hop in model.hops))}
     notes = [
         f"No {hop} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/scorers.md)."
         for hop in SCORERS
@@ -176,7 +221,7 @@ def unasked(project: Project, benchmark: str, spec: Table, models: Sequence[Mode
     # A table of several models (`across`) says itself whose answers have no verdict.
     if JUDGE in loaded.JUDGES and spec.by_model and JUDGE not in answered:
         notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
-    left = [name for name in spec.conditions if name not in selection.conditions]
+    left = [name for name in spec.conditions if models and name not in selection.conditions]
     return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
 
 
@@ -198,12 +243,13 @@ def write_table(project: Project, benchmark: str, table: str) -> None:
     selection, where = part.selection, part.paths
 
     def write() -> None:
-        made, models = compute(
+        made, models, hops = compute(
             part,
             benchmark,
             table,
             lambda model: read_cells(where.cells(benchmark, model)),
             lambda model, scope, rule, spec: read_frame(where.grades(benchmark, model), scope, rule, spec.parsed),
+            lambda hop: asked_of_hop(part, benchmark, hop, DATA),
         )
         for name, text in rendered(part, benchmark, table, made).items():
             write_bytes(name, text.encode())
@@ -214,9 +260,10 @@ def write_table(project: Project, benchmark: str, table: str) -> None:
             table=table,
             selection=selection,
             models=models,
+            compared=tuple(hops),
             cells=made.cells,
             files=files,
-            root=root_of(benchmark, table, selection, models, made.cells, files),
+            root=root_of(benchmark, table, selection, models, made.cells, files, hops),
             noted=circumstances(os.environ.get(MIRROR) or None),
             sha256="",
         )

@@ -57,6 +57,7 @@ METAPHOR_TASKS = tuple(LIMITS)[1:]  # asked about positives only
 JOINT_TASKS = ("classification", "naming", "image_bbox", "caption_hl")  # what one joint answer is graded as
 CONDITIONS = (DEFAULT, "description", "prompts", JOINT)
 JUDGES = ("cosine",)
+COMPARED = {"cosine": ("table8", "table9")}  # and terms of the annotations (compared.py)
 
 DATASET = "hummus_dataset.json"
 TEST_SET = "test_set.json"
@@ -66,6 +67,8 @@ GOLD_FILES = (DATASET, TEST_SET)
 
 POSITIVE = ("Yes", "WIDLII")
 LABELS = (*POSITIVE, "No", "Discard")
+
+SCORERS = {"labse": "cosine", "minilm": "cosine_minilm"}  # scorer: its value; two embedders never share one
 
 LIBRARIES = {"grade": ("rouge-score",), "pictures": ("pillow",)}  # whose version the results of a stage hang on
 

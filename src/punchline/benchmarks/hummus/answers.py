@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, METAPHOR_TASKS, POSITIVE, PROMPT_TASKS
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
+from punchline.benchmarks.hummus.plain import MARKUP, plain
 from punchline.core.records import Gold, Item
 from punchline.read import boxes, names, tags, thoughts, yes_no
 
@@ -80,7 +81,6 @@ def _own(answer: str, shown: Sequence[str]) -> str:
     return rest
 
 
-_MARKUP = re.compile(r"[*_`#\"“”]")
 _IS = ("is", "are", "has", "have")
 _QUOTED = re.compile(r"[\"“”]([^\"“”\n]{3,200})[\"“”]")
 _LIST_MARK = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|[-•])\s+")
@@ -183,13 +183,13 @@ def named(answer: str, shown: Sequence[str] = ()) -> tuple[str, ...] | None:
     def repeated(one: str) -> bool:
         return any(one in text or (not one.istitle() and one.lower() in text.lower()) for text in texts)
 
-    unmarked = _MARKUP.sub("", answer)
+    unmarked = MARKUP.sub("", answer)
     capitals = [one for run in _shouted(unmarked) for one in _clauses(run, "capitals")]
     candidates = [[one for one in capitals if not any(one in text for text in texts)]]
     quoted = [one for text in _QUOTED.findall(answer) for one in _clauses(text, "quoted")]
     candidates.append([one for one in quoted if not repeated(one)])
     unquoted = _QUOTED.sub(lambda m: " " if m[1].count(" ") > 1 and repeated(m[1].strip(" .,")) else m[0], answer)
-    for line in _MARKUP.sub("", unquoted).splitlines() if not _REFUSAL.search(answer) else ():
+    for line in MARKUP.sub("", unquoted).splitlines() if not _REFUSAL.search(answer) else ():
         line = _INTRODUCTION.sub("", _LIST_MARK.sub("", line))
         found = next(filter(None, (_clauses(sentence, "plain") for sentence in _ENDS.split(line))), [])
         others = len(line.split()) - sum(len(one.split()) for one in found)
@@ -302,16 +302,10 @@ def is_met(field: str) -> str | None:
     return next(label for label in LABELS if label.lower() == match[1].lower()) if match else None
 
 
-def _compared(answer: str, reference: str) -> tuple[str, str]:
-    """Both in lower case, without markup: gold is in title case, answers are often in capitals."""
-    plain = (" ".join(_MARKUP.sub("", text).lower().split()) for text in (answer, reference))
-    return next(plain), next(plain)
-
-
 def text_pairs(task: str, found: Sequence[str], gold: Gold) -> list[list[tuple[str, str]]]:
     """(candidate, reference) for each text of an answer and each of gold; a list for each text of the answer."""
     references = gold.values["metaphors" if task == "naming" else "objects"]
-    return [list(dict.fromkeys(_compared(one, reference) for reference in references)) for one in found]
+    return [list(dict.fromkeys((plain(one), plain(reference)) for reference in references)) for one in found]
 
 
 def _shown(item: Item) -> tuple[str, str]:

@@ -92,7 +92,7 @@ def _kind(fields: Mapping[str, Any]) -> type[Pair]:
     return Metaphor if fields.get("met_class") in POSITIVE else Pair
 
 
-def _dataset(files: Files) -> dict[str, Pair]:
+def pairs(files: Files) -> dict[str, Pair]:
     """{item id: pair} of hummus_dataset.json, in released order."""
     return json_rows(content_of(files, DATASET), _kind, file=DATASET)
 
@@ -136,7 +136,7 @@ def address(contest: int) -> str:
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(item id, "newyorker", address of the contest's image) of every pair, in released order."""
-    return [(item_id, "newyorker", address(pair.contest_number)) for item_id, pair in _dataset(files).items()]
+    return [(item_id, "newyorker", address(pair.contest_number)) for item_id, pair in pairs(files).items()]
 
 
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
@@ -145,7 +145,7 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     `asked` says what is asked about the pair: "all" tasks where either table has it as positive, "classification" where
     either has a label, else "". No prompt shows it. Raises PunchlineError for a pair that is not in the released files.
     """
-    dataset, descriptions = _dataset(files), _descriptions(files)
+    dataset, descriptions = pairs(files), _descriptions(files)
     labels = _labels(dataset, _test_set(files))
 
     def fields(item_id: str, pair: Pair) -> dict[str, str | int | None]:
@@ -175,7 +175,7 @@ def golds(files: Files) -> list[Gold]:
     `highlight` (words) and `explanation`; absent elsewhere. Raises PunchlineError for an annotation that cannot be
     read.
     """
-    dataset = _dataset(files)
+    dataset = pairs(files)
     labels = _labels(dataset, _test_set(files))
     made = []
     for item_id, pair in dataset.items():
@@ -197,7 +197,7 @@ def oddities(files: Files) -> list[str]:
     if not all(name in files for name in GOLD_FILES):
         return []
     found = []
-    dataset, test_set = _dataset(files), _test_set(files)
+    dataset, test_set = pairs(files), _test_set(files)
     for item_id, pair in dataset.items():
         at, label = f"{DATASET}, record {item_id}", pair.met_class
         if item_id in test_set and test_set[item_id] != label:

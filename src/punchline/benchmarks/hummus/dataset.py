@@ -42,13 +42,13 @@ def over_blocks(value: Value, blocks: int, spread: bool = False) -> Value:
     return lambda columns: np.asarray(each(columns).mean(axis=-1), dtype=np.float64)
 
 
-def _loaded(files: Mapping[str, bytes]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+def loaded(files: Mapping[str, bytes]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
     """({item id: record} of the dataset, {item id: label} of the test set); both were checked when items were made."""
     dataset = json.loads(files[DATASET])
     return dataset, {one["combi_id"]: one["is_met"] for one in json.loads(files[TEST_SET])}
 
 
-def _of_items(
+def of_items(
     dataset: Mapping[str, Mapping[str, Any]],
     names: Sequence[str],
     sums: Sequence[Sequence[float]] | Array,
@@ -71,7 +71,7 @@ DRAWS = 100  # section 6.1
 
 def random_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     """The random baseline of table 2 on test_set.json: in expectation, and as the mean over 100 seeded runs."""
-    dataset, labels = _loaded(files)
+    dataset, labels = loaded(files)
     names = [name for name, label in labels.items() if label != "Discard" and name in dataset]
     positive = np.array([labels[name] in POSITIVE for name in names])
     half = np.stack([positive, ~positive, positive, ~positive], axis=1) / 2  # tp, fp, fn, tn
@@ -81,7 +81,7 @@ def random_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     rows = []
     for name, sums, blocks in (("random (closed form)", half, 1), (f"random ({DRAWS} draws)", runs, DRAWS)):
         columns: dict[str, Estimate | None] = {
-            f"classification_{which}": _of_items(
+            f"classification_{which}": of_items(
                 dataset, names, sums, over_blocks(value, blocks) if blocks > 1 else value
             )
             for which, value in F1.items()
@@ -92,13 +92,13 @@ def random_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
 
 def split_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     """Table 6 for the project's own split of the pairs that hummus_dataset.json labels."""
-    dataset, _ = _loaded(files)
+    dataset, _ = loaded(files)
     rows = []
     for subset, labels in (("all", (*POSITIVE, "No")), ("met", POSITIVE)):
         names = [name for name, record in dataset.items() if record["met_class"] in labels]
         held = [held_out(dataset[name]["contest_number"]) for name in names]
         columns: dict[str, Estimate | None] = {
-            part: _of_items(dataset, names, [[float(one == test)] for one in held], total, whole=True)
+            part: of_items(dataset, names, [[float(one == test)] for one in held], total, whole=True)
             for part, test in (("train", False), ("test", True))
         }
         rows.append(("by contest, not the paper's", Row({"subset": subset}, columns, whole=False)))
@@ -112,7 +112,7 @@ def _pieces(text: str) -> list[str]:
 
 def statistics_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     """What sections 4 and 5 count, as far as the release has it."""
-    dataset, labels = _loaded(files)
+    dataset, labels = loaded(files)
     everything = list(dataset)
     rows: list[tuple[str, Row]] = []
 
@@ -120,7 +120,7 @@ def statistics_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
         rows.append((name, Row({"statistic": statistic}, {"value": estimate})))
 
     def count(name: str, statistic: str, names: Sequence[str], sums: Sequence[float]) -> None:
-        add(name, statistic, _of_items(dataset, names, [[float(one)] for one in sums], total, whole=True))
+        add(name, statistic, of_items(dataset, names, [[float(one)] for one in sums], total, whole=True))
 
     def firsts(keys: Sequence[Sequence[Any]]) -> list[float]:
         """For each item, how many of its keys no item before it has."""
@@ -155,7 +155,7 @@ def statistics_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
 
     def share(statistic: str, hit: Callable[[str], bool]) -> None:
         sums = [[float(hit(name)), 1.0] for name in samples]
-        add(DATASET, statistic, _of_items(dataset, samples, sums, percent))
+        add(DATASET, statistic, of_items(dataset, samples, sums, percent))
 
     share("animals_are_humans", lambda name: "animals are humans" in named[name])
     share("humans_are_animals", lambda name: "humans are animals" in named[name])

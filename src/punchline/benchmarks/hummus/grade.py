@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from punchline.bench.grade import Answered, Mark, grades, measured
-from punchline.benchmarks.hummus import JOINT, NAME, POSITIVE
+from punchline.benchmarks.hummus import JOINT, NAME, POSITIVE, SCORERS
 from punchline.benchmarks.hummus.answers import graded_tasks, joint_readings, reading, text_pairs
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.core.benchmark import Verdict, comparison
 from punchline.core.records import Gold, Rule
 from punchline.score import boxes as box_metrics
 from punchline.score import highlight, ngrams
-
-SCORERS = {"labse": "cosine", "minilm": "cosine_minilm"}  # two embedders never share a value
 
 
 def signature(task: str, rule: Rule, scorer: str | None = None) -> str:

@@ -48,11 +48,15 @@ def _tokens(frame: Frame) -> Statistics | None:
 
 
 accuracy = mean_of("accuracy", EXPLAIN, "passed")  # per element: PASS / rows
-passed = mean_of("passed", EXPLAIN, "passed", total)
-output_tokens = Column("output_tokens", (EXPLAIN,), _tokens, kind=POSITIVE)  # mean, reasoning included
+passed = mean_of("passed", EXPLAIN, "passed", total, better="neither")
+output_tokens = Column(
+    "output_tokens", (EXPLAIN,), _tokens, kind=POSITIVE, better="neither"
+)  # mean, reasoning included
 LEADERBOARD = [
     accuracy,
-    mean_of("se", EXPLAIN, "passed", _standard_error, EXACT),  # one standard error over elements: figure 3's error bars
+    mean_of(
+        "se", EXPLAIN, "passed", _standard_error, EXACT, better="neither"
+    ),  # one standard error over elements: figure 3's error bars
     Column("accuracy_caption_all", (EXPLAIN,), _by_caption(lambda sums, n: (sums == n).astype(np.float64))),
     Column("accuracy_caption_some", (EXPLAIN,), _by_caption(lambda sums, n: sums / n)),
     output_tokens,

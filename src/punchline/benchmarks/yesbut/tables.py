@@ -132,7 +132,7 @@ def _columns(*measures: str) -> list[Column]:
         for name, kind, value, scale in _values([measure]):
             tasks, several = _tasks(measure), _by_item(kind, value, scale, several=True)
             made.append(Column(name, tasks, _by_item(kind, value, scale), over_prompts, KINDS_OF[value]))
-            made.append(Column(f"{name}_sd", tasks, several, spread, KINDS_OF[value]))
+            made.append(Column(f"{name}_sd", tasks, several, spread, KINDS_OF[value], better="neither"))
             if value in ("bert", "gpt"):  # it rests on somebody else's answers
                 made.append(number(f"n_{name}", tasks, _comics(kind, value)))
     return [*made, number("prompts_least_n", (), _least(measures))]

@@ -1,0 +1,103 @@
+"""How sure the order of models in a table is: the range of each one's rank. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from punchline.bench.table import Across, Model, Table, key_text
+from punchline.core.intervals import differs, interval
+from punchline.core.stats import ALPHA, Estimate
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A model's place in one row of a table."""
+
+    row: str
+    model: str
+    n: int
+    value: float
+    low: float | None
+    high: float | None
+    rank: int  # 1 is the best; equal values share a rank
+    first: int  # of its 95 % range
+    last: int
+
+
+def ranked(estimates: Mapping[str, Estimate], row: str = "", *, lowest: bool = False) -> list[Rank]:
+    """Models by their values, the best first, each with the range of ranks that hold its true one 95 % of the time.
+
+    A model is behind as many as are surely better and before as many as are surely worse: by the intervals of the
+    paired differences, at a level that holds for all of a model's at once (Mogstad, Romano, Shaikh and Wilhelm, Review
+    of Economic Studies 2024, with Bonferroni's level). `lowest`: the lowest value is the best.
+    """
+    points = {name: point for name, of in estimates.items() if (point := of.point()) is not None}
+    alpha, sign = ALPHA / max(1, len(points) - 1), -1 if lowest else 1
+    better: dict[str, int] = dict.fromkeys(points, 0)
+    worse: dict[str, int] = dict.fromkeys(points, 0)
+    names = list(points)
+    for place, a in enumerate(names):
+        for b in names[place + 1 :]:
+            said = sign * differs(estimates[a], estimates[b], alpha)
+            if said:
+                winner, loser = (a, b) if said > 0 else (b, a)
+                worse[winner] += 1
+                better[loser] += 1
+    made = []
+    for name in sorted(names, key=lambda name: (-sign * points[name], name)):
+        rank = 1 + sum(sign * other > sign * points[name] for other in points.values())
+        first, last = min(rank, 1 + better[name]), max(rank, len(names) - worse[name])
+        low, high = interval(estimates[name])
+        made.append(Rank(row, name, estimates[name].n, points[name], low, high, rank, first, last))
+    return made
+
+
+def ranks_in(
+    table: Table, models: Sequence[Model], files: Mapping[str, bytes], column: str, *, lowest: bool = False
+) -> list[Rank]:
+    """The ranks of models in every row of a table that two of them have."""
+    found: dict[str, dict[str, Estimate]] = {}
+    rows = [(model.name, row) for model in models for row in table.rows(table.read_by(model.frame))]
+    if table.across is not None and models:
+        own = [Model(m.name, m.kind, m.engine, table.read_by(m.frame), m.card, m.judge) for m in models]
+        named = table.across(Across(own, models[0].frame.scope, files, []))
+        rows += [(of.name, row) for _, row, of in named if of is not None]
+    for name, row in rows:
+        if (of := row.columns.get(column)) is not None and of.n and of.point() is not None:
+            found.setdefault(key_text(row.keys), {})[name] = of
+    return [rank for row, own in found.items() if len(own) > 1 for rank in ranked(own, row, lowest=lowest)]
+
+
+Line = dict[str, str | int | float | None]
+COLUMNS = (
+    *("table", "row", "model", "kind", "column"),
+    *("n", "value", "value_lo", "value_hi", "rank", "rank_lo", "rank_hi"),
+)
+
+
+def main_column(table: Table) -> str | None:
+    """The column by which models are ranked: the first; None where neither more nor less is better there."""
+    column = table.names[0] if table.names else ""
+    return column if column and table.better(column) != "neither" else None
+
+
+def as_rows(table: Table, column: str, kinds: Mapping[str, str], made: Sequence[Rank]) -> list[Line]:
+    """Ranks as lines of a CSV with COLUMNS. `kinds`: measured or baseline, by model."""
+    return [
+        {
+            "table": table.name,
+            "row": one.row,
+            "model": one.model,
+            "kind": kinds[one.model],
+            "column": column,
+            "n": one.n,
+            "value": one.value,
+            "value_lo": one.low,
+            "value_hi": one.high,
+            "rank": one.rank,
+            "rank_lo": one.first,
+            "rank_hi": one.last,
+        }
+        for one in made
+    ]

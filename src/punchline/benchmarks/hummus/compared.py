@@ -1,0 +1,69 @@
+"""Texts that no model gave, for a scorer: pairs that tables 8 and 9 print with their similarity, and what the
+annotations mark in image and caption with the domains of their metaphors (section 5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from punchline.benchmarks.hummus import NAME
+from punchline.benchmarks.hummus.data import Metaphor, metaphors, pairs
+from punchline.benchmarks.hummus.plain import plain
+from punchline.core.benchmark import DEFAULT, Files, comparison
+from punchline.core.records import Request
+from punchline.score import highlight
+
+Printed = Mapping[str, str]  # a row of config/published/
+
+DOMAINS = {"image_in_target_domain": "target", "caption_in_source_domain": "source"}  # statistic: domain
+CASED = "cosine_cased"  # the column of pairs in the case in which they are printed
+_VERB = re.compile(r"\s(?:is|are|has|have)\s", re.IGNORECASE)
+
+
+class Marked(NamedTuple):
+    """What an annotation marks in image or caption, and the terms of its metaphors."""
+
+    parts: tuple[str, ...]
+    target: tuple[str, ...]
+    source: tuple[str, ...]
+
+
+def data_requests(files: Files, printed: Sequence[Printed]) -> list[Request]:
+    """Printed pairs, as all texts are compared and as they are printed; each marked part with each term."""
+    made = [one for row in printed for one in of_pair(row).values()]
+    for item_id, statistics in marked_parts(files).items():
+        for marked in statistics.values():
+            made += [compare(item_id, part, term) for part in marked.parts for term in (*marked.target, *marked.source)]
+    return list({request.request_id: request for request in made}.values())
+
+
+def compare(item_id: str, candidate: str, reference: str) -> Request:
+    """What a scorer is asked about two texts, in the form in which all are compared."""
+    return comparison(NAME, item_id, "cosine", DEFAULT, plain(candidate), plain(reference))
+
+
+def of_pair(row: Printed) -> dict[str, Request]:
+    """{"" for lower case, or CASED: what is asked} of a printed row with `output=…;reference=…` as its key."""
+    keys = keys_of(row)
+    candidate, reference = keys["output"], keys["reference"]
+    cased = comparison(NAME, row["table"], "cosine", DEFAULT, candidate, reference)
+    return {"": compare(row["table"], candidate, reference), CASED: cased}
+
+
+def keys_of(row: Printed) -> dict[str, str]:
+    """The texts of a printed row, by the name of their column."""
+    return dict(part.split("=", 1) for part in row["key"].split(";"))
+
+
+def marked_parts(files: Files) -> dict[str, dict[str, Marked]]:
+    """{item id: {statistic: what is marked}} of the metaphorical pairs of hummus_dataset.json."""
+    found = {}
+    for item_id, pair in pairs(files).items():
+        if isinstance(pair, Metaphor):
+            terms = [_VERB.split(one, maxsplit=1) for one in metaphors(pair.conceptual_metaphor)]
+            target, source = (tuple(dict.fromkeys(one[side] for one in terms)) for side in (0, 1))
+            labels = tuple(dict.fromkeys(one.strip() for one in pair.bbox_labels.split(";") if one.strip()))
+            parts = zip(DOMAINS, (labels, tuple(dict.fromkeys(highlight.passages(pair.caption_hl)))), strict=True)
+            found[item_id] = {statistic: Marked(own, target, source) for statistic, own in parts}
+    return found
