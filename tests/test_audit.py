@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from punchline.audit.audit import _same
+from punchline.audit.links import same as _same
 from punchline.core.records import Gold
 
 GOLDS = [Gold(benchmark="b", item_id=f"i{n}", values={"a": n}) for n in range(2000)]

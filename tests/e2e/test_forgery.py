@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import fcntl
+import hashlib
 import json
 import re
 import shutil
@@ -184,3 +185,42 @@ def test_a_lost_lineage_is_made_again(small: Project) -> None:
     assert f"snakemake --cores all {TABLE}" in small.punchline("audit", TABLE, fails=True)
     small.snakemake(TABLE, config=SMALL)
     assert small.audit(TABLE)["verdict"] == "equal"
+
+
+OVERVIEWS = ("cost", "discrepancies", "pixelhumor/unread", "pixelhumor/availability")
+
+
+def test_overviews_are_made_again(own: Project) -> None:
+    """They hold scores and counts, and have no lineage."""
+    paths = [f"results/{name}.csv" for name in OVERVIEWS]
+    config = "models=[first,second,reading-order] limit=6"  # the last looks at pictures
+    own.snakemake(*paths, config=config)
+    roots = {name: own.audit(name) for name in OVERVIEWS}
+    assert {found["verdict"] for found in roots.values()} == {"equal"}
+    assert "equal" in own.punchline("audit", paths[0], "--expect", roots["cost"]["root"])
+    own.punchline("audit", "cost", "--expect", roots["discrepancies"]["root"], fails=True)
+    for path, name in zip(paths, OVERVIEWS, strict=True):
+        text = (own.path / path).read_bytes()
+        (own.path / path).write_bytes(text + b"one more\n")
+        assert links(own.audit(name)) == {"record", "overview"}, name
+        record = own.path / f"{path}.made.json"
+        made = json.loads(record.read_bytes())  # with its record forged too
+        made["outputs"][path] = hashlib.sha256((own.path / path).read_bytes()).hexdigest()
+        honest = record.read_bytes()
+        record.write_text(json.dumps(made))
+        assert links(own.audit(name)) == {"overview"}, name
+        (own.path / path).write_bytes(text)
+        record.write_bytes(honest)
+    forge(own, "second", {answer.request_id: answer.text or "" for answer in answers(own, "first") if answer.text})
+    own.snakemake(*paths, config=config)
+    assert links(own.audit("discrepancies")) == {"released answers"}
+
+
+def test_other_code_is_named_and_what_it_makes_is_compared(own: Project) -> None:
+    said = json.loads(own.punchline("attest", TABLE))["predicate"]["buildDefinition"]["internalParameters"]["code"]
+    assert {"grade", "cells", "table", "infer"} <= said.keys()
+    source = own.path / "src/punchline/stages/grade.py"
+    source.write_text(source.read_text() + "\nUNUSED = 1\n")
+    found = own.audit(TABLE)
+    assert found["code"] == ["grade"] and found["verdict"] == "equal"
+    assert "other code is at hand than what made it: grade" in own.punchline("audit", TABLE)

@@ -34,14 +34,15 @@ class Again:
     """What is made again once and compared in several places: requests, answers, grades."""
 
     def __init__(
-        self, project: Project, name: str, models: Mapping[str, Model], compared: Sequence[Asked], table: str
+        self, project: Project, name: str, models: Mapping[str, Model], *tables: str, compared: Sequence[Asked] = ()
     ) -> None:
         self.project = project
         self.name = name
         self.models = models  # by name
         self.compared = compared  # who was asked about texts of the data itself
-        self.table = table
         self.benchmark = project.benchmark(name)
+        self.tables = [self.benchmark.TABLES[table] for table in tables]
+        self.priced = any(table.prices for table in self.tables)
         # Models are gone through one after the other: what is large is kept for one of them.
         self.journal = functools.lru_cache(maxsize=3)(self._journal)
         self.answers = functools.lru_cache(maxsize=1)(self._answers)
@@ -140,10 +141,10 @@ class Again:
         return table.read_by(frame_of(self.grades(model), scope, rule))
 
     def _cells(self, model: str) -> Cells:
-        """A model's part of the table, and who answered."""
-        table, selection = self.benchmark.TABLES[self.table], self.project.selection
+        """A model's part of the tables, and who answered."""
+        selection = self.project.selection
         who = {"": who_answered(self.answers(model))}
         who |= {name: who_answered(self.hop(model, name)[1]) for name in self.hops(model)}
         made = functools.partial(frame_of, self.grades(model), self.scope)
         unknown = unknown_items(self.project, self.name, model)
-        return cells_of([table], made, who, unknown, selection.scoring)
+        return cells_of(self.tables, made, who, unknown, selection.scoring)

@@ -7,51 +7,28 @@ itself are made anew with the code at hand and compared with what lies on disk.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from punchline.audit import attest, sources
 from punchline.audit.again import Again
-from punchline.comics import number
+from punchline.audit.links import Link, answered_links, hop_links, same, source_links
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError
-from punchline.core.records import (
-    Cell,
-    Gold,
-    Grade,
-    Item,
-    LedgerEntry,
-    ModelCard,
-    Pictures,
-    Record,
-    Request,
-    Response,
-    digest_of_all,
-)
-from punchline.core.storage import read_records, read_table, sha256_file
-from punchline.core.threads import threads
+from punchline.core.records import Cell
+from punchline.core.storage import sha256_file
 from punchline.project import paths
-from punchline.project.asking import role_of, shown
-from punchline.project.hops import CHAINED, DATA, Hop
-from punchline.project.lineage import File, Lineage, document, files_of, lineage_path, root_of
+from punchline.project.hops import DATA
+from punchline.project.lineage import File, Lineage, code_of, document, files_of, lineage_path, root_of
 from punchline.project.needs import Project
 from punchline.project.processes import at_work
-from punchline.project.selection import read_card
-from punchline.stages import prepare
-from punchline.stages.cells import read_cells
-from punchline.stages.pictures import make_pictures
-from punchline.stages.prepare import raw_files, selected_text
 from punchline.stages.tabulate import compute, rendered
-
-R = TypeVar("R", bound=Record)
-
-SHOWN = 3  # names of records that differ alike
 
 
 @dataclass(frozen=True)
@@ -76,6 +53,7 @@ class Audit:
     files: list[File] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     links: list[str] = field(default_factory=list)  # what was made again and found equal, in words
+    code: list[str] = field(default_factory=list)  # rules whose code is another now than what made the table
     sources: list[str] = field(default_factory=list)  # where the published bytes come from
 
     @property
@@ -92,11 +70,7 @@ def audit(table_path: str, *, expect: str | None = None, attestation: str | None
 
     Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
-    if (run := at_work()) is not None:
-        raise PunchlineError(
-            f"a run is at work in this folder (process {run}): what it rewrites would differ from what it wrote before",
-            way_out="Wait for its end",
-        )
+    check_idle()
     path = lineage_path(table_path)
     if not path.is_file():
         raise PunchlineError(
@@ -132,6 +106,8 @@ def audit(table_path: str, *, expect: str | None = None, attestation: str | None
         found.differs("lineage", path, f"it is the lineage of {lineage.benchmark} {lineage.table}")
         return found
     project = project_of(lineage)
+    now = code_of(project.table(lineage.benchmark, lineage.table))
+    found.code = [rule for rule in sorted(now.keys() | lineage.code.keys()) if now.get(rule) != lineage.code.get(rule)]
     _files(found, lineage, project)
     _links(found, lineage, project)
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
@@ -139,6 +115,15 @@ def audit(table_path: str, *, expect: str | None = None, attestation: str | None
     own = File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))
     found.files = [*lineage.files, own]
     return found
+
+
+def check_idle() -> None:
+    """Raises PunchlineError while a run is at work in the folder."""
+    if (run := at_work()) is not None:
+        raise PunchlineError(
+            f"a run is at work in this folder (process {run}): what it rewrites would differ from what it wrote before",
+            way_out="Wait for its end",
+        )
 
 
 def project_of(lineage: Lineage) -> Project:
@@ -169,13 +154,10 @@ def _files(found: Audit, lineage: Lineage, project: Project) -> None:
         found.links.append(f"{len(lineage.files):,} files have the content that the lineage names")
 
 
-def _links(found: Audit, lineage: Lineage, project: Project) -> None:
-    """Make every link again. A link whose input cannot be read is reported, and the walk goes on where it can."""
-    name = lineage.benchmark
-    spec, where = project.benchmark(name).TABLES[lineage.table], project.paths
-    cards = [model.card for model in lineage.models]
+def linker(found: Audit) -> Link:
+    """Notes what differs in a link. One whose input cannot be read is reported, and the walk goes on where it can."""
 
-    def step(link: str, path: str, run: Callable[[], Iterator[str]], good: str) -> None:
+    def link(name: str, path: str, run: Callable[[], Iterator[str]], good: str) -> None:
         try:
             differences = list(run())
         except PunchlineError as error:
@@ -183,209 +165,36 @@ def _links(found: Audit, lineage: Lineage, project: Project) -> None:
         except (OSError, KeyError, ValueError) as error:  # hostile or damaged bytes must not end the audit
             differences = [f"cannot be read: {type(error).__name__}: {error}"]
         for what in differences:
-            found.differs(link, path, what)
+            found.differs(name, path, what)
         if not differences:
             found.links.append(good)
 
-    has_images = spec.graded and project.illustrated(name)
-    corpus = project.selection.corpus
-    step("corpus", f"config/corpus/{corpus.name}.yaml", lambda: sources.corpus(project), f"corpus {corpus.name}")
-    if corpus.drawn:
-        step("source", where.raw(name), lambda: sources.drawn(project, name), "the demo corpus, drawn again")
-    else:
-        good = "published files have the sha256 of their manifests"
-        step("source", where.raw(name), lambda: sources.published(project, name, has_images), good)
+    return link
+
+
+def _links(found: Audit, lineage: Lineage, project: Project) -> None:
+    """Make every link again."""
+    name, link = lineage.benchmark, linker(found)
+    spec = project.benchmark(name).TABLES[lineage.table]
+    source_links(link, project, name, pictures=spec.graded and project.illustrated(name))
     by_name = {model.card.name: model for model in lineage.models}
-    again = Again(project, name, by_name, lineage.compared, lineage.table)
+    again = Again(project, name, by_name, lineage.table, compared=lineage.compared)
     if spec.compared is not None:
         for hop in again.hops(DATA).values():
-            _hop_links(step, again, DATA, hop)
+            hop_links(link, again, DATA, hop, True)
     if spec.graded:
-        good = "the selection, from the released list"
-        step("selected items", where.selected(name), lambda: _selected(project, name), good)
-        if has_images:
-            good = "pictures that models see, made again"
-            step("picture", where.index(name), lambda: _images(project, name), good)
-        step("items", where.items(name), lambda: _items(project, name), "items, made again from raw files")
-        step("gold", where.gold(name), lambda: _gold(project, name), "gold, made again from raw files")
-        step("requests", where.requests(name), lambda: _requests(again), "requests, rendered again from items")
-        recorded = {file.path: file.content for file in lineage.files}
-        for card in cards:
-            _model_links(step, again, card, recorded.get(paths.journal(name, card.name)))
+        answered_links(link, again, lineage)
     good = f"{len(lineage.cells):,} cells, computed again"
-    step("table", where.table(spec.file), lambda: _table(again, lineage), good)
-
-
-def _model_links(
-    step: Callable[[str, str, Callable[[], Iterator[str]], str], None],
-    again: Again,
-    card: ModelCard,
-    recorded: str | None,
-) -> None:
-    name, where, benchmark = card.name, again.project.paths, again.name
-    priced = again.benchmark.TABLES[again.table].prices
-    step("model card", card.file, lambda: _card(card, benchmark, priced), f"card of {name}")
-    journal = paths.journal(benchmark, name)
-    step("journal", journal, lambda: _journal(again, name, recorded), f"answers of {name} in its journal")
-    if sources.released(again.project.engines[name]):
-        good = f"answers of {name}, read again from what was released"
-        step("released answers", journal, lambda: sources.replayed(again, name), good)
-    snapshot = where.snapshot(benchmark, name)
-    step("snapshot", snapshot, lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
-    for hop in again.hops(name).values():
-        _hop_links(step, again, name, hop)
-    good = f"grades of {name}, graded again from its journal"
-    step("grades", where.grades(benchmark, name), lambda: _grades(again, name), good)
-    good = f"cells of {name}, computed again from those grades"
-    step("cells", where.cells(benchmark, name), lambda: _cells(again, name), good)
-
-
-def _hop_links(
-    step: Callable[[str, str, Callable[[], Iterator[str]], str], None], again: Again, name: str, hop: Hop
-) -> None:
-    where, called = again.project.paths, role_of(hop.name)
-    if hop.card is not None and hop.name != CHAINED:
-        step(f"{called} card", hop.card.file, lambda: _hop_card(again, name, hop.name), f"card of {hop.card.name}")
-    about = "of" if hop.name == CHAINED else "about"
-    of = "the data" if name == DATA else "its answers"
-    good = f"what {hop.who} was asked {about} {name} ({hop.name}), rendered again from {of}"
-    stored = where.hop_requests(again.name, hop.name, name)
-    step(f"{called} requests", stored, lambda: _hop_requests(again, name, hop.name), good)
-    good = f"answers of {hop.who} on {name} ({hop.name}), from their journal"
-    stored = where.hop_snapshot(again.name, hop.name, name)
-    step(f"{called} snapshot", stored, lambda: _hop_answers(again, name, hop.name), good)
-
-
-def _same(made: Sequence[R], stored: Sequence[R], name: Callable[[R], str]) -> Iterator[str]:
-    """Differences between what was made again and what is stored: records that differ in the same fields in one."""
-    if len(made) != len(stored):
-        yield f"{len(stored):,} records stored, {len(made):,} made again"
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for at, (ours, theirs) in enumerate(zip(made, stored, strict=False)):
-        if ours != theirs:
-            fields = tuple(f for f in ours.__struct_fields__ if getattr(ours, f) != getattr(theirs, f))
-            alike.setdefault(fields, []).append(at)
-    for fields, (first, *others) in alike.items():
-        text = (
-            f"{name(stored[first])}: made again {_brief(made[first], fields)}, stored {_brief(stored[first], fields)}"
-        )
-        some = ", ".join(name(stored[at]) for at in others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
-        yield text + (f"; {len(others):,} more differ in {', '.join(fields)}: {some}" if others else "")
-
-
-def _brief(record: Record, fields: Sequence[str]) -> str:
-    text = repr({name: getattr(record, name) for name in fields})
-    return text if len(text) <= 160 else text[:157] + "…"
-
-
-def _card(card: ModelCard, benchmark: str, prices: bool) -> Iterator[str]:
-    now = shown(read_card(card.name, card.folder), benchmark, prices)
-    yield from _same([now], [card], lambda c: c.name)
-
-
-def _selected(project: Project, benchmark: str) -> Iterator[str]:
-    made = selected_text(prepare.selection(project, benchmark)).encode()
-    if made != Path(project.paths.selected(benchmark)).read_bytes():
-        yield "the selection, made again, differs"
-
-
-def _images(project: Project, benchmark: str) -> Iterator[str]:
-    """Every picture, made again from the published image."""
-    loaded = project.benchmark(benchmark)
-    files = raw_files(project, benchmark, loaded.ITEM_FILES)
-    stored = {made.item_id: made for made in read_records(project.paths.index(benchmark), Pictures)}
-    entries = [entry for entry in prepare.ledger(project, benchmark) if entry.state == "ok"]
-    if {entry.item_id for entry in entries} != set(stored):
-        yield "the index does not hold the images that the ledger has"
-    versions = {str(one["opencv"]) for made in stored.values() for one in made.derivations if "opencv" in one}
-    if other := versions - {str(number.derivation()["opencv"])}:
-        yield f"drawn with OpenCV {', '.join(other)}, here is {number.derivation()['opencv']}: install that version"
-        return
-    folder = project.paths.pictures(benchmark)
-
-    def check(entry: LedgerEntry) -> list[str]:
-        if entry.item_id not in stored:
-            return []
-        try:
-            made, contents = make_pictures(loaded, entry, files, folder)
-        except PunchlineError as error:
-            return [str(error)]
-        differences = list(_same([made], [stored[entry.item_id]], lambda m: m.item_id))
-        if made.source_sha256 != entry.sha256:
-            differences.append(f"{entry.item_id}: {entry.path} is not the image that the ledger recorded")
-        for path, content in contents.items():
-            if Path(path).is_file() and Path(path).read_bytes() != content:
-                differences.append(f"{entry.item_id}: {path} is not what making it again gives")
-        return differences
-
-    with ThreadPoolExecutor(threads()) as pool:
-        for differences in pool.map(check, entries):
-            yield from differences
-
-
-def _items(project: Project, benchmark: str) -> Iterator[str]:
-    stored = read_records(project.paths.items(benchmark), Item)
-    yield from _same(prepare.items(project, benchmark), stored, lambda item: item.item_id)
-
-
-def _gold(project: Project, benchmark: str) -> Iterator[str]:
-    stored = read_records(project.paths.gold(benchmark), Gold)
-    yield from _same(prepare.golds(project, benchmark), stored, lambda gold: gold.item_id)
-
-
-def _requests(again: Again) -> Iterator[str]:
-    stored = read_table(again.project.paths.requests(again.name), Request)
-    yield from _same(again.requests, stored, lambda request: f"{request.item_id} {request.task}")
-
-
-def _journal(again: Again, model: str, recorded: str | None) -> Iterator[str]:
-    if digest_of_all(answer.digest for answer in again.answers(model)) != recorded:
-        yield "its answers are not those that the lineage names"
-
-
-def _snapshot(again: Again, model: str) -> Iterator[str]:
-    stored = read_table(again.project.paths.snapshot(again.name, model), Response)
-    yield from _same(again.answers(model), stored, lambda r: f"request {r.request_id[:16]}")
-
-
-def _hop_card(again: Again, model: str, name: str) -> Iterator[str]:
-    recorded = again.recorded(model, name).card
-    if recorded is not None:
-        yield from _card(recorded, again.name, again.benchmark.TABLES[again.table].prices)
-
-
-def _hop_requests(again: Again, model: str, name: str) -> Iterator[str]:
-    stored = read_table(again.project.paths.hop_requests(again.name, name, model), Request)
-    yield from _same(again.hop(model, name)[0], stored, lambda r: f"{r.item_id} {r.task}")
-
-
-def _hop_answers(again: Again, model: str, name: str) -> Iterator[str]:
-    stored = read_table(again.project.paths.hop_snapshot(again.name, name, model), Response)
-    yield from _same(again.hop(model, name)[1], stored, lambda r: f"request {r.request_id[:16]}")
-
-
-def _grades(again: Again, model: str) -> Iterator[str]:
-    stored = read_table(again.project.paths.grades(again.name, model), Grade)
-    yield from _same(again.grades(model), stored, lambda g: f"{g.item_id} {g.task} {g.rule}")
-
-
-def _cells(again: Again, model: str) -> Iterator[str]:
-    """A model's part of the table, and who answered, against what tables were joined of."""
-    stored, made = read_cells(again.project.paths.cells(again.name, model)), again.cells(model)
-    if (stored.who, stored.unknown) != (made.who, made.unknown):
-        yield f"who answered: made again {made.who}, stored {stored.who}"
-    for table, rows in made.tables.items():
-        if stored.tables.get(table) != rows:
-            yield f"its rows of {table} are others"
+    link("table", project.paths.table(spec.file), lambda: _table(again, lineage), good)
 
 
 def _table(again: Again, lineage: Lineage) -> Iterator[str]:
     """Cells from the journal and the raw bytes, against the lineage's; the table's files against their text."""
     said = again.pairs
     made, models, compared = compute(again.project, again.name, lineage.table, again.cells, again.frame, said)
-    yield from _same(models, lineage.models, lambda model: model.card.name)
-    yield from _same(compared, lineage.compared, lambda asked: asked.who)
-    yield from _same(made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column}")
+    yield from same(models, lineage.models, lambda model: model.card.name)
+    yield from same(compared, lineage.compared, lambda asked: asked.who)
+    yield from same(made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column}")
     for path, text in rendered(again.project, again.name, lineage.table, made).items():
         if Path(path).is_file() and Path(path).read_bytes() != text.encode():
             yield f"{path} is not what its cells give"
@@ -431,11 +240,11 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
         noted = lineage.noted
         dirty = " (with changes)" if noted.get("dirty") else ""
         lines.append(f"made     {noted.get('made_at')} at commit {str(noted.get('commit'))[:12]}{dirty}")
-        counts: dict[str, int] = {}
-        for file in lineage.files:
-            counts[file.role] = counts.get(file.role, 0) + 1
-        lines.append("rests on " + ", ".join(f"{count} {role}" for role, count in counts.items()))
-        lines += [f"from     {source}" for source in found.sources]
+    if rests := Counter(file.role for file in found.files if file.role != "lineage"):
+        lines.append("rests on " + ", ".join(f"{count} {role}" for role, count in rests.items()))
+    lines += [f"from     {source}" for source in found.sources]
+    if found.code:
+        lines.append(f"code     other code is at hand than what made it: {', '.join(found.code)}")
     lines += [f"equal    {link}" for link in found.links]
     lines += [f"DIFFERS  {finding}" for finding in found.findings]
     lines.append(f"root     {found.root}")
@@ -468,6 +277,7 @@ def as_json(found: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
         "verdict": found.verdict,
         "root": found.root,
         "sources": found.sources,
+        "code": found.code,
         "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in found.files],
         "cells": [msgspec.to_builtins(cell) for cell in cells],
         "findings": [{"link": f.link, "path": f.path, "what": f.what} for f in found.findings],

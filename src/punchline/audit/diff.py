@@ -10,7 +10,7 @@ from punchline.audit.state import check_shown
 from punchline.core.errors import PunchlineError
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
-from punchline.project.provenance import recorded, walk
+from punchline.project.provenance import recorded, way
 from punchline.project.runs import changes, made_with
 
 SOURCES = (
@@ -95,13 +95,8 @@ def _why(one: Project, other: Project, benchmark: str, name: str, a: Lineage, b:
 
 def _codes(project: Project, benchmark: str, name: str) -> dict[str, Any]:
     """{rule: (code, libraries) of what it made} along a table's way."""
-    table = project.table(benchmark, name)
-    steps = {id(table): table}
-    for need, _ in walk(table):
-        if need.step is not None:
-            steps[id(need.step())] = need.step()
     found: dict[str, set[str]] = {}
-    for step in steps.values():
+    for step in way(project.table(benchmark, name)):
         made = recorded(step)
         if made is not None:
             found.setdefault(step.rule, set()).add(f"{made.code} {sorted(made.libraries.items())}")

@@ -19,6 +19,7 @@ from punchline.cli.base import (
     app,
     as_table,
     overrides,
+    overview_path,
     run_of,
     table_names,
     table_path,
@@ -46,11 +47,14 @@ def audit_command(
     attestation: Annotated[str | None, typer.Option(help="A statement that `attest` wrote, signed or not")] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Walk a table back to the raw bytes and make it again; status 1 when anything differs."""
-    from punchline.audit import audit
+    """Walk a table or overview (cost, yesbut/unread) back to the raw bytes and make it again; status 1: it differs."""
+    from punchline.audit import audit, overviews
     from punchline.audit.state import keep_verdict
 
-    found = audit.audit(table_path(table, run), expect=expect, attestation=attestation)
+    if (overview := overview_path(table, run)) is not None and not (row or column or attestation):
+        found = overviews.audit(overview, Project(made_with(run_of(overview) or run)), expect)
+    else:
+        found = audit.audit(table_path(table, run), expect=expect, attestation=attestation)
     cells = []
     if found.lineage is not None:
         keep_verdict(found.table, found.lineage, found.verdict, found.root)

@@ -24,12 +24,13 @@ from punchline.core.records import (
     Response,
     canonical,
     digest_of,
+    digest_of_all,
 )
 from punchline.core.storage import digests_in
 from punchline.project import adapters, digests
 from punchline.project.hops import DATA
 from punchline.project.needs import Project
-from punchline.project.provenance import Need, walk
+from punchline.project.provenance import Need, Step, walk, way
 from punchline.project.selection import Selection
 
 FORMAT = 2
@@ -75,6 +76,8 @@ class Lineage(Record, frozen=True, kw_only=True):
     compared: tuple[Asked, ...] = ()  # who was asked about texts of the data itself
     cells: list[Cell]
     files: list[File]
+    # Digest of what each rule on the way ran. Not in the root, which holds what came out.
+    code: dict[str, str] = msgspec.field(default_factory=dict)
     root: str
     noted: dict[str, Any]
     sha256: str
@@ -117,12 +120,25 @@ def root_of(
     )
 
 
+def code_of(step: Step) -> dict[str, str]:
+    """{rule: digest of the code that it runs} of every step on the way to one."""
+    found: dict[str, set[str]] = {}
+    for made in way(step):
+        if made.code:
+            found.setdefault(made.rule, set()).add(made.code_digest)
+    return {rule: digest_of_all(codes) for rule, codes in sorted(found.items())}
+
+
 def files_of(project: Project, benchmark: str, table: str, *, there: bool = True) -> list[File]:
-    """Every file that a table rests on, as needs.py says, and its own.
+    """Every file that a table rests on, as needs.py says, and its own. `there`: as in `files_behind`."""
+    return files_behind(project.table(benchmark, table), there=there)
+
+
+def files_behind(step: Step, *, there: bool = True) -> list[File]:
+    """Every file that a step rests on, and what it makes.
 
     `there`: a file that is not there, or that cannot be read, is an OSError or PunchlineError; else it has no digest.
     """
-    step = project.table(benchmark, table)
     found: dict[str, File] = {}
 
     def add(role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:

@@ -65,6 +65,7 @@ class Step:
     extra_role: str = ""  # what a lineage calls them; "": it does not name them here
     journals: Callable[[], list[tuple[str, str, str]]] = list  # (role, path, digest of the answers that count here)
     kept: tuple[str, ...] = ()  # journals, which a job writes and only adds to: where one is gone, it is written again
+    follows: tuple[str, ...] = ()  # a rule, a file: who asks for them to be made again asks for this too
     names: Callable[[], list[Need]] = list  # files that it does not read and names: they decide too
     record: str = ""  # where its record lies; by default beside its first output
 
@@ -117,7 +118,7 @@ CURRENT = Check(None)
 
 def asked_again(step: Step, again: Collection[str]) -> bool:
     """Whether somebody asked to make a step again, current or not: by its rule, a file of it, or `all`."""
-    return not {"all", step.rule, *step.outputs}.isdisjoint(again)
+    return not {"all", step.rule, *step.outputs, *step.follows}.isdisjoint(again)
 
 
 def walk(step: Step, past: Callable[[Step], bool] = lambda made: True) -> Iterator[tuple[Need, Step]]:
@@ -139,6 +140,24 @@ def walk(step: Step, past: Callable[[Step], bool] = lambda made: True) -> Iterat
                 queued.add(id(made))
                 if past(made):
                     queue.append(made)
+
+
+def way(step: Step) -> list[Step]:
+    """A step and every step behind it."""
+    made = {id(behind): behind for need, _ in walk(step) if need.step is not None for behind in [need.step()]}
+    return list(({id(step): step} | made).values())
+
+
+def not_as_recorded(step: Step) -> Iterator[str]:
+    """Where files and parameters of a step are not those of its record; what code made it is not looked at."""
+    made = recorded(step)
+    if made is None:
+        yield "there is no record of how it was made"
+        return
+    yield from _differences(made, step, step.inputs(), code=False)
+    for path, digest in made.outputs.items():
+        if not Path(path).is_file() or digests.of_file(path) != digest:
+            yield f"{path} is not what was made"
 
 
 class Checks:
@@ -209,7 +228,7 @@ def _there(step: Step) -> bool:
     return Path(step.outputs[0]).is_file()
 
 
-def _differences(made: Made, step: Step, inputs: Mapping[str, str]) -> Iterator[str]:
+def _differences(made: Made, step: Step, inputs: Mapping[str, str], *, code: bool = True) -> Iterator[str]:
     """What of a record is not so now, in words."""
     changed = sorted(path for path in inputs.keys() | made.inputs.keys() if inputs.get(path) != made.inputs.get(path))
     if changed:
@@ -221,9 +240,9 @@ def _differences(made: Made, step: Step, inputs: Mapping[str, str]) -> Iterator[
     for name in sorted(now.keys() | made.parameters.keys()):
         if canonical(now.get(name)) != canonical(made.parameters.get(name)):  # 1 is not true
             yield f"{name}: {_short(made.parameters.get(name))} → {_short(now.get(name))}"
-    if made.code != step.code_digest:
+    if code and made.code != step.code_digest:
         yield "its code changed"
-    for name in sorted(step.versions.keys() | made.libraries.keys()):
+    for name in sorted(step.versions.keys() | made.libraries.keys()) if code else ():
         if step.versions.get(name) != made.libraries.get(name):
             yield f"{name} {made.libraries.get(name)} → {step.versions.get(name)}"
 

@@ -55,7 +55,7 @@ class Cells(Record, frozen=True, kw_only=True):
     who: dict[str, Who]  # by hop; "": the model itself
     unknown: list[str]  # items that released answers speak of and the benchmark has not
     tables: dict[str, dict[Rule, list[Measured]]]  # intervals under the rule that is shown
-    unread: tuple[Unread, ...] = ()  # what was read of its answers, for people to look at: no audit makes it again
+    unread: tuple[Unread, ...] = ()  # what was read of its answers, for people to look at: in no table
 
 
 def who_answered(responses: Iterable[Answered]) -> Who:
@@ -122,6 +122,13 @@ def cells_of(
     return Cells(who=dict(who), unknown=list(unknown), tables=rows)
 
 
+def unread_of(project: Project, benchmark: str, model: str) -> list[Unread]:
+    """What was read of a model's answers, of grades and snapshots as they lie there."""
+    where = project.paths
+    snapshots = {hop: where.hop_snapshot(benchmark, hop, model) for hop in project.hops(benchmark, model)}
+    return unread(where.grades(benchmark, model), {"": where.snapshot(benchmark, model), **snapshots})
+
+
 def read_cells(path: str | Path) -> Cells:
     """Raises PunchlineError for a file that holds none."""
     try:
@@ -146,8 +153,7 @@ def write_cells(project: Project, benchmark: str, model: str) -> None:
             unknown_items(project, benchmark, model),
             selection.scoring,
         )
-        snapshots = {hop: where.hop_snapshot(benchmark, hop, model) for hop in project.hops(benchmark, model)}
-        made = replace(made, unread=tuple(unread(grades, {"": where.snapshot(benchmark, model), **snapshots})))
+        made = replace(made, unread=tuple(unread_of(project, benchmark, model)))
         write_bytes(step.outputs[0], msgspec.json.encode(made) + b"\n")  # not sorted: columns are in order
 
     make(step, write)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from punchline.core.records import Image, ImageRef, ModelCard, Request, Response, Text
 from punchline.core.storage import Stored, csv_text, write_text
@@ -93,15 +93,14 @@ def plan_row(
     return row
 
 
+def cost_text(project: Project, answers: Callable[[str, str, str], Iterable[Response]]) -> str:
+    """cost.csv. `answers`: of a benchmark's model, to what it was asked itself (`answer`) or in a hop."""
+    rows = [cost_row(b, model, hop, card, answers(b, model, hop)) for b, model, hop, card, _ in project.asked()]
+    return csv_text(COST, rows)
+
+
 def write_cost(project: Project) -> None:
     """What answers and verdicts have cost."""
     step = project.cost()
-
-    def write() -> None:
-        rows = [
-            cost_row(benchmark, model, hop, card, Stored(snapshot, Response))
-            for benchmark, model, hop, card, snapshot in project.asked()
-        ]
-        write_text(step.outputs[0], csv_text(COST, rows))
-
-    make(step, write)
+    snapshots = {(b, model, hop): snapshot for b, model, hop, _, snapshot in project.asked()}
+    make(step, lambda: write_text(step.outputs[0], cost_text(project, lambda *of: Stored(snapshots[of], Response))))

@@ -26,7 +26,18 @@ from punchline.core.storage import csv_text, read_records, write_bytes, write_te
 from punchline.project import adapters, paths
 from punchline.project.asking import shown
 from punchline.project.hops import CHAINED, DATA, JUDGE, Hop
-from punchline.project.lineage import FORMAT, Asked, Lineage, Model, document, files_of, kind_of, lineage_path, root_of
+from punchline.project.lineage import (
+    FORMAT,
+    Asked,
+    Lineage,
+    Model,
+    code_of,
+    document,
+    files_of,
+    kind_of,
+    lineage_path,
+    root_of,
+)
 from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
 from punchline.stages.ask import asked_of_hop
@@ -36,7 +47,7 @@ from punchline.stages.job import make
 from punchline.stages.prepare import files_of_table, raw_files, read_selected
 from punchline.stages.unit import Asked as Pair
 from punchline.stages.unread import COLUMNS as UNREAD
-from punchline.stages.unread import as_rows
+from punchline.stages.unread import Unread, as_rows
 
 
 def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
@@ -263,6 +274,7 @@ def write_table(project: Project, benchmark: str, table: str) -> None:
             compared=tuple(hops),
             cells=made.cells,
             files=files,
+            code=code_of(step),
             root=root_of(benchmark, table, selection, models, made.cells, files, hops),
             noted=circumstances(os.environ.get(MIRROR) or None),
             sha256="",
@@ -272,32 +284,40 @@ def write_table(project: Project, benchmark: str, table: str) -> None:
     make(step, write)
 
 
+def discrepancies_text(project: Project, cells: Callable[[str, str], Cells]) -> str:
+    """discrepancies.csv, of a benchmark's cells of a model."""
+    rows = []
+    for name in project.selection.benchmarks:
+        for model in project.selection.models:
+            tables = cells(name, model).tables
+            for table in project.benchmark(name).TABLES:
+                rows += discrepancies(name, table, model, tables[table]) if table in tables else []
+    return csv_text(DISCREPANCIES, rows)
+
+
 def write_discrepancies(project: Project) -> None:
     """Where the two rules differ on the same answers."""
     step = project.discrepancies()
 
-    def write() -> None:
-        rows = []
-        for name in project.selection.benchmarks:
-            for model in project.selection.models:
-                cells = read_cells(project.paths.cells(name, model)).tables
-                for table in project.benchmark(name).TABLES:
-                    rows += discrepancies(name, table, model, cells[table]) if table in cells else []
-        write_text(step.outputs[0], csv_text(DISCREPANCIES, rows))
+    def cells(benchmark: str, model: str) -> Cells:
+        return read_cells(project.paths.cells(benchmark, model))
 
-    make(step, write)
+    make(step, lambda: write_text(step.outputs[0], discrepancies_text(project, cells)))
+
+
+def unread_text(project: Project, found: Callable[[str], Iterable[Unread]]) -> str:
+    """A benchmark's unread.csv, of what was read of each model's answers."""
+    return csv_text(UNREAD, (row for model in project.selection.models for row in as_rows(model, found(model))))
 
 
 def write_unread(project: Project, benchmark: str) -> None:
     """What was read of all models' answers to a benchmark."""
     step = project.unread(benchmark)
 
-    def write() -> None:
-        cells = {model: read_cells(project.paths.cells(benchmark, model)) for model in project.selection.models}
-        rows = [row for model, own in cells.items() for row in as_rows(model, own.unread)]
-        write_text(step.outputs[0], csv_text(UNREAD, rows))
+    def found(model: str) -> Iterable[Unread]:
+        return read_cells(project.paths.cells(benchmark, model)).unread
 
-    make(step, write)
+    make(step, lambda: write_text(step.outputs[0], unread_text(project, found)))
 
 
 def circumstances(mirror: str | None) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from punchline.core.progress import EVERY_S, say
 from punchline.core.records import LedgerEntry
-from punchline.core.storage import read_records, write_records
+from punchline.core.storage import read_records, write_records, write_text
 from punchline.project import paths
 from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
 from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.images import fetch_images
-from punchline.stages.fetch.ledger import write_availability
+from punchline.stages.fetch.ledger import availability_text
 from punchline.stages.fetch.manifests import read_ids, read_pages, read_sources
 from punchline.stages.job import make
 
@@ -115,4 +115,4 @@ def write_availability_of(project: Project, benchmark: str) -> None:
     """availability.csv of a selection's images."""
     step = project.availability(benchmark)
     ledger = project.paths.ledger(benchmark)
-    make(step, lambda: write_availability(Path(step.outputs[0]), read_records(ledger, LedgerEntry)))
+    make(step, lambda: write_text(step.outputs[0], availability_text(read_records(ledger, LedgerEntry))))

@@ -13,7 +13,7 @@ import msgspec
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import LedgerEntry
-from punchline.core.storage import csv_text, write_bytes, write_text
+from punchline.core.storage import csv_text, write_bytes
 from punchline.stages.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
 from punchline.stages.fetch.web import valid_reason
 
@@ -85,9 +85,9 @@ def availability(entries: Iterable[LedgerEntry]) -> list[dict[str, Any]]:
     return rows
 
 
-def write_availability(path: Path, entries: Iterable[LedgerEntry]) -> None:
+def availability_text(entries: Iterable[LedgerEntry]) -> str:
     """availability.csv of the entries."""
-    write_text(path, csv_text(AVAILABILITY_COLUMNS, availability(entries)))
+    return csv_text(AVAILABILITY_COLUMNS, availability(entries))
 
 
 def to_be_locked(entry: LedgerEntry, pins: Mapping[str, Pin]) -> bool:
