@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -282,6 +284,30 @@ def test_out_of_memory_halves_the_batch_and_goes_on(tiny: Path) -> None:
     engine._loaded.model.register_forward_pre_hook(never, with_kwargs=True)
     given = answers(engine, requests)
     assert {(r.state, r.text, r.reason) for r in given.values()} == {("failed", None, "out of memory")}
+    engine.close()
+
+
+@needs_hf
+@pytest.mark.parametrize(("times", "kept"), [(1, 4), (2, 0)])
+def test_ctrl_c_lets_the_batch_that_runs_come_to_its_end_and_a_second_one_does_not(
+    tiny: Path, times: int, kept: int
+) -> None:
+    engine: Any = engines.load(a_card(tiny, modality=("text",), options={"batch_size": 4}), seed=0)
+    texts(engine, [ask("loads it")])
+    rows: list[int] = []
+
+    def interrupted(module: Any, args: Any, kwargs: Any) -> None:
+        rows.append(kwargs["input_ids"].shape[0])
+        for _ in range(times if len(rows) == 2 else 0):  # in the middle of the first batch
+            os.kill(os.getpid(), signal.SIGINT)
+
+    engine._loaded.model.register_forward_pre_hook(interrupted, with_kwargs=True)
+    given = []
+    with pytest.raises(KeyboardInterrupt):
+        for response in engine.answer([ask(f"number {n}") for n in range(12)], {}, "key"):
+            given.append(response)
+    assert [response.state for response in given] == ["ok"] * kept
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     engine.close()
 
 

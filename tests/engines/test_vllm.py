@@ -29,6 +29,7 @@ from punchline.demo.comics import picture
 from punchline.engines.vllm import Vllm
 from punchline.engines.vllm.leash import descendants
 from punchline.engines.vllm.server import environment, tail
+from punchline.project.resources import gpus
 from punchline.stages.infer import infer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -332,7 +333,8 @@ def test_identity_is_what_can_change_an_answer(project_without_vllm: Path) -> No
         return engines.model_key(engines.load(of, seed), of, "humorbench")
 
     same = [{}, {"start_timeout": 9}, {"concurrency": 1}, {"gpu_memory_utilization": 0.5}, {"base_url": "http://h/v1"}]
-    same += [{"executable": "vllm"}, {"licence": "MIT"}, {"max_num_seqs": 3}]
+    same += [{"executable": "vllm"}, {"licence": "MIT"}, {"max_num_seqs": 3}, {"shards": 4}, {"data_parallel": 2}]
+    same += [{"executor": "ray"}, {"pipeline_parallel": 1}]
     assert len({key(**about) for about in same}) == 1
     other = [
         {},
@@ -340,6 +342,7 @@ def test_identity_is_what_can_change_an_answer(project_without_vllm: Path) -> No
         {"dtype": "float16"},
         {"tensor_parallel": 2},
         {"max_model_len": 99},
+        {"pipeline_parallel": 2},
     ]
     other += [{"extra_args": ["--quantization=fp8"]}, {"generation_config": "auto"}, {"context": 98}]
     other += [{"chat_template_kwargs": {"enable_thinking": False}}]
@@ -385,8 +388,26 @@ def test_gpu_memory_and_count(project_without_vllm: Path, monkeypatch: pytest.Mo
     assert engines.load(card("smol", tensor_parallel=2), 1).unavailable() is None
     assert "the weights take 40 GiB, and the GPUs have 21 GiB" in (engines.load(card("smol"), 1).unavailable() or "")
     assert "there are 2 GPUs" in (engines.load(card("smol", tensor_parallel=4), 1).unavailable() or "")
+    both = {"tensor_parallel": 2, "pipeline_parallel": 2}
+    assert "take 4, and there are 2 GPUs" in (engines.load(card("smol", **both), 1).unavailable() or "")
+    assert (
+        engines.load(card("smol", **both, executor="ray"), 1).unavailable() is None
+    )  # of other nodes nothing is known
+    assert "have 21 GiB" in (engines.load(card("smol", data_parallel=2), 1).unavailable() or "")  # a copy each
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     assert "there are 1 GPUs" in (engines.load(card("smol", tensor_parallel=2), 1).unavailable() or "")
+
+
+def test_parallel_sizes_reach_the_server_and_the_scheduler(project_without_vllm: Path) -> None:
+    (project_without_vllm / "vllm").write_text("#!/bin/sh\n")
+    (project_without_vllm / "vllm").chmod(0o755)
+    about = {"tensor_parallel": 2, "pipeline_parallel": 3, "data_parallel": 4, "executor": "ray"}
+    command = " ".join(engines.load(card("smol", **about), 1)._command())  # type: ignore[attr-defined]
+    sizes = "--tensor-parallel-size 2 --pipeline-parallel-size 3 --data-parallel-size 4"
+    assert f"{sizes} --distributed-executor-backend ray" in command
+    assert gpus(card("smol", **about)) == 24 and gpus(card("smol", **about, base_url="http://h/v1")) == 0
+    plain = " ".join(engines.load(card("smol"), 1)._command())  # type: ignore[attr-defined]
+    assert "pipeline" not in plain and "data-parallel" not in plain and gpus(card("smol")) == 1
 
 
 def test_the_child_gets_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import queue
 import random
-import signal
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar
+
+from punchline.core.interrupt import first_interrupt
 
 T = TypeVar("T")
 Put = Callable[[T], Awaitable[None]]
@@ -145,7 +146,7 @@ def iterate(
         return False
 
     try:
-        with _first_interrupt(ask_to_finish if finish is not None else None) as interrupted:
+        with first_interrupt(ask_to_finish if finish is not None else None) as interrupted:
             while not isinstance(item := outbox.get(), _End):
                 yield item
         if item.error is not None:
@@ -158,32 +159,6 @@ def iterate(
             loop, task = running[0]
             loop.call_soon_threadsafe(task.cancel)
         thread.join()
-
-
-@contextmanager
-def _first_interrupt(act: Callable[[], bool] | None) -> Iterator[threading.Event]:
-    """Have the first Ctrl-C set the event and `act`; the next one, or one that `act` has no use for, is as ever.
-
-    Only in the main thread, which alone gets signals, and where nobody else handles them.
-    """
-    interrupted = threading.Event()
-    ours = act is not None and threading.current_thread() is threading.main_thread()
-    if act is None or not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield interrupted
-        return
-
-    def handle(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        if not act():
-            raise KeyboardInterrupt
-        interrupted.set()
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield interrupted
-    finally:
-        if signal.getsignal(signal.SIGINT) is handle and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _End:

