@@ -13,8 +13,14 @@ PATHS = PROJECT.paths
 needs, all_of = SNAKEFILE.needs, SNAKEFILE.all_of
 
 
+def asked_whole(model):
+    """A model's card where one job asks it; None where shards have."""
+    return None if PROJECT.shards(model) else PROJECT.cards[model]
+
+
 wildcard_constraints:
     benchmark=wildcard(SELECTION.benchmarks),
     model=wildcard([*SELECTION.models, DATA]),
     hop=wildcard(HOPS),
+    shard="[0-9]+",
     table=wildcard(GRAPH.tables),

@@ -14,6 +14,34 @@ rule infer:
         f"{PATHS.logs}/infer/{{model}}.log",
     benchmark:
         f"{PATHS.logs}/infer/{{model}}.tsv"
+    threads: lambda wildcards: threads(asked_whole(wildcards.model))
+    resources:
+        gpu=lambda wildcards: gpus(asked_whole(wildcards.model)),
+        mem_mb=lambda wildcards, attempt: memory_mb(
+            asked_whole(wildcards.model), attempt
+        ),
+    message:
+        "answers of {wildcards.model}"
+    shell:
+        "python scripts/infer.py --model {wildcards.model} --threads {threads} &> {log}"
+
+
+# Before it, for a card with shards: one job a part of the items, each with its own journal, server and GPU. Then infer
+# asks nobody and takes over what they were answered.
+rule infer_shard:
+    input:
+        needs("infer_shard"),
+    output:
+        update(
+            expand(
+                PATHS.shard("{benchmark}", "{{model}}", "{{shard}}"),
+                benchmark=SELECTION.benchmarks,
+            )
+        ),
+    log:
+        f"{PATHS.logs}/infer/{{model}}.shard{{shard}}.log",
+    benchmark:
+        f"{PATHS.logs}/infer/{{model}}.shard{{shard}}.tsv"
     threads: lambda wildcards: threads(PROJECT.cards[wildcards.model])
     resources:
         gpu=lambda wildcards: gpus(PROJECT.cards[wildcards.model]),
@@ -21,9 +49,10 @@ rule infer:
             PROJECT.cards[wildcards.model], attempt
         ),
     message:
-        "answers of {wildcards.model}"
+        "answers of {wildcards.model}, part {wildcards.shard}"
     shell:
-        "python scripts/infer.py --model {wildcards.model} --threads {threads} &> {log}"
+        "python scripts/infer_shard.py --model {wildcards.model} --shard {wildcards.shard}"
+        " --threads {threads} &> {log}"
 
 
 # One more job a model where conditions are selected that hang on its own answers.

@@ -10,10 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from punchline.core.errors import PunchlineError
-from punchline.core.journal import LINE_BYTES, Journal, parse_journal
+from punchline.core.journal import LINE_BYTES, Answers, Journal, compact, parse_journal
 from punchline.core.records import Response
 
 
@@ -159,3 +160,81 @@ def test_commits_come_as_often_as_the_disk_allows(
             clock[0] += 0.001
             journal.append(response(1))
         assert least <= len(times) <= most
+
+
+def write(path: Path, *answers: Response) -> Path:
+    with Journal(path) as journal:
+        for answer in answers:
+            journal.append(answer)
+    return path
+
+
+def failed(number: int, reason: str = "no") -> Response:
+    return msgspec.structs.replace(response(number, None), state="failed", reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([response(1, "a")], [response(1, "b")], "a"),  # what is answered stays
+        ([failed(1)], [response(1, "b")], "b"),
+        ([response(1, "a")], [failed(1)], "a"),
+        ([failed(1, "a")], [failed(1, "b")], "a"),
+        ([response(1, "a"), response(1, "later")], [response(1, "b")], "later"),
+        ([], [response(1, "b"), response(1, "later")], "later"),
+        ([], [failed(1), response(1, "b")], "b"),
+        ([failed(1)], [response(1, "b"), response(1, "later")], "later"),
+    ],
+)
+def test_of_several_journals_the_first_answer_that_did_not_fail_counts(
+    tmp_path: Path, first: list[Response], second: list[Response], expected: str
+) -> None:
+    """Whether they are read together, written beside each other, or one takes the other over."""
+    key = (f"{1:064d}", "k")
+    one, other = write(tmp_path / "one.jsonl", *first), write(tmp_path / "other.jsonl", *second)
+
+    def said(answers: Answers) -> str | None:
+        answer = answers.read(key)
+        assert answers.state(key) == answer.state and len(answers) == 1 and key in answers
+        return answer.text or answer.reason
+
+    assert said(Answers([one, tmp_path / "none.jsonl", other])) == expected
+    with Journal(one, beside=[other, tmp_path / "none.jsonl"]) as journal:
+        assert said(journal) == expected
+    with Journal(one) as journal:
+        taken = journal.take(other)
+        assert said(journal) == expected and journal.take(other) <= taken
+    assert said(Answers([one])) == expected
+
+
+def test_nothing_is_taken_from_a_journal_that_somebody_writes_to(tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    with Journal(other), Journal(tmp_path / "one.jsonl") as journal, pytest.raises(PunchlineError, match="somebody"):
+        journal.take(other)
+
+
+def test_a_journal_is_compacted(tmp_path: Path) -> None:
+    """Later lines stand, in their order; what is not to be kept goes; the same again changes no byte."""
+    path = write(tmp_path / "m.jsonl", failed(3), response(1), failed(2), response(2), response(3, "at last"))
+    odd = msgspec.structs.replace(response(4), request_id="x" * 31)
+    write(path, odd)
+    answers = parse_journal(path.read_bytes(), file=path)[0]
+    before, after = compact(path)
+    assert before > after == path.stat().st_size
+    assert parse_journal(path.read_bytes(), file=path)[0] == answers
+    order = [line[:40] for line in path.read_bytes().splitlines()]
+    content = path.read_bytes()
+    assert len(order) == 4 and compact(path) == (after, after) and path.read_bytes() == content
+    kept = {(f"{2:064d}", "k"), ("x" * 31, "k"), ("unknown", "k")}
+    compact(path, kept)
+    assert parse_journal(path.read_bytes(), file=path)[0].keys() == kept - {("unknown", "k")}
+    assert [path.name for path in tmp_path.iterdir()] == ["m.jsonl"]
+
+
+def test_a_damaged_journal_is_not_compacted(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.jsonl", response(1), response(1))
+    content = path.read_bytes().replace(b"yes", b"no!", 1)
+    path.write_bytes(content)
+    with pytest.raises(PunchlineError, match="line 1"):
+        compact(path)
+    assert path.read_bytes() == content

@@ -55,8 +55,8 @@ def source_links(link: Link, project: Project, benchmark: str, *, pictures: bool
         link("source", where.raw(benchmark), lambda: sources.published(project, benchmark, pictures), good)
 
 
-def answered_links(link: Link, again: Again, lineage: Lineage | None) -> None:
-    """From the selection of items to the cells of every model.
+def answered_links(link: Link, again: Again, lineage: Lineage | None, *, graded: bool = True) -> None:
+    """From the selection of items to the answers of every model, and with `graded` to their cells.
 
     `lineage`: what cards and journals are compared with; None where there is none.
     """
@@ -72,6 +72,8 @@ def answered_links(link: Link, again: Again, lineage: Lineage | None) -> None:
     recorded = {file.path: file.content for file in lineage.files} if lineage is not None else None
     for model in again.models.values():
         _model_links(link, again, model.card, recorded)
+        if graded:
+            _graded_links(link, again, model.card.name)
 
 
 def _model_links(
@@ -93,6 +95,10 @@ def _model_links(
     link("snapshot", snapshot, lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
     for hop in again.hops(name).values():
         hop_links(link, again, name, hop, recorded is not None)
+
+
+def _graded_links(link: Link, again: Again, name: str) -> None:
+    where, benchmark = again.project.paths, again.name
     good = f"grades of {name}, graded again from its journal"
     link("grades", where.grades(benchmark, name), lambda: _grades(again, name), good)
     good = f"cells of {name}, computed again from those grades"

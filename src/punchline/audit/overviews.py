@@ -64,7 +64,7 @@ def audit(path: str, project: Project, expect: str | None = None) -> Audit:
         if step.rule != "availability":
             tables, compared = project.benchmark(name).TABLES, _asked(project, name, DATA)
             again[name] = Again(project, name, _models(project, name), *tables, compared=compared)
-            answered_links(link, again[name], None)
+            answered_links(link, again[name], None, graded=step.rule != "cost")
     link("overview", path, functools.partial(_differs, path, _text(step, project, again)), "the overview, made again")
     return found
 

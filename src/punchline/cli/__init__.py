@@ -7,7 +7,7 @@ import sys
 
 from punchline.cli import pages, people, running, tables, there
 from punchline.cli.base import app
-from punchline.core.errors import PunchlineError
+from punchline.core.errors import PunchlineError, of_system
 
 __all__ = ["app", "main", "pages", "people", "running", "tables", "there"]
 
@@ -21,6 +21,8 @@ def main() -> None:
         sys.stdout.flush()
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    except PermissionError as error:
+        sys.exit(f"error: {of_system(error)}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from punchline.cli.base import SELECTION, app, as_table, overrides, snakemake
+from punchline.cli.base import SELECTION, app, as_table, given, overrides, snakemake
 from punchline.core.errors import PunchlineError
 from punchline.core.records import LedgerEntry
 from punchline.core.storage import read_columns, read_records
@@ -102,6 +102,7 @@ def plan(selection: SELECTION = None) -> None:
     chosen = overrides(selection)
     if "run" in chosen:
         chosen = named_run(chosen)[1] | {key: value for key, value in chosen.items() if key != "run"}
+    chosen = chosen or {"benchmarks": read_selection({})[0].benchmarks}  # a run that changes nothing has no name
     name = f"plan-{os.getpid()}"  # a run of its own: no run's files are touched, and it may go beside another
     try:
         status = snakemake("questions", "--nolock", "--quiet", "all", *_words({**chosen, "run": name}))
@@ -144,3 +145,35 @@ def retry(selection: SELECTION = None) -> None:
     targets = [path for path in (*rests, *others) if Path(path).is_file()]
     print(f"{failed:,} answers failed, in {len(again)} of {len(project.asked())} sets: asked again", flush=True)
     raise typer.Exit(snakemake(*again, *targets, "--forcerun", *again, *_words(chosen)))
+
+
+@app.command()
+def compact(
+    orphans: Annotated[
+        bool, typer.Option("--orphans", help="Also answers that no run's current requests ask for")
+    ] = False,
+) -> None:
+    """Rewrite journals without lines that later ones stand for. No digest changes, and no audit."""
+    from punchline.stages.journals import compacted
+
+    saved = 0
+    for path, before, after in compacted(orphans=orphans):
+        saved += before - after
+        if after < before:
+            print(f"{path}: {before:,} → {after:,} bytes")
+    print(f"{saved:,} bytes less")
+
+
+@app.command()
+def merge(
+    folder: Annotated[str, typer.Argument(help="Another project, or a copy of its data/responses")],
+) -> None:
+    """Take over answers that were asked for elsewhere: another branch, another machine. What is answered here stays."""
+    from punchline.stages.journals import merged
+
+    taken = 0
+    for path, answers in merged(given(folder)):
+        taken += answers
+        if answers:
+            print(f"{path}: {answers:,} answers more")
+    print(f"{taken:,} answers taken over; what hangs on failed ones that are answered now: punchline retry")

@@ -13,6 +13,7 @@ from punchline.core.outside import without_secret
 
 P = ParamSpec("P")
 SHOWN = 120  # valid names in a message
+SHARED = "Work in a clone of your own; or share this one: one group, chmod -R g+rwX, chmod g+s on folders, umask 002"
 
 
 class PunchlineError(Exception):
@@ -48,6 +49,12 @@ def one_line(error: Exception) -> str:
     return " ".join(without_secret(str(error)).split())[:300] or type(error).__name__
 
 
+def of_system(error: OSError) -> str:
+    """A full disk, a read-only folder: the system's own words, with the file; of somebody else's file the way out."""
+    text = f"{error.filename}: {error.strerror or error}" if error.filename else str(error.strerror or error)
+    return without_secret(f"{text}. {SHARED}" if isinstance(error, PermissionError) else text)
+
+
 def close_to(name: str, valid: Iterable[str]) -> str:
     """`Did you mean 'a' or 'b'? ` for a mistyped name; nothing where none is like it."""
     close = difflib.get_close_matches(name, sorted(set(valid)), n=3, cutoff=0.5)
@@ -73,12 +80,8 @@ def entry_point(main: Callable[P, None]) -> Callable[P, None]:
             main(*args, **kwargs)
         except PunchlineError as error:
             sys.exit(f"error: {error}")
-        except OSError as error:  # a full disk, a read-only folder: the system's own words name the file
-            sys.exit(
-                without_secret(
-                    f"error: {error.filename or ''}: {error.strerror or error}".replace("error: : ", "error: ")
-                )
-            )
+        except OSError as error:
+            sys.exit(f"error: {of_system(error)}")
         except MemoryError:
             sys.exit("error: out of memory. Choose fewer items (limit=, subset=) or a machine with more")
         except KeyboardInterrupt:  # Ctrl-C; what was journalled is kept

@@ -9,7 +9,9 @@ import fcntl
 import io
 import os
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -18,6 +20,7 @@ import msgspec
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import STATES, Record, Response, State, canonical, sha256
+from punchline.core.storage import replacing
 
 # At most one fsync in this time, by how long the last one took; every line reaches the kernel at once, so a kill loses
 # none, and a power cut those of this time. Ten times the fsync: it takes a tenth of the time at most.
@@ -35,6 +38,7 @@ class Line(Record, frozen=True, kw_only=True):
 
 Key = tuple[str, str]  # (request_id, model_key)
 PLACE = 3 + LINE_BYTES.bit_length()  # bits of a length and a state
+FILES = 2**16  # journals that are read as one
 _LINE = msgspec.json.Decoder(Line)
 
 
@@ -93,41 +97,37 @@ def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
     )
 
 
-class Journal:
-    """An open journal, the keys that it has an answer for: `read` gives the latest, `append` makes one more durable.
+class Answers:
+    """The answers of some journals, by index: memory holds where one lies, in some 200 bytes; it stays on disk.
 
-    Memory holds where an answer lies, in some 200 bytes; the answer stays on disk. One writer at a time: a second one
-    gets a PunchlineError at once.
+    Of several answers for a key the latest of a journal counts; of several journals' the first that did not fail.
+    Journals that are not there hold none. Raises as `read_lines`.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._file)
-            raise PunchlineError(
-                "another run is writing to this journal", file=path, way_out="Wait for it to end, then run again"
-            ) from error
-        self._places: dict[str, dict[bytes, int]] = {}  # {model key: {request id: offset, length and state in one}}
-        self._end = 0
-        try:
-            with self.path.open("rb") as stream:
-                for offset, length, response in read_lines(stream, file=path):
-                    self._know(response, offset, length)
-            if self._end < os.fstat(self._file).st_size:
-                os.ftruncate(self._file, self._end)
-        except BaseException:
-            os.close(self._file)
-            raise
-        self._synced, self._window = time.monotonic(), GROUP_COMMIT_S[1]
+    def __init__(self, paths: Iterable[str | Path]) -> None:
+        self._places: dict[str, dict[bytes, int]] = {}  # {model key: {request id: a place, `_known` says which}}
+        self._files: list[int] = []
+        self._close = weakref.finalize(self, _close, self._files)
+        for path in paths:
+            with suppress(FileNotFoundError):
+                self._files.append(os.open(path, os.O_RDONLY))
+                self._load(path, len(self._files) - 1)
 
-    def _know(self, response: Response, offset: int, length: int) -> None:
+    def _load(self, path: str | Path, file: int) -> int:
+        """Know a journal's answers; how many bytes its whole lines take."""
+        end = 0
+        with Path(path).open("rb") as stream:
+            for offset, length, response in read_lines(stream, file=path):
+                end = offset + length
+                place = self._place((response.request_id, response.model_key))
+                if place is None or (place >> PLACE) % FILES == file or STATES[place & 7] == "failed" != response.state:
+                    self._know(response, offset, length, file)
+        return end
+
+    def _know(self, response: Response, offset: int, length: int, file: int) -> None:
         places = self._places.setdefault(response.model_key, {})
-        places[_short(response.request_id)] = offset << PLACE | length << 3 | STATES.index(response.state)
-        self._end = offset + length
+        where = (offset * FILES + file) << PLACE | length << 3 | STATES.index(response.state)
+        places[_short(response.request_id)] = where
 
     def _place(self, key: Key) -> int | None:
         return self._places.get(key[1], {}).get(_short(key[0]))
@@ -139,17 +139,78 @@ class Journal:
         return sum(map(len, self._places.values()))
 
     def state(self, key: Key) -> State | None:
-        """State of the latest answer for a key; None where there is none."""
+        """State of the answer for a key; None where there is none."""
         place = self._place(key)
         return None if place is None else STATES[place & 7]
 
     def read(self, key: Key) -> Response:
-        """The latest answer for a key that is there."""
+        """The answer for a key that is there."""
         place = self._place(key)
         if place is None:
             raise KeyError(key)
-        text = os.pread(self._file, place >> 3 & (1 << PLACE - 3) - 1, place >> PLACE)
-        return _LINE.decode(text).record
+        return _LINE.decode(self._text(place)).record
+
+    def get(self, key: Key) -> Response | None:
+        """The answer for a key; None where there is none."""
+        return self.read(key) if key in self else None
+
+    def _text(self, place: int) -> bytes:
+        """A line."""
+        offset, file = divmod(place >> PLACE, FILES)
+        return os.pread(self._files[file], place >> 3 & (1 << PLACE - 3) - 1, offset)
+
+    def lines(self, keep: Container[Key] | None = None) -> Iterator[bytes]:
+        """The lines that count, with `keep` of those keys only, in the order in which they were written."""
+        places = (place for own in self._places.values() for place in own.values())
+        for place in sorted(places, key=lambda place: ((place >> PLACE) % FILES, place)):
+            text = self._text(place)
+            if keep is not None:
+                answer = _LINE.decode(text).record
+                if (answer.request_id, answer.model_key) not in keep:
+                    continue
+            yield text
+
+    def close(self) -> None:
+        """Nothing can be read any more."""
+        self._close()
+
+
+def _close(files: list[int]) -> None:
+    while files:
+        os.close(files.pop())
+
+
+class Journal(Answers):
+    """An open journal, and what lies in others beside it: `append` makes one more answer durable.
+
+    One writer at a time: a second one gets a PunchlineError at once.
+    """
+
+    def __init__(self, path: str | Path, beside: Iterable[str | Path] = ()) -> None:
+        super().__init__(())
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        self._files.append(self._file)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self.close()
+            raise PunchlineError(
+                "another run is writing to this journal", file=path, way_out="Wait for it to end, then run again"
+            ) from error
+        try:
+            self._end = self._load(path, 0)
+            if self._end < os.fstat(self._file).st_size:
+                os.ftruncate(self._file, self._end)
+            for other in beside:
+                with suppress(FileNotFoundError):
+                    self._files.append(os.open(other, os.O_RDONLY))
+                    self._load(other, len(self._files) - 1)
+        except BaseException:
+            self.close()
+            raise
+        self._synced, self._window = time.monotonic(), GROUP_COMMIT_S[1]
 
     def append(self, response: Response) -> None:
         """Add an answer. It is in the kernel when this returns, and on disk at the next group commit.
@@ -161,6 +222,13 @@ class Journal:
             reason = f"the answer is longer than {LINE_BYTES:,} bytes"
             response = msgspec.structs.replace(response, state="failed", text=None, reason=reason, effective={})
             line = _line(response)
+        self._write(line)
+        self._know(response, self._end, len(line), 0)
+        self._end += len(line)
+        if time.monotonic() - self._synced >= self._window:
+            self.sync()
+
+    def _write(self, line: bytes) -> None:
         written = 0
         try:
             while written < len(line):
@@ -171,9 +239,31 @@ class Journal:
                 file=self.path,
                 way_out="Make room and run again: what was answered before is kept",
             ) from error
-        self._know(response, self._end, len(line))
-        if time.monotonic() - self._synced >= self._window:
-            self.sync()
+
+    def take(self, path: str | Path) -> int:
+        """Take over the answers of another journal that this one lacks, or holds as failed; how many those are.
+
+        All of them are on disk when this returns. Raises PunchlineError for a journal that somebody writes to, and as
+        `read_lines`.
+        """
+        taken = 0
+        with Path(path).open("rb") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError as error:
+                raise PunchlineError(
+                    "somebody writes to this journal", file=path, way_out="Wait for its end"
+                ) from error
+            other = Answers([path])
+            for line in other.lines():
+                response = _LINE.decode(line).record
+                state = self.state((response.request_id, response.model_key))
+                if state is None or (state == "failed" != response.state):
+                    self.append(response)
+                    taken += 1
+            other.close()
+        self.sync()
+        return taken
 
     def sync(self) -> None:
         """Group commit."""
@@ -190,4 +280,18 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.sync()
-        os.close(self._file)
+        self.close()
+
+
+def compact(path: str | Path, keep: Container[Key] | None = None) -> tuple[int, int]:
+    """Rewrite a journal without lines that later ones stand for, and, with `keep`, of no other keys.
+
+    (Bytes before, bytes after.) Raises PunchlineError for a journal that somebody writes to, or that is damaged.
+    """
+    with Journal(path) as journal:
+        before = Path(path).stat().st_size
+        after = sum(map(len, journal.lines(keep)))
+        if after < before:
+            with replacing(path) as file:
+                file.writelines(journal.lines(keep))
+        return before, after

@@ -279,6 +279,7 @@ class ModelCard(Record, frozen=True, kw_only=True):
     papers: dict[str, Paper] = {}  # by benchmark
     # About the model only; nothing below can change an answer.
     gpus: int | None = None  # that its job asks a scheduler for; None: as many as its engine takes
+    shards: Annotated[int, msgspec.Meta(ge=1)] = 1  # jobs that ask it, each a part of the items
     published_as: str | None = None
     licence: str | None = None
     price: Price | None = None

@@ -221,6 +221,7 @@ def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
         card,
         papers={} if paper is None else {benchmark: paper},
         gpus=None,
+        shards=1,
         licence=None,
         note=None,
         gone=None,

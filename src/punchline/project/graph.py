@@ -68,15 +68,16 @@ class Graph:
 
     def runs(self, step: Step) -> bool:
         """Whether the job that makes a step will run: for it, or for another step that it makes too."""
-        if step.rule not in ("infer", "infer_chained", "judge"):
+        if step.rule not in ("infer", "infer_shard", "infer_chained", "judge"):
             return self.check(step).reason is not None
-        who = str(step.parameters["who"]) if step.rule == "judge" else step.wildcards[-1]
-        return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, who))
+        own = step.wildcards[1:] if step.rule == "infer_shard" else step.wildcards[-1:]
+        who = (str(step.parameters["who"]),) if step.rule == "judge" else own
+        return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, *who))
 
     def whole(self, step: Step) -> bool:
         """Whether a step and all that lies before it are current."""
         if step not in self._whole:
-            before = (need.step() for need in step.needs if need.step is not None)
+            before = (need.step() for need in step.needs if need.step is not None and need.decides)
             self._whole[step] = self.check(step).reason is None and all(map(self.whole, before))
         return self._whole[step]
 
@@ -94,8 +95,9 @@ class Graph:
         why = ""
         steps = self.steps(rule, names)
         for step in steps:
-            inputs |= {_file(need): None for need in step.needs}
-            if (reason := self.check(step).reason) is not None:
+            reason = self.check(step).reason
+            inputs |= {_file(need): None for need in step.needs if need.decides or reason is not None}
+            if reason is not None:
                 why = why or reason
                 # Snakemake looks at no job after one that runs: it must see the way from there, past what is current.
                 way = walk(step, past=lambda made: self.check(made).reason is None)

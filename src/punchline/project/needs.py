@@ -37,6 +37,8 @@ class Project(Prepared):
         """What one job of a rule makes: one step, or those of all benchmarks that one start of an engine serves."""
         if rule == "infer":
             return [self.snapshot(benchmark, *wildcards) for benchmark in self.selection.benchmarks]
+        if rule == "infer_shard":
+            return [self.shard(benchmark, *wildcards) for benchmark in self.selection.benchmarks]
         if rule == "infer_chained":
             (model,) = wildcards
             chained = [name for name in self.selection.benchmarks if CHAINED in self.hops(name, model)]
@@ -48,7 +50,12 @@ class Project(Prepared):
     @staticmethod
     def wildcards(rule: str) -> tuple[str, ...]:
         """Names of a rule's wildcards, in order."""
-        special = {"infer": ("model",), "infer_chained": ("model",), "judge": ("judge",)}
+        special = {
+            "infer": ("model",),
+            "infer_shard": ("model", "shard"),
+            "infer_chained": ("model",),
+            "judge": ("judge",),
+        }
         return special.get(rule) or tuple(inspect.signature(getattr(Project, rule)).parameters)[1:]
 
     # Questions and answers
@@ -123,6 +130,9 @@ class Project(Prepared):
         """A model's answers to the current requests, from its journal: what is not in it is asked."""
         files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
         snapshot = self.paths.snapshot(benchmark, model)
+        for shard in self.shards(model):
+            step = functools.partial(self.shard, benchmark, model, shard)
+            files.append(Need("shard", self.paths.shard(benchmark, model, shard), step, decides=False))
         return Step(
             "infer",
             (benchmark, model),
@@ -132,6 +142,26 @@ class Project(Prepared):
             ("punchline.stages.infer",),
             journals=lambda: [("journal", paths.journal(benchmark, model), answers_in(snapshot))],
             kept=(paths.journal(benchmark, model),),
+        )
+
+    def shards(self, model: str) -> list[str]:
+        """Names of the jobs that ask a model, where they are several."""
+        of = self.cards[model].shards
+        return [str(number) for number in range(1, of + 1)] if of > 1 else []
+
+    @once
+    def shard(self, benchmark: str, model: str, shard: str) -> Step:
+        """One job's part of a model's answers. How many parts there are decides about no answer: the snapshot's step
+        does not hang on it, and asks for it only where it is to be made."""
+        files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
+        return Step(
+            "infer_shard",
+            (benchmark, model, shard),
+            (self.paths.shard(benchmark, model, shard),),
+            (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files),
+            {**parameters, "shards": self.cards[model].shards},
+            ("punchline.stages.infer",),
+            follows=("infer", self.paths.snapshot(benchmark, model)),
         )
 
     def _own(self, benchmark: str, model: str) -> list[Need]:

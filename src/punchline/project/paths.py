@@ -8,6 +8,7 @@ view of one selection lies below the run's own two folders: `data/` and `results
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 DEFAULT_RUN = "default"  # of config/run.yaml
 
@@ -18,6 +19,7 @@ RAW = "data/raw"
 IMAGES = "data/images"
 JOURNALS = "data/responses"
 BATCHES = f"{JOURNALS}/batches"  # of the openai engine: what is under way at a provider
+SHARDS = "shards"  # folder of journals of several jobs that ask one model
 MODELS = "data/models"
 ADAPTERS = "data/adapters"
 RUNS = ("data/runs", "results/runs")
@@ -59,6 +61,17 @@ def own(benchmark: str, name: str) -> str:
 def journal(benchmark: str, model: str) -> str:
     """A model's answers to a benchmark's requests, of all runs."""
     return f"{JOURNALS}/{benchmark}/{model}.jsonl"
+
+
+def shard_journal(benchmark: str, model: str, shard: str) -> str:
+    """What one of several jobs that ask a model has been answered, until the model's journal takes it over."""
+    return f"{JOURNALS}/{benchmark}/{SHARDS}/{model}/{shard}.jsonl"
+
+
+def journals(benchmark: str, model: str) -> list[str]:
+    """A model's journal, and those of its shards that are there."""
+    beside = Path(folder_of(shard_journal(benchmark, model, ""))).glob("*.jsonl")
+    return [journal(benchmark, model), *sorted(path.as_posix() for path in beside)]
 
 
 def hop_journal(benchmark: str, hop: str, stem: str) -> str:
@@ -142,6 +155,10 @@ class Paths:
     def snapshot(self, benchmark: str, model: str) -> str:
         """The answers to the current requests."""
         return f"{self.data}/responses/{benchmark}/{model}.parquet"
+
+    def shard(self, benchmark: str, model: str, shard: str) -> str:
+        """That one of several jobs has asked a model its part of the current requests."""
+        return f"{self.data}/responses/{benchmark}/{SHARDS}/{model}/{shard}.json"
 
     def hop_snapshot(self, benchmark: str, hop: str, model: str) -> str:
         return f"{self.data}/responses/{benchmark}/{hop}/{model}.parquet"

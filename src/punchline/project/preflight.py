@@ -8,7 +8,7 @@ from typing import Any
 
 from punchline.core.engine import Engine, has_all_images, looks_at
 from punchline.core.errors import PunchlineError
-from punchline.core.journal import parse_journal
+from punchline.core.journal import Answers
 from punchline.core.records import ModelCard, Request
 from punchline.core.storage import read_table
 from punchline.project import adapters, paths
@@ -49,15 +49,16 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
             _must_run(card, engine, here=here)
 
 
-Asked = list[tuple[str, str, str]]  # (benchmark, path of requests, path of journal)
+Asked = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths of journals)
 
 
 def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterator[tuple[ModelCard, Engine, Asked]]:
     """Who is asked, and what. A scorer that cannot run leaves its column empty and stops nobody."""
     ready = {wildcards["benchmark"] for wildcards in by_rule.get("ask", ())}
-    for wildcards in by_rule.get("infer", ()):
-        model, chosen = wildcards["model"], project.selection.benchmarks
-        files = [(b, "" if b in ready else project.paths.requests(b), paths.journal(b, model)) for b in chosen]
+    jobs = [*by_rule.get("infer", ()), *by_rule.get("infer_shard", ())]
+    for model in dict.fromkeys(wildcards["model"] for wildcards in jobs):
+        chosen = project.selection.benchmarks
+        files = [(b, "" if b in ready else project.paths.requests(b), paths.journals(b, model)) for b in chosen]
         yield project.cards[model], project.engines[model], files
     for wildcards in by_rule.get("infer_chained", ()):
         model = wildcards["model"]
@@ -70,22 +71,22 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
             yield project.judges[who], project.judging[who], [_of_hop(project, names, who) for names in about]
 
 
-def _of_hop(project: Project, names: tuple[str, ...], who: str) -> tuple[str, str, str]:
+def _of_hop(project: Project, names: tuple[str, ...], who: str) -> tuple[str, str, list[str]]:
     benchmark, hop, model = names
-    return benchmark, project.paths.hop_requests(benchmark, hop, model), paths.hop_journal(benchmark, hop, who)
+    return benchmark, project.paths.hop_requests(benchmark, hop, model), [paths.hop_journal(benchmark, hop, who)]
 
 
-def _missing(project: Project, card: ModelCard, engine: Engine, benchmark: str, requests: str, journal: str) -> bool:
+def _missing(
+    project: Project, card: ModelCard, engine: Engine, benchmark: str, requests: str, journals: Sequence[str]
+) -> bool:
     """Whether an answer is still to be asked for, as far as that is known before the run."""
     if _why(card, engine, here=True) is None:
         return False  # nothing to find out
     if not Path(requests).is_file():
         return True
-    key = key_so_far(engine, card, benchmark)
-    path = Path(journal)
-    known = parse_journal(path.read_bytes(), file=path)[0] if path.is_file() else {}
-    done = {request_id for (request_id, of), answer in known.items() if of == key and answer.state != "failed"}
-    still: Sequence[Request] = [r for r in read_table(requests, Request) if r.request_id not in done]
+    key, known = key_so_far(engine, card, benchmark), Answers(journals)
+    stored = read_table(requests, Request)
+    still = (request for request in stored if known.state((request.request_id, key)) in (None, "failed"))
     return any(has_all_images(request) or not looks_at(engine, benchmark) for request in still)
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from punchline.core.errors import PunchlineError, nearest
+from punchline.core.errors import SHARED, PunchlineError, nearest
 from punchline.core.records import canonical
 from punchline.project.digests import FOLDER
 from punchline.project.selection import Selection
@@ -47,6 +47,13 @@ def pictures_mode(chosen: Any = None) -> str:
     if mode not in MODES:
         raise PunchlineError(f"unknown {mode!r}", file="--config", field="pictures", way_out=nearest(mode, MODES))
     return mode
+
+
+def check_writable() -> None:
+    """Raises PunchlineError in a folder whose runs are another user's."""
+    for folder in (Path(), Path(".snakemake"), FOLDER):
+        if folder.is_dir() and not os.access(folder, os.W_OK):
+            raise PunchlineError("you may not write here: it is another user's", file=folder.resolve(), way_out=SHARED)
 
 
 def take_folder() -> bool:

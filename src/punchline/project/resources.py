@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -18,15 +19,22 @@ SPARE_GB = 4.0  # of a job's memory, besides weights
 SMALL_GB = 5.0
 
 
-def gpus(card: ModelCard) -> int:
-    """How many a model's job asks a scheduler for: what the card says, else what its engine takes."""
+def gpus(card: ModelCard | None) -> int:
+    """How many a model's job asks a scheduler for: what the card says, else what its engine takes; None takes none."""
+    if card is None:
+        return 0
     if card.gpus is not None:
         return card.gpus
     if card.engine == "vllm" and "base_url" not in card.options:
-        return int(card.options.get("tensor_parallel", 1))
+        return parallel(card)
     if card.engine in HERE:
         return 0 if card.options.get("device") == "cpu" else 1
     return 0
+
+
+def parallel(card: ModelCard) -> int:
+    """GPUs that vLLM takes for a card."""
+    return math.prod(int(card.options.get(f"{kind}_parallel", 1)) for kind in ("tensor", "pipeline", "data"))
 
 
 def threads(card: ModelCard | None) -> int:

@@ -22,7 +22,7 @@ from punchline.project.display import install
 from punchline.project.graph import Graph
 from punchline.project.needs import Project
 from punchline.project.paths import Paths
-from punchline.project.processes import PICTURES, environment, pictures_mode, take_folder
+from punchline.project.processes import PICTURES, check_writable, environment, pictures_mode, take_folder
 from punchline.project.runs import changes_in_place, nothing_scored
 from punchline.project.selection import read_selection, stems, write_chosen
 
@@ -41,6 +41,7 @@ class Snakefile:
         self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
         install(workflow, self.reasons)
         try:
+            check_writable()
             os.environ[PICTURES] = pictures_mode(config.get("pictures"))
             self.selection, self.mirror = read_selection(self.config)
             self.project = Project(self.selection)

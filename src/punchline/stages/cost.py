@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from punchline.core.records import Image, ImageRef, ModelCard, Request, Response, Text
 from punchline.core.storage import Stored, csv_text, write_text
 from punchline.project.needs import Project
+from punchline.project.resources import gpus
 from punchline.stages.job import make
 
 COUNTED = (
@@ -21,7 +22,17 @@ COST = (
 )
 PLAN = (
     *("benchmark", "model", "hop", "asked", "requests", "answered", "to_ask", "images"),
-    *("tokens_in", "tokens_out_most", "price_input", "price_output", "currency", "cost_most", "note"),
+    *(
+        "jobs",
+        "gpus_a_job",
+        "tokens_in",
+        "tokens_out_most",
+        "price_input",
+        "price_output",
+        "currency",
+        "cost_most",
+        "note",
+    ),
 )
 CHARACTERS_A_TOKEN = 4  # of English text, roughly; only plans use it
 PIXELS_A_TOKEN = 28 * 28  # of an image, as Qwen2-VL counts; only plans use it
@@ -85,6 +96,8 @@ def plan_row(
     most = sum(max_tokens[request.request_id] for request in to_ask)
     row: Row = {"benchmark": benchmark, "model": model, "hop": hop, "asked": card.name, "requests": len(requests)}
     row |= {"answered": len(requests) - len(to_ask), "to_ask": len(to_ask)}
+    if to_ask:
+        row |= {"jobs": card.shards, "gpus_a_job": gpus(card)}
     row |= {"images": len(shown), "tokens_in": tokens_in, "tokens_out_most": most}
     row |= _prices(card)
     if card.price is not None:

@@ -14,8 +14,17 @@ from punchline.core.engine import Engine, has_all_images, looks_at, model_key
 from punchline.core.errors import PunchlineError
 from punchline.core.journal import Journal
 from punchline.core.progress import say, track
-from punchline.core.records import Item, ModelCard, Request, Response, State
-from punchline.core.storage import Part, Stored, digests_of, read_table, records_in, write_table
+from punchline.core.records import Item, ModelCard, Request, Response, State, canonical
+from punchline.core.storage import (
+    Part,
+    Stored,
+    digests_of,
+    read_columns,
+    read_table,
+    records_in,
+    write_bytes,
+    write_table,
+)
 from punchline.project import digests, paths
 from punchline.project.hops import CHAINED, RELEASED, by_journal
 from punchline.project.needs import Project
@@ -43,7 +52,7 @@ def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path
 
 
 def infer(
-    engine: Engine,
+    engine: Engine | None,
     requests: Sequence[Request],
     images: Mapping[str, Path],
     *,
@@ -52,14 +61,16 @@ def infer(
     label: str,
     key: str,
     before: Callable[[], Iterable[Response]] = list,
+    parts: Sequence[str | Path] = (),
 ) -> Counter[str]:
     """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds.
 
     `key`: who answers (core.engine.model_key). Answers pass through; the journal holds them. `before`: answers that a
-    journal which is gone is written from.
+    journal which is gone is written from. `parts`: journals of shards, whose answers the journal takes over. Without an
+    engine nobody is asked: PunchlineError for a request that has no answer.
     """
     states: Counter[str] = Counter()
-    with _answered(engine, requests, images, journal, label, key, before) as log:
+    with _answered(engine, requests, images, journal, label, key, before, parts) as log:
 
         def answers() -> Iterator[Response]:
             for request_id in digests_of(requests):
@@ -91,20 +102,37 @@ def answer(
 
 @contextmanager
 def _answered(
-    engine: Engine,
+    engine: Engine | None,
     requests: Sequence[Request],
     images: Mapping[str, Path],
     journal: str | Path,
     label: str,
     key: str,
     before: Callable[[], Iterable[Response]],
+    parts: Sequence[str | Path] = (),
 ) -> Iterator[Journal]:
     """A journal with an answer to each of the requests."""
-    gone = not Path(journal).exists()
+    gone = _gone(journal)
     with Journal(journal) as log:
         _keep(log, before() if gone else (), label)
-        _ask(engine, requests, images, log, key, label, retry=not gone)
+        for part in parts:
+            taken = log.take(part)
+            Path(part).unlink()  # what it held is on disk
+            say(f"{label}: {taken:,} answers from {part}")
+        if engine is not None:
+            _ask(engine, requests, images, log, key, label, retry=not gone)
+        elif without := sum((request_id, key) not in log for request_id in digests_of(requests)):
+            raise PunchlineError(
+                f"{without:,} requests have no answer, though every shard is done",
+                file=journal,
+                way_out="Run again with --forcerun infer_shard",
+            )
         yield log
+
+
+def _gone(journal: str | Path) -> bool:
+    """Whether a model's journal is not there, or holds nothing yet."""
+    return not Path(journal).exists() or Path(journal).stat().st_size == 0
 
 
 def _keep(log: Journal, before: Iterable[Response], label: str) -> None:
@@ -174,7 +202,7 @@ def _without_answer(request_id: str, key: str, engine: Engine, state: State, rea
 
 
 def write_answers(project: Project, model: str) -> None:
-    """One model's answers to all selected benchmarks: one start of its engine."""
+    """One model's answers to all selected benchmarks: one start of its engine; none where shards have asked it."""
     _write(project, model, project.steps_of("infer", model), "")
 
 
@@ -185,30 +213,75 @@ def write_chained(project: Project, model: str) -> None:
 
 def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> None:
     card, engine = project.cards[model], project.engines[model]
+    asks = bool(hop) or not project.shards(model)
     with closing(engine):
         for step in steps:
             benchmark = step.wildcards[0]
             label = f"infer {model} on {benchmark}" + (f" ({hop})" if hop else "")
 
             def write(step: Step = step, benchmark: str = benchmark, label: str = label) -> None:
-                requests, journal = project.paths.requests(benchmark), paths.journal(benchmark, model)
+                requests, (journal, *parts) = project.paths.requests(benchmark), paths.journals(benchmark, model)
                 if hop:
                     requests = project.paths.hop_requests(benchmark, hop, model)
-                    journal = paths.hop_journal(benchmark, hop, model)
-                items = records_in(project.paths.items(benchmark), Item)
+                    journal, parts = paths.hop_journal(benchmark, hop, model), []
                 states = infer(
-                    engine,
+                    engine if asks else None,
                     Stored(requests, Request),
-                    image_files(items) if looks_at(engine, benchmark) else {},
+                    _images(project, engine, benchmark) if asks else {},
                     journal=journal,
                     snapshot=step.outputs[0],
                     label=label,
                     key=model_key(engine, card, benchmark),
                     before=lambda: _snapshot(step),
+                    parts=parts,
                 )
                 say(f"{label}: {_counts(states)}")
 
             make(step, write)
+
+
+def _images(project: Project, engine: Engine, benchmark: str) -> dict[str, Path]:
+    """What an engine is shown of a benchmark."""
+    items = records_in(project.paths.items(benchmark), Item)
+    return image_files(items) if looks_at(engine, benchmark) else {}
+
+
+def write_shard(project: Project, model: str, shard: str) -> None:
+    """One job's part of a model's answers, in a journal of its own, until `write_answers` takes them over."""
+    card, engine = project.cards[model], project.engines[model]
+    with closing(engine):
+        for step in project.steps_of("infer_shard", model, shard):
+            benchmark = step.wildcards[0]
+
+            def write(step: Step = step, benchmark: str = benchmark) -> None:
+                label = f"infer {model} on {benchmark}, shard {shard} of {card.shards}"
+                key, file = model_key(engine, card, benchmark), project.paths.requests(benchmark)
+                own = places_of(read_columns(file, ["item_id"])["item_id"], shard, card.shards)
+                requests: Sequence[Request] = Part(Stored(file, Request), own)
+                whole, *parts = paths.journals(benchmark, model)
+                journal = paths.shard_journal(benchmark, model, shard)
+                kept: list[Response] = []
+                if _gone(whole):
+                    asked = set(digests_of(requests))
+                    before = _snapshot(project.snapshot(benchmark, model))
+                    kept = [response for response in before if response.request_id in asked]
+                with Journal(journal, beside=[path for path in (whole, *parts) if path != journal]) as log:
+                    _keep(log, kept, label)
+                    _ask(engine, requests, _images(project, engine, benchmark), log, key, label, retry=not kept)
+                    states = Counter(str(log.state((request_id, key))) for request_id in digests_of(requests))
+                write_bytes(step.outputs[0], canonical(states) + b"\n")
+                say(f"{label}: {_counts(states)}")
+
+            make(step, write)
+
+
+def places_of(item_ids: Iterable[str], shard: str, shards: int) -> Iterator[int]:
+    """Places of the requests that one of several jobs asks: items in turn, each whole, so that what prompts share stays
+    shared."""
+    numbers: dict[str, int] = {}
+    for at, item_id in enumerate(item_ids):
+        if numbers.setdefault(item_id, len(numbers)) % shards == int(shard) - 1:
+            yield at
 
 
 def _counts(states: Mapping[str, int]) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from punchline.core.engine import Engine, has_all_images, looks_at, parameters
-from punchline.core.journal import Key, parse_journal
-from punchline.core.records import Gold, ImageRef, Item, ModelCard, Request, Response
+from punchline.core.journal import Answers
+from punchline.core.records import Gold, ImageRef, Item, ModelCard, Request
 from punchline.core.storage import Keyed, read_table
 from punchline.project import paths
 from punchline.project.asking import key_so_far
@@ -18,12 +17,6 @@ from punchline.stages.ask import ask_hop
 from punchline.stages.cost import Row, plan_row
 
 ESTIMATED = "estimated from the questions: the answers are not there yet"
-
-
-def answered(journal: str) -> Mapping[Key, Response]:
-    """What a journal holds."""
-    path = Path(journal)
-    return parse_journal(path.read_bytes(), file=path)[0] if path.is_file() else {}
 
 
 def plan(project: Project) -> list[Row]:
@@ -54,7 +47,7 @@ class _Asking:
 
     def rows(self, requests: Sequence[Request]) -> list[Row]:
         card, engine = self.project.cards[self.model], self.project.engines[self.model]
-        known = answered(paths.journal(self.benchmark, self.model))
+        known = Answers(paths.journals(self.benchmark, self.model))
         key = key_so_far(engine, card, self.benchmark)
         to_ask = [request for request in requests if self._open(request, known, key, engine)]
         why = engine.unavailable()
@@ -73,17 +66,16 @@ class _Asking:
             pairs = zip(asked, given, strict=True)
             made = list(ask_hop(of, hop.name, self.items, self.golds, pairs, conditions))
             stem = self.model if hop.name == CHAINED else hop.card.name
-            found = answered(paths.hop_journal(self.benchmark, hop.name, stem))
-            still = [r for r in made if (a := found.get((r.request_id, hop.key))) is None or a.state == "failed"]
+            found = Answers([paths.hop_journal(self.benchmark, hop.name, stem)])
+            still = [r for r in made if found.state((r.request_id, hop.key)) in (None, "failed")]
             if hop.name == CHAINED:
                 asked, said = [*asked, *made], [*said, *(found.get((r.request_id, hop.key)) for r in made)]
             shown = self.images if hop.name == CHAINED else {}
             rows.append(self._row(hop.name, hop.card, made, still, shown, _most(hop.card, still), ""))
         return rows
 
-    def _open(self, request: Request, known: Mapping[Key, Response], key: str, engine: Engine) -> bool:
-        answer = known.get((request.request_id, key))
-        if answer is not None and answer.state != "failed":
+    def _open(self, request: Request, known: Answers, key: str, engine: Engine) -> bool:
+        if known.state((request.request_id, key)) not in (None, "failed"):
             return False
         return has_all_images(request) or not looks_at(engine, request.benchmark)
 
