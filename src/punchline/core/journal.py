@@ -8,13 +8,14 @@ from __future__ import annotations
 import fcntl
 import io
 import os
+import sqlite3
 import time
 import weakref
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -37,8 +38,24 @@ class Line(Record, frozen=True, kw_only=True):
 
 
 Key = tuple[str, str]  # (request_id, model_key)
-PLACE = 3 + LINE_BYTES.bit_length()  # bits of a length and a state
-FILES = 2**16  # journals that are read as one
+INDEX = """
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE; PRAGMA cache_size = -32768;
+CREATE TABLE places (model INT, request BLOB, file INT, place INT, length INT, state INT, PRIMARY KEY (model, request))
+WITHOUT ROWID;
+BEGIN;
+"""
+LOOK_UP = "SELECT file, place, length, state FROM places WHERE model = ? AND request = ?"
+
+
+class Place(NamedTuple):
+    """Where an answer lies."""
+
+    file: int
+    offset: int
+    length: int  # bytes
+    state: State
+
+
 _LINE = msgspec.json.Decoder(Line)
 
 
@@ -98,20 +115,25 @@ def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
 
 
 class Answers:
-    """The answers of some journals, by index: memory holds where one lies, in some 200 bytes; it stays on disk.
+    """The answers of some journals, by an index on disk: memory is the same for a thousand and for ten million.
 
     Of several answers for a key the latest of a journal counts; of several journals' the first that did not fail.
     Journals that are not there hold none. Raises as `read_lines`.
     """
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
-        self._places: dict[str, dict[bytes, int]] = {}  # {model key: {request id: a place, `_known` says which}}
+        self._index = sqlite3.connect("", isolation_level=None, check_same_thread=False)  # a file that goes with it
+        self._index.executescript(INDEX)
+        self._models: dict[str, int] = {}
         self._files: list[int] = []
-        self._close = weakref.finalize(self, _close, self._files)
+        self._close = weakref.finalize(self, _close, self._index, self._files)
         for path in paths:
-            with suppress(FileNotFoundError):
-                self._files.append(os.open(path, os.O_RDONLY))
-                self._load(path, len(self._files) - 1)
+            self._beside(path)
+
+    def _beside(self, path: str | Path) -> None:
+        with suppress(FileNotFoundError):
+            self._files.append(os.open(path, os.O_RDONLY))
+            self._load(path, len(self._files) - 1)
 
     def _load(self, path: str | Path, file: int) -> int:
         """Know a journal's answers; how many bytes its whole lines take."""
@@ -119,51 +141,50 @@ class Answers:
         with Path(path).open("rb") as stream:
             for offset, length, response in read_lines(stream, file=path):
                 end = offset + length
-                place = self._place((response.request_id, response.model_key))
-                if place is None or (place >> PLACE) % FILES == file or STATES[place & 7] == "failed" != response.state:
+                place = self._place((response.request_id, response.model_key)) if file else None
+                if place is None or place.file == file or place.state == "failed" != response.state:
                     self._know(response, offset, length, file)
         return end
 
     def _know(self, response: Response, offset: int, length: int, file: int) -> None:
-        places = self._places.setdefault(response.model_key, {})
-        where = (offset * FILES + file) << PLACE | length << 3 | STATES.index(response.state)
-        places[_short(response.request_id)] = where
+        model = self._models.setdefault(response.model_key, len(self._models))
+        row = (model, _short(response.request_id), file, offset, length, STATES.index(response.state))
+        self._index.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def _place(self, key: Key) -> int | None:
-        return self._places.get(key[1], {}).get(_short(key[0]))
+    def _place(self, key: Key) -> Place | None:
+        model = self._models.get(key[1])
+        if model is None:
+            return None
+        row = self._index.execute(LOOK_UP, (model, _short(key[0]))).fetchone()
+        return None if row is None else Place(row[0], row[1], row[2], STATES[row[3]])
 
     def __contains__(self, key: Key) -> bool:
         return self._place(key) is not None
 
     def __len__(self) -> int:
-        return sum(map(len, self._places.values()))
+        return int(self._index.execute("SELECT count(*) FROM places").fetchone()[0])
 
     def state(self, key: Key) -> State | None:
         """State of the answer for a key; None where there is none."""
         place = self._place(key)
-        return None if place is None else STATES[place & 7]
+        return None if place is None else place.state
 
     def read(self, key: Key) -> Response:
         """The answer for a key that is there."""
         place = self._place(key)
         if place is None:
             raise KeyError(key)
-        return _LINE.decode(self._text(place)).record
+        return _LINE.decode(os.pread(self._files[place.file], place.length, place.offset)).record
 
     def get(self, key: Key) -> Response | None:
         """The answer for a key; None where there is none."""
         return self.read(key) if key in self else None
 
-    def _text(self, place: int) -> bytes:
-        """A line."""
-        offset, file = divmod(place >> PLACE, FILES)
-        return os.pread(self._files[file], place >> 3 & (1 << PLACE - 3) - 1, offset)
-
     def lines(self, keep: Container[Key] | None = None) -> Iterator[bytes]:
         """The lines that count, with `keep` of those keys only, in the order in which they were written."""
-        places = (place for own in self._places.values() for place in own.values())
-        for place in sorted(places, key=lambda place: ((place >> PLACE) % FILES, place)):
-            text = self._text(place)
+        order = "SELECT file, place, length FROM places ORDER BY file, place"
+        for file, offset, length in self._index.execute(order):
+            text = os.pread(self._files[file], length, offset)
             if keep is not None:
                 answer = _LINE.decode(text).record
                 if (answer.request_id, answer.model_key) not in keep:
@@ -175,7 +196,8 @@ class Answers:
         self._close()
 
 
-def _close(files: list[int]) -> None:
+def _close(index: sqlite3.Connection, files: list[int]) -> None:
+    index.close()
     while files:
         os.close(files.pop())
 
@@ -204,9 +226,7 @@ class Journal(Answers):
             if self._end < os.fstat(self._file).st_size:
                 os.ftruncate(self._file, self._end)
             for other in beside:
-                with suppress(FileNotFoundError):
-                    self._files.append(os.open(other, os.O_RDONLY))
-                    self._load(other, len(self._files) - 1)
+                self._beside(other)
         except BaseException:
             self.close()
             raise
