@@ -18,6 +18,7 @@ NOT_HERE = {  # how a command begins: why it is not executed
     "snakemake --cores all results/table8.csv --config corpus=": "fetches comics from the network",
     "export OPENAI_API_KEY=": "needs a key",
     "snakemake --cores all --config models=[gpt-4o]": "needs a key, the network and money",
+    "punchline view": "serves until Ctrl-C; test_report.py has it",
     "punchline --install-completion": "changes the shell's own start file",
 }
 

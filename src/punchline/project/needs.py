@@ -10,27 +10,24 @@ from __future__ import annotations
 import functools
 import inspect
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.engine import Engine
-from punchline.core.records import ModelCard, Request, digest_of_all
-from punchline.core.storage import digests_in, read_table
-from punchline.project import adapters, paths, recipes, small_models
-from punchline.project.asking import key_so_far, role_of, shown
-from punchline.project.contents import answers_in, files_beside, listed_files, printed
-from punchline.project.hops import CHAINED, DATA, RELEASED, by_journal, card_of_released
-from punchline.project.prepared import Prepared, once
+from punchline.core.records import ModelCard
+from punchline.project import paths
+from punchline.project.answered import Answered
+from punchline.project.asking import role_of, shown
+from punchline.project.contents import files_beside, listed_files, printed
+from punchline.project.hops import CHAINED, DATA, RELEASED, card_of_released
+from punchline.project.prepared import once
 from punchline.project.processes import pictures_mode
 from punchline.project.provenance import Need, Step, walk
-from punchline.project.selection import read_card
 
 DRAWING = ("altair", "vl-convert-python")
 
 
-class Project(Prepared):
+class Project(Answered):
     """The artefacts of one selection."""
 
     def steps_of(self, rule: str, *wildcards: str) -> list[Step]:
@@ -57,194 +54,6 @@ class Project(Prepared):
             "judge": ("judge",),
         }
         return special.get(rule) or tuple(inspect.signature(getattr(Project, rule)).parameters)[1:]
-
-    # Questions and answers
-
-    @once
-    def ask(self, benchmark: str) -> Step:
-        return Step(
-            "ask",
-            (benchmark,),
-            (self.paths.requests(benchmark),),
-            (self._items(benchmark),),
-            {"samples": self.selection.samples, "conditions": self.conditions(benchmark)},
-            ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask")),
-        )
-
-    def _requests(self, benchmark: str) -> Need:
-        return Need("requests", self.paths.requests(benchmark), functools.partial(self.ask, benchmark))
-
-    def _weights(self, card: ModelCard) -> list[Need]:
-        """What has to be built before a model can be loaded: small models that the project makes itself, adapters."""
-        found = []
-        if name := small_models.builder_of(str(card.options.get("id", ""))):
-            found.append(Need("model", paths.small_model(name), functools.partial(self.small_model, name)))
-        elif (folder := str(card.options.get("id", ""))) and Path(folder).is_dir():  # weights of the user's own
-            own = sorted(path.as_posix() for path in Path(folder).rglob("*") if path.is_file())
-            found += [Need("model", path) for path in own]
-        adapter = card.options.get("adapter")
-        if isinstance(adapter, str):
-            trains = recipes.can_train(card, adapter, self.selection.benchmarks)
-            step = functools.partial(self.finetune, adapter) if trains else None
-            found.append(Need("adapter", paths.adapter(adapter), step))
-        return found
-
-    @once
-    def small_model(self, name: str) -> Step:
-        code = ("punchline.project.small_models",)
-        beside = paths.record_of(paths.folder_of(paths.small_model(name)))  # in the folder it would be one of its files
-        return Step("small_model", (name,), (paths.small_model(name),), (), {}, code, record=beside)
-
-    @once
-    def finetune(self, adapter: str) -> Step:
-        """An adapter. Of which items it was trained is in its manifest: another selection trains nothing anew."""
-        recipe = recipes.read_recipe(adapter)
-        base = read_card(recipe.base)
-        items, gold = self._items(recipe.benchmark), self._gold(recipe.benchmark)
-        before = [need._replace(decides=False) for need in (items, gold)]
-        return Step(
-            "finetune",
-            (adapter,),
-            (paths.adapter(adapter),),
-            (*before, *self._weights(base)),
-            {
-                "recipe": msgspec.to_builtins(recipe),
-                "base": base.asked(),
-                "corpus": self.selection.corpus.name,
-            },
-            (),
-            extra=lambda: adapters.files_beside(adapter),
-            extra_role="adapter",
-            record=paths.record_of(paths.folder_of(paths.adapter(adapter))),
-        )
-
-    def _answering(self, card: ModelCard, engine: Engine, benchmark: str) -> tuple[list[Need], dict[str, Any]]:
-        """(files, parameters) that decide what an engine answers, apart from what it is asked."""
-        return [*self._released(engine), *self._weights(card)], {
-            "card": card.asked(),
-            "key": key_so_far(engine, card, benchmark),
-        }
-
-    @once
-    def snapshot(self, benchmark: str, model: str) -> Step:
-        """A model's answers to the current requests, from its journal: what is not in it is asked."""
-        files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
-        snapshot = self.paths.snapshot(benchmark, model)
-        for shard in self.shards(model):
-            step = functools.partial(self.shard, benchmark, model, shard)
-            files.append(Need("shard", self.paths.shard(benchmark, model, shard), step, decides=False))
-        return Step(
-            "infer",
-            (benchmark, model),
-            (snapshot,),
-            (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files),
-            parameters,
-            ("punchline.stages.infer",),
-            journals=lambda: [("journal", paths.journal(benchmark, model), answers_in(snapshot))],
-            kept=(paths.journal(benchmark, model),),
-        )
-
-    def shards(self, model: str) -> list[str]:
-        """Names of the jobs that ask a model, where they are several."""
-        of = self.cards[model].shards
-        return [str(number) for number in range(1, of + 1)] if of > 1 else []
-
-    @once
-    def shard(self, benchmark: str, model: str, shard: str) -> Step:
-        """One job's part of a model's answers. How many parts there are decides about no answer: the snapshot's step
-        does not hang on it, and asks for it only where it is to be made."""
-        files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
-        return Step(
-            "infer_shard",
-            (benchmark, model, shard),
-            (self.paths.shard(benchmark, model, shard),),
-            (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files),
-            {**parameters, "shards": self.cards[model].shards},
-            ("punchline.stages.infer",),
-            follows=("infer", self.paths.snapshot(benchmark, model)),
-        )
-
-    def _own(self, benchmark: str, model: str) -> list[Need]:
-        """What a model itself was asked, on items and on its own answers, and what it said."""
-        snapshot = functools.partial(self.snapshot, benchmark, model)
-        needs = [self._requests(benchmark), Need("snapshot", self.paths.snapshot(benchmark, model), snapshot)]
-        return needs + (self._hop(benchmark, CHAINED, model) if CHAINED in self.hops(benchmark, model) else [])
-
-    def _hop(self, benchmark: str, hop: str, model: str) -> list[Need]:
-        requests = functools.partial(self.ask_hop, benchmark, hop, model)
-        snapshot = functools.partial(self.hop_snapshot, benchmark, hop, model)
-        return [
-            Need(f"{role_of(hop)} requests", self.paths.hop_requests(benchmark, hop, model), requests),
-            Need(f"{role_of(hop)} snapshot", self.paths.hop_snapshot(benchmark, hop, model), snapshot),
-        ]
-
-    @once
-    def ask_hop(self, benchmark: str, hop: str, model: str) -> Step:
-        """What hangs on a model's answers; of DATA, on texts of the data itself."""
-        if model == DATA:
-            return self._ask_data(benchmark, hop)
-        own = self._own(benchmark, model)
-        if hop == CHAINED:  # these come before what it makes itself
-            own = own[:2]
-        return Step(
-            "ask_hop",
-            (benchmark, hop, model),
-            (self.paths.hop_requests(benchmark, hop, model),),
-            (self._items(benchmark), self._gold(benchmark), *own),
-            {"conditions": self.conditions(benchmark)},
-            ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask" if hop == CHAINED else "judge")),
-            benchmarks.libraries(self.benchmark(benchmark), "ask" if hop == CHAINED else "judge"),
-        )
-
-    def _ask_data(self, benchmark: str, hop: str) -> Step:
-        loaded, file = self.benchmark(benchmark), paths.published(benchmark)
-        values = Need("published values", file, content=lambda: [printed(file, name) for name in loaded.COMPARED[hop]])
-        return Step(
-            "ask_hop",
-            (benchmark, hop, DATA),
-            (self.paths.hop_requests(benchmark, hop, DATA),),
-            (*self._raw(benchmark, loaded.GOLD_FILES), values),
-            {},
-            ("punchline.stages.ask", benchmarks.module_of(benchmark, "compared")),
-        )
-
-    @once
-    def hop_snapshot(self, benchmark: str, hop: str, model: str) -> Step:
-        """The answers to a hop's requests about, or of, one model."""
-        who = self.hops(benchmark, model)[hop]
-        itself = hop == CHAINED or who == RELEASED  # released verdicts lie in the model's own files
-        card = self.cards[model] if itself else self.judges[who]
-        engine = self.engines[model] if itself else self.judging[who]
-        files, parameters = self._answering(card, engine, benchmark)
-        requests = self._hop(benchmark, hop, model)[0]
-        pictured = [self._items(benchmark)._replace(decides=False)] if hop == CHAINED else []
-        return Step(
-            "infer_chained" if hop == CHAINED else "judge",
-            (benchmark, hop, model),
-            (self.paths.hop_snapshot(benchmark, hop, model),),
-            (requests, *pictured, *files),
-            {"who": who, **parameters},
-            ("punchline.stages.infer",),
-            journals=lambda: self._hop_journals(benchmark, hop, model),
-            kept=() if who == RELEASED else (paths.hop_journal(benchmark, hop, who),),
-        )
-
-    def _hop_journals(self, benchmark: str, hop: str, model: str) -> list[tuple[str, str, str]]:
-        """(role, path, digest of the answers that count) of every journal that a hop's answers about a model are in."""
-        who = self.hops(benchmark, model)[hop]
-        stem = model if hop == CHAINED else who
-        engine = self.engines[model] if hop == CHAINED or who == RELEASED else self.judging[who]
-        requests = read_table(self.paths.hop_requests(benchmark, hop, model), Request)
-        digests = digests_in(self.paths.hop_snapshot(benchmark, hop, model))
-        answers = {request.request_id: digest for request, digest in zip(requests, digests, strict=False)}
-        return [
-            (
-                f"{role_of(hop)} journal",
-                paths.hop_journal(benchmark, hop, name),
-                digest_of_all(answers.get(request.request_id, "") for request in part),
-            )
-            for name, part in by_journal(stem, engine, requests).items()
-        ]
 
     # Grades and tables
 
@@ -469,7 +278,7 @@ class Project(Prepared):
         ]
         for name in self.selection.benchmarks:
             needs += [Need("unread answers", self.paths.unread(name), functools.partial(self.unread, name))]
-            needs += [self._items(name)]
+            needs += [self._items(name), Need("ranks", self.paths.ranks(name), functools.partial(self.ranks, name))]
         needs += [
             Need("discrepancies", self.paths.discrepancies, self.discrepancies),
             Need("cost", self.paths.cost, self.cost),

@@ -80,6 +80,11 @@ class Site:
     def ranks(self) -> dict[tuple[str, str], dict[str, str]]:
         """The range of each model's rank, by benchmark and table."""
         found: dict[tuple[str, str], dict[str, str]] = {}
+        for name in self.sheets:
+            path = self.project.paths.ranks(name)
+            for _, line in parse_csv(Path(path).read_bytes(), ("table", "model", "rank_lo", "rank_hi"), file=path):
+                span = line["rank_lo"] if line["rank_lo"] == line["rank_hi"] else f"{line['rank_lo']}-{line['rank_hi']}"
+                found.setdefault((name, line["table"]), {}).setdefault(line["model"], span)
         return found
 
     def write(self) -> None:
@@ -240,7 +245,10 @@ class Site:
             models=sorted(models.items(), key=lambda item: (item[1] != "measured", item[0])),
             values=values,
             ranks=self.ranks,
-            charts={name: figures.svg(figures.forest(sheet, {}, CARD)) for name, sheet in mains.items()},
+            charts={
+                name: figures.svg(figures.forest(sheet, self.ranks.get((name, sheet.name), {}), CARD))
+                for name, sheet in mains.items()
+            },
             said={name: figures.said(sheet.rows, sheet.main) for name, sheet in mains.items()},
             about={name: about(name) for name in mains},
             every=every,
