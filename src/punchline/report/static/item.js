@@ -86,11 +86,11 @@ function said(answer) {
   if (!text.trim()) return node("p", { class: "quiet" }, "an answer without a letter");
   const begins = answer.thoughts < text.length ? answer.thoughts : 0;
   const [from, to] = answer.span && answer.span[0] >= begins ? answer.span : [begins, begins];
-  const body = node("p", { class: "said", dir: "auto" }, visible(text.slice(begins, from)));
+  const body = node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(text.slice(begins, from)));
   if (to > from) body.append(node("mark", {}, visible(text.slice(from, to))));
   body.append(visible(text.slice(to)));
   const whole = answer.cut ? node("p", { class: "quiet" }, `… ${answer.cut.toLocaleString("en")} characters more: punchline show ${answer.request.slice(0, 12)}`) : null;
-  const thoughts = begins ? node("details", {}, node("summary", {}, "Thoughts"), node("p", { class: "said", dir: "auto" }, visible(text.slice(0, begins)))) : null;
+  const thoughts = begins ? node("details", {}, node("summary", {}, "Thoughts"), node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(text.slice(0, begins)))) : null;
   return node("div", {}, thoughts, body, whole);
 }
 
@@ -124,7 +124,7 @@ function answerBlock(benchmark, item, model, answer, own, tables) {
     read ? node("p", { class: "quiet" }, "read: ", node("code", {}, visible(read.parsed.join(" · ")))) : null,
     spoken ? node("details", {}, node("summary", {}, "Word by word against the gold text"), difference(gold, answer.text.slice(answer.thoughts))) : null,
     ...heard.map((one) => node("details", {}, node("summary", {}, `${visible(one.hop)} said`), said(one),
-      node("details", {}, node("summary", {}, "What it was asked"), node("p", { class: "said" }, visible(one.question))))),
+      node("details", {}, node("summary", {}, "What it was asked"), node("p", { class: "said", tabindex: "0" }, visible(one.question))))),
     node("details", {}, node("summary", {}, "Where this comes from"), node("ul", {},
       ...(item.came ? [node("li", {}, "published image ", node("code", {}, visible(item.came[0] || "")), " sha256 ", node("code", {}, visible(item.came[1] || "none")))] : []),
       ...item.pictures.map((digest) => node("li", {}, "picture as the model saw it, sha256 ", node("code", {}, digest))),
@@ -228,7 +228,7 @@ async function show() {
     const none = [...silent].map(([why, those]) => node("p", { class: "quiet" }, visible(`${why} (${those.map(([model]) => model).join(", ")})`)));
     const gold = item.gold[task];
     return node("section", { class: "task" }, node("h2", {}, visible(index.names[task] ? `${task}: ${index.names[task]}` : task), condition === "default" ? "" : ` (${condition})`),
-      question ? node("details", {}, node("summary", {}, "Question"), node("p", { class: "said" }, visible(question))) : null,
+      question ? node("details", {}, node("summary", {}, "Question"), node("p", { class: "said", tabindex: "0" }, visible(question))) : null,
       gold === undefined ? null : node("p", {}, "gold: ", node("b", {}, visible(plain(gold)))),
       own.length ? node("ul", { class: "answers" }, ...own) : null, ...none,
       all.length ? null : node("p", { class: "quiet" }, "no model was asked"));
