@@ -511,6 +511,8 @@ def test_why_an_answer_ended_is_said_in_one_vocabulary(
 ) -> None:
     reply = chat.read_reply(json.dumps({"choices": [{"message": said, "finish_reason": word}]}).encode())
     assert (reply.state, reply.text, reply.finish_reason) == (state, text, finish)
+    thoughts = said.get("reasoning_content") or said.get("reasoning")
+    assert reply.thoughts == (thoughts or msgspec.UNSET)
 
 
 def test_thoughts_have_room_beside_the_answer(server: Served, tmp_path: Path) -> None:

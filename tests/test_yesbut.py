@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.tabulated import Graded, tabulate
 
 from punchline.bench.render import read_published
@@ -492,29 +493,49 @@ def rows_of(
     scores: int = 0,
     states: Mapping[tuple[str, str, int], State] | None = None,
     verdict: str = "[[4]]",
+    samples: Sequence[tuple[Mapping[tuple[str, str, int], str], Mapping[tuple[str, str, int], State]]] = (),
 ) -> list[dict[str, Any]]:
-    """Rows of one model that gave answers[condition, task, comic's number]; the first `scores` comics are judged."""
+    """Rows of one model that gave answers[condition, task, comic's number]; the first `scores` comics are judged.
+
+    `samples`: (answers, states) of further samples.
+    """
     files = corpus(*(comic(n) for n in range(1, number + 1)))
     golds = {gold.item_id: gold for gold in yesbut.golds(files)}
     by_id = {item.item_id: item for item in items(files)}
     grades = []
-    for n, (item_id, item) in enumerate(by_id.items(), start=1):
-        asked = {(r.condition, r.task): r for r in requests(item)}
-        for condition in sorted({condition for condition, _, m in answers if m == n}):
-            responses = {
-                task: answer(asked["oracle" if condition == "chained" else condition, task], text, state)
-                for (own, task, m), text in answers.items()
-                if (own, m) == (condition, n)
-                for state in [(states or {}).get((own, task, m), "ok")]
-            }
-            verdicts = {}
-            for request in judge_requests(item, golds[item_id], responses, condition):
-                state: State = "ok" if n <= scores else "failed"
-                verdicts[request.request_id] = Verdict("gpt-3.5-turbo", answer(request, verdict, state))
-            for rule in RULES:
-                grades += grade_item(responses, item, golds[item_id], "m", rule, verdicts, condition)
+    for sample, (given, in_state) in enumerate([(answers, states or {}), *samples]):
+        for n, (item_id, item) in enumerate(by_id.items(), start=1):
+            asked = {(r.condition, r.task): r for r in requests(item)}
+            for condition in sorted({condition for condition, _, m in given if m == n}):
+                responses = {
+                    task: answer(asked["oracle" if condition == "chained" else condition, task], text, state)
+                    for (own, task, m), text in given.items()
+                    if (own, m) == (condition, n)
+                    for state in [in_state.get((own, task, m), "ok")]
+                }
+                verdicts = {}
+                for request in judge_requests(item, golds[item_id], responses, condition):
+                    state: State = "ok" if n <= scores else "failed"
+                    verdicts[request.request_id] = Verdict("gpt-3.5-turbo", answer(request, verdict, state))
+                for rule in RULES:
+                    made = grade_item(responses, item, golds[item_id], "m", rule, verdicts, condition)
+                    grades += [replace(one, sample=sample) for one in made]
     model = Graded("m", "measured", "test", grades)
     return ours(tabulate(TABLES[name], [model], golds, by_id, files, [], scoring=None, complete=True))
+
+
+def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
+    """Each sample of a comic counts by itself: n, its counts and its states; the mean and its interval are by comic."""
+    first = {("default", f"moral_mcq_{k}", n): "A" if n < 3 else "B" for n in range(1, 5) for k in (1, 2)}
+    second = dict.fromkeys(first, "A")
+    failed = {("default", "moral_mcq_1", 4): "failed"}
+    (row,) = rows_of(first, samples=[(second, failed)])
+    assert (row["n"], row["n_failed"], row["n_missing"]) == (7, 1, 0)
+    assert (row["n_philosophy"], row["philosophy_acc"]) == (8, pytest.approx((100 * 5 / 7 + 100 * 6 / 8) / 2))
+    (once,), (twice,) = rows_of(first), rows_of(first, samples=[(first, {})])
+    assert (twice["n"], once["n"]) == (8, 4)
+    for end in ("", "_lo", "_hi"):
+        assert twice[f"philosophy_acc{end}"] == pytest.approx(once[f"philosophy_acc{end}"])
 
 
 def test_comics_that_were_never_asked_are_missing() -> None:

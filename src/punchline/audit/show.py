@@ -28,7 +28,8 @@ Reads = list[tuple[str, Read[Any]]]
 
 
 def _with_digest(record: Record) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in record.__struct_fields__} | {"digest": record.digest}
+    fields = {name: getattr(record, name) for name in record.__struct_fields__}
+    return {name: value for name, value in fields.items() if value is not msgspec.UNSET} | {"digest": record.digest}
 
 
 OPENS, CLOSES = "⟦", "⟧"  # around what was read

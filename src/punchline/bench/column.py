@@ -95,9 +95,9 @@ def by_answer(frame: Frame, sums: npt.NDArray[np.bool_] | Array, rows: Flags | N
     return Statistics(sums[kept], frame.item[kept], frame.clusters[kept], frame.digest[kept])
 
 
-def counted(units: Places, frame: Frame) -> Statistics:
-    """Statistics that count items, each once."""
-    items = np.unique(units)
+def counted(frame: Frame) -> Statistics:
+    """Statistics that count the items of answers, each sample once."""
+    items = np.unique(frame.unit) // frame.samples
     clusters = frame.scope.clusters[items]
     return Statistics(np.ones((len(items), 1)), items, clusters, frame.digest, frame.item)
 

@@ -165,6 +165,11 @@ class Frame:
         """Of each request."""
         return int(self.sample.max(initial=0)) + 1
 
+    @property
+    def unit(self) -> Places:
+        """Whose each grade is: an item's, each sample by itself; item * samples + sample."""
+        return np.asarray(self.item * self.samples + self.sample)
+
     def states(self, task: str, condition: str) -> npt.NDArray[np.uint8]:
         """[items, samples]: the state of each answer to a task, a bit each in the order of STATES; then TRUNCATED."""
 

@@ -403,8 +403,8 @@ def count_states(frame: Frame, row: Row) -> tuple[int, dict[str, int]]:
     missing = np.uint8(1 << STATES.index("missing"))
     attempted = [bits for bits in found if (bits & ~missing).any()]
     every = functools.reduce(np.bitwise_or, attempted or found)
-    left, counts = every[every > 0], Counter({"missing": row.never_asked})
-    items = len(left) + row.never_asked
+    left, never = every[every > 0], row.never_asked * frame.samples
+    counts, items = Counter({"missing": never}), len(left) + never
     counts["truncated"] = int((left & TRUNCATED > 0).sum())
     for state in WORST:
         here = (left >> STATES.index(state) & 1).astype(np.bool_)

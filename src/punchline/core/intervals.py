@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize
-from scipy import stats as distributions
+from scipy.special import betaincinv, chdtr, chndtr, ndtri, stdtrit  # scipy.stats takes a second to import
 
 from punchline.core.stats import (
     ALPHA,
@@ -28,7 +27,7 @@ NONE: Interval = None, None
 
 
 def _quantile(count: int, alpha: float = ALPHA) -> float:
-    return float(distributions.t.ppf(1 - alpha / 2, count - 1))
+    return float(stdtrit(count - 1, 1 - alpha / 2))
 
 
 def _korn_graubard(share: float, of: Influence, width: float = 1.0, spread: float | None = None) -> tuple[float, float]:
@@ -42,10 +41,10 @@ def _korn_graubard(share: float, of: Influence, width: float = 1.0, spread: floa
     size, variance = float(of.clusters), of.variance / width**2
     if variance > 0 and 0 < of_which < 1:
         size = of_which * (1 - of_which) / variance
-        size *= (float(distributions.norm.ppf(1 - ALPHA / 2)) / _quantile(of.clusters)) ** 2
+        size *= (float(ndtri(1 - ALPHA / 2)) / _quantile(of.clusters)) ** 2
     hits = share * size
-    low = float(distributions.beta.ppf(ALPHA / 2, hits, size - hits + 1)) if hits > 0 else 0.0
-    high = float(distributions.beta.ppf(1 - ALPHA / 2, hits + 1, size - hits)) if hits < size else 1.0
+    low = float(betaincinv(hits, size - hits + 1, ALPHA / 2)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, size - hits, 1 - ALPHA / 2)) if hits < size else 1.0
     return min(low, share), max(high, share)
 
 
@@ -142,16 +141,18 @@ def _steiger(estimate: Estimate, spread: Spread, value: float) -> Interval:
     unit = trace / freedom
     size = value**2 * below / unit
 
+    from scipy import optimize  # heavy, and needed here only
+
     def limit(size: float, probability: float) -> float:
         """The deviation for which a sum of squares is at most that with this probability; 0 if none."""
 
         def excess(other: float) -> float:
-            return float(distributions.ncx2.cdf(size, freedom, other)) - probability
+            return float(chndtr(size, freedom, other)) - probability
 
-        if distributions.chi2.cdf(size, freedom) <= probability:
+        if chdtr(freedom, size) <= probability:
             return 0.0
         if size > 1e4:  # there the root is normal
-            return (math.sqrt(size) - float(distributions.norm.ppf(probability))) * math.sqrt(unit / below)
+            return (math.sqrt(size) - float(ndtri(probability))) * math.sqrt(unit / below)
         most = size + 10 * math.sqrt(size) + 50
         return math.sqrt(float(optimize.brentq(excess, 1e-12, most)) * unit / below)
 
@@ -167,7 +168,7 @@ def _fisher(rho: float, n: int) -> Interval:
     if n < 5:
         return NONE
     inner = min(abs(rho), 1 - 12 / (n * (n**2 - 1)))
-    reach = float(distributions.norm.ppf(1 - ALPHA / 2)) * math.sqrt((1 + inner**2 / 2) / (n - 3))
+    reach = float(ndtri(1 - ALPHA / 2)) * math.sqrt((1 + inner**2 / 2) / (n - 3))
     low, high = math.tanh(math.atanh(inner) - reach), math.tanh(math.atanh(inner) + reach)
     high = max(high, abs(rho))
     return (low, high) if rho >= 0 else (-high, -low)

@@ -231,7 +231,7 @@ def _arrow_type(annotation: Any) -> pa.DataType | None:
     """The arrow type of a scalar field; None for a nested one, which is kept as canonical JSON."""
     kinds = [annotation]
     if get_origin(annotation) in (Union, UnionType):
-        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        kinds = [kind for kind in get_args(annotation) if kind not in (type(None), msgspec.UnsetType)]
     if all(get_origin(kind) is Literal for kind in kinds):
         return pa.string()
     return _NATIVE.get(kinds[0]) if len(kinds) == 1 else None
@@ -253,7 +253,7 @@ def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
         while group := list(itertools.islice(rest, ROW_GROUP)):
             columns = []
             for name, arrow in arrows.items():
-                values = [getattr(record, name) for record in group]
+                values = [None if (value := getattr(record, name)) is msgspec.UNSET else value for record in group]
                 if arrow is None:
                     arrow, values = pa.string(), [canonical(value).decode() for value in values]
                 columns.append(pa.array(values, arrow))
@@ -374,6 +374,8 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
     records: list[R] = []
     try:
         columns = table.to_pydict()
+        unset = {name for name in names if msgspec.UnsetType in get_args(hints[name])}  # null, or no column
+        columns |= {name: [None] * len(table) for name in unset - columns.keys()}
         if sorted(columns) != sorted([*names, "digest"]):
             raise PunchlineError(f"not a table of {kind.__name__} records", file=path, way_out=AGAIN)
         for name in names:
@@ -381,6 +383,8 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
                 decoder = msgspec.json.Decoder(hints[name])
                 memo: dict[str, Any] = {}
                 columns[name] = [memo[v] if v in memo else memo.setdefault(v, decoder.decode(v)) for v in columns[name]]
+        for name in unset:
+            columns[name] = [msgspec.UNSET if value is None else value for value in columns[name]]
         fields = zip(*(columns[name] for name in names), strict=True)
         for row, digest, values in zip(rows, columns["digest"], fields, strict=True):
             record = kind(**dict(zip(names, values, strict=True)))

@@ -185,9 +185,9 @@ def _ask(
 
 def _storable(response: Response) -> Response:
     """The response with U+FFFD for every half of a surrogate pair, which UTF-8 cannot hold."""
-    if response.text is None or response.text.isascii():
-        return response
-    return msgspec.structs.replace(response, text=_SURROGATE.sub("\ufffd", response.text))
+    texts = {name: text for name in ("text", "thoughts") if isinstance(text := getattr(response, name), str)}
+    halved = {name: _SURROGATE.sub("\ufffd", text) for name, text in texts.items() if not text.isascii()}
+    return msgspec.structs.replace(response, **halved) if halved else response
 
 
 def _without_answer(request_id: str, key: str, engine: Engine, state: State, reason: str) -> Response:

@@ -81,13 +81,12 @@ def _over_prompts(which: str | None, *, spread: bool = False) -> Make:
         prompts = [one for one in (read.of([task]) for task in PROMPT_TASKS) if len(one)]
         if not prompts:
             return None
-        samples = int(read.sample.max()) + 1
-        units = np.unique(read.item * samples + read.sample)
+        units = np.unique(read.unit)
         sums = np.zeros((len(units), 4 * len(prompts)))
         for block, one in enumerate(prompts):
-            rows = np.searchsorted(units, one.item * samples + one.sample)
+            rows = np.searchsorted(units, one.item * read.samples + one.sample)
             sums[rows, 4 * block : 4 * block + 4] = np.stack([one.value(count) for count in COUNTS], axis=1)
-        item, value = units // samples, over_blocks(F1[which or "avg"], len(prompts), spread)
+        item, value = units // read.samples, over_blocks(F1[which or "avg"], len(prompts), spread)
         if which is None:
             sums, value = np.full((len(units), 2), (len(prompts), 1.0)), mean
         return Statistics(sums, item, frame.scope.clusters[item], read.digest, read.item, value)

@@ -73,11 +73,12 @@ def _prompt(frame: Frame) -> Places:
 
 @functools.cache
 def _by_item(kind: str, value: str, scale: float, *, several: bool = False) -> Make:
-    """A row a comic: sums of the prompts' values, then how many there are. `several`: of two prompts at least."""
+    """A row a comic and sample: sums of the prompts' values, how many there are. `several`: of two prompts at least."""
 
     def make(frame: Frame) -> Statistics | None:
         own = _scored(frame, kind, value)
-        items, rows = np.unique(own.item, return_inverse=True)
+        units, rows = np.unique(own.unit, return_inverse=True)
+        items = units // own.samples
         sums, prompt = np.zeros((len(items), 6)), _prompt(own)
         np.add.at(sums, (rows, prompt), scale * own.value(value))
         np.add.at(sums, (rows, prompt + 3), 1.0)
@@ -90,11 +91,11 @@ def _by_item(kind: str, value: str, scale: float, *, several: bool = False) -> M
 
 @functools.cache
 def _comics(kind: str, value: str | None = None) -> Make:
-    """Comics with a scored answer to a task, of those that have a value of that name."""
+    """Comics, each sample by itself, with a scored answer to a task, of those that have a value of that name."""
 
     def make(frame: Frame) -> Statistics:
         own = _scored(frame, kind, value)
-        return counted(own.item, own)
+        return counted(own)
 
     return make
 

@@ -50,6 +50,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
     state: State
     text: str | None = None
+    thoughts: str | msgspec.UnsetType = msgspec.UNSET  # given apart from the text
     reason: str | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
@@ -161,12 +162,13 @@ def read_reply(content: bytes) -> Reply:
     text = _joined(message.get("content"))
     if not text and isinstance(message.get("refusal"), str) and message["refusal"]:
         return Reply(state="refused", reason=message["refusal"], **about)
-    thought = any(message.get(name) for name in STREAMED[2:])
+    thoughts = next(filter(None, (_joined(message.get(name)) for name in STREAMED[2:])), "")
+    thought = thoughts or any(message.get(name) for name in STREAMED[2:])
     if text is None and (finish == LENGTH or (finish == "stop" and thought)):
         text = ""
     if text is None:
         raise Unusable(f"no text in the answer (finish_reason {finish})")
-    return Reply(state="ok", text=text, **about)
+    return Reply(state="ok", text=text, thoughts=thoughts or msgspec.UNSET, **about)
 
 
 def whole(stream: bytes) -> bytes:
