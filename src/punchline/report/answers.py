@@ -51,6 +51,7 @@ def _answer(request: Request, response: Response, reads: list[tuple[str, Read[An
         "text": shown,
         "cut": 0 if text is None else max(0, len(text) - MOST),
         "thoughts": own,  # characters before the answer itself begins
+        "reasoning": response.thoughts[:MOST] if isinstance(response.thoughts, str) else "",
         "span": marked if marked and marked[1] <= MOST else None,
         "reason": response.reason,
         "finish": response.finish_reason,

@@ -91,7 +91,8 @@ function said(answer) {
   body.append(visible(text.slice(to)));
   const whole = answer.cut ? node("p", { class: "quiet" }, `… ${answer.cut.toLocaleString("en")} characters more: punchline show ${answer.request.slice(0, 12)}`) : null;
   const thoughts = begins ? node("details", {}, node("summary", {}, "Thoughts"), node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(text.slice(0, begins)))) : null;
-  return node("div", {}, thoughts, body, whole);
+  const reasoning = answer.reasoning ? node("details", {}, node("summary", {}, "Reasoning, as the server gave it"), node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(answer.reasoning))) : null;
+  return node("div", {}, reasoning, thoughts, body, whole);
 }
 
 function chip(grade) {
