@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Grade, Image, Message, Request, Response, Sampling, Text, Usage, canonical
-from punchline.core.storage import csv_text, parse_csv, read_records, read_table, replacing, write_records, write_table
+from punchline.core.storage import (
+    csv_text,
+    digests_in,
+    parse_csv,
+    read_records,
+    read_table,
+    replacing,
+    write_records,
+    write_table,
+)
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -142,3 +153,18 @@ def test_damaged_records_are_named(tmp_path: Path) -> None:
 def test_nearest_names() -> None:
     assert nearest("modles", ["models", "limit"]) == "Did you mean 'models'? Valid: limit, models"
     assert nearest("xyz", ["models"]) == "Valid: models"
+
+
+def test_thoughts_are_in_the_record_where_there_are_any_and_change_no_other_one(tmp_path: Path) -> None:
+    """A record without them has the bytes, and the digest, of one from before the field; so has a table."""
+    plain = Response(request_id="1", model_key="k", state="ok", text="a", engine="e", engine_version="1")
+    assert b"thoughts" not in canonical(plain)
+    thinking = msgspec.structs.replace(plain, thoughts="hm")
+    assert msgspec.json.decode(canonical(thinking), type=Response) == thinking != plain
+    path = tmp_path / "r.parquet"
+    write_table(path, [plain, thinking], Response)
+    assert read_table(path, Response) == [plain, thinking]
+    assert digests_in(path) == [plain.digest, thinking.digest]
+    before = pq.read_table(path).slice(0, 1).drop_columns(["thoughts"])
+    pq.write_table(before, path)
+    assert read_table(path, Response) == [plain]

@@ -10,7 +10,7 @@ import pytest
 from tests.tabulated import Graded, discrepancies, tabulate
 
 from punchline.bench import table as tables
-from punchline.bench.column import mean_of
+from punchline.bench.column import Better, mean_of
 from punchline.bench.frame import Scope, frame_of
 from punchline.bench.latex import as_latex
 from punchline.bench.render import as_csv, as_markdown
@@ -206,7 +206,9 @@ def test_the_papers_row_stands_under_the_row_with_its_keys() -> None:
 
 
 def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> None:
-    table = tables.Table("t", "Title", ["panel_acc", "wer", "acc_sd", "f1"], keys=("subset",), across=lambda _: [])
+    ways: dict[str, Better] = {"wer": "lower", "acc_sd": "neither"}
+    names = ["panel_acc", "wer", "acc_sd", "f1"]
+    table = tables.Table("t", "Title", names, keys=("subset",), across=lambda _: [], ways=ways)
     columns = ("model", "kind", "engine", "scoring", "subset", "n", "panel_acc", "wer", "acc_sd", "f1", "comparable")
 
     def row(model: str, kind: str, subset: str, *values: float | str | None) -> dict[str, str | int | float | None]:

@@ -199,8 +199,8 @@ class Response(Record, frozen=True, kw_only=True):
     engine_version: str
     effective: dict[str, Scalar] = {}  # the parameters that the engine really used
     provider_id: str | None = None  # the provider's id of the call
-    # What a server gives as reasoning apart from the answer: shown, never read. Where there is none it is not in the
-    # record and its digest.
+    # What a server gives as reasoning apart from the answer: shown, never read. Where there is none it is left out of
+    # the record and its digest.
     thoughts: str | msgspec.UnsetType = msgspec.UNSET
 
     @property
