@@ -839,6 +839,27 @@ def test_fine_tuned_models_are_shown_beside_their_base(demo: Files) -> None:
     assert made.rows == [] and any("adapter" in note for note in made.notes)
 
 
+def test_the_average_of_four_prompts_is_there_where_all_four_were_answered(demo: Files) -> None:
+    """Table 1's prompt is the fourth: right in all is 1 and no spread; wrong in one of four is the mean of their F1."""
+    grades = graded(demo, lambda request, gold: (right(request, gold), "ok"))
+    row = only(table("table4", grades, demo))
+    assert (row["average"], row["average_of_four"], row["average_of_four_sd"]) == (1, 1, 0)
+    flipped = {"Yes": "No", "No": "Yes"}
+    wrong = graded(
+        demo,
+        lambda request, gold: (
+            flipped[right(request, gold)] if request.task == "classification" else right(request, gold),
+            "ok",
+        ),
+    )
+    row = only(table("table4", wrong, demo))
+    assert (row["average"], row["average_of_four"], row["average_of_four_sd"]) == (1, 0.75, pytest.approx(0.4330127))
+    three = [grade for grade in wrong if grade.condition == "prompts"]
+    assert only(table("table4", three, demo)).get("average_of_four") is None
+    default = [grade for grade in wrong if grade.condition == "default"]
+    assert all(row.get("average_of_four") is None for row in table("table4", default, demo).rows)
+
+
 @pytest.mark.parametrize(("scorer", "columns"), [("labse", {"cosine", "cosine_cased"}), ("minilm", {"cosine_minilm"})])
 def test_printed_pairs_are_compared_in_lower_case_and_as_they_are_printed(
     demo: Files, root: Path, scorer: str, columns: set[str]

@@ -73,13 +73,17 @@ def rouge(*kinds: str) -> list[Column]:
     return [column for kind in kinds for column in mean_sd(kind, "explanation", kind)]
 
 
-def _over_prompts(which: str | None, *, spread: bool = False) -> Make:
-    """Of table 4's prompts that have answers, a block of four sums each; `which` None: how many there are."""
+def _over_prompts(which: str | None, *, spread: bool = False, tasks: Sequence[str] = PROMPT_TASKS) -> Make:
+    """Of the prompts that have answers, a block of four sums each; `which` None: how many there are.
+
+    Of other prompts than table 4's all must have some.
+    """
+    least = 1 if tasks == PROMPT_TASKS else len(tasks)
 
     def make(frame: Frame) -> Statistics | None:
-        read = frame.take(~np.isnan(frame.value("tp")))
-        prompts = [one for one in (read.of([task]) for task in PROMPT_TASKS) if len(one)]
-        if not prompts:
+        read = frame.of(tasks).take(~np.isnan(frame.of(tasks).value("tp")))
+        prompts = [one for one in (read.of([task]) for task in tasks) if len(one)]
+        if len(prompts) < least:
             return None
         units = np.unique(read.unit)
         sums = np.zeros((len(units), 4 * len(prompts)))
@@ -100,7 +104,16 @@ def _prompt_columns() -> list[Column]:
         columns.append(Column(name, PROMPT_TASKS, _over_prompts(which)))
         columns.append(Column(f"{name}_sd", PROMPT_TASKS, _over_prompts(which, spread=True), better="neither"))
     count = Column("prompts", PROMPT_TASKS, _over_prompts(None), kind=EXACT, better="neither")
+    four = (*PROMPT_TASKS, "classification")
+    for name, spread in (("average_of_four", False), ("average_of_four_sd", True)):
+        make = _over_prompts("avg", spread=spread, tasks=four)
+        columns.append(Column(name, four, make, better="neither" if spread else "higher"))
     return [*columns, count, success(*PROMPT_TASKS)]
+
+
+def _over_all_prompts(frame: Frame) -> list[Row]:
+    """Over table 4's prompts; its columns may look at table 1's, of the default condition, too."""
+    return [replace(_row(frame, PROMPT_TASKS, "prompts"), frame=frame)]
 
 
 # --------------------------------------------------------------------------------------------------------------- rows
@@ -267,12 +280,13 @@ TABLES = tables(
         _prompt_columns(),
         rule="released",
         whole=("prompts",),
-        conditions=("prompts",),
-        split=_one(*PROMPT_TASKS, condition="prompts"),
+        conditions=("prompts", DEFAULT),
+        split=_over_all_prompts,
         n_from="average",
         notes=(
             "Mean and SD of F1 over the prompts that were answered (prompts: how many): Yes or No with glosses, No "
             "or Yes, A or B. Ask them with conditions=[prompts].",
+            "average_of_four: table 2's prompt (default condition) is the fourth; not in the paper.",
             "The SD over prompts is the population's (divided by their number), not the sample's as in YesBut's "
             "tables.",
             *(_LABELS, _SAMPLES),
