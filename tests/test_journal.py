@@ -238,3 +238,14 @@ def test_a_damaged_journal_is_not_compacted(tmp_path: Path) -> None:
     with pytest.raises(PunchlineError, match="line 1"):
         compact(path)
     assert path.read_bytes() == content
+
+
+def test_no_room_for_the_index_is_a_sentence_and_loses_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    with Journal(path) as journal:
+        journal._index.execute("PRAGMA max_page_count = 4")
+        with pytest.raises(PunchlineError, match="SQLITE_TMPDIR"):
+            for number in range(1000):
+                journal.append(response(number))
+        written = number + 1
+    assert written > 10 and len(Answers([path])) == written

@@ -149,7 +149,13 @@ class Answers:
     def _know(self, response: Response, offset: int, length: int, file: int) -> None:
         model = self._models.setdefault(response.model_key, len(self._models))
         row = (model, _short(response.request_id), file, offset, length, STATES.index(response.state))
-        self._index.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?, ?)", row)
+        try:
+            self._index.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?, ?)", row)
+        except sqlite3.Error as error:
+            raise PunchlineError(
+                f"where answers lie cannot be noted: {error}",
+                way_out="Make room where temporary files are, or name another folder by SQLITE_TMPDIR, and run again",
+            ) from error
 
     def _place(self, key: Key) -> Place | None:
         model = self._models.get(key[1])

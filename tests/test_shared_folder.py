@@ -1,0 +1,60 @@
+"""A folder that is another user's: a sentence that says what to do, whoever meets it first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OTHER = 12_345  # a user that is not this one
+SAID = "Work in a clone of your own; or share this one: one group"
+
+
+@pytest.fixture
+def without_rights() -> list[str]:
+    """What runs a command so that file permissions count: root, without the right to pass them over."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("SKIPPED: root passes file permissions over, and there is no setpriv")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("from punchline.project.processes import check_writable as f; f()", "you may not write here"),
+        ("from punchline.core.storage import write_bytes as f; f('results/cost.csv', b'')", "Permission denied"),
+        (
+            "from punchline.core.journal import Journal as f; f('results/cost.csv')",
+            "results/cost.csv: Permission denied",
+        ),
+    ],
+)
+def test_another_users_folder(tmp_path: Path, root: Path, without_rights: list[str], code: str, words: str) -> None:
+    file = tmp_path / "p/results/cost.csv"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    for path in (file, file.parent, tmp_path / "p"):  # as umask 022 leaves them
+        path.chmod(0o644 if path == file else 0o755)
+        if os.geteuid() == 0:
+            os.chown(path, OTHER, OTHER)
+        elif path != file:
+            path.chmod(0o555)
+    if os.geteuid() != 0:
+        file.chmod(0o444)
+    script = f"from punchline.core.errors import entry_point\n@entry_point\ndef main():\n    {code}\nmain()"
+    done = subprocess.run(
+        [*without_rights, sys.executable, "-c", script],
+        cwd=tmp_path / "p",
+        env=os.environ | {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert words in done.stderr and SAID in done.stderr
