@@ -278,7 +278,8 @@ class Project(Answered):
         ]
         for name in self.selection.benchmarks:
             needs += [Need("unread answers", self.paths.unread(name), functools.partial(self.unread, name))]
-            needs += [self._items(name), Need("ranks", self.paths.ranks(name), functools.partial(self.ranks, name))]
+            needs += [self._items(name), self._requests(name)]
+            needs += [Need("ranks", self.paths.ranks(name), functools.partial(self.ranks, name))]
         needs += [
             Need("discrepancies", self.paths.discrepancies, self.discrepancies),
             Need("cost", self.paths.cost, self.cost),

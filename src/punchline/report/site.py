@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 import msgspec
+import pyarrow.parquet as pq
 
 from punchline import __version__
 from punchline.audit.compare import compare_somewhere, main_table
@@ -31,12 +35,13 @@ from punchline.report.tables import KINDS, Cell, Sheet, differences, read_sheet
 from punchline.stages.job import make
 
 HERE = Path(__file__).parent
+EXAMPLE = re.compile(r"([0-9a-f]{12}): ")  # an unread answer begins with its request
 OWN = "files.json"  # what the report consists of, by path from its root
 AGAIN = "Make it again: snakemake --cores all"
 PAIRS = 6  # up to so many models, each is compared with each
 UNREAD = (
     "How many answers were read, and what those say that were not: unexplained ones cast doubt on the reader."
-    " An example begins with its request: punchline show REQUEST."
+    " An example begins with its request, as punchline show takes it, and leads to its item."
 )
 COST = "What answers and verdicts have cost, by the cards' prices."
 RULES = "Cells that rule released and rule paper do not agree on."
@@ -213,7 +218,7 @@ class Site:
     def _overviews(self) -> None:
         """Answers that were not read, and what the run's other lists say."""
         where = self.project.paths
-        unread = [(name, UNREAD, *lines(where.unread(name), lambda line: not _read(line))) for name in self.sheets]
+        unread = [(name, UNREAD, *self._unread(name)) for name in self.sheets]
         self.page("unread.html", "sheet.html", "Answers that were not read", sheets=unread)
         lists = [("Cost", COST, *lines(where.cost)), ("Where the two rules differ", RULES, *lines(where.discrepancies))]
         lists += [
@@ -222,6 +227,19 @@ class Site:
             if Path(path := where.availability(name)).is_file()
         ]
         self.page("overview.html", "sheet.html", "Cost, availability, rules", sheets=lists)
+
+    def _unread(self, benchmark: str) -> tuple[list[str], list[list[Cell]]]:
+        """Lines of what was not read; an example leads to its item."""
+        columns, rows = lines(self.project.paths.unread(benchmark), lambda line: not _read(line))
+        asked = pq.read_table(self.project.paths.requests(benchmark), columns=["request_id", "item_id"])
+        items = {one["request_id"][:12]: one["item_id"] for one in asked.to_pylist()} if rows else {}
+
+        def linked(cell: Cell) -> Cell:
+            start = EXAMPLE.match(cell.text)
+            item = items.get(start[1]) if start else None
+            return cell if item is None else replace(cell, link=f"item.html#{benchmark}/{quote(item, safe='')}")
+
+        return columns, [[linked(cell) for cell in row] for row in rows]
 
     def _start(self) -> None:
         mains = {name: self.main(name) for name in self.sheets}
@@ -256,8 +274,8 @@ class Site:
 
 
 def _read(line: Mapping[str, str]) -> bool:
-    """Whether all of a task's answers were read, so that there is nothing to look at."""
-    return line.get("read") == line.get("answers") and line.get("truncated") in (None, "0")
+    """Whether all of a task's answers that are there were read, so that there is nothing to look at."""
+    return int(line["read"]) + int(line["missing"]) == int(line["answers"]) and line["truncated"] == "0"
 
 
 def lines(

@@ -25,7 +25,7 @@
         count[x > 4 ? (y > 4 ? "both" : "a") : y > 4 ? "b" : "neither"] += 1;
         if (Math.abs(x - y) > 4) apart.push([Math.abs(x - y), task, place, code, right[place]]);
       });
-      rows.push([task.replace("@default", ""), count.both, count.a, count.b, count.neither]);
+      if (Object.values(count).some(Boolean)) rows.push([task.replace("@default", ""), count.both, count.a, count.b, count.neither]);
     }
     const head = (texts) => node("thead", {}, node("tr", {}, ...texts.map((text) => node("th", { scope: "col" }, visible(text)))));
     document.getElementById("counts").replaceChildren(

@@ -80,17 +80,21 @@ function difference(gold, said) {
   return made;
 }
 
+// Places in a text count characters, as Python does; a script's own count splits those beyond 16 bits.
+const letters = (text) => Array.from(text);
+
 function said(answer) {
-  const text = answer.text || "";
+  const text = letters(answer.text || "");
+  const slice = (from, to) => visible(text.slice(from, to).join(""));
   if (answer.text === null) return node("p", { class: "quiet" }, `no answer: ${visible(answer.reason || answer.state)}`);
-  if (!text.trim()) return node("p", { class: "quiet" }, "an answer without a letter");
+  if (!answer.text.trim()) return node("p", { class: "quiet" }, "an answer without a letter");
   const begins = answer.thoughts < text.length ? answer.thoughts : 0;
   const [from, to] = answer.span && answer.span[0] >= begins ? answer.span : [begins, begins];
-  const body = node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(text.slice(begins, from)));
-  if (to > from) body.append(node("mark", {}, visible(text.slice(from, to))));
-  body.append(visible(text.slice(to)));
+  const body = node("p", { class: "said", dir: "auto", tabindex: "0" }, slice(begins, from));
+  if (to > from) body.append(node("mark", {}, slice(from, to)));
+  body.append(slice(to));
   const whole = answer.cut ? node("p", { class: "quiet" }, `… ${answer.cut.toLocaleString("en")} characters more: punchline show ${answer.request.slice(0, 12)}`) : null;
-  const thoughts = begins ? node("details", {}, node("summary", {}, "Thoughts"), node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(text.slice(0, begins)))) : null;
+  const thoughts = begins ? node("details", {}, node("summary", {}, "Thoughts"), node("p", { class: "said", dir: "auto", tabindex: "0" }, slice(0, begins))) : null;
   const reasoning = answer.reasoning ? node("details", {}, node("summary", {}, "Reasoning, as the server gave it"), node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(answer.reasoning))) : null;
   return node("div", {}, reasoning, thoughts, body, whole);
 }
@@ -99,7 +103,8 @@ function chip(grade) {
   const [look, word] = glance(grade.code);
   const values = Object.entries(grade.values).map(([name, value]) => `${name} ${value}`).join(", ");
   const told = grade.state !== "ok" ? grade.state : grade.scored ? word : "not in the denominator";
-  return node("span", { class: `chip ${look}`, title: values }, `${grade.rule}: ${visible(told)}`);
+  const looks = grade.state === "ok" && !grade.scored ? "none" : look;
+  return node("span", { class: `chip ${looks}`, title: values }, `${grade.rule}: ${visible(told)}`);
 }
 
 function tokens(answer) {
@@ -123,7 +128,7 @@ function answerBlock(benchmark, item, model, answer, own, tables) {
       node("span", { class: "quiet" }, ` ${tokens(answer)}`)),
     said(answer),
     read ? node("p", { class: "quiet" }, "read: ", node("code", {}, visible(read.parsed.join(" · ")))) : null,
-    spoken ? node("details", {}, node("summary", {}, "Word by word against the gold text"), difference(gold, answer.text.slice(answer.thoughts))) : null,
+    spoken ? node("details", {}, node("summary", {}, "Word by word against the gold text"), difference(gold, letters(answer.text).slice(answer.thoughts).join(""))) : null,
     ...heard.map((one) => node("details", {}, node("summary", {}, `${visible(one.hop)} said`), said(one),
       node("details", {}, node("summary", {}, "What it was asked"), node("p", { class: "said", tabindex: "0" }, visible(one.question))))),
     node("details", {}, node("summary", {}, "Where this comes from"), node("ul", {},
