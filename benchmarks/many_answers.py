@@ -3,9 +3,10 @@
     .venv/bin/python benchmarks/many_answers.py [100000 1000000]
 
 Requests of made-up comics, eight a comic, and their answers in PixelHumor's released form, which the engine holds in
-memory whole (row "engine"). Each row is a process of its own: "infer" asks all and writes journal and snapshot,
-"again" finds nothing to ask and writes the snapshot, "gather" takes over the journals of four shards, "compact"
-rewrites a journal that holds each answer twice. Seconds are CPU seconds; megabytes the peak of a process's RSS.
+memory whole (row "engine"). Each row is a process of its own: "infer" asks all and writes journal and snapshot, "open"
+opens the journal, "again" finds nothing to ask and writes the snapshot, "gather" takes over the journals of four
+shards, "compact" rewrites a journal that holds each answer twice. Seconds are CPU seconds; megabytes the peak of a
+process's RSS.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from punchline.benchmarks.pixelhumor.replay import TASK_OF  # noqa: E402
 from punchline.core import engine as engines  # noqa: E402
-from punchline.core.journal import compact  # noqa: E402
+from punchline.core.journal import Journal, compact  # noqa: E402
 from punchline.core.records import Message, ModelCard, Request, Sampling, Text  # noqa: E402
 from punchline.core.storage import Stored, write_table  # noqa: E402
 from punchline.stages.infer import infer  # noqa: E402
@@ -33,7 +34,7 @@ from punchline.stages.infer import infer  # noqa: E402
 FIELDS = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", *TASK_OF)
 PROMPT = "You see a comic of several panels. Read it and answer in one word or in one sentence. " * 6
 SAID = "The second panel turns the first one round: "
-STEPS = ("engine", "infer", "again", "gather", "compact")
+STEPS = ("engine", "infer", "open", "again", "gather", "compact")
 JOURNAL, SNAPSHOT = Path("journal.jsonl"), "snapshot.parquet"
 SHARDS = [Path(f"shard{number}.jsonl") for number in range(4)]
 
@@ -70,6 +71,9 @@ def step(name: str) -> None:
     began = time.process_time()
     if name == "engine":
         assert sum(response.state == "ok" for response in engine.answer(stored, {}, key)) == len(stored)
+    elif name == "open":
+        with Journal(JOURNAL) as journal:
+            assert len(journal) == len(stored)
     elif name == "compact":
         before, after = compact(JOURNAL)
         assert before == 2 * after

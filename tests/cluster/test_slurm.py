@@ -174,3 +174,54 @@ def test_dvc_repro_is_the_same_graph(
     assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
     assert "Data and pipelines are up to date" in project.dvc("repro")
     assert os.environ.get("SNAKEMAKE_PROFILE") is None
+
+
+SHARDS = "data/responses/pixelhumor/shards/slow"
+
+
+def of_shard(project: Project, shard: int) -> int:
+    path = project.path / SHARDS / f"{shard}.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def test_four_shards_one_of_them_cancelled(project: Project) -> None:
+    (project.path / JOURNAL).unlink(missing_ok=True)
+    for view in (project.path / JOURNAL).parent.glob("slow.parquet*"):
+        view.unlink()
+    (project.path / "config/model/slow.yaml").write_text(f"{SLOW}shards: 4\n")
+    select(project, "slow")
+    git(project, "commit", "-qam", "shards")
+    said_by = project.path.parent / "said_shards"
+    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE]
+    with said_by.open("w") as out:
+        run = subprocess.Popen(
+            command, cwd=project.path, env=project.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
+        )
+        try:
+            while of_shard(project, 2) < 2:
+                assert run.poll() is None, said_by.read_text()
+                time.sleep(0.1)
+            queue = subprocess.run(["squeue", "-h", "-o", "%i %T %k"], capture_output=True, text=True, check=True)
+            running = re.findall(r"^(\d+) RUNNING \S*infer_shard\S*slow\S*2$", queue.stdout, re.MULTILINE)
+            assert len(running) == 1, queue.stdout
+            subprocess.run(["scancel", *running], check=True)
+            assert run.wait(timeout=1200) == 0, said_by.read_text()
+        finally:
+            if run.poll() is None:
+                run.terminate()
+                run.wait(timeout=60)
+    said = said_by.read_text()
+    assert said.count("Trying to restart job") == 1
+    known = asked_of_slurm(said)
+    names = {name for name in known if "slow" in name}
+    assert names == {"infer/slow", *(f"infer_shard/slow_{shard}" for shard in (1, 2, 3, 4))}
+    models = {name: "gres:gpu:1" in about for name, about in known.items() if name in names and about}  # SLURM forgets
+    assert {name: gpu for name, gpu in models.items() if gpu != name.startswith("infer_shard")} == {}, (
+        "those that ask have a GPU, who gathers has none"
+    )
+    requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
+    lines = (project.path / JOURNAL).read_bytes().splitlines()
+    answers = [msgspec.json.decode(line, type=Line).record for line in lines]
+    assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
+    assert not list((project.path / SHARDS).glob("*.jsonl"))
+    assert project.audit(TABLE)["verdict"] == "equal"

@@ -96,6 +96,11 @@ def test_compact_and_merge(small: Project, tmp_path: Path) -> None:
     assert f"{JOURNAL}: 8 answers more" in said and small.audit(TABLE)["root"] == root
     assert "0 answers taken over" in small.punchline("merge", str(other.parent))
     assert "no journals in it" in small.punchline("merge", str(tmp_path / "nowhere"), fails=True)
+    (small.path / CARD).write_text((small.path / CARD).read_text() + "shards: 3\n")
+    (small.path / JOURNAL).unlink()
+    rows = [line.split() for line in small.punchline("plan").splitlines()]  # of config/run.yaml
+    header, planned = (next(row for row in rows if word in row) for word in ("to_ask", "label-order"))
+    assert planned[header.index("jobs")] == "3"
     (small.path / "data/responses/pixelhumor/random.parquet").unlink()
     assert "the run default rests on is not known" in small.punchline("compact", "--orphans", fails=True)
 
