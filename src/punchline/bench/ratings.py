@@ -110,18 +110,23 @@ class Explanation(NamedTuple):
     text: str
 
 
+def for_spreadsheet(text: str) -> str:
+    """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
 def blinded(explanations: Sequence[Explanation], seed: int) -> tuple[str, str]:
     """A rating sheet without any source's name, and its key, as CSV: rows in an order drawn with the seed.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe before it.
+    Texts are `for_spreadsheet`.
     """
     order = sorted(explanations)
     random.Random(seed).shuffle(order)
     sheet = []
     key = []
     for number, one in enumerate(order, start=1):
-        text = f"'{one.text}" if one.text.startswith(_FORMULA) else one.text
-        sheet.append(dict(zip(SHEET, (number, one.item_id, one.image, text, ""), strict=True)))
+        shown = (number, one.item_id, one.image, for_spreadsheet(one.text), "")
+        sheet.append(dict(zip(SHEET, shown, strict=True)))
         key.append(dict(zip(KEY, (number, one.item_id, one.source), strict=True)))
     return csv_text(SHEET, sheet), csv_text(KEY, key)
 

@@ -329,6 +329,12 @@ def shown(name: str) -> Any:
     return _facet(name, "shown")
 
 
+def studies(name: str) -> Mapping[str, Any]:
+    """What people are asked about a benchmark's answers (Study of punchline.bench.study), by name."""
+    module = _facet(name, "studies")
+    return {} if module is None else cast("Mapping[str, Any]", module.STUDIES)
+
+
 def released_formats() -> list[str]:
     """The benchmarks whose released answers can be read."""
     return [name for name in names() if released_format(name) is not None]

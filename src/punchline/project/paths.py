@@ -18,6 +18,7 @@ MODELS_LOCK = "data/locks/models.lock.csv"
 RAW = "data/raw"
 IMAGES = "data/images"
 JOURNALS = "data/responses"
+VOTES = "data/ratings"
 BATCHES = f"{JOURNALS}/batches"  # of the openai engine: what is under way at a provider
 SHARDS = "shards"  # folder of journals of several jobs that ask one model
 MODELS = "data/models"
@@ -72,6 +73,11 @@ def journals(benchmark: str, model: str) -> list[str]:
     """A model's journal, and those of its shards that are there."""
     beside = Path(folder_of(shard_journal(benchmark, model, ""))).glob("*.jsonl")
     return [journal(benchmark, model), *sorted(path.as_posix() for path in beside)]
+
+
+def votes(benchmark: str, name: str) -> str:
+    """A study of people's: its sheet, its raters and their votes."""
+    return f"{VOTES}/{benchmark}/{name}.sqlite"
 
 
 def hop_journal(benchmark: str, hop: str, stem: str) -> str:

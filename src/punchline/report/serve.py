@@ -63,7 +63,9 @@ def application(project: Project) -> Starlette:
     )
 
 
-def listen(host: str, port: int | None) -> socket.socket:
+def listen(
+    host: str, port: int | None, way_out: str = "Name another: --port N; without it a free one is taken"
+) -> socket.socket:
     """A socket on the port, or, where none is given and the usual one is taken, on a free one.
 
     Raises PunchlineError for a port that cannot be had.
@@ -79,7 +81,7 @@ def listen(host: str, port: int | None) -> socket.socket:
             listening.close()
             raise PunchlineError(
                 f"port {wanted} of {host} cannot be had: {getattr(error, 'strerror', None) or error}",
-                way_out="Name another: --port N; without it a free one is taken",
+                way_out=way_out,
             ) from error
         listening.listen(64)  # from now on nobody is refused
         return listening

@@ -1,0 +1,37 @@
+"""What people are asked about explanations of PixelHumor's comics: sections 5.3 and 5.4, appendix C."""
+
+from __future__ import annotations
+
+from punchline.bench.study import BEST, Question, Study
+
+_COMICS = "Some comics are dark or sarcastic. Leave out whatever you would rather not look at: go on to the next."
+
+STUDIES = {
+    "relevance": Study(
+        title="Does the explanation fit the comic?",
+        feeds=("table5", "table6", "figure3"),
+        tasks={"Q6": ""},
+        questions={"": (Question("", "The explanation says what is funny about this comic."),)},
+        intro=(
+            "You see a comic and one explanation of its humour. Say how far you agree that the explanation is right: "
+            "from 1, strongly disagree, to 7, strongly agree.",
+            "In your reasons name the words of the explanation that are right or wrong, what it leaves out, and what "
+            "it has understood between the lines.",
+            _COMICS,
+        ),
+        options=(
+            ("1", "strongly disagree"),
+            *((str(value), "") for value in range(2, 7)),
+            ("7", "strongly agree"),
+        ),
+        note="Your reasons",
+    ),
+    "preference": Study(
+        title="Which explanation is the best?",
+        feeds=("table7",),
+        tasks={"Q6": ""},
+        questions={"": (Question(BEST, "The best explanation of what is funny about this comic:"),)},
+        intro=("You see a comic and several explanations of its humour. Choose the best one.", _COMICS),
+        level="nominal",
+    ),
+}

@@ -1,0 +1,163 @@
+"""`punchline rate`: pages on which people rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from punchline.cli.base import RUN, app, as_table, given
+from punchline.core.errors import PunchlineError, nearest
+from punchline.project.paths import DEFAULT_RUN, VOTES, Paths
+from punchline.project.paths import votes as votes_file
+from punchline.project.runs import made_with
+
+if TYPE_CHECKING:
+    from punchline.people.votes import Votes
+
+rate = typer.Typer(no_args_is_help=True, help="Pages on which people rate: new, links, serve, status, export.")
+app.add_typer(rate, name="rate")
+
+PORT = 8643
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="As `rate new` named it")]
+Host = Annotated[str, typer.Option(help="This machine's address in the local network; 0.0.0.0: all of them")]
+Port = Annotated[int, typer.Option(min=1, max=65535)]
+
+
+def _votes(name: str) -> Votes:
+    """A study by benchmark/name, or by its name alone. Raises PunchlineError."""
+    from punchline.people.votes import Votes
+
+    there = {path.relative_to(VOTES).with_suffix("").as_posix(): path for path in Path(VOTES).glob("*/*.sqlite")}
+    of = [full for full in there if name in (full, full.partition("/")[2])]
+    if len(of) != 1:
+        raise PunchlineError(f"no study {name!r} has been made", way_out=nearest(name, there))
+    return Votes(there[of[0]])
+
+
+def _say_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    print("One link a rater. It is shown only now, and whoever has it votes as that rater:")
+    for rater in raters:
+        print(f"  {rater}  {address}/r/{votes.new_secret(rater)}")
+
+
+@rate.command()
+def new(
+    study: Annotated[str, typer.Argument(help="Which one, as docs/ratings.md lists them: pixelhumor/relevance")],
+    raters: Annotated[int, typer.Option(min=1, max=1000, help="How many people rate")],
+    seed: Annotated[int, typer.Option(help="Of what is drawn: items, who rates what, orders")] = 0,
+    overlap: Annotated[int | None, typer.Option(help="Raters of the same text; else as the paper had them")] = None,
+    items: Annotated[int | None, typer.Option(min=1, help="Items to draw; else all")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Whose answers; else those of all the run's models")] = None,
+    texts: Annotated[
+        Path | None, typer.Option(parser=given, help="CSV of texts that people wrote: item_id, source, text")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Of the study, else the declaration's")] = None,
+    host: Host = "127.0.0.1",
+    port: Port = PORT,
+    run: RUN = DEFAULT_RUN,
+) -> None:
+    """Draw up a study of a run's answers, and say each rater's link."""
+    from punchline.people.drawing import declared, draw_up
+    from punchline.people.votes import Votes
+
+    benchmark, declaration, _ = declared(study)
+    called = declaration if name is None else name
+    if not called.replace("-", "").replace("_", "").isalnum():
+        raise PunchlineError(f"{called!r} is no name", way_out="Take letters, digits, - and _")
+    if texts is not None and not texts.is_file():
+        raise PunchlineError("no such file", file=texts)
+    sheet, seats = draw_up(
+        Paths(run=run),
+        study,
+        model or made_with(run).models,
+        raters=raters,
+        seed=seed,
+        overlap=overlap,
+        items=items,
+        texts=(str(texts), texts.read_bytes()) if texts is not None else None,
+    )
+    votes = Votes.make(votes_file(benchmark, called), sheet, seats)
+    kinds = [unit.kind for unit in sheet.units]
+    most = max(len(own) for own in seats.values())
+    print(f"{votes.path}: {kinds.count('counts'):,} pages to rate, up to {most:,} a rater, sheet {votes.version}")
+    if "practice" not in kinds:
+        print("No item is left over to practise on: for that draw fewer, --items")
+    _say_links(votes, list(seats), host, port)
+    print(f"Serve them: punchline rate serve {benchmark}/{called}")
+
+
+@rate.command()
+def links(
+    study: StudyName,
+    raters: Annotated[list[str] | None, typer.Argument(help="Whose; else everybody's")] = None,
+    host: Host = "127.0.0.1",
+    port: Port = PORT,
+) -> None:
+    """New links in place of lost ones; those of before open nothing more, votes stay."""
+    votes = _votes(study)
+    there = votes.raters()
+    for rater in raters or ():
+        if rater not in there:
+            raise PunchlineError(f"no rater {rater!r}", way_out=nearest(rater, there))
+    _say_links(votes, raters or there, host, port)
+
+
+@rate.command()
+def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> None:
+    """Serve a study to its raters until Ctrl-C: on this machine or, with --host, in the local network."""
+    from punchline.people import pages
+    from punchline.report.serve import listen
+    from punchline.report.serve import serve as listen_on
+
+    votes = _votes(study)
+    hosts = ["*"] if host in ("0.0.0.0", "::") else [host, "127.0.0.1", "localhost"]
+    served = pages.application(votes, hosts)
+    listening = listen(host, port, "End what has it, or name another: --port N, and make links with it: rate links")
+    print(f"{votes.path}: votes go into it; http://{host}:{port} with each rater's link (Ctrl-C ends it)", flush=True)
+    listen_on(served, listening)
+
+
+@rate.command()
+def status(study: StudyName) -> None:
+    """Who has rated how much, and how far raters agree."""
+    from punchline.people import outcome
+
+    votes = _votes(study)
+    done = outcome.progress(votes)
+    rows = [(p.rater, f"{p.rated} of {p.of}", f"{p.passed} of {p.checks}", p.last or "-") for p in done]
+    print(f"{votes.path}: {votes.sheet.title} Sheet {votes.version}\n")
+    print(as_table(rows, ("rater", "rated", "checks passed", "last vote")))
+    agreed = [
+        (
+            " ".join(part for part in (a.task, a.aspect) if part) or "-",
+            a.level,
+            a.units,
+            "-" if a.alpha is None else f"{a.alpha:.3f}",
+            "-" if a.lo is None else f"{a.lo:.3f} to {a.hi:.3f}",
+        )
+        for a in outcome.agreement(votes)
+    ]
+    print("\n" + as_table(agreed, ("question", "level", "rated by several", "Krippendorff's alpha", "95 %")))
+
+
+@rate.command()
+def export(
+    study: StudyName,
+    out: Annotated[Path | None, typer.Option(parser=given, help="Else where the tables look for it")] = None,
+) -> None:
+    """Write the votes, under their sources' names, into the file that the tables read."""
+    from punchline.people import outcome
+
+    votes = _votes(study)
+    out = out or outcome.target(votes)
+    rows, kept = outcome.export(votes, out)
+    beside = f"; {kept:,} rows that were there stay" if kept else ""
+    print(f"{out}: {rows:,} rows of sheet {votes.version}{beside}")
+    failed = [p.rater for p in outcome.progress(votes) if p.passed < p.checks]
+    if failed:
+        print(f"Raters {', '.join(failed)} did not pass every attention check; their votes are in it")
+    tables = ", ".join(f"{votes.sheet.benchmark}/{table}" for table in outcome.study_of(votes).feeds)
+    print(f"Tables that read it: {tables}")

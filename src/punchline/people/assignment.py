@@ -1,0 +1,60 @@
+"""Who rates what, in which order: balanced, overlapping, the same for the same seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def chosen(sources: Mapping[str, str], count: int, seed: int) -> list[str]:
+    """`count` item ids drawn from {item id: its source}, of every source as many as of any other where there are."""
+    by_source: dict[str, list[str]] = {}
+    for item_id in sorted(sources):
+        by_source.setdefault(sources[item_id], []).append(item_id)
+    draw = random.Random(f"items/{seed}")
+    queues = [draw.sample(items, len(items)) for _, items in sorted(by_source.items())]
+    found: list[str] = []
+    while len(found) < count and any(queues):
+        found += [queue.pop() for queue in queues if queue]
+    return found[:count]
+
+
+def assigned(groups: Sequence[str], raters: int, overlap: int, seed: int) -> list[list[int]]:
+    """For each rater the indices of the units that they rate, in an order of their own.
+
+    `groups`: of each unit what it is to be balanced by (whose text it is). Every unit has `overlap` different raters,
+    raters differ by at most 1 in their number of units and by at most 2 in those of one group, and who meets whom on a
+    unit is drawn.
+    """
+    draw = random.Random(f"raters/{seed}")
+    order = list(range(len(groups)))
+    draw.shuffle(order)
+    order.sort(key=lambda unit: groups[unit])
+    own: list[list[int]] = [[] for _ in range(raters)]
+    for unit in order:
+        for rater in sorted(range(raters), key=lambda rater: (len(own[rater]), draw.random()))[:overlap]:
+            own[rater].append(unit)
+    for units in own:
+        draw.shuffle(units)
+    return own
+
+
+def with_checks(units: Sequence[T], checks: Sequence[T], rater: str, seed: int) -> list[T]:
+    """A rater's units with attention checks among them: one at a drawn place of each of as many equal stretches."""
+    draw = random.Random(f"checks/{rater}/{seed}")
+    found: list[T] = []
+    for number, check in enumerate(checks):
+        stretch = list(units[number * len(units) // len(checks) : (number + 1) * len(units) // len(checks)])
+        stretch.insert(draw.randint(0, len(stretch)), check)
+        found += stretch
+    return found if checks else list(units)
+
+
+def shown_order(texts: int, rater: str, unit: int, seed: int) -> list[int]:
+    """The order in which a rater sees several texts of a unit."""
+    order = list(range(texts))
+    random.Random(f"texts/{rater}/{unit}/{seed}").shuffle(order)
+    return order

@@ -1,0 +1,180 @@
+"""A study drawn up: what of a run's answers is shown to whom."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from punchline.bench.study import Study
+from punchline.core.benchmark import names, studies
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import Gold, Item
+from punchline.core.storage import parse_csv, read_records
+from punchline.people.assignment import assigned, chosen, with_checks
+from punchline.people.sheet import explanations
+from punchline.people.votes import Ask, Sheet, Shown, Unit
+from punchline.project.paths import Paths
+
+CHECK = "This is no answer but a check that you read along: choose {} here."
+TEXTS = ("item_id", "source", "text")  # of a file of texts that people wrote
+
+Texts = dict[tuple[str, str, str], str]  # by item, task and source
+
+
+def declared(name: str) -> tuple[str, str, Study]:
+    """(benchmark, name, declaration) of a study: `pixelhumor/relevance`, or `relevance`. Raises PunchlineError."""
+    known = {f"{benchmark}/{study}": (benchmark, study) for benchmark in names() for study in studies(benchmark)}
+    of = [full for full in known if name in (full, known[full][1])]
+    if len(of) != 1:
+        raise PunchlineError(f"no study {name!r}", way_out=nearest(name, known))
+    benchmark, study = known[of[0]]
+    return benchmark, study, studies(benchmark)[study]
+
+
+def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) -> Texts:
+    """What models have answered in a run now, as raters read it; an answer that says nothing is left out."""
+    found: Texts = {}
+    for task, called in study.tasks.items() if models else ():
+        for one in explanations(where, benchmark, task, models):
+            if text := (study.reading(one.text) or "").strip():
+                found[one.item_id, called, one.source] = text
+    return found
+
+
+def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) -> Texts:
+    """Texts that people wrote: a CSV with item_id, source and text, and task where the study has several."""
+    found: Texts = {}
+    for line, cells in parse_csv(content, TEXTS, file=file):
+        item_id, source, text = (cells[name].strip() for name in TEXTS)
+        task = cells.get("task", "").strip()
+
+        def wrong(what: str, field: str, way_out: str, line: int = line, record: str = item_id) -> PunchlineError:
+            return PunchlineError(what, file=file, line=line, record=record, field=field, way_out=way_out)
+
+        if item_id not in items:
+            raise wrong("no such item", "item_id", "Check the id")
+        if task not in study.questions:
+            raise wrong(f"unknown task {task!r}", "task", nearest(task, study.questions))
+        if not source or not text:
+            raise wrong("the cell is empty", "text" if source else "source", "Say who wrote it, and what")
+        if (item_id, task, source) in found:
+            raise wrong("a second text by the same source", "source", "Keep one of the two")
+        found[item_id, task, source] = text
+    return found
+
+
+def _units(study: Study, texts: Texts, items: Mapping[str, Item], golds: Mapping[str, Gold]) -> list[Unit]:
+    """What can be rated: a unit a text, or an item where the best of its texts is chosen."""
+    groups: dict[tuple[str, ...], list[Shown]] = {}
+    for (item_id, task, source), text in sorted(texts.items()):
+        key = (item_id, task) if study.best else (item_id, task, source)
+        groups.setdefault(key, []).append(Shown(source=source, text=text))
+    made = []
+    for (item_id, task, *_), shown in groups.items():
+        item = items[item_id]
+        pictures = item.images if study.picture else ()
+        if (study.picture and not pictures) or (study.best and len(shown) < 2):
+            continue
+        context = [(name, str(item.fields.get(name, ""))) for name in study.fields]
+        context += [(name, str(golds[item_id].values[name])) for name in study.gold]
+        path, sha256 = (pictures[0].path, pictures[0].sha256) if pictures else ("", "")
+        made.append(
+            Unit(item_id=item_id, task=task, texts=tuple(shown), context=tuple(context), picture=path, sha256=sha256)
+        )
+    return made
+
+
+def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
+    """An attention check in the clothes of a unit."""
+    if study.best:
+        place = draw.randrange(len(unit.texts))
+        texts = [Shown(source="", text=shown.text) for shown in unit.texts]
+        texts[place] = Shown(source="", text=CHECK.format("this text"))
+        right = str(place)
+    else:
+        right = draw.choice(study.options)[0]
+        texts = [Shown(source="", text=CHECK.format(right))]
+    return replace(unit, texts=tuple(texts), kind="check", right=right)
+
+
+def _there(units: Sequence[Unit]) -> None:
+    for picture in sorted({unit.picture for unit in units if unit.picture}):
+        if not Path(picture).is_file():
+            raise PunchlineError("the picture is not there", file=picture, way_out="Run the target `prepare`")
+
+
+def draw_up(
+    where: Paths,
+    name: str,
+    models: Sequence[str],
+    *,
+    raters: int,
+    seed: int,
+    overlap: int | None = None,
+    items: int | None = None,
+    texts: tuple[str, bytes] | None = None,
+) -> tuple[Sheet, dict[str, list[int]]]:
+    """(sheet, units by rater) of a study of a run's answers, and of `texts`: (name, content) of a file of people's.
+
+    Items are drawn, of each source as many as of any other; the practice items are others than those that count.
+    Raises PunchlineError where there is nothing to rate, for fewer raters than a text is to have, and for a picture
+    that is not there.
+    """
+    benchmark, study_name, study = declared(name)
+    overlap = min(study.overlap, raters) if overlap is None else overlap
+    if not 1 <= overlap <= raters:
+        raise PunchlineError(
+            f"{overlap} raters a text of {raters} raters", way_out=f"--overlap goes from 1 to --raters, {raters}"
+        )
+    if not Path(where.items(benchmark)).is_file():
+        raise PunchlineError("no item is prepared", file=where.items(benchmark), way_out="Run the target `responses`")
+    all_items = {item.item_id: item for item in read_records(where.items(benchmark), Item)}
+    golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold else {}
+    found = answered(where, benchmark, study, models)
+    if texts is not None:
+        found |= written(texts[1], texts[0], study, all_items)
+    ratable = _units(study, found, all_items, golds)
+    if not ratable:
+        what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
+        way_out = "Run the target `responses` with models that look at pictures, or name more models: --model"
+        raise PunchlineError(what + (" and a picture" if study.picture else ""), way_out=way_out)
+    sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
+    drawn = chosen(sources, len(sources), seed)
+    count = min(items or len(drawn), len(drawn))
+    counted, spare = set(drawn[:count]), drawn[count : count + study.practice]
+    units = [unit for unit in ratable if unit.item_id in counted]
+    draw = random.Random(f"study/{seed}")
+    practice = [
+        replace(draw.choice([unit for unit in ratable if unit.item_id == item_id]), kind="practice")
+        for item_id in spare
+    ]
+    groups = [f"{unit.task}/{'' if study.best else unit.texts[0].source}" for unit in units]
+    own = assigned(groups, raters, overlap, seed)
+    checks = [max(1, len(mine) // study.check_every) if mine else 0 for mine in own]
+    checking = [_check(draw.choice(units), study, draw) for _ in range(max(checks))]
+    first_check = len(units) + len(practice)
+    called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]
+    seats = {}
+    for rater, mine, n in zip(called, own, checks, strict=True):
+        among = with_checks(mine, range(first_check, first_check + n), rater, seed)
+        seats[rater] = [*range(len(units), first_check), *among]
+    sheet = Sheet(
+        benchmark=benchmark,
+        study=study_name,
+        run=where.run,
+        models=tuple(models),
+        seed=seed,
+        title=study.title,
+        intro=study.intro,
+        options=study.options,
+        questions={
+            task: tuple(Ask(aspect=q.aspect, ask=q.ask) for q in asks) for task, asks in study.questions.items()
+        },
+        note=study.note,
+        units=(*units, *practice, *checking),
+    )
+    _there(sheet.units)
+    return sheet, seats

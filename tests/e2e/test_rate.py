@@ -1,0 +1,123 @@
+"""People's votes, from `punchline rate new` through a real browser to a table that is audited."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("browser")]
+CONFIG = "benchmarks=[pixelhumor] limit=6 models=[reading-order,hal-9000,deep-thought]"
+SAID = {
+    "hal-9000": "The second panel turns the first around. <script>document.title = 'run'</script>",
+    "deep-thought": "<think>deep-thought speaking</think>An absurd twist; " + "nobody expects it " * 40,
+}
+
+
+def replayed(project: Project) -> None:
+    """Two models with answers to question 6 of the demo comics."""
+    comics = [row["comic_id"] for row in rows(project.path / "data/raw/demo/pixelhumor/objective_label.csv")]
+    (project.path / "data/replay").mkdir(exist_ok=True)
+    for model, text in SAID.items():
+        answers = {comic: {"Q6": text} for comic in comics}
+        (project.path / f"data/replay/{model}.json").write_text(json.dumps(answers))
+        card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{model}.json\n"
+        (project.path / f"config/model/{model}.yaml").write_text(card)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def rate_all(page: Page, link: str, own: str) -> int:
+    """One rater, by keyboard alone; how many pages."""
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    origin = link.split("/r/")[0]
+    page.on("request", lambda request: None if request.url.startswith(origin) else wrong.append(request.url))
+    page.goto(link)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/items/1")
+    pages = 0
+    while (here := page.url) != f"{origin}/":
+        assert page.locator("img").evaluate("image => image.complete && image.naturalWidth > 100")
+        shown = page.locator("blockquote").inner_text()
+        check = re.search(r"choose (\d) here", shown)
+        page.keyboard.press(check[1] if check else own)
+        assert page.locator("input:checked").count() == 1
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url, here=here: url != here)
+        page.wait_for_load_state()
+        pages += 1
+    assert page.get_by_text("Thank you").count() == 1
+    assert wrong == []
+    return pages
+
+
+def looks_well(browser: Browser, link: str) -> None:
+    """Start and item pages, wide and narrow, light and dark: axe finds no violation, none is wider than the window."""
+    for scheme, width in (("light", 390), ("dark", 1280)):
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+        page = context.new_page()
+        for address in (link, link.split("/r/")[0] + "/items/1"):
+            page.goto(address)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
+        context.close()
+
+
+def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> None:
+    project = small
+    replayed(project)
+    project.snakemake("responses", config=CONFIG)
+    said = project.punchline(
+        "rate", "new", "relevance", "--raters", "2", "--seed", "3", "--items", "4", "--port", "8677"
+    )
+    links = re.findall(r"http://\S+", said)
+    serving = [sys.executable, "-m", "punchline.cli", "rate", "serve", "relevance", "--port", "8677"]
+    served = subprocess.Popen(serving, cwd=project.path, env=project.environment, stdout=subprocess.PIPE, text=True)
+    assert served.stdout is not None
+    try:
+        assert "votes go into it" in served.stdout.readline()
+        looks_well(browser, links[0])
+        for link, own in zip(links, "35", strict=True):
+            context = browser.new_context(viewport={"width": 390, "height": 800})
+            assert rate_all(context.new_page(), link, own) == 2 + 8 + 1  # practice, two texts of four comics, a check
+            context.close()
+    finally:
+        served.kill()
+        served.communicate()
+    status = project.punchline("rate", "status", "relevance")
+    assert status.count("8 of 8") == 2
+    assert status.count("1 of 1") == 2
+    assert "interval" in status
+
+    project.punchline("rate", "export", "relevance")
+    exported = rows(project.path / "config/pixelhumor/ratings.csv")
+    assert sorted((row["rater"], row["score"]) for row in exported) == [("1", "3")] * 8 + [("2", "5")] * 8
+    table = "results/pixelhumor/table5.csv"
+    project.snakemake(table, "results/pixelhumor/table6.csv", config=CONFIG)
+    votes = defaultdict(list)
+    for row in exported:
+        votes[row["source"]].append(float(row["score"]))
+    built = {row["model"]: row for row in rows(project.path / table) if row["kind"] == "human"}
+    measured = {name: float(built[name]["mean"]) for name in SAID}
+    assert measured == {name: mean(scores) for name, scores in votes.items()} == dict.fromkeys(SAID, 4.0)
+    assert project.audit(table)["verdict"] == "equal"
+
+    ratings = project.path / "config/pixelhumor/ratings.csv"
+    ratings.write_text(ratings.read_text().replace(",3,", ",4,", 1))  # one vote is another
+    assert project.audit(table)["verdict"] != "equal"
