@@ -1,3 +1,14 @@
 """Punchline: evaluate large multimodal models on humour and comics, and show where every number comes from."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 __version__ = "0.1.0"
+
+
+def open(root: Any = ".", run: str = "default") -> Any:
+    """A run of the project in the folder `root`, as pandas frames: a `punchline.api.Run`. Raises PunchlineError."""
+    # By name: no result rests on it, as on code that a result's own code imports (project/code.py).
+    return importlib.import_module("punchline.api").Run(root, run)

@@ -15,9 +15,9 @@ from tabulate import tabulate
 
 import punchline
 from punchline.core import benchmark as benchmarks
-from punchline.core.errors import PunchlineError, nearest
-from punchline.project.paths import DEFAULT_RUN, RUNS, Paths
-from punchline.project.runs import made_with
+from punchline.core.errors import PunchlineError
+from punchline.project.paths import DEFAULT_RUN, Paths
+from punchline.project.runs import find_root, run_of, table_named
 from punchline.project.selection import stems
 
 HELP = "`punchline`: audit, compare, restore, and what there is."
@@ -27,22 +27,18 @@ _here = [Path()]  # where the user is: paths of the command line start there
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=HELP)
 
 
-def find_root(start: Path) -> Path:
-    """The project that a folder lies in. Raises PunchlineError."""
-    for folder in (start, *start.parents):
-        if (folder / "Snakefile").is_file() and (folder / "config" / "run.yaml").is_file():
-            return folder
-    raise PunchlineError(f"no Snakefile in {start} or above it", way_out="Go to the project, or name its root: --root")
-
-
 def version(asked: bool) -> None:
     if asked:
         print(f"punchline {punchline.__version__}")
         raise typer.Exit
 
 
+ANYWHERE = ("init", "audit")  # commands that work without a project; an audit, on a published folder
+
+
 @app.callback()
 def root(
+    context: typer.Context,
     root: Annotated[Path | None, typer.Option(help="The project's root; else the one above this folder")] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=version, is_eager=True, help="Say it and exit")
@@ -50,7 +46,11 @@ def root(
 ) -> None:
     """Commands work from any folder of the project."""
     _here[:] = [Path.cwd()]
-    os.chdir(find_root(root.resolve() if root is not None else Path.cwd()))
+    try:
+        os.chdir(find_root(root.resolve() if root is not None else Path.cwd()))
+    except PunchlineError:
+        if root is not None or context.invoked_subcommand not in ANYWHERE:
+            raise
 
 
 def given(path: str | Path) -> Path:
@@ -110,28 +110,10 @@ def as_table(rows: Sequence[Sequence[Any]], headers: Sequence[str], widths: Sequ
     return tabulate(rows, headers, tablefmt="plain", disable_numparse=True, maxcolwidths=widths)
 
 
-def run_of(name: str) -> str:
-    """The named run that a path lies in; "" for another path or a name."""
-    parts, folder = Path(name).parts, Path(RUNS[1]).parts
-    return parts[len(folder)] if parts[: len(folder)] == folder and len(parts) > len(folder) else ""
-
-
 def table_path(name: str, run: str = DEFAULT_RUN) -> str:
     """The CSV of a table that is named by path or by name. Of several tables of one name, the run's own benchmark's."""
-    run = run_of(name) or run
-    where, chosen = Paths(run=run), made_with(run).benchmarks
-    paths = {where.table(t.file): (b, t.name) for b in benchmarks.names() for t in benchmarks.load(b).TABLES.values()}
-    for path in (Path(name), given(name)):
-        if path.as_posix() in paths:
-            return path.as_posix()
-    of = [target for target, (benchmark, table) in paths.items() if name in (table, f"{benchmark}/{table}")]
-    if len(of) > 1:
-        of = [target for target in of if paths[target][0] in chosen] or of
-    if len(of) > 1:
-        raise PunchlineError(f"several benchmarks have a {name}", way_out=f"Say which: {', '.join(of)}")
-    if of:
-        return of[0]
-    raise PunchlineError(f"no table {name!r}", way_out=nearest(name, [*paths, *(t for _, t in paths.values())]))
+    benchmark, table = table_named(name, run, given(name))
+    return Paths(run=run_of(name) or run).table(benchmarks.load(benchmark).TABLES[table].file)
 
 
 def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:

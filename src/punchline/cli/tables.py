@@ -20,7 +20,6 @@ from punchline.cli.base import (
     as_table,
     overrides,
     overview_path,
-    run_of,
     table_names,
     table_path,
 )
@@ -31,7 +30,7 @@ from punchline.core.storage import write_bytes
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
-from punchline.project.runs import made_with, nothing_scored
+from punchline.project.runs import made_with, nothing_scored, run_of
 from punchline.project.selection import read_selection
 
 STRICT = Annotated[bool, typer.Option("--strict", help="Status 1 for a table without one scored item")]

@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
+from punchline.core import benchmark as benchmarks
+from punchline.core.errors import PunchlineError, nearest
 from punchline.core.storage import parse_csv
-from punchline.project.paths import DEFAULT_RUN, RUNS
+from punchline.project.paths import DEFAULT_RUN, RUNS, Paths
 from punchline.project.selection import Chosen, Selection, read_chosen, read_selection
 
 
@@ -63,3 +65,41 @@ def runs() -> dict[str, Chosen]:
     names = [DEFAULT_RUN, *sorted(path.name for path in Path(RUNS[1]).glob("*") if path.is_dir())]
     found = {name: read_chosen(name) for name in names}
     return {name: chosen for name, chosen in found.items() if chosen is not None}
+
+
+def find_root(start: Path) -> Path:
+    """The project that a folder lies in. Raises PunchlineError."""
+    for folder in (start, *start.parents):
+        if (folder / "Snakefile").is_file() and (folder / "config" / "run.yaml").is_file():
+            return folder
+    raise PunchlineError(f"no Snakefile in {start} or above it", way_out="Go to the project, or name its root: --root")
+
+
+def run_of(name: str) -> str:
+    """The named run that a path lies in; "" for another path or a name."""
+    parts, folder = Path(name).parts, Path(RUNS[1]).parts
+    return parts[len(folder)] if parts[: len(folder)] == folder and len(parts) > len(folder) else ""
+
+
+def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, str]:
+    """(benchmark, table) of a table that is named by name or by path, or by one of `others`.
+
+    Of several tables of one name, the run's own benchmark's. Raises PunchlineError.
+    """
+    run = run_of(name) or run
+    where, chosen = Paths(run=run), made_with(run).benchmarks
+    paths = {where.table(t.file): (b, t.name) for b in benchmarks.names() for t in benchmarks.load(b).TABLES.values()}
+    for path in (Path(name), *others):
+        if path.as_posix() in paths:
+            return paths[path.as_posix()]
+    of = [named for named in paths.values() if name in (named[1], "/".join(named))]
+    if len(of) > 1:
+        of = [named for named in of if named[0] in chosen] or of
+    if len(of) > 1:
+        targets = ", ".join(path for path, named in paths.items() if named in of)
+        raise PunchlineError(f"several benchmarks have a {name}", way_out=f"Say which: {targets}")
+    if of:
+        return of[0]
+    raise PunchlineError(
+        f"no table {name!r}", way_out=nearest(name, {*map("/".join, paths.values()), *(t for _, t in paths.values())})
+    )

@@ -1,0 +1,126 @@
+"""`import punchline` on a small run, and the notebooks of examples/ executed on it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pandas as pd
+import pytest
+
+import punchline
+from punchline.api import Run, Stale
+from punchline.core.errors import PunchlineError
+from punchline.core.storage import parse_csv
+
+from .conftest import TABLE
+from .project import ROOT, Project
+
+pytestmark = pytest.mark.e2e
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+
+
+@pytest.fixture
+def run(small_run: Project) -> Run:
+    """A run is opened from a folder within its project."""
+    opened: Run = punchline.open(small_run.path / "config")
+    return opened
+
+
+def test_importing_loads_no_pandas_and_no_command_does() -> None:
+    code = "import sys, punchline, punchline.cli; print([m for m in sys.modules if m in ('pandas', 'punchline.api')])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_a_table_has_every_digit(run: Run, small_run: Project) -> None:
+    frame = run.table("table8")
+    lines = [line for _, line in parse_csv((small_run.path / TABLE).read_bytes(), (), file=TABLE)]
+    assert list(frame["model"]) == [line["model"] for line in lines]
+    for column in ("panel_acc", "panel_acc_lo", "wer"):
+        expected = [float(line[column]) if line[column] else None for line in lines]
+        assert [None if pd.isna(value) else value for value in frame[column]] == expected
+    assert run.tables == ["pixelhumor/table8"] and len(frame.attrs["root"]) == 64
+    assert run.table(TABLE).equals(frame)
+
+
+def test_items_answers_and_grades_belong_together(run: Run) -> None:
+    items = run.items("pixelhumor")
+    assert len(items) == 6 and items.item_id.is_unique
+    assert all(Path(path).is_file() for paths in items.pictures for path in paths)
+    answers = run.answers("label-order", "pixelhumor")
+    assert not answers.duplicated(["item_id", "task", "condition", "sample"]).any()
+    grades = run.grades("label-order", "pixelhumor")
+    of_paper = run.grades("label-order", "pixelhumor", rule="paper")
+    assert set(grades.rule) == {"released", "paper"} and len(grades) == 2 * len(of_paper)
+    assert set(answers.task) - set(of_paper.task) == {"Q6"}  # people rate it
+    assert len(answers) == 6 * 8 and answers.paper_state.notna().sum() == len(of_paper)
+    q7 = answers[answers.task == "Q7"]
+    assert list(q7.item_id) == list(items.item_id) and (q7.state == "ok").all()
+    for _, one in q7.iterrows():
+        right = [part.strip() for part in one.gold["panel_sequence"].split(",")]
+        assert list(one.reading) == [part.strip() for part in one.answer.split(",")]
+        assert one.paper_panel_acc == float(list(one.reading) == right)
+        assert "[picture]" in one.question and one.pictures
+    row = run.table("table8").query("model == 'label-order' and subset == 'all'").iloc[0]
+    assert row.panel_acc == pytest.approx(q7.released_panel_acc.mean()) and row.n == len(q7)
+
+
+def test_compare_is_what_the_command_says(run: Run) -> None:
+    one = run.compare("label-order", "random", table="table8").set_index(["row", "column"]).iloc[0]
+    frame = run.table("table8").query("subset == 'all'").set_index("model").panel_acc
+    assert (one.a, one.b) == (frame["label-order"], frame["random"])
+    assert one.difference == pytest.approx(one.a - one.b) and one.n_a == one.n_b == 6
+
+
+WRONG = {
+    "table": (lambda run: run.table("tabel8"), "Did you mean 'table8'"),
+    "table not made": (lambda run: run.table("table2"), "snakemake --cores all results/"),
+    "benchmark": (lambda run: run.items("pixelhumour"), "Did you mean 'pixelhumor'"),
+    "benchmark not selected": (lambda run: run.table("yesbut/table2"), "has no benchmark 'yesbut'"),
+    "model": (lambda run: run.answers("randm", "pixelhumor"), "Did you mean 'random'"),
+    "model of compare": (lambda run: run.compare("random", "gpt-4o"), "has no model 'gpt-4o'"),
+    "rule": (lambda run: run.grades("random", "pixelhumor", rule="papr"), "Did you mean 'paper'"),
+    "run": (lambda run: punchline.open(run.root, run="six"), "no run 'six'"),
+    "folder": (lambda run: punchline.open(run.root.parent), "no Snakefile in"),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_a_mistake_is_a_sentence(run: Run, mistake: str) -> None:
+    call, expected = WRONG[mistake]
+    with pytest.raises(PunchlineError, match=None) as error:
+        call(run)  # type: ignore[no-untyped-call]
+    assert expected in str(error.value)
+
+
+def test_what_is_not_current_is_said(small: Project) -> None:
+    run = punchline.open(small.path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Stale)
+        run.table("table8")
+        labels = small.path / "data/raw/demo/pixelhumor/objective_label.csv"
+        small.rewrite_raw(labels.relative_to(small.path).as_posix(), labels.read_bytes().replace(b"2, 1", b"1, 2"))
+        with pytest.raises(Stale, match="gold"):
+            run.grades("random", "pixelhumor")
+    table = small.path / TABLE
+    table.write_bytes(table.read_bytes().replace(b"random", b"rondam"))
+    with pytest.warns(Stale), pytest.raises(PunchlineError, match="not the one that was made"):
+        run.table("table8")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_works(path: Path, small_run: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = nbformat.read(path, as_version=4)
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert code and not any(cell.outputs or cell.execution_count for cell in code), "strip its outputs"
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(small_run.path / "src"), os.environ.get("PYTHONPATH", "")]))
+    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": small_run.path / "examples"}}).execute()
+    shown = [output for cell in code for output in cell.outputs]
+    assert not [output for output in shown if output.output_type == "error" or output.get("name") == "stderr"]
+    assert ("image/png" in str(shown)) == (path.stem == "errors")
