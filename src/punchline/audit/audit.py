@@ -55,6 +55,8 @@ class Audit:
     links: list[str] = field(default_factory=list)  # what was made again and found equal, in words
     code: list[str] = field(default_factory=list)  # rules whose code is another now than what made the table
     sources: list[str] = field(default_factory=list)  # where the published bytes come from
+    withheld: dict[str, str] = field(default_factory=dict)  # files that need not be there, and why: published.py
+    unchecked: list[str] = field(default_factory=list)  # links that could not be made again without them
 
     @property
     def verdict(self) -> str:
@@ -65,9 +67,16 @@ class Audit:
         self.findings.append(Finding(link, str(path), what))
 
 
-def audit(table_path: str, *, expect: str | None = None, attestation: str | None = None) -> Audit:
+def audit(
+    table_path: str,
+    *,
+    expect: str | None = None,
+    attestation: str | None = None,
+    withheld: Mapping[str, str] | None = None,
+) -> Audit:
     """Audit one table of results/, against a root and a statement (attest.py) if they are given.
 
+    `withheld`: files that may be absent, each with why; a link that needs one is unchecked, and no difference.
     Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
     check_idle()
@@ -76,7 +85,7 @@ def audit(table_path: str, *, expect: str | None = None, attestation: str | None
         raise PunchlineError(
             "no lineage", file=path, way_out=f"Make the table first: snakemake --cores all {table_path}"
         )
-    found = Audit(table_path)
+    found = Audit(table_path, withheld=dict(withheld or {}))
     content = path.read_bytes()
     try:
         lineage = msgspec.json.decode(content, type=Lineage)
@@ -138,11 +147,16 @@ def _files(found: Audit, lineage: Lineage, project: Project) -> None:
     now = {file.path: file for file in files_of(project, lineage.benchmark, lineage.table, there=False)}
     then = {file.path: file for file in lineage.files}
     before = len(found.findings)
+    absent = sum(path in found.withheld and not Path(path).is_file() for path in then)
     for path in sorted(now.keys() | then.keys()):
         if path not in then:
             found.differs(now[path].role, path, "the table rests on it, and the lineage does not name it")
+        elif path in found.withheld and not Path(path).is_file():
+            continue
         elif not Path(path).is_file():
             found.differs(then[path].role, path, "the file is gone")
+        elif path not in now and absent:  # what names it is not here
+            found.unchecked.append(f"what of {path} counts")
         elif path not in now:
             found.differs(then[path].role, path, "the lineage names it, and the table does not rest on it")
         else:
@@ -150,12 +164,15 @@ def _files(found: Audit, lineage: Lineage, project: Project) -> None:
             if ours != theirs:
                 what = "what counts in it has" if then[path].content else "its sha256 is"
                 found.differs(then[path].role, path, f"{what} {ours[:16]}…, the lineage has {theirs[:16]}…")
+    if absent:
+        found.unchecked.append(f"{absent:,} files may not be passed on and are not here: published.json says why")
     if len(found.findings) == before:
-        found.links.append(f"{len(lineage.files):,} files have the content that the lineage names")
+        found.links.append(f"{len(lineage.files) - absent:,} files have the content that the lineage names")
 
 
 def linker(found: Audit) -> Link:
     """Notes what differs in a link. One whose input cannot be read is reported, and the walk goes on where it can."""
+    gone = [file for file in found.withheld if not Path(file).is_file()]
 
     def link(name: str, path: str, run: Callable[[], Iterator[str]], good: str) -> None:
         try:
@@ -164,8 +181,12 @@ def linker(found: Audit) -> Link:
             differences = [str(error)]
         except (OSError, KeyError, ValueError) as error:  # hostile or damaged bytes must not end the audit
             differences = [f"cannot be read: {type(error).__name__}: {error}"]
+        without = {file for file in gone for what in differences if file in what}
+        if without:
+            found.unchecked.append(f"{good}: {min(without)} is not here")
         for what in differences:
-            found.differs(name, path, what)
+            if not any(file in what for file in without):
+                found.differs(name, path, what)
         if not differences:
             found.links.append(good)
 
@@ -246,6 +267,7 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
     if found.code:
         lines.append(f"code     other code is at hand than what made it: {', '.join(found.code)}")
     lines += [f"equal    {link}" for link in found.links]
+    lines += [f"not made again: {link}" for link in found.unchecked]
     lines += [f"DIFFERS  {finding}" for finding in found.findings]
     lines.append(f"root     {found.root}")
     lines.append(f"verdict  {found.verdict}")
@@ -278,6 +300,7 @@ def as_json(found: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
         "root": found.root,
         "sources": found.sources,
         "code": found.code,
+        "unchecked": found.unchecked,
         "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in found.files],
         "cells": [msgspec.to_builtins(cell) for cell in cells],
         "findings": [{"link": f.link, "path": f.path, "what": f.what} for f in found.findings],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from punchline.cli.base import RUN, app
+from punchline.cli.base import RUN, app, given
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN
 from punchline.project.runs import made_with
@@ -29,3 +30,14 @@ def view_command(
     if browser:
         webbrowser.open(address)
     serve.serve(served, listening)
+
+
+@app.command("publish")
+def publish_command(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A new folder, or one that was published before")],
+    run: RUN = DEFAULT_RUN,
+) -> None:
+    """A run as one folder for a static host: report, tables, and of what they rest on all that may be passed on."""
+    from punchline.report.publish import publish
+
+    publish(Project(made_with(run)), Path(given(folder)))

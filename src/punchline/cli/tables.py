@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -18,6 +18,7 @@ from punchline.cli.base import (
     TableName,
     app,
     as_table,
+    given,
     overrides,
     overview_path,
     table_names,
@@ -30,7 +31,7 @@ from punchline.core.storage import write_bytes
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
-from punchline.project.runs import made_with, nothing_scored, run_of
+from punchline.project.runs import find_root, made_with, nothing_scored, run_of
 from punchline.project.selection import read_selection
 
 STRICT = Annotated[bool, typer.Option("--strict", help="Status 1 for a table without one scored item")]
@@ -38,18 +39,26 @@ STRICT = Annotated[bool, typer.Option("--strict", help="Status 1 for a table wit
 
 @app.command("audit")
 def audit_command(
-    table: TableName,
+    table: Annotated[str | None, typer.Argument(help=TABLE, autocompletion=table_names)] = None,
     row: Annotated[str | None, typer.Option(help="Only this row: a model, or a whole row name")] = None,
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: verdict, root, files, cells, findings")] = False,
     expect: Annotated[str | None, typer.Option(help="The root digest that was published or committed")] = None,
     attestation: Annotated[str | None, typer.Option(help="A statement that `attest` wrote, signed or not")] = None,
+    published: Annotated[
+        Path | None, typer.Option(help="A folder that `publish` wrote; all its tables, if none is named", metavar="DIR")
+    ] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Walk a table or overview (cost, yesbut/unread) back to the raw bytes and make it again; status 1: it differs."""
     from punchline.audit import audit, overviews
     from punchline.audit.state import keep_verdict
 
+    if published is not None:
+        _audit_published(given(str(published)), table, expect, as_json)
+    find_root(Path.cwd())
+    if table is None:
+        raise PunchlineError("no table is named", way_out="Name one: punchline tables lists them")
     if (overview := overview_path(table, run)) is not None and not (row or column or attestation):
         found = overviews.audit(overview, Project(made_with(run_of(overview) or run)), expect)
     else:
@@ -63,6 +72,18 @@ def audit_command(
             cells = []  # all of them would hide the verdict
     print(json.dumps(audit.as_json(found, cells), indent=1) if as_json else audit.as_text(found, cells))
     raise typer.Exit(0 if found.verdict == "equal" else 1)
+
+
+def _audit_published(folder: Path, table: str | None, expect: str | None, as_json: bool) -> NoReturn:
+    from punchline.audit import audit
+    from punchline.audit.published import audit_published
+
+    made = audit_published(folder, table, expect)
+    if as_json:
+        print(json.dumps([audit.as_json(found, []) for found in made], indent=1))
+    else:
+        print("\n\n".join(f"table    {found.table}\n{audit.as_text(found, [])}" for found in made))
+    raise typer.Exit(0 if all(found.verdict == "equal" for found in made) else 1)
 
 
 @app.command("attest")

@@ -1,0 +1,84 @@
+"""What `punchline publish` put into a folder, and its audit from there."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from punchline.audit.audit import Audit, Finding, audit
+from punchline.core.errors import PunchlineError, nearest
+from punchline.core.records import Record
+from punchline.core.storage import sha256_file
+
+INDEX = "published.json"
+
+
+class Published(Record, frozen=True, kw_only=True):
+    """Everything that a published folder holds but its index, and what it leaves out. Paths begin at the folder."""
+
+    run: str
+    tables: dict[str, str]  # root by path of the CSV
+    files: dict[str, str]  # sha256 by path
+    withheld: dict[str, str]  # why a file that a table rests on is not there, by path
+
+
+def read_published(folder: Path) -> Published:
+    """The index of a published folder. Raises PunchlineError."""
+    file = folder / INDEX
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Published)
+    except FileNotFoundError:
+        raise PunchlineError(
+            f"{folder} is no folder that `punchline publish` wrote", file=file, way_out="Name one: --published DIR"
+        ) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PunchlineError(f"not an index of what was published: {error}", file=file) from error
+
+
+def _tables(index: Published, name: str | None) -> list[str]:
+    if name is None:
+        return list(index.tables)
+    names = {path: Path(path).with_suffix("") for path in index.tables}
+    found = [path for path, stem in names.items() if name == path or stem.as_posix().endswith(f"/{name}")]
+    if not found:
+        raise PunchlineError(f"no table {name!r} was published", file=INDEX, way_out=nearest(name, index.tables))
+    return found
+
+
+def differences(folder: Path, index: Published) -> Iterator[Finding]:
+    """Files of a published folder that are not those of its index."""
+    inside = folder.resolve()
+    for path, digest in index.files.items():
+        file = folder / path
+        if not file.resolve().is_relative_to(inside) or not file.is_file():
+            yield Finding("published file", path, "the file is gone")
+        elif sha256_file(file) != digest:
+            yield Finding("published file", path, f"its sha256 is not {digest[:16]}…, which its index has")
+    beside = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    for path in sorted(beside - {*index.files, INDEX}):
+        if path in index.withheld or path.startswith(".punchline/"):  # put in its place; digests that an audit keeps
+            continue
+        yield Finding("published file", path, "it is not in the index")
+
+
+def audit_published(folder: Path, table: str | None = None, expect: str | None = None) -> list[Audit]:
+    """Audit one table of a published folder, or all of them, each from what the folder holds.
+
+    The first has the folder's own differences. Raises PunchlineError for a folder that was not published.
+    """
+    index = read_published(folder)
+    chosen = _tables(index, table)
+    wrong = list(differences(folder, index))
+    found = []
+    with contextlib.chdir(folder):
+        for path in chosen:
+            made = audit(path, expect=expect, withheld=index.withheld)
+            if made.root and made.root != index.tables[path]:
+                made.differs("root", path, f"computed {made.root}, {INDEX} has {index.tables[path]}")
+            found.append(made)
+    if found:
+        found[0].findings[:0] = wrong
+    return found

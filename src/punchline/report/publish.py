@@ -1,0 +1,259 @@
+"""A run as one folder for a static host: its report, its tables, and of what they rest on all that may be passed on.
+
+Files lie where they lie in the project, so that the audit walks the folder as it walks a project. What may not be
+passed on is named in the folder's index, with its digest in the lineages: whoever has it can put it in its place.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from punchline.audit.published import INDEX, Published
+from punchline.audit.state import check_shown, table_states
+from punchline.core.errors import PunchlineError
+from punchline.core.journal import read_lines
+from punchline.core.records import Item, LedgerEntry, canonical
+from punchline.core.storage import digests_in, parse_csv, records_in, sha256_file, write_bytes
+from punchline.project import paths
+from punchline.project.lineage import Lineage, lineage_path
+from punchline.project.needs import Project
+from punchline.project.paths import RECORD
+from punchline.project.provenance import Checks
+from punchline.report.pictures import holds, right_of, rights
+from punchline.report.site import OWN
+
+OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain|MIT|Apache|BSD|of the project", re.IGNORECASE)
+MODE = "open"  # of pictures: report/pictures.py
+AGAIN = "Make it again: snakemake --cores all"
+
+# What the tables of others' data rest on, by role in the lineages: whether it holds their texts.
+TEXTS = ("raw annotation", "items", "gold")
+ANSWERS = ("journal", "snapshot")
+WEIGHTS = ("model", "adapter")
+
+
+class Rights:
+    """What of one benchmark's files may be passed on."""
+
+    def __init__(self, project: Project, lineage: Lineage) -> None:
+        self.project, self.name = project, lineage.benchmark
+        self.drawn = project.selection.corpus.drawn
+        self.licences = dict(self._licences(self.name) if not self.drawn else [])
+        self.released = dict(self._licences(paths.runs_of(self.name)) if not self.drawn else [])
+        self.replays = {card.name for card in project.cards.values() if card.engine == "replay"}
+        self.pictures = dict(self._pictures()) if not self.drawn and project.illustrated(self.name) else {}
+
+    def _licences(self, name: str) -> Iterator[tuple[str, str]]:
+        """(path, licence) of the files of a manifest."""
+        file = Path(paths.manifest(name))
+        if file.is_file():
+            for _, row in parse_csv(file.read_bytes(), ("path", "licence"), file=file):
+                yield self.project.paths.raw(name, row["path"]), row["licence"]
+
+    def _pictures(self) -> Iterator[tuple[str, bool]]:
+        """(path, whether it may be passed on) of pictures, as published and as models see them."""
+        where, known = self.project.paths, rights(self.project, self.name)
+        for item in records_in(where.items(self.name), Item):
+            for image in item.images:
+                yield image.path, holds(MODE, right_of(self.project, known, item.item_id))
+        for entry in records_in(where.ledger(self.name), LedgerEntry):
+            if entry.path is not None:
+                yield entry.path, holds(MODE, right_of(self.project, known, entry.item_id))
+
+    def closed(self, licences: dict[str, str]) -> str:
+        """Why what is made of these files may not be passed on; "" where it may."""
+        shut = sorted({licence or "none stated" for licence in licences.values() if not OPEN.match(licence)})
+        return f"made of files under this licence: {', '.join(shut)}" if shut else ""
+
+    def withheld(self, path: str, role: str) -> str:
+        """Why a file that a table rests on may not be passed on; "" where it may."""
+        if role in WEIGHTS:
+            return "weights: built or trained again from what is named"
+        if role == "user's file":
+            return "a file of the user's own"
+        if self.drawn:
+            return ""
+        if path in self.released:
+            return self.closed({path: self.released[path]})
+        if path in self.licences:
+            return self.closed({path: self.licences[path]})
+        if role in ("image", "picture"):
+            return "" if self.pictures.get(path) else "a picture under no licence to pass it on: fetch it"
+        if role in TEXTS or role.endswith("requests"):
+            return self.closed(self.licences)
+        if role.endswith(ANSWERS) and Path(path).stem in self.replays:
+            return self.closed(self.released or {path: ""})
+        return ""
+
+
+def _answers(project: Project, lineage: Lineage) -> dict[str, set[str]]:
+    """Digests of the answers that count, by journal: a journal is of all runs."""
+    found: dict[str, set[str]] = {}
+    where, of = project.paths, lineage.benchmark
+    for model in lineage.models:
+        name = model.card.name
+        found[paths.journal(of, name)] = set(digests_in(where.snapshot(of, name)))
+        for hop in project.hops(of, name):
+            said = set(digests_in(where.hop_snapshot(of, hop, name)))
+            for _, path, _ in project.hop_snapshot(of, hop, name).journals():
+                found.setdefault(path, set()).update(said)
+    return found
+
+
+def _lines(path: str, wanted: set[str]) -> bytes:
+    """The lines of a journal that hold these answers."""
+    content = Path(path).read_bytes()
+    with Path(path).open("rb") as file:
+        places = [(at, size) for at, size, answer in read_lines(file, file=path) if answer.digest in wanted]
+    return b"".join(content[at : at + size] for at, size in places)
+
+
+class Folder:
+    """The folder that is written."""
+
+    def __init__(self, project: Project, root: Path) -> None:
+        self.project, self.root = project, root
+        self.tables: dict[str, str] = {}
+        self.files: dict[str, str] = {}
+        self.withheld: dict[str, str] = {}
+        self.journals: dict[str, set[str]] = {}
+
+    def put(self, path: str, content: bytes | None = None) -> None:
+        """A file of the project, at its own place; or one of other content."""
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            shutil.copyfile(path, target)
+        else:
+            target.write_bytes(content)
+        self.files[path] = sha256_file(target)
+
+    def table(self, path: str) -> None:
+        """A table, its lineage, and what it rests on as far as that may be passed on."""
+        lineage = check_shown(path)
+        allowed = Rights(self.project, lineage)
+        self.tables[path] = lineage.root
+        self.put(lineage_path(path).as_posix())
+        self.put(f"config/corpus/{lineage.selection.corpus.name}.yaml")
+        for name in (lineage.benchmark, paths.runs_of(lineage.benchmark)):
+            for manifest in sorted(Path(paths.folder_of(paths.manifest(name))).glob("*.csv")):
+                self.put(manifest.as_posix())
+        if allowed.drawn:  # the audit draws all of it again
+            for drawn in sorted(Path(self.project.paths.raw(lineage.benchmark)).rglob("*")):
+                if drawn.is_file() and not drawn.name.endswith(RECORD) and drawn.as_posix() not in self.files:
+                    self.put(drawn.as_posix())
+        for file in lineage.files:
+            why = allowed.withheld(file.path, file.role)
+            if why:
+                self.withheld[file.path] = why
+            elif file.role.endswith("journal"):
+                self.journals.setdefault(file.path, set())
+            elif file.path not in self.files:
+                self.put(file.path)
+        if lineage.models:
+            for journal, answers in _answers(self.project, lineage).items():
+                if journal in self.journals:
+                    self.journals[journal] |= answers
+
+    def report(self) -> bool:
+        """The report, where there is one. Raises PunchlineError for one that is not current, or holds too much."""
+        folder = Path(self.project.paths.report)
+        if not (folder / OWN).is_file():
+            return False
+        step = self.project.report()
+        record = json.loads(Path(step.record).read_bytes())
+        if record["parameters"]["pictures"] == "all":
+            raise PunchlineError(
+                "the report holds pictures that may not be passed on",
+                file=folder,
+                way_out="Make it without them: snakemake --cores all report --config pictures=open",
+            )
+        if (why := Checks()(step).reason) is not None:
+            raise PunchlineError(f"the report is not current: {why}", file=folder, way_out=f"{AGAIN} report")
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and not file.name.endswith((RECORD, ".part")):
+                self.put(file.as_posix())
+        return True
+
+    def start(self, reported: bool) -> None:
+        """The first page, which leads to all."""
+
+        def link(path: str, text: str) -> str:
+            return f'<a href="{html.escape(path)}">{html.escape(text)}</a>'
+
+        rows = []
+        for path, root in self.tables.items():
+            stem = path.removesuffix(".csv")
+            others = " ".join(link(f"{stem}{end}", end[1:]) for end in (".md", ".tex", ".lineage.json"))
+            rows.append(f"<tr><td>{link(path, path)}<td>{others}<td><code>{root}</code>")
+        first = link(f"{self.project.paths.report}/index.html", "The report")
+        page = [
+            '<!doctype html><html lang="en"><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width">',
+            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">',
+            f"<title>Punchline: {html.escape(self.project.selection.run)}</title>",
+            f"<h1>Run {html.escape(self.project.selection.run)}</h1>",
+            f"<p>{first}: tables, charts, every answer." if reported else "",
+            "<p>To check a copy of this folder: <code>punchline audit --published DIR</code>.",
+            f" {len(self.withheld):,} files are left out, each with its reason in {link(INDEX, INDEX)}.",
+            "<table><tr><th>table<th>as<th>root digest",
+            *rows,
+            "</table></html>\n",
+        ]
+        self.put("index.html", "\n".join(page).encode())
+
+    def index(self) -> Published:
+        run = self.project.selection.run
+        left = {path: why for path, why in self.withheld.items() if path not in self.files}
+        made = [dict(sorted(found.items())) for found in (self.tables, self.files, left)]
+        return Published(run=run, tables=made[0], files=made[1], withheld=made[2])
+
+
+def _write(project: Project, root: Path) -> Published:
+    states = table_states(project)
+    if stale := [state for state in states if state.state == "stale"]:
+        raise PunchlineError(
+            f"{len(stale)} tables are not current, e.g. {stale[0].reason}", file=stale[0].path, way_out=AGAIN
+        )
+    there = [state.path for state in states if state.state == "current"]
+    if not there:
+        raise PunchlineError(f"run {project.selection.run} has no table", way_out="Make them: snakemake --cores all")
+    made = Folder(project, root)
+    for path in there:
+        made.table(path)
+    for journal, answers in made.journals.items():
+        made.put(journal, _lines(journal, answers))
+    made.put("config/run.yaml")
+    made.start(made.report())
+    published = made.index()
+    write_bytes(root / INDEX, msgspec.json.format(canonical(published), indent=1) + b"\n")
+    return published
+
+
+def publish(project: Project, folder: Path, say: Callable[[str], None] = print) -> None:
+    """Write the folder whole, in place of one that was published before. Raises PunchlineError, and changes nothing."""
+    if folder.exists() and not (folder.is_dir() and ((folder / INDEX).is_file() or not any(folder.iterdir()))):
+        raise PunchlineError(f"{folder} is there, and was not published", way_out="Name a new folder, or an empty one")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
+        new, old = Path(beside) / "new", Path(beside) / "old"
+        new.mkdir()
+        published = _write(project, new)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    report = "with its report" if (folder / project.paths.report).is_dir() else "without a report (none was made)"
+    folder = folder.resolve()
+    say(f"{folder}: {len(published.tables)} tables of run {published.run}, {report}, {len(published.files):,} files")
+    for why in sorted(set(published.withheld.values())):
+        count = sum(one == why for one in published.withheld.values())
+        say(f"left out: {count:,} files: {why}")
+    say(f"punchline audit --published {folder} checks it")
