@@ -32,7 +32,7 @@ from punchline.core.records import LedgerEntry, canonical, sha256
 from punchline.core.storage import csv_text, sha256_file
 from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.images import decode_image, fetch_images, source_of
-from punchline.stages.fetch.ledger import availability, read_ledger, write_availability
+from punchline.stages.fetch.ledger import availability, availability_text, read_ledger
 from punchline.stages.fetch.manifests import (
     ANNOTATION_COLUMNS,
     LOCK_COLUMNS,
@@ -860,10 +860,9 @@ def test_failure_inside_a_run_ends_it_and_keeps_what_was_fetched(project: Projec
         ),
     ],
 )
-def test_availability(tmp_path: Path, entries: list[LedgerEntry], rows: list[tuple[object, ...]]) -> None:
+def test_availability(entries: list[LedgerEntry], rows: list[tuple[object, ...]]) -> None:
     assert [tuple(row.values()) for row in availability(entries)] == rows
-    write_availability(tmp_path / "availability.csv", entries)
-    assert len((tmp_path / "availability.csv").read_text().splitlines()) == 1 + len(rows)
+    assert len(availability_text(entries).splitlines()) == 1 + len(rows)
 
 
 # Resolvers. The pages are made up: the sites could not be reached (docs/fetch.md).

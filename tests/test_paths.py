@@ -20,6 +20,7 @@ FOLDERS = {"data", "results", "logs"}
 ARGUMENTS = {
     "benchmark": ["pixelhumor", "yesbut"],
     "hop": ["chained", "judge", "cosine"],
+    "shard": ["1", "12"],
     "model": ["m", "chained", "m.parquet", "m.parquet.made", "grades", "availability"],
     "name": ["table8.csv", "yesbut/table2.csv", "pixelhumor/annotators.csv"],
 }

@@ -95,7 +95,7 @@ def test_what_cannot_be_ranked_is_said(arguments: list[str], says: str, root: Pa
         ("pixelhumor/table8", {"wer", "cer"}, set()),
         ("humorbench/table1", {"fpr", "fnr"}, set()),
         ("humorbench/leaderboard", set(), {"se", "output_tokens", "cost"}),
-        ("hummus/table4", set(), {"positive_sd", "negative_sd", "average_sd", "prompts"}),
+        ("hummus/table4", set(), {"positive_sd", "negative_sd", "average_sd", "average_of_four_sd", "prompts"}),
         ("hummus/statistics", set(), {"value", "value_minilm"}),
     ],
 )
