@@ -203,6 +203,15 @@ def test_an_item_shows_what_was_read_and_where_it_comes_from(reported: Project, 
     assert page.locator(".overlay .panel").count() >= 1
 
 
+def test_an_unread_answer_leads_to_its_item(reported: Project, page: Page) -> None:
+    page.goto(f"{report(reported).as_uri()}/unread.html")
+    link = page.locator("td a").first
+    request = link.inner_text().split(":")[0]
+    shown = json.loads(reported.punchline("show", request))["requests"][0]
+    link.click()
+    page.wait_for_selector(f"body[data-ready='{shown['benchmark']}/{shown['item_id']}']")
+
+
 def test_what_models_say_runs_nothing_and_breaks_no_page(reported: Project, page: Page) -> None:
     wrong = watched(page)
     items = (reported.path / "data/items/pixelhumor/items.jsonl").read_text().splitlines()
@@ -214,6 +223,9 @@ def test_what_models_say_runs_nothing_and_breaks_no_page(reported: Project, page
             summary.click()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert "<script>window.hit = 1</script>" in seen and "\\u202egnirts" in seen and "\\u001b[31mred" in seen
+    # Places count characters, not units of 16 bits.
+    answer = "{text: '\\u{1f600}\\u{1f600} Yes, so it is', thoughts: 0, span: [3, 6]}"
+    assert page.evaluate(f"said({answer}).querySelector('mark').textContent") == "Yes"
     for name in (
         "unread.html",
         "tables/pixelhumor/table8.html",

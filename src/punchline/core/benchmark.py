@@ -324,6 +324,7 @@ def released_format(name: str) -> Any:
     return _facet(name, "replay")
 
 
+@cache
 def shown(name: str) -> Any:
     """How a benchmark's items are called and judged at a glance (NAMES, `right`); None: by what all have in common."""
     return _facet(name, "shown")

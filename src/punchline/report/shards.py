@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +53,3 @@ def code(benchmark: str, grade: Grade, gold: Gold) -> str:
         return grade.state[0]
     value = right(benchmark, grade, gold)
     return "-" if value is None else str(round(9 * min(max(value, 0.0), 1.0)))
-
-
-def chunks(ids: Sequence[str]) -> list[Sequence[str]]:
-    """Items as they lie together in one file."""
-    return [ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]

@@ -231,8 +231,8 @@ class Site:
     def _unread(self, benchmark: str) -> tuple[list[str], list[list[Cell]]]:
         """Lines of what was not read; an example leads to its item."""
         columns, rows = lines(self.project.paths.unread(benchmark), lambda line: not _read(line))
-        asked = pq.read_table(self.project.paths.requests(benchmark), columns=["request_id", "item_id"])
-        items = {one["request_id"][:12]: one["item_id"] for one in asked.to_pylist()} if rows else {}
+        asked = pq.read_table(self.project.paths.requests(benchmark), columns=["digest", "item_id"])
+        items = {one["digest"][:12]: one["item_id"] for one in asked.to_pylist()} if rows else {}
 
         def linked(cell: Cell) -> Cell:
             start = EXAMPLE.match(cell.text)

@@ -1,0 +1,98 @@
+"""Answers and items as data for pages: where an answer was read, how right it is, what a wall filters by."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from punchline.core.records import Gold, Grade
+from punchline.read.result import Read
+from punchline.report.answers import span
+from punchline.report.items import columns
+from punchline.report.shards import code, script, write_parts
+
+TEXT = "<think>No.</think>\U0001f600 Yes, so it is"
+SPANS: list[tuple[str | None, list[tuple[str, Read[Any]]], list[int] | None]] = [
+    (None, [], None),
+    ("", [("", Read("x", 0, 1))], None),
+    (TEXT, [], None),
+    (TEXT, [(TEXT, Read("Yes", 20, 23))], [20, 23]),
+    (TEXT, [(TEXT, Read(None, 0, 0))], None),  # nothing was read
+    (TEXT, [(TEXT[18:], Read("Yes", 2, 5))], [20, 23]),  # a reader that was given a part
+    (TEXT, [("of another answer", Read("Yes", 0, 3))], None),
+    (TEXT, [(TEXT, Read("No", 7, 9)), (TEXT, Read("Yes", 20, 23))], [20, 23]),  # the last that read something
+    (TEXT, [(TEXT, Read("Yes", 20, 23)), ("Yes", Read("Yes", 0, 3))], [20, 23]),  # the whole answer's own goes first
+]
+
+
+@pytest.mark.parametrize(("text", "reads", "expected"), SPANS)
+def test_where_an_answer_was_read(
+    text: str | None, reads: list[tuple[str, Read[Any]]], expected: list[int] | None
+) -> None:
+    assert span(text, reads) == expected
+
+
+GLANCES: list[tuple[str, str, dict[str, float], list[str] | None, str]] = [
+    ("Q1", "ok", {}, ["Yes"], "9"),
+    ("Q1", "ok", {}, ["no"], "0"),
+    ("Q2", "ok", {}, ["Humming", "Singing"], "6"),  # F1 of one right label of two
+    ("Q7", "ok", {"panel_acc": 1.0}, ["2", "1"], "9"),
+    ("Q8", "ok", {"wer": 0.25}, ["a"], "7"),
+    ("Q8", "ok", {"wer": 3.0}, ["a"], "0"),  # more wrong words than there are
+    ("Q6", "ok", {}, None, "-"),
+    ("Q7", "missing", {}, None, "m"),
+    ("Q7", "failed", {}, None, "f"),
+    ("Q7", "refused", {"panel_acc": 0.0}, None, "r"),
+    ("Q7", "unparsable", {"panel_acc": 0.0}, None, "u"),
+]
+
+
+@pytest.mark.parametrize(("task", "state", "values", "parsed", "expected"), GLANCES)
+def test_an_answer_at_a_glance(
+    task: str, state: Any, values: dict[str, float], parsed: list[str] | None, expected: str
+) -> None:
+    gold = Gold(benchmark="pixelhumor", item_id="c", values={"Q1": ["Yes"], "Q2": ["Singing"]})
+    grade = Grade(
+        benchmark="pixelhumor",
+        item_id="c",
+        model="m",
+        task=task,
+        condition="default",
+        rule="paper",
+        sample=0,
+        signature="panels",
+        state=state,
+        scored=True,
+        parsed=tuple(parsed) if parsed else None,
+        values=values,
+        gold=gold.digest,
+        responses=("d",),
+    )
+    assert code("pixelhumor", grade, gold) == expected
+
+
+def test_a_wall_filters_by_what_tells_items_apart() -> None:
+    rows = [{"id": [str(n)], "style": [["a", "b"][n % 2]], "same": ["x"], "text": ["w" * n]} for n in range(40)]
+    rows.append({"style": ["a", "b"]})
+    assert columns(rows) == {"style": [*([["a"], ["b"]] * 20), ["a", "b"]]}
+
+
+HOSTILE = ["</script><script>window.hit = 1</script>", "\u2028\u202e\x00", '");alert(1);("', "__proto__", "a/../b"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_data_file_holds_text_as_text(text: str, tmp_path: Path) -> None:
+    written = script(text, {text: [text]}).decode()
+    key, packed = json.loads("[" + written.removeprefix("punchline.put(").removesuffix(");\n") + "]")
+    assert key == text and json.loads(gzip.decompress(base64.b64decode(packed))) == {text: [text]}
+    write_parts(str(tmp_path / "index.js"), text, {"index": 1, "0": 2})
+    stamp = (tmp_path / "0.js").stat().st_mtime_ns
+    write_parts(str(tmp_path / "index.js"), text, {"index": 3, "0": 2})
+    assert (tmp_path / "0.js").stat().st_mtime_ns == stamp  # the same: left as it is
+    write_parts(str(tmp_path / "index.js"), text, {"index": 3})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.js"]  # a chunk of before is gone
