@@ -18,10 +18,10 @@ function overlay(item, at, order, rects) {
   const centre = {};
   for (const [left, top, right, bottom, label] of item.boxes[at] || []) {
     made.append(svg("rect", { x: left * w, y: top * h, width: (right - left) * w, height: (bottom - top) * h, class: "panel", "stroke-width": stroke }));
-    if (label !== undefined) centre[String(label)] = [((left + right) / 2) * w, ((top + bottom) / 2) * h];
-  }
-  for (const [label, [x, y]] of Object.entries(centre)) {
-    const text = svg("text", { x, y, class: "label", "font-size": Math.max(w, h) / 18 });
+    if (label === undefined) continue;
+    centre[String(label)] = [((left + right) / 2) * w, ((top + bottom) / 2) * h];
+    const size = Math.max(w, h) / 18; // in a lower corner, clear of paths, which go from middle to middle
+    const text = svg("text", { x: right * w - size * 0.7, y: bottom * h - size * 0.7, class: "label", "font-size": size });
     text.textContent = label;
     made.append(text);
   }
