@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import resource
 import signal
@@ -26,11 +27,14 @@ from punchline.bench.study import Vote
 from punchline.benchmarks import humorbench, pixelhumor, yesbut
 from punchline.benchmarks.humorbench.labels import read_labelled
 from punchline.benchmarks.humorbench.studies import label_rows
+from punchline.benchmarks.stripcipher.review import Draft
+from punchline.benchmarks.stripcipher.review import reviewed as accepted
+from punchline.benchmarks.stripcipher.review import sheet as draft_sheet
 from punchline.core.benchmark import load, names, studies
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, ImageRef, Item, Request, Response
 from punchline.core.storage import csv_text, parse_csv, write_bytes, write_records, write_table, write_text
-from punchline.people import outcome
+from punchline.people import drafts, outcome
 from punchline.people.assignment import assigned, chosen, shown_order, with_checks
 from punchline.people.drawing import declared, draw_up
 from punchline.people.pages import MOST, application
@@ -417,6 +421,39 @@ def test_yesbuts_aspects_and_humorbenchs_labels(run: Path) -> None:
     labelled = read_labelled(Path("labels.csv").read_bytes(), "labels.csv", annotations.encode())
     assert {one.explainer for one in labelled} == set(MODELS)
     assert outcome.agreement(votes)[0].alpha == 1
+
+
+STRIP = '{"item_id": "s1", "source": "a", "frames": 4, "boxes": null, "texts": null, "credit": "c", "licence": "l"}'
+
+
+def test_drafts_are_reviewed_beside_their_strip(run: Path) -> None:
+    image = ImageRef(path="images/comic.png", sha256="0" * 64, width=1, height=1, name="page")
+    strip = Item(benchmark="stripcipher", item_id="s1", source="a", cluster="s1", images=(image,))
+    write_records("data/items/stripcipher/items.jsonl", [strip])
+    pool = [Draft("s1", "prediction", "answer", f"=Ends {model}", model) for model in ("one", "two")]
+    pool += [Draft("s1", "prediction", "distractor", f"Other {n}", "one") for n in range(4)]
+    sheet, seats = drafts.draw_up(Paths(), "review.csv", draft_sheet(pool).encode(), raters=2, seed=0)
+    votes = Votes.make("data/ratings/stripcipher/drafts.sqlite", sheet, seats)
+    (rater,) = (rater for rater, own in seats.items() if own)
+    http = client(votes, rater)
+    shown = http.get("/items/1").text
+    assert shown.count("<textarea") == 6
+    assert 'src="/pictures/1"' in shown
+    texts = {f"text-{n}": f"=Ends {n}" for n in range(6)}
+    uses = {"use-0": "", "use-1": "answer", "use-2": "distractor", "use-3": "distractor", "use-4": "distractor"}
+    for bad in (uses | {"use-0": "answer"}, uses | {"use-5": "distractor"}, uses | {"use-0": "x"}, {"use-1": "answer"}):
+        refused = http.post("/items/1", data=texts | bad)
+        assert refused.status_code == 422
+        assert "=Ends 5</textarea>" in refused.text  # what was written stays on the page
+    assert http.post("/items/1", data=texts | uses | {"text-2": "=ends  1"}).status_code == 422  # twice the same
+    assert votes.given() == {}
+    assert http.post("/items/1", data=texts | uses).status_code == 200
+    assert re.search(r'name="use-1" value="answer"[^>]*checked', http.get("/items/1").text)
+    reviewed = json.loads(accepted(f"[{STRIP}]".encode(), drafts.reviewed_sheet(votes).encode()))
+    assert reviewed[0]["texts"]["prediction"]["answer"] == "=Ends 1"
+    assert set(reviewed[0]["texts"]["prediction"]["options"]) == {f"=Ends {n}" for n in range(1, 5)}
+    with pytest.raises(PunchlineError, match=r"review\.csv: no drafts"):
+        drafts.draw_up(Paths(), "review.csv", draft_sheet([]).encode(), raters=1, seed=0)
 
 
 def test_raters_who_are_even_give_no_label() -> None:

@@ -9,6 +9,7 @@ import typer
 
 from punchline.cli.base import RUN, app, as_table, given
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.storage import write_text
 from punchline.project.paths import DEFAULT_RUN, VOTES, Paths
 from punchline.project.paths import votes as votes_file
 from punchline.project.runs import made_with
@@ -34,6 +35,12 @@ def _votes(name: str) -> Votes:
     if len(of) != 1:
         raise PunchlineError(f"no study {name!r} has been made", way_out=nearest(name, there))
     return Votes(there[of[0]])
+
+
+def _reachable(host: str) -> None:
+    if host in ("0.0.0.0", "::"):
+        way_out = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
+        raise PunchlineError(f"nobody can open a link to {host}", way_out=way_out)
 
 
 def _say_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
@@ -63,6 +70,7 @@ def new(
     from punchline.people.drawing import declared, draw_up
     from punchline.people.votes import Votes
 
+    _reachable(host)
     benchmark, declaration, _ = declared(study)
     called = declaration if name is None else name
     if not called.replace("-", "").replace("_", "").isalnum():
@@ -90,6 +98,30 @@ def new(
 
 
 @rate.command()
+def drafts(
+    raters: Annotated[int, typer.Option(min=1, max=1000, help="How many people review")],
+    sheet: Annotated[Path, typer.Argument(parser=given, help="As `punchline drafts` wrote it")] = Path("review.csv"),
+    seed: Annotated[int, typer.Option(help="Of who reviews what")] = 0,
+    name: Annotated[str, typer.Option(help="Of the study")] = "drafts",
+    host: Host = "127.0.0.1",
+    port: Port = PORT,
+    run: RUN = DEFAULT_RUN,
+) -> None:
+    """StripCipher: pages on which people choose and correct drafted texts, the strip beside them."""
+    from punchline.people.drafts import draw_up
+    from punchline.people.votes import Votes
+
+    _reachable(host)
+    if not sheet.is_file():
+        raise PunchlineError("no such file", file=sheet, way_out="Make it: punchline drafts MODEL")
+    content, seats = draw_up(Paths(run=run), str(sheet), sheet.read_bytes(), raters=raters, seed=seed)
+    votes = Votes.make(votes_file("stripcipher", name), content, seats)
+    print(f"{votes.path}: {len(content.units):,} pages, each strip with one reviewer, sheet {votes.version}")
+    _say_links(votes, list(seats), host, port)
+    print(f"Serve them: punchline rate serve stripcipher/{name}")
+
+
+@rate.command()
 def links(
     study: StudyName,
     raters: Annotated[list[str] | None, typer.Argument(help="Whose; else everybody's")] = None,
@@ -97,6 +129,7 @@ def links(
     port: Port = PORT,
 ) -> None:
     """New links in place of lost ones; those of before open nothing more, votes stay."""
+    _reachable(host)
     votes = _votes(study)
     there = votes.raters()
     for rater in raters or ():
@@ -130,6 +163,8 @@ def status(study: StudyName) -> None:
     rows = [(p.rater, f"{p.rated} of {p.of}", f"{p.passed} of {p.checks}", p.last or "-") for p in done]
     print(f"{votes.path}: {votes.sheet.title} Sheet {votes.version}\n")
     print(as_table(rows, ("rater", "rated", "checks passed", "last vote")))
+    if votes.sheet.drafts:
+        return
     agreed = [
         (
             " ".join(part for part in (a.task, a.aspect) if part) or "-",
@@ -152,6 +187,13 @@ def export(
     from punchline.people import outcome
 
     votes = _votes(study)
+    if votes.sheet.drafts:
+        from punchline.people.drafts import reviewed_sheet
+
+        out = out or Path("reviewed.csv")
+        write_text(out, reviewed_sheet(votes))
+        print(f"{out}: take it over with punchline reviewed {out}")
+        return
     out = out or outcome.target(votes)
     rows, kept = outcome.export(votes, out)
     beside = f"; {kept:,} rows that were there stay" if kept else ""

@@ -25,6 +25,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from punchline.core.outside import visible
+from punchline.people import drafts
 from punchline.people.assignment import shown_order
 from punchline.people.votes import Given, Unit, Votes
 
@@ -150,8 +151,20 @@ class Pages:
         fields = await _fields(request)
         return await run_in_threadpool(self._vote, rater, place, index, fields)
 
+    def _review(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
+        count, known = len(self.sheet.units[index].texts), [use for use, _ in self.sheet.options]
+        uses = [fields.get(f"use-{n}", "") for n in range(count)]
+        texts = [" ".join(fields.get(f"text-{n}", "").split())[:WORDS] for n in range(count)]
+        answers = {f"use-{n}": use for n, use in enumerate(uses)} | {f"text-{n}": t for n, t in enumerate(texts)}
+        why = drafts.wrong(uses, texts) if set(uses) <= set(known) else "Nothing is saved yet."
+        if why:
+            return self._item(rater, place, index, Given(rater, index, answers, "", ""), why)
+        return self._saved(rater, place, index, answers, "")
+
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
         unit = self.sheet.units[index]
+        if self.sheet.drafts:
+            return self._review(rater, place, index, fields)
         valid = self._valid(unit)
         answers = {}
         for question in self.sheet.questions[unit.task]:
@@ -162,6 +175,9 @@ class Pages:
         if len(answers) < len(self.sheet.questions[unit.task]):
             said = Given(rater, index, answers, note, "")
             return self._item(rater, place, index, said, "Nothing is saved yet: a question has no answer.")
+        return self._saved(rater, place, index, answers, note)
+
+    def _saved(self, rater: str, place: int, index: int, answers: Mapping[str, str], note: str) -> Response:
         self.votes.vote(rater, index, answers, note)
         following = self.first_open(rater, self.votes.given(rater), place)
         return RedirectResponse("/" if following is None else f"/items/{following}", 303)

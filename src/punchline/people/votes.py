@@ -39,6 +39,7 @@ class Shown(Record, frozen=True, kw_only=True):
 
     source: str
     text: str
+    kind: str = ""  # of a draft: what it was drafted as
 
 
 class Unit(Record, frozen=True, kw_only=True):
@@ -79,6 +80,11 @@ class Sheet(Record, frozen=True, kw_only=True):
     @property
     def best(self) -> bool:
         return not self.options
+
+    @property
+    def drafts(self) -> bool:
+        """Whether texts are chosen and corrected, instead of rated."""
+        return any(shown.kind for unit in self.units for shown in unit.texts)
 
 
 class Given(NamedTuple):
