@@ -15,7 +15,7 @@ from punchline.people.votes import Ask, Sheet, Shown, Unit, Votes
 from punchline.project.paths import Paths
 
 STUDY = "drafts"  # of stripcipher; no declaration: what is asked is the review sheet's
-USES = (("", "leave out"), ("answer", "the answer"), ("distractor", "a distractor"))
+USES = (("", "leave out"), ("answer", "answer"), ("distractor", "distractor"))
 WHOLE = "page"  # the picture of all frames
 _ASK = {
     "prediction": "What happens in the second-to-last frame?",

@@ -15,7 +15,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const at = document.getElementById(link);
       if (at) { event.preventDefault(); at.click(); }
     } else if (/^[1-9]$/.test(event.key) && form) {
-      const set = event.target.closest("fieldset") || open() || last || questions[questions.length - 1];
+      const set = event.target.closest("fieldset") || open() || (questions.length === 1 ? questions[0] : last);
       const input = set && set.querySelector(`input[data-key="${event.key}"]`);
       if (input) { input.checked = true; last = set; if (event.target.closest("fieldset")) input.focus(); }
     } else if (event.key === "Enter" && !["A", "BUTTON", "SUMMARY"].includes(event.target.tagName)) {
