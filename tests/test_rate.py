@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from punchline.bench.ratings import read_ratings
 from punchline.bench.study import Vote
@@ -297,6 +298,20 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites_and_the_file_holds_no_s
     http.get("/")
     stored = b"".join(path.read_bytes() for path in Path("data/ratings/pixelhumor").iterdir())
     assert secret.encode() not in stored
+
+
+def test_behind_a_server_with_tls_votes_count_and_the_cookie_is_secure(run: Path) -> None:
+    votes = made()
+    http = TestClient(ProxyHeadersMiddleware(application(votes, ["*"])), base_url=HOST, client=("127.0.0.1", 1))  # type: ignore[arg-type]
+    http.headers.update({"x-forwarded-proto": "https"})
+    reply = http.get(f"/r/{votes.new_secret('1')}", follow_redirects=False)
+    cookie, *flags = reply.headers["set-cookie"].split("; ")
+    assert "Secure" in flags
+    own = {"cookie": cookie, "origin": HOST.replace("http:", "https:"), "sec-fetch-site": "same-origin"}
+    for origin, status in ((HOST, 403), (own["origin"], 303)):
+        sent = http.post("/items/1", data={"answer-": "4"}, headers=own | {"origin": origin}, follow_redirects=False)
+        assert sent.status_code == status
+    assert len(votes.given()) == 1
 
 
 def test_back_and_forth_changing_and_coming_back(run: Path) -> None:

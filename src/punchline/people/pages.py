@@ -100,7 +100,8 @@ class Pages:
             raise HTTPException(403)
         reply = RedirectResponse("/", 303)
         # Lax: a link in a mail works, and no other site's form does.
-        reply.set_cookie(self.cookie, secret, max_age=COOKIE_S, httponly=True, samesite="lax")
+        https = request.url.scheme == "https"  # as a server with TLS before this one says it
+        reply.set_cookie(self.cookie, secret, max_age=COOKIE_S, httponly=True, samesite="lax", secure=https)
         return reply
 
     def start(self, request: Request) -> Response:
