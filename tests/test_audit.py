@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from msgspec.structs import replace
 
+from punchline.audit import sources
 from punchline.audit.links import same as _same
 from punchline.core.records import Gold
+from punchline.project.selection import Corpus
 
 GOLDS = [Gold(benchmark="b", item_id=f"i{n}", values={"a": n}) for n in range(2000)]
 
@@ -34,3 +39,36 @@ def test_each_reason_is_said_and_a_record_that_differs_alone_is_named() -> None:
         "i0: made again {'benchmark': 'b'}, stored {'benchmark': 'c'}",
         "i5: made again {'values': {'a': 5}}, stored {'values': {}}",
     ]
+
+
+# What a lineage may name of a corpus that keeps some sources of b: (sources in it, of which benchmark, graded, equal).
+KEPT = {"b": ["x"]}
+CORPORA = [
+    (KEPT, "b", True, True),
+    (None, "b", True, False),  # a table of answers that claims more than was selected
+    ({"b": ["x", "y"]}, "b", True, False),
+    (None, "other", True, True),  # the corpus says nothing of its sources
+    (None, "b", False, True),  # a table of the data itself takes the released files whole
+]
+
+
+@pytest.mark.parametrize(("named", "benchmark", "graded", "equal"), CORPORA)
+def test_a_corpus_is_compared_as_far_as_a_table_hangs_on_it(
+    named: dict[str, list[str]] | None,
+    benchmark: str,
+    graded: bool,
+    equal: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config/corpus").mkdir(parents=True)
+    (tmp_path / "config/corpus/c.yaml").write_text("name: c\nraw: data/raw\ndrawn: false\nsources: {pixelhumor: [x]}\n")
+    given = None if named is None else {"pixelhumor": named["b"]}
+    corpus = Corpus(name="c", raw="data/raw", drawn=False, sources=given)
+    selection = type("S", (), {"corpus": corpus, "models": ["m"] if graded else []})()
+    project = type("P", (), {"selection": selection})()
+    found = list(sources.corpus(project, "pixelhumor" if benchmark == "b" else benchmark))
+    assert (found == []) == equal
+    project.selection.corpus = replace(corpus, drawn=True)
+    assert list(sources.corpus(project, benchmark)) != []

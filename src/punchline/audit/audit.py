@@ -270,7 +270,8 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
     lines += [f"not made again: {link}" for link in found.unchecked]
     lines += [f"DIFFERS  {finding}" for finding in found.findings]
     lines.append(f"root     {found.root}")
-    lines.append(f"verdict  {found.verdict}")
+    partly = f", and {len(found.unchecked):,} links could not be made again here" if found.unchecked else ""
+    lines.append(f"verdict  {found.verdict}{partly}")
     return "\n".join(lines)
 
 

@@ -47,7 +47,12 @@ Link = Callable[[str, str, Callable[[], Iterator[str]], str], None]
 def source_links(link: Link, project: Project, benchmark: str, *, pictures: bool) -> None:
     """The corpus, and published bytes."""
     corpus, where = project.selection.corpus, project.paths
-    link("corpus", f"config/corpus/{corpus.name}.yaml", lambda: sources.corpus(project), f"corpus {corpus.name}")
+    link(
+        "corpus",
+        f"config/corpus/{corpus.name}.yaml",
+        lambda: sources.corpus(project, benchmark),
+        f"corpus {corpus.name}",
+    )
     if corpus.drawn:
         link("source", where.raw(benchmark), lambda: sources.drawn(project, benchmark), "the demo corpus, drawn again")
     else:

@@ -20,16 +20,23 @@ from punchline.project import paths
 from punchline.project.hops import RELEASED
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
-from punchline.project.selection import read_corpus, stems
+from punchline.project.selection import Corpus, read_corpus, stems
 from punchline.stages import prepare
 
 
-def corpus(project: Project) -> Iterator[str]:
+def corpus(project: Project, benchmark: str) -> Iterator[str]:
     """The corpus that a lineage names, against config/: it says where raw files lie and whether they are pinned."""
     chosen = project.selection.corpus
     now = read_corpus(chosen.name) if chosen.name in stems("config/corpus") else None
-    if now != chosen:
+    if now is None or _selecting(project, benchmark, now) != _selecting(project, benchmark, chosen):
         yield f"the lineage has {_plain(chosen)}, config/corpus/ has {_plain(now)}"
+
+
+def _selecting(project: Project, benchmark: str, corpus: Corpus) -> Corpus:
+    """As much of a corpus as a lineage names: its own sources; none for a table of the data (asking.py)."""
+    own = (corpus.sources or {}).get(benchmark)
+    named = own is not None and project.selection.models
+    return msgspec.structs.replace(corpus, sources={benchmark: own} if named else None)
 
 
 def _plain(record: msgspec.Struct | None) -> str:
