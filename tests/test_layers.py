@@ -21,6 +21,7 @@ ORDER = (
     ("stages",),
     ("audit", "people"),
     ("report",),
+    ("export",),
     ("api",),
     ("cli",),
 )

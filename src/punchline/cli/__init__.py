@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 
-from punchline.cli import pages, people, rating, running, start, tables, there
+from punchline.cli import exports, pages, people, rating, running, start, tables, there
 from punchline.cli.base import app
 from punchline.core.errors import PunchlineError, of_system
 
-__all__ = ["app", "main", "pages", "people", "rating", "running", "start", "tables", "there"]
+__all__ = ["app", "exports", "main", "pages", "people", "rating", "running", "start", "tables", "there"]
 
 
 def main() -> None:

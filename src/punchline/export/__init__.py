@@ -1,0 +1,37 @@
+"""What a run has made, in the formats that other tools read: one module a format, each with `write`."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from pathlib import Path
+
+from punchline.core.errors import PunchlineError, nearest
+from punchline.project.needs import Project
+
+FORMATS = {
+    "hf": "a folder that datasets.load_dataset opens",
+    "inspect": "logs that inspect view shows",
+    "lm-eval": "results and samples as lm_eval --log_samples writes them",
+    "model-index": "evaluation results for model cards",
+}
+
+
+def export(project: Project, name: str, folder: Path, pictures: str) -> list[str]:
+    """Write a run into an empty folder, in one of `FORMATS`; what is to be said about it.
+
+    `pictures`: own, open or all (report/pictures.py). Raises PunchlineError.
+    """
+    if name not in FORMATS:
+        raise PunchlineError(f"no format {name!r}", way_out=nearest(name, FORMATS))
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise PunchlineError("it is there and not an empty folder", file=folder, way_out="Name another: --output DIR")
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    folder = folder.resolve()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Whole or not at all.
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as parent:
+        part = Path(parent) / folder.name
+        said: list[str] = module.write(project, part, pictures)
+        part.replace(folder)
+    return said

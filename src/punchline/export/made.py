@@ -1,0 +1,39 @@
+"""The tables of a run that are there, and what they say of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from punchline.audit.state import check_shown, read_lineage
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Cell
+from punchline.project.lineage import Lineage
+from punchline.project.needs import Project
+
+
+def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
+    """Of every table that was made, of one benchmark or all. Raises PunchlineError for none, and a changed one."""
+    found = []
+    for name in [benchmark] if benchmark else project.selection.benchmarks:
+        for table in project.benchmark(name).TABLES.values():
+            path = project.paths.table(table.file)
+            if Path(path).is_file():
+                check_shown(path)
+                found.append(read_lineage(path))
+    if not found:
+        what = f"the run has no table of {benchmark}" if benchmark else "the run has no table"
+        raise PunchlineError(what, way_out="Make them: snakemake --cores all all_tables")
+    return found
+
+
+def made_at(found: list[Lineage]) -> str:
+    """When the newest was made, ISO 8601, UTC."""
+    return max(str(lineage.noted["made_at"]) for lineage in found)
+
+
+def cells(lineage: Lineage, model: str) -> Iterator[tuple[str, str, Cell]]:
+    """(the row without the model, the rule, the cell) of every value of a model in a table."""
+    for cell in lineage.cells:
+        if cell.filter.get("model") == model and cell.value is not None:
+            yield cell.row.partition("|")[2], str(cell.filter.get("rule") or ""), cell

@@ -1,0 +1,74 @@
+"""One sample of an export: what a model was asked about an item, what it answered, and what both rules say of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Text, sha256
+from punchline.core.storage import Keyed, Stored, records_in
+from punchline.project.needs import Project
+from punchline.report.pictures import Right, holds, right_of, rights
+from punchline.stages.ask import asked
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An item as an export may pass it on."""
+
+    item: Item
+    gold: Gold
+    right: Right  # of its pictures
+    held: bool  # whether the export holds them
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One answer."""
+
+    of: Shown
+    request: Request
+    response: Response
+    grades: list[Grade]  # those that read this answer
+
+
+def shown(project: Project, benchmark: str, pictures: str) -> Iterator[Shown]:
+    """A benchmark's items, in their order."""
+    where, known = project.paths, rights(project, benchmark)
+    path = Path(where.items(benchmark))
+    if not path.is_file():
+        raise PunchlineError("the run has not come so far", file=path, way_out="Make it: snakemake --cores all")
+    golds = Keyed(where.gold(benchmark), Gold)
+    for item in records_in(path, Item):
+        right = right_of(project, known, item.item_id, str(item.fields.get("page_url") or ""))
+        yield Shown(item, golds[item.item_id], right, holds(pictures, right))
+
+
+def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Shown]) -> Iterator[Sample]:
+    """A model's answers to a benchmark, in the order of the requests. `items`: by id, of `shown`."""
+    path = Path(project.paths.grades(benchmark, model))
+    if not path.is_file():
+        raise PunchlineError("the model has no grades", file=path, way_out="Make them: snakemake --cores all")
+    read: dict[str, list[Grade]] = {}
+    for grade in Stored(path, Grade):
+        for digest in grade.responses:
+            read.setdefault(digest, []).append(grade)
+    for request, response in asked(project, benchmark, model):
+        yield Sample(items[request.item_id], request, response, read.get(response.digest, []))
+
+
+def picture(image: ImageRef) -> bytes:
+    """The bytes of a picture as models saw it. Raises PunchlineError for one that is another now."""
+    content = Path(image.path).read_bytes()
+    if sha256(content) != image.sha256:
+        raise PunchlineError("not the picture that was made", file=image.path, way_out="Make it again: snakemake")
+    return content
+
+
+def parts(sample: Sample, message: Message) -> Iterator[str | ImageRef | None]:
+    """A message's texts and pictures in order; None for a picture that the export does not hold."""
+    held = {image.sha256: image for image in sample.of.item.images} if sample.of.held else {}
+    for part in message.content:
+        yield part.text if isinstance(part, Text) else held.get(part.sha256 or "")

@@ -1,0 +1,188 @@
+"""Exports, read by the tools that they are made for: make peers installs these."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.e2e.project import ROOT, Project
+
+PEERS = ROOT / ".venv-peers/bin"
+MODELS = ("random", "reading-order")
+ITEMS = 4
+CONFIG = f"benchmarks=pixelhumor models=[{','.join(MODELS)}] limit={ITEMS}"
+TABLE = "results/table8.csv"
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(not (PEERS / "python").is_file(), reason="PEERS ABSENT: make peers installs what reads exports"),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A run with one table."""
+    project = Project.copy(tmp_path_factory.mktemp("run"))
+    project.snakemake(TABLE, config=CONFIG)
+    return project
+
+
+def export(project: Project, name: str, folder: Path) -> Path:
+    project.punchline("export", name, "--output", str(folder))
+    return folder
+
+
+def peer(folder: Path, code: str) -> Any:
+    """What the other tool says of an export: `code` has its folder as `there` and prints JSON."""
+    done = subprocess.run(
+        [PEERS / "python", "-c", f"import json, sys; there = sys.argv[1]\n{code}", str(folder)],
+        env={"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder.parent / "cache"), "HOME": str(folder.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def number(text: str) -> float | None:
+    """A number that a table prints."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def cells(project: Project) -> list[dict[str, Any]]:
+    """The values of the table, by its lineage."""
+    lineage = json.loads((project.path / TABLE).with_suffix(".lineage.json").read_bytes())
+    return [cell for cell in lineage["cells"] if cell["value"] is not None]
+
+
+def test_datasets_loads_it_offline(made: Project, tmp_path: Path) -> None:
+    found = peer(
+        export(made, "hf", tmp_path / "hf"),
+        """
+import datasets
+items = datasets.load_dataset(there, "pixelhumor-items", split="test")
+answers = datasets.load_dataset(there, "pixelhumor-answers", split="test")
+sizes = [image.size for image in items[0]["images"]]
+print(json.dumps([len(items), items[0], sizes, [dict(one) for one in answers]], default=str))
+""",
+    )
+    records = [json.loads(line) for line in (made.path / "data/items/pixelhumor/items.jsonl").open()]
+    count, first, sizes, answers = found
+    assert count == len(records) == ITEMS
+    assert first["item_id"] == records[0]["item_id"]
+    assert json.loads(first["gold"])["panel_sequence"]
+    assert sizes == [[image["width"], image["height"]] for image in records[0]["images"]]
+    assert {one["model"] for one in answers} == set(MODELS)
+    ordered = [one for one in answers if one["model"] == "reading-order" and one["task"] == "Q7"]
+    assert len(ordered) == ITEMS
+    right = [
+        grade for one in ordered for grade in one["grades"] if grade["rule"] == "released" and grade["task"] == "Q7"
+    ]
+    share = sum(json.loads(grade["values"])["panel_acc"] for grade in right) / ITEMS
+    (cell,) = (c for c in cells(made) if c["row"] == "reading-order|subset=all" and c["column"] == "panel_acc")
+    assert share == cell["value"]
+
+
+def test_inspect_reads_and_shows_it(made: Project, tmp_path: Path, page: Page) -> None:
+    logs = export(made, "inspect", tmp_path / "logs")
+    found = peer(
+        logs,
+        """
+from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
+said = []
+for info in list_eval_logs(there):
+    log = read_eval_log(info, resolve_attachments=True)
+    parts = [p for s in log.samples for m in s.messages if not isinstance(m.content, str) for p in m.content]
+    images = [part.image for part in parts if part.type == "image"]
+    metrics = {f"{s.scorer} {s.name}": {name: m.value for name, m in s.metrics.items()} for s in log.results.scores}
+    rules = sorted({name.split()[0] for s in log.samples for name in s.scores})
+    ids = [(s.id, s.epoch) for s in log.samples]
+    assert len(read_eval_log_sample_summaries(info)) == len(ids) == len(set(ids))
+    said.append([log.status, log.eval.model, len(ids), images[0][:30], rules, metrics])
+print(json.dumps(said))
+""",
+    )
+    assert {one[1] for one in found} == {f"punchline/{model}" for model in MODELS}
+    for status, model, count, image, rules, metrics in found:
+        assert (status, count, image[:22], rules) == (
+            "success",
+            8 * ITEMS,
+            "data:image/png;base64,",
+            ["paper", "released"],
+        )
+        name = model.removeprefix("punchline/")
+        own = [cell for cell in cells(made) if cell["filter"]["model"] == name]
+        assert sum(len(one) for one in metrics.values()) == len(own)
+        (cell,) = (c for c in own if c["row"] == f"{name}|subset=all" and c["column"] == "panel_acc")
+        assert metrics["released table8 subset=all"]["panel_acc"] == cell["value"]
+
+    port = 7923
+    command = [PEERS / "inspect", "view", "start", "--log-dir", logs, "--port", str(port)]
+    command = [str(word) for word in command]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as served:
+        try:
+            address = f"http://127.0.0.1:{port}"
+            for _ in range(120):
+                try:
+                    urllib.request.urlopen(address, timeout=5).close()
+                    break
+                except OSError:
+                    time.sleep(0.5)
+            page.goto(address)
+            expect(page.get_by_text("punchline/reading-order").first).to_be_visible(timeout=60_000)
+        finally:
+            served.terminate()
+
+
+def test_lm_eval_finds_its_samples_and_prints_its_table(made: Project, tmp_path: Path) -> None:
+    results, lines, table = peer(
+        export(made, "lm-eval", tmp_path / "lm") / "reading-order",
+        """
+import pathlib
+from lm_eval import utils
+names = [str(path) for path in pathlib.Path(there).iterdir()]
+(name,) = utils.get_results_filenames(names)
+results = json.loads(pathlib.Path(name).read_text())
+lines = []
+for name in utils.get_sample_results_filenames(names):
+    for line in pathlib.Path(name).read_text().splitlines():
+        one = json.loads(line)
+        shown = json.dumps(one["doc"], indent=2, default=utils.handle_non_serializable, ensure_ascii=False)
+        assert one["doc_hash"] == utils.hash_string(shown)
+        assert one["prompt_hash"] == utils.hash_string(one["arguments"]["gen_args_0"]["arg_0"])
+        assert one["target_hash"] == utils.hash_string(one["target"])
+        lines.append([utils.get_file_task_name(pathlib.Path(name).name), one])
+print(json.dumps([results["results"], lines, utils.make_table(results)]))
+""",
+    )
+    own = [cell for cell in cells(made) if cell["filter"]["model"] == "reading-order"]
+    assert results["pixelhumor_table8_subset-all"]["panel_acc,released"] == own[0]["value"]
+    (row,) = (line.split("|") for line in table.splitlines() if line.startswith("|pixelhumor_table8_subset-all "))
+    assert "panel_acc" in [cell.strip() for cell in row] and own[0]["value"] in map(number, row), row
+    read = [one for name, one in lines if name == "pixelhumor_Q7_default" and one["filter"] == "released"]
+    assert sum(one["panel_acc"] for one in read) / ITEMS == own[0]["value"]
+
+
+def test_a_model_card_takes_its_results(made: Project, tmp_path: Path) -> None:
+    found = peer(
+        export(made, "model-index", tmp_path / "cards"),
+        """
+from huggingface_hub import ModelCard
+results = ModelCard.load(there + "/reading-order.md").data.eval_results
+print(json.dumps([[r.dataset_type, r.dataset_config, r.metric_type, r.metric_value] for r in results]))
+""",
+    )
+    own = [cell for cell in cells(made) if cell["filter"]["model"] == "reading-order"]
+    assert sorted(one[3] for one in found) == sorted(cell["value"] for cell in own)
+    assert ["pixelhumor", "table8|subset=all|rule=released", "panel_acc", own[0]["value"]] in found
