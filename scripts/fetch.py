@@ -9,11 +9,11 @@ from pathlib import Path
 
 from punchline.core.errors import entry_point
 from punchline.core.progress import say
-from punchline.core.storage import write_records
+from punchline.core.storage import write_records, write_text
 from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.commands import RETRY, STOPPED, progress_shown, told
 from punchline.stages.fetch.images import fetch_images
-from punchline.stages.fetch.ledger import write_availability
+from punchline.stages.fetch.ledger import availability_text
 from punchline.stages.fetch.manifests import read_ids, read_pages, read_sources
 
 
@@ -39,7 +39,7 @@ def images(args: argparse.Namespace) -> None:
     if args.entries:
         write_records(args.entries, entries)
     if args.availability:
-        write_availability(args.availability, entries)
+        write_text(args.availability, availability_text(entries))
     told(entries, args.out, args.ledger)
 
 

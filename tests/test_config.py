@@ -121,5 +121,7 @@ def test_locks_hold_hashes_no_addresses_and_nothing_twice(root: Path) -> None:
         assert all(line.endswith("\\") for line in pinned), "a pin without a hash"
         names = {line.split("==")[0] for line in pinned}
         assert names, lock.name
+        if lock.name == "requirements-peers.lock":  # other tools, in an environment of their own
+            continue
         assert not names & base, f"{lock.name} repeats what requirements.lock has: run make lock"
         base = base or names

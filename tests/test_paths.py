@@ -16,7 +16,7 @@ from punchline.project.paths import DEFAULT_RUN, Paths, record_of
 from punchline.project.selection import PLAIN_NAME
 
 SHARED = {"raw", "fetch_journal", "pictures"}  # by runs of one corpus
-FOLDERS = {"data", "results", "logs"}
+FOLDERS = {"data", "results", "logs", "report"}
 ARGUMENTS = {
     "benchmark": ["pixelhumor", "yesbut"],
     "hop": ["chained", "judge", "cosine"],

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from punchline.bench.column import mean_of
 from punchline.bench.table import Table
 from punchline.core.records import ImageRef, Item
 from punchline.core.storage import write_records
@@ -84,7 +85,7 @@ def test_what_is_pinned_today_is_open(root: Path, monkeypatch: pytest.MonkeyPatc
         assert known and all(right.mode == "open" and right.credit and right.licence for right in known.values())
 
 
-TABLE = Table("t", "T", ("wer", "count"), whole=("count",), ways={"wer": "lower"})
+TABLE = Table("t", "T", [mean_of("wer", "Q8", "wer", better="lower"), "count"], whole=("count",))
 CELLS = [
     ({"wer": "0.12345", "wer_lo": "0.1", "wer_hi": "0.2"}, "wer", Cell("0.123", "0.12345", "0.100 to 0.200", True)),
     ({"wer": "0.12345", "wer_lo": "", "wer_hi": ""}, "wer", Cell("0.123", "0.12345", "", True)),
