@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -186,3 +187,52 @@ print(json.dumps([[r.dataset_type, r.dataset_config, r.metric_type, r.metric_val
     own = [cell for cell in cells(made) if cell["filter"]["model"] == "reading-order"]
     assert sorted(one[3] for one in found) == sorted(cell["value"] for cell in own)
     assert ["pixelhumor", "table8|subset=all|rule=released", "panel_acc", own[0]["value"]] in found
+
+
+VALIDATED = """
+import pathlib, rocrate
+from rocrate_validator import models, services
+from rocrate_validator.utils import http
+
+context = json.loads((pathlib.Path(rocrate.__file__).parent / "data/ro-crate.jsonld").read_text())
+
+class Reply:
+    status_code, ok, headers = 200, True, {"Content-Type": "application/ld+json"}
+    text = json.dumps(context)
+    content = text.encode()
+    json = staticmethod(lambda: context)
+    raise_for_status = staticmethod(lambda: None)
+
+def get(self, url, *args, **kwargs):  # the one address that it asks for: rocrate has the same file
+    assert url == context["@id"], url
+    return Reply()
+
+http.HttpRequester.get = get
+settings = services.ValidationSettings(
+    rocrate_uri=there,
+    profile_identifier="workflow-run-crate-0.5",
+    requirement_severity=models.Severity.REQUIRED,
+)
+result = services.validate(settings)
+print(json.dumps([len(result.executed_checks), [issue.message for issue in result.get_issues()]]))
+"""
+
+
+def test_a_crate_is_valid_and_audited_by_itself(made: Project, tmp_path: Path) -> None:
+    pytest.importorskip("rocrate", reason="ROCRATE ABSENT: make setup installs what requirements.lock pins")
+    crate = export(made, "crate", tmp_path / "crate")
+    checks, issues = peer(crate, VALIDATED)
+    assert checks > 50 and issues == []
+    said = json.loads(made.punchline("--root", str(crate), "audit", "table8", "--json"))
+    assert said["verdict"] == "equal" and said["findings"] == []
+    own = json.loads((made.path / TABLE).with_suffix(".lineage.json").read_bytes())
+    assert said["root"] == own["root"]
+    described = {one["@id"] for one in json.loads((crate / "ro-crate-metadata.json").read_bytes())["@graph"]}
+    there = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
+    assert there - described <= {"ro-crate-metadata.json", "results/audit/table8.json", ".punchline/digests.json"}
+
+    response = crate / "data/responses/pixelhumor/random.jsonl"
+    response.write_bytes(response.read_bytes().replace(b'"ok"', b'"failed"', 1))
+    again = [sys.executable, "-m", "punchline.cli", "--root", str(crate), "audit", "table8", "--json"]
+    said = json.loads(made.run(*again, fails=True).stdout)
+    assert said["verdict"] == "differs"

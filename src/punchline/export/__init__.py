@@ -13,6 +13,7 @@ FORMATS = {
     "hf": "a folder that datasets.load_dataset opens",
     "inspect": "logs that inspect view shows",
     "lm-eval": "results and samples as lm_eval --log_samples writes them",
+    "crate": "an RO-Crate (Workflow Run) that can be audited by itself",
     "model-index": "evaluation results for model cards",
 }
 
