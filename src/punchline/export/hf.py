@@ -75,7 +75,8 @@ def _plain(value: Any) -> str:
     return canonical(value).decode()
 
 
-def _item(one: Shown) -> dict[str, Any]:
+def item_row(one: Shown) -> dict[str, Any]:
+    """An item as a row of `ITEMS`."""
     item = one.item
     held = [{"bytes": picture(image), "path": Path(image.path).name} for image in item.images] if one.held else []
     return {
@@ -131,7 +132,8 @@ def _feature(kind: pa.DataType) -> Any:
     return {"dtype": str(kind), "_type": "Value"}
 
 
-def _table(path: Path, columns: Mapping[str, pa.DataType], rows: Iterable[Mapping[str, Any]]) -> None:
+def write_rows(path: Path, columns: Mapping[str, pa.DataType], rows: Iterable[Mapping[str, Any]]) -> None:
+    """A Parquet file that datasets takes its columns' types from."""
     features = {name: _feature(kind) for name, kind in columns.items()}
     about = json.dumps({"info": {"features": features}})
     schema = pa.schema(list(columns.items()), metadata={"huggingface": about})
@@ -153,12 +155,12 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
         items = {one.item.item_id: one for one in shown(project, benchmark, pictures)}
         left_out += sum(not one.held and bool(one.item.images) for one in items.values())
         kinds = {
-            "items": (ITEMS, map(_item, items.values())),
+            "items": (ITEMS, map(item_row, items.values())),
             "answers": (ANSWERS, _answers(project, benchmark, items)),
         }
         for kind, (columns, rows) in kinds.items():
             file = f"{benchmark}/{kind}.parquet"
-            _table(folder / file, columns, rows)
+            write_rows(folder / file, columns, rows)
             configs.append({"config_name": f"{benchmark}-{kind}", "data_files": [{"split": "test", "path": file}]})
     write_text(folder / "README.md", card(project, configs))
     return (

@@ -1,0 +1,41 @@
+"""Exports: where they are refused, and which pictures they hold. tests/engines/test_export.py reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold, ImageRef, Item, sha256
+from punchline.export import export, hf
+from punchline.export.samples import Shown
+from punchline.project.needs import Project
+from punchline.project.runs import made_with
+from punchline.report.pictures import OWN, Right
+
+BYTES = b"\x89PNG of nobody's licence"
+
+
+def test_another_format_and_a_full_folder_are_refused(tmp_path: Path) -> None:
+    project = Project(made_with("default"))
+    with pytest.raises(PunchlineError, match="Did you mean 'hf'"):
+        export(project, "hff", tmp_path / "new", "open")
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(PunchlineError, match="not an empty folder"):
+        export(project, "hf", tmp_path, "open")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(("right", "held"), [(OWN, True), (Right("all", url="https://example.org/1"), False)])
+def test_a_picture_that_may_not_be_passed_on_is_a_link(tmp_path: Path, right: Right, held: bool) -> None:
+    (tmp_path / "a.png").write_bytes(BYTES)
+    image = ImageRef(path=str(tmp_path / "a.png"), sha256=sha256(BYTES), width=1, height=1)
+    item = Item(benchmark="b", item_id="1", source="s", cluster="1", images=(image,))
+    one = Shown(item, Gold(benchmark="b", item_id="1", values={}), right, held)
+    path = tmp_path / "items.parquet"
+    hf.write_rows(path, hf.ITEMS, [hf.item_row(one)])
+    (row,) = pq.read_table(path).to_pylist()
+    assert [picture["bytes"] for picture in row["images"]] == ([BYTES] if held else [])
+    assert (row["url"], row["image_sha256"]) == (right.url, [sha256(BYTES)])
