@@ -20,7 +20,8 @@ from punchline.project.needs import Project
 from punchline.stages import prepare
 from punchline.stages.ask import ask_hop, data_requests, requests
 from punchline.stages.cells import Cells, cells_of, scope_of, unknown_items, who_answered
-from punchline.stages.grade import Verdicts, grade, read_verdicts
+from punchline.stages.grade import grade
+from punchline.stages.unit import Verdicts, read_verdicts
 
 K = TypeVar("K", Item, Gold)
 

@@ -21,8 +21,8 @@ from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
 from punchline.project.runs import made_with
 from punchline.read.result import Read, notes
-from punchline.stages.grade import Verdicts, grade, read_verdicts
-from punchline.stages.unit import Asked
+from punchline.stages.grade import grade
+from punchline.stages.unit import Asked, Verdicts, read_verdicts
 
 Reads = list[tuple[str, Read[Any]]]
 

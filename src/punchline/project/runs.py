@@ -100,6 +100,5 @@ def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, 
         raise PunchlineError(f"several benchmarks have a {name}", way_out=f"Say which: {targets}")
     if of:
         return of[0]
-    raise PunchlineError(
-        f"no table {name!r}", way_out=nearest(name, {*map("/".join, paths.values()), *(t for _, t in paths.values())})
-    )
+    names = {*paths, *map("/".join, paths.values()), *(table for _, table in paths.values())}
+    raise PunchlineError(f"no table {name!r}", way_out=nearest(name, names))

@@ -16,9 +16,8 @@ from punchline.read.result import Read, notes
 from punchline.report.items import prompt
 from punchline.report.shards import CHUNK, code, write_parts
 from punchline.stages.ask import asked, asked_of_hop
-from punchline.stages.grade import Verdicts, read_verdicts
 from punchline.stages.job import make
-from punchline.stages.unit import Asked, by_item
+from punchline.stages.unit import Asked, Verdicts, by_item, read_verdicts
 
 MOST = 20_000  # characters of an answer that a page shows; `punchline show` has the rest
 

@@ -13,9 +13,7 @@ from punchline.project.hops import CHAINED
 from punchline.project.needs import Project
 from punchline.stages.ask import asked, asked_of_hop
 from punchline.stages.job import make
-from punchline.stages.unit import Asked, by_item
-
-Verdicts = dict[str, Verdict]  # by id of the judge's request
+from punchline.stages.unit import Asked, Verdicts, by_item, read_verdicts
 
 
 def grade(
@@ -36,11 +34,6 @@ def grade(
             for rule in RULES:
                 for made in benchmark.grade_item(answers, item, gold, model, rule, verdicts, condition):
                     yield made if sample == made.sample else replace(made, sample=sample)
-
-
-def read_verdicts(judge: str, asked: Iterable[Asked]) -> Verdicts:
-    """A judge's answers by id of its request. An answer from a released file says itself whose it is."""
-    return {answer.request_id: Verdict(str(answer.effective.get("judge", judge)), answer) for _, answer in asked}
 
 
 def write_grades(project: Project, benchmark: str, model: str) -> None:

@@ -42,10 +42,10 @@ from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
 from punchline.stages.ask import asked_of_hop
 from punchline.stages.cells import Cells, Who, read_cells, scope_of, who_answered
-from punchline.stages.grade import read_verdicts
 from punchline.stages.job import make
 from punchline.stages.prepare import files_of_table, raw_files, read_selected
 from punchline.stages.unit import Asked as Pair
+from punchline.stages.unit import read_verdicts
 from punchline.stages.unread import COLUMNS as UNREAD
 from punchline.stages.unread import Unread, as_rows
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby, zip_longest
 
+from punchline.core.benchmark import Verdict
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Request, Response
 
 Unit = tuple[str, str, int]  # item id, condition, sample
 Asked = tuple[Request, Response]  # a request and its answer
+Verdicts = dict[str, Verdict]  # by id of the judge's request
 
 
 def by_item(asked: Iterable[Asked]) -> Iterator[tuple[str, dict[Unit, dict[str, Response]]]]:
@@ -19,6 +21,11 @@ def by_item(asked: Iterable[Asked]) -> Iterator[tuple[str, dict[Unit, dict[str, 
         for request, response in pairs:
             units.setdefault((item_id, request.condition, request.sample), {})[request.task] = response
         yield item_id, units
+
+
+def read_verdicts(judge: str, asked: Iterable[Asked]) -> Verdicts:
+    """A judge's answers by id of its request. An answer from a released file says itself whose it is."""
+    return {answer.request_id: Verdict(str(answer.effective.get("judge", judge)), answer) for _, answer in asked}
 
 
 def answered(requests: Iterable[Request], responses: Iterable[Response], file: str) -> Iterator[Asked]:
