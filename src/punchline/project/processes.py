@@ -24,6 +24,8 @@ PICTURES = "PUNCHLINE_PICTURES"  # which pictures a report holds, one of MODES
 MODES = ("own", "open", "all")  # each holds what the one before it holds
 OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
 
+GRACE_S = 10.0  # that a process has to end by itself
+
 _held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it
 
 
@@ -99,6 +101,21 @@ def end_with_owner() -> None:
     owner = int(os.environ.get(OWNER) or 0)
     if owner:
         threading.Thread(target=_end_after, args=(owner,), daemon=True).start()
+
+
+def end_with_parent(grace_s: float = GRACE_S) -> None:
+    """From now on, end this process soon after its parent, even while it hangs.
+
+    For Snakemake on a node: its handler of SIGTERM takes a lock that the interrupted code may hold (9.27, seen on SLURM
+    when a job was cancelled: the process stayed).
+    """
+
+    def end(parent: int = os.getppid()) -> None:
+        _wait_for(parent)
+        time.sleep(grace_s)
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 def _end_after(owner: int) -> None:

@@ -22,7 +22,14 @@ from punchline.project.display import install
 from punchline.project.graph import Graph
 from punchline.project.needs import Project
 from punchline.project.paths import Paths
-from punchline.project.processes import PICTURES, check_writable, environment, pictures_mode, take_folder
+from punchline.project.processes import (
+    PICTURES,
+    check_writable,
+    end_with_parent,
+    environment,
+    pictures_mode,
+    take_folder,
+)
 from punchline.project.runs import changes_in_place, nothing_scored
 from punchline.project.selection import read_selection, stems, write_chosen
 
@@ -86,6 +93,7 @@ class Snakefile:
         workflow = self.workflow
         if workflow.remote_exec:  # on a node: which job it is, and why, was said where Snakemake runs
             environment(self.selection, self.mirror, set())
+            end_with_parent()
             return
         self.graph.again = {re.sub("^judge_.*", "judge", name) for name in workflow.dag_settings.forcerun}
         if workflow.dag_settings.forceall:
