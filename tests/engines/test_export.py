@@ -229,7 +229,11 @@ def test_a_crate_is_valid_and_audited_by_itself(made: Project, tmp_path: Path) -
     assert said["root"] == own["root"]
     described = {one["@id"] for one in json.loads((crate / "ro-crate-metadata.json").read_bytes())["@graph"]}
     there = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
-    assert there - described <= {"ro-crate-metadata.json", "results/audit/table8.json", ".punchline/digests.json"}
+    assert there - described <= {
+        "ro-crate-metadata.json",
+        ".punchline/audits/default/table8.json",
+        ".punchline/digests.json",
+    }
 
     response = crate / "data/responses/pixelhumor/random.jsonl"
     response.write_bytes(response.read_bytes().replace(b'"ok"', b'"failed"', 1))

@@ -14,7 +14,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.storage import sha256_file, write_text
 from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
-from punchline.project.paths import RUNS, Paths
+from punchline.project.paths import RUNS, Paths, audited
 from punchline.project.provenance import Checks
 
 
@@ -77,6 +77,6 @@ def keep_verdict(table_path: str, lineage: Lineage, verdict: str, root: str) -> 
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     with suppress(OSError):
         write_text(
-            where.audited(table_path.removeprefix(f"{where.results}/")),
+            audited(where.run, table_path.removeprefix(f"{where.results}/")),
             json.dumps({"verdict": verdict, "root": root, "audited_at": when}, indent=1) + "\n",
         )

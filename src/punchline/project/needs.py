@@ -285,7 +285,7 @@ class Project(Answered):
             Need("cost", self.paths.cost, self.cost),
         ]
         specs = (self.benchmark(benchmark).TABLES[table] for benchmark, table in (s.wildcards for s in self.tables()))
-        verdicts = [self.paths.audited(spec.file) for spec in specs]
+        verdicts = [paths.audited(self.selection.run, spec.file) for spec in specs]
         needs += [Need("verdict", path) for path in verdicts if Path(path).is_file()]
         folder, selected = self.paths.report, self.selection.benchmarks
         for name in selected:

@@ -25,6 +25,7 @@ MODELS = "data/models"
 ADAPTERS = "data/adapters"
 RUNS = ("data/runs", "results/runs")
 PUBLISHED = "config/published"
+AUDITS = ".punchline/audits"
 
 RECORD = ".made.json"  # beside an artefact: what made it (provenance.py)
 
@@ -78,6 +79,11 @@ def journals(benchmark: str, model: str) -> list[str]:
 def votes(benchmark: str, name: str) -> str:
     """A study of people's: its sheet, its raters and their votes."""
     return f"{VOTES}/{benchmark}/{name}.sqlite"
+
+
+def audited(run: str, name: str) -> str:
+    """What the last audit of a run's table said here; in none of the run's folders, as looking changes nothing."""
+    return f"{AUDITS}/{run}/{name.removesuffix('.csv')}.json"
 
 
 def hop_journal(benchmark: str, hop: str, stem: str) -> str:
@@ -201,10 +207,6 @@ class Paths:
     def report_answers(self, benchmark: str, model: str) -> str:
         """What a model's answers are worth at a glance, for pages; the answers themselves lie beside it."""
         return f"{self.report}/answers/{benchmark}/{model}/index.js"
-
-    def audited(self, name: str) -> str:
-        """What the last audit of a table said."""
-        return f"{self.results}/audit/{name.removesuffix('.csv')}.json"
 
     @property
     def discrepancies(self) -> str:

@@ -14,6 +14,7 @@ from punchline.bench.latex import WORDS
 from punchline.bench.table import Table
 from punchline.core.outside import visible
 from punchline.core.storage import parse_csv
+from punchline.project import paths
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 
@@ -116,7 +117,7 @@ def read_sheet(project: Project, benchmark: str, table: Table, lineage: Lineage)
     nothing = {name for name in counts if all(line.get(name) in ("", "0") for line in lines)}
     ends = {f"{name}_{end}" for name in table.names for end in ("lo", "hi")}
     columns = [name for name in filled if name not in ends and name not in HIDDEN and name not in nothing]
-    audited = Path(project.paths.audited(table.file))
+    audited = Path(paths.audited(project.selection.run, table.file))
     return Sheet(
         benchmark,
         table,
