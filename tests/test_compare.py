@@ -32,6 +32,7 @@ from punchline.core.intervals import difference, interval
 from punchline.core.records import Gold, Grade, Item
 from punchline.core.stats import POSITIVE, REAL, Estimate, mean, total
 from punchline.core.storage import write_bytes, write_table
+from punchline.project import runs
 
 
 def estimate(values: Any, clusters: Sequence[str] | None = None, *, real: bool = False) -> Estimate:
@@ -379,7 +380,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Path
     (tmp_path / "config").symlink_to(root / "config")
     monkeypatch.setattr(compare, "benchmark_names", lambda: ["b"])
     monkeypatch.setattr(compare, "_loaded", lambda: [Module])
-    monkeypatch.setattr(base, "benchmarks", SimpleNamespace(load=lambda name: Module, names=lambda: ["b"]))
+    for place in (base, runs):
+        monkeypatch.setattr(place, "benchmarks", SimpleNamespace(load=lambda name: Module, names=lambda: ["b"]))
     monkeypatch.chdir(tmp_path)
     for name, ids in (("A", list(ITEMS)), ("B", list(ITEMS)[4:])):
         write_table(f"results/b/grades/{name}.parquet", model(name, ids).grades, Grade)
