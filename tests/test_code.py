@@ -248,3 +248,9 @@ def test_no_benchmark_hangs_on_another(benchmark: str) -> None:
         found = closure(benchmarks.module_of(benchmark, facet))
         others = {name.split(".")[2] for name in found if name.startswith("punchline.benchmarks.")}
         assert others == {benchmark}, facet
+
+
+def test_pages_count_where_they_are_written_only() -> None:
+    written = {path.name for path in code.data("punchline.report.site")}
+    assert {"base.html", "report.css", "tablesort.js"} <= written
+    assert not {"base.html", "report.css"} & {path.name for path in code.data("punchline.report.answers")}

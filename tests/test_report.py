@@ -141,5 +141,5 @@ VENDORED = {
 
 
 def test_kept_packages_are_what_was_published(root: Path) -> None:
-    folder = root / "src/punchline/report/static/vendor"
+    folder = root / "src/punchline/report/site/static/vendor"
     assert {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()} == VENDORED

@@ -26,7 +26,7 @@ from punchline.project.provenance import Checks, Step
 from punchline.project.runs import find_root, made_with, table_named
 from punchline.read import thoughts
 from punchline.report.items import prompt
-from punchline.report.pictures import right_of, rights
+from punchline.report.pictures import right_of_item, rights
 from punchline.stages.ask import asked
 
 P = ParamSpec("P")
@@ -112,7 +112,7 @@ class Run:
         known, golds = rights(project, benchmark), Keyed(where.gold(benchmark), Gold)
         rows = []
         for item in records_in(where.items(benchmark), Item):
-            right = right_of(project, known, item.item_id, str(item.fields.get("page_url") or ""))
+            right = right_of_item(project, known, item)
             rows.append(
                 {
                     "item_id": item.item_id,

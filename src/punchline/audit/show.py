@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,10 @@ from punchline.project.hops import CHAINED, DATA, HOPS
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
 from punchline.project.runs import made_with
-from punchline.read.result import Read, notes
+from punchline.read.result import notes
+from punchline.read.spans import Reads, located
 from punchline.stages.grade import grade
 from punchline.stages.unit import Asked, Verdicts, read_verdicts
-
-Reads = list[tuple[str, Read[Any]]]
 
 
 def _with_digest(record: Record) -> dict[str, Any]:
@@ -56,15 +55,13 @@ def marked(text: str, start: int, end: int) -> str:
     return f"{cut[0]}{before}{OPENS}{span}{CLOSES}{after}{cut[1]}"
 
 
-def _read_of(text: str | None, reads: Sequence[tuple[str, Read[Any]]]) -> dict[str, Any]:
-    """What punchline.read read of an answer and where; {} where nothing was. A reader may have been given a part."""
-    same = [one for one in reads if one[0] is text]
-    for given, found in reversed(same or reads if text else ()):
-        at = text.find(given) if given and text else -1
-        if text and found.value is not None and at >= 0:
-            start, end = at + found.start, at + found.end
-            return {"read": {"value": found.value, "start": start, "end": end, "marked": marked(text, start, end)}}
-    return {}
+def _read_of(text: str | None, reads: Reads) -> dict[str, Any]:
+    """What punchline.read read of an answer and where; {} where nothing was."""
+    found = next(located(text, reads), None) if text else None
+    if text is None or found is None:
+        return {}
+    span = {"start": found.start, "end": found.end, "marked": marked(text, found.start, found.end)}
+    return {"read": {"value": found.value, **span}}
 
 
 def _reads(benchmark: str, item: Item, gold: Gold, asked: Iterable[Asked], verdicts: Verdicts) -> Reads:

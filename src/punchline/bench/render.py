@@ -58,6 +58,11 @@ class Line(NamedTuple):
     cells: dict[str, str]
 
 
+def digits(value: float, *, whole: bool) -> str:
+    """A value with as many digits as a person reads. `whole`: it is a count."""
+    return f"{value:,.0f}" if whole else f"{value:.3f}"
+
+
 def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
     """Columns and lines for reading: three digits, intervals beside the value.
 
@@ -72,9 +77,9 @@ def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
         if isinstance(value, float):
             low, high = row.get(f"{column}_lo"), row.get(f"{column}_hi")
             whole = column in table.whole
-            shown_value = f"{value:,.0f}" if whole else f"{value:.3f}"
+            shown_value = digits(value, whole=whole)
             if isinstance(low, float) and isinstance(high, float):
-                shown_value += f" [{low:,.0f}, {high:,.0f}]" if whole else f" [{low:.3f}, {high:.3f}]"
+                shown_value += f" [{digits(low, whole=whole)}, {digits(high, whole=whole)}]"
             return shown_value
         return "" if value is None else on_one_line(str(value))
 

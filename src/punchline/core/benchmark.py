@@ -53,9 +53,7 @@ class Benchmark(Protocol):
     CHAINED: tuple[str, ...]  # conditions whose requests hang on the model's own answers
     IMAGES: bool  # whether its items have images
     JUDGES: tuple[str, ...]  # who sees answers before they are graded: "judge", and any of SCORERS
-    COMPARED: dict[
-        str, tuple[str, ...]
-    ]  # scorers' hops that are asked about texts of the data itself: tables printing any
+    COMPARED: dict[str, tuple[str, ...]]  # scorers' hops asked about texts of the data itself: tables that print any
     ITEM_FILES: tuple[str, ...]  # raw files that items are made of
     GOLD_FILES: tuple[str, ...]  # raw files that gold is made of
     LIBRARIES: dict[str, tuple[str, ...]]  # packages whose version results hang on, by stage: pictures, judge, grade

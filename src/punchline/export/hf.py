@@ -19,10 +19,11 @@ import yaml
 from punchline.core.benchmark import load
 from punchline.core.records import canonical
 from punchline.core.storage import replacing, write_text
-from punchline.export.samples import Sample, Shown, picture, samples, shown
+from punchline.export.samples import Sample, Shown, samples, shown
 from punchline.project.needs import Project
 from punchline.project.runs import selection_text
 from punchline.report.items import prompt
+from punchline.report.pictures import content
 
 ROWS = 200  # written at a time: pictures are large
 
@@ -78,7 +79,7 @@ def _plain(value: Any) -> str:
 def item_row(one: Shown) -> dict[str, Any]:
     """An item as a row of `ITEMS`."""
     item = one.item
-    held = [{"bytes": picture(image), "path": Path(image.path).name} for image in item.images] if one.held else []
+    held = [{"bytes": content(image), "path": Path(image.path).name} for image in item.images] if one.held else []
     return {
         "item_id": item.item_id,
         "source": item.source,

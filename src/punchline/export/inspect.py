@@ -15,10 +15,11 @@ from punchline import __version__
 from punchline.core.records import FILTERED, LENGTH, Gold, Grade, ImageRef, sha256
 from punchline.core.storage import replacing
 from punchline.export.made import cells, lineages, made_at
-from punchline.export.samples import Sample, Shown, parts, picture, samples, shown
+from punchline.export.samples import Sample, Shown, parts, samples, shown
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.report.items import PICTURE
+from punchline.report.pictures import content
 from punchline.report.shards import right
 
 VERSION = 2  # of the log format
@@ -35,7 +36,7 @@ def _content(part: str | ImageRef | None, kept: dict[str, str]) -> dict[str, str
         return {"type": "text", "text": PICTURE}
     if part.sha256 not in kept:
         kind = mimetypes.guess_type(part.path)[0] or "image/png"
-        kept[part.sha256] = f"data:{kind};base64,{base64.b64encode(picture(part)).decode()}"
+        kept[part.sha256] = f"data:{kind};base64,{base64.b64encode(content(part)).decode()}"
     return {"type": "image", "image": f"attachment://{part.sha256}"}
 
 

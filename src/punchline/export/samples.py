@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Text, sha256
+from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Text
 from punchline.core.storage import Keyed, Stored, records_in
 from punchline.project.needs import Project
-from punchline.report.pictures import Right, holds, right_of, rights
+from punchline.report.pictures import Right, holds, right_of_item, rights
 from punchline.stages.ask import asked
 
 
@@ -42,7 +42,7 @@ def shown(project: Project, benchmark: str, pictures: str) -> Iterator[Shown]:
         raise PunchlineError("the run has not come so far", file=path, way_out="Make it: snakemake --cores all")
     golds = Keyed(where.gold(benchmark), Gold)
     for item in records_in(path, Item):
-        right = right_of(project, known, item.item_id, str(item.fields.get("page_url") or ""))
+        right = right_of_item(project, known, item)
         yield Shown(item, golds[item.item_id], right, holds(pictures, right))
 
 
@@ -57,14 +57,6 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Sh
             read.setdefault(digest, []).append(grade)
     for request, response in asked(project, benchmark, model):
         yield Sample(items[request.item_id], request, response, read.get(response.digest, []))
-
-
-def picture(image: ImageRef) -> bytes:
-    """The bytes of a picture as models saw it. Raises PunchlineError for one that is another now."""
-    content = Path(image.path).read_bytes()
-    if sha256(content) != image.sha256:
-        raise PunchlineError("not the picture that was made", file=image.path, way_out="Make it again: snakemake")
-    return content
 
 
 def parts(sample: Sample, message: Message) -> Iterator[str | ImageRef | None]:

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from urllib.parse import parse_qs
 
-import jinja2
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -24,7 +23,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from punchline.core.outside import visible
+from punchline.core.pages import templates
 from punchline.people import drafts
 from punchline.people.assignment import shown_order
 from punchline.people.votes import Given, Unit, Votes
@@ -58,14 +57,7 @@ class Pages:
         self.votes, self.sheet = votes, votes.sheet
         self.cookie = f"rater_{votes.version}"  # raters of two studies may share a browser
         self.seats = {rater: votes.seats(rater) for rater in votes.raters()}
-        self.templates = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(HERE / "templates"),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=jinja2.StrictUndefined,
-        )
-        self.templates.filters["visible"] = visible
+        self.templates = templates(HERE / "templates")
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
         shown = self.templates.get_template(template).render(title=self.sheet.title, sheet=self.sheet, **values)

@@ -18,7 +18,7 @@ from punchline.project import digests
 PACKAGE = Path(__file__).resolve().parent.parent
 NO_CODE = ("ctx", "kind", "type_comment")  # fields of syntax that say nothing of what runs
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-PAGES = ("templates", "static")  # folders of a package: what it writes or serves
+PAGES = ("templates", "static")  # folders in the folder x: of what x.py writes
 NOT_FOLLOWED = ("punchline.project", "punchline.core.progress")
 
 
@@ -53,13 +53,13 @@ def closure(*modules: str) -> dict[str, Path]:
 
 
 def data(*modules: str) -> list[Path]:
-    """Data files of `modules` and what they import: beside x.py, x.yaml or those of the folder x; a package's pages."""
+    """Data files of `modules` and what they import: beside x.py, x.yaml or those of the folder x, and its PAGES."""
     files: list[Path] = []
     for path in closure(*modules).values():
         own = path.with_suffix(".yaml")
         files += [own] if own.is_file() else sorted(path.with_suffix("").glob("*.yaml"))
-        for folder in PAGES if path.name == "__init__.py" else ():
-            files += sorted(file for file in path.with_name(folder).rglob("*") if file.is_file())
+        pages = (file for folder in PAGES for file in path.with_suffix("").joinpath(folder).rglob("*"))
+        files += sorted(file for file in pages if file.is_file())
     return files
 
 

@@ -12,7 +12,8 @@ from punchline.core.storage import Keyed, Stored, records_in
 from punchline.project.hops import CHAINED
 from punchline.project.needs import Project
 from punchline.read import thoughts
-from punchline.read.result import Read, notes
+from punchline.read.result import notes
+from punchline.read.spans import Reads, located
 from punchline.report.items import prompt
 from punchline.report.shards import CHUNK, code, write_parts
 from punchline.stages.ask import asked, asked_of_hop
@@ -22,19 +23,13 @@ from punchline.stages.unit import Asked, Verdicts, by_item, read_verdicts
 MOST = 20_000  # characters of an answer that a page shows; `punchline show` has the rest
 
 
-def span(text: str | None, reads: list[tuple[str, Read[Any]]]) -> list[int] | None:
-    """Where the paper's rule read the answer: from, to. A reader may have been given a part of it."""
-    if not text:
-        return None
-    same = [one for one in reads if one[0] is text]
-    for given, found in reversed(same or reads):
-        at = text.find(given) if given else -1
-        if found.value is not None and at >= 0 and found.end > found.start:
-            return [at + found.start, at + found.end]
-    return None
+def span(text: str | None, reads: Reads) -> list[int] | None:
+    """Where the paper's rule read the answer: from, to."""
+    places = ([found.start, found.end] for found in located(text or "", reads))
+    return next((place for place in places if place[1] > place[0]), None)
 
 
-def _answer(request: Request, response: Response, reads: list[tuple[str, Read[Any]]]) -> dict[str, Any]:
+def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any]:
     text = response.text
     marked = span(text, reads)
     own = thoughts.off(text).offset if text and len(text) <= MOST else 0
@@ -99,7 +94,7 @@ class Shelf:
 
 def _reads(
     loaded: Benchmark, item: Item, gold: Gold, units: dict[Any, dict[str, Response]], verdicts: Verdicts | None
-) -> list[tuple[str, Read[Any]]]:
+) -> Reads:
     with notes() as found:
         for (_, condition, _), answers in units.items():
             list(loaded.grade_item(answers, item, gold, "", "paper", verdicts, condition))
@@ -120,8 +115,9 @@ def gather(project: Project, benchmark: str, model: str) -> Shelf:
     verdicts: Verdicts | None = None
     for hop, who in project.hops(benchmark, model).items():
         if hop != CHAINED:
-            verdicts = (verdicts or {}) | read_verdicts(who, asked_of_hop(project, benchmark, hop, model))
-            for item_id, said in _heard(asked_of_hop(project, benchmark, hop, model), hop):
+            heard = list(asked_of_hop(project, benchmark, hop, model))
+            verdicts = (verdicts or {}) | read_verdicts(who, heard)
+            for item_id, said in _heard(heard, hop):
                 shelf.put(item_id, {"heard": [said]})
     pairs = groupby(asked(project, benchmark, model), key=lambda pair: pair[0].item_id)
     for item_id, group in pairs:

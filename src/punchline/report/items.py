@@ -11,7 +11,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.records import Gold, Image, Item, LedgerEntry, Pictures, Request
 from punchline.core.storage import Keyed, Stored, records_in
 from punchline.project.needs import Project
-from punchline.report.pictures import Right, file_of, right_of, rights
+from punchline.report.pictures import Right, file_of, right_of_item, rights
 from punchline.report.shards import CHUNK, write_parts
 from punchline.stages.job import make
 
@@ -77,17 +77,15 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     sequence = getattr(module, "SEQUENCE", None)
     chunk: dict[str, Any] = {}
     wall: dict[str, list[Any]] = {"ids": [], "facets": [], "thumbs": []}
-    tasks: dict[str, None] = {}
     number = 0
     upcoming = next(asked, None)
     for item in records_in(where.items(benchmark), Item):
         gold = golds[item.item_id]
-        right = right_of(project, known, item.item_id, str(item.fields.get("page_url") or ""))
+        right = right_of_item(project, known, item)
         made = _of(item, gold, right, drawn.get(item.item_id), ledger.get(item.item_id))
         made["asked"] = []
         if upcoming is not None and upcoming[0] == item.item_id:
             for request in upcoming[1]:
-                tasks[f"{request.task}@{request.condition}"] = None
                 place = (request.request_id, request.task, request.condition, request.sample)
                 made["asked"].append([*place, prompt(request)])
             upcoming = next(asked, None)
@@ -109,7 +107,6 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
             "names": getattr(module, "NAMES", {}),
             "sequence": sequence,
             "blurred": getattr(module, "BLURRED", {}),
-            "tasks": list(tasks),
             "chunk": CHUNK,
         },
     )

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from punchline.core.records import ImageRef, Item
+from punchline.core.errors import PunchlineError
+from punchline.core.records import ImageRef, Item, sha256
 from punchline.core.storage import records_in
 from punchline.project import paths
 from punchline.project.needs import Project
@@ -55,7 +56,7 @@ def held(project: Project, benchmark: str, chosen: str) -> Iterator[ImageRef]:
     """The pictures of a benchmark's items that a report in this mode holds."""
     known = rights(project, benchmark)
     for item in records_in(project.paths.items(benchmark), Item):
-        if holds(chosen, right_of(project, known, item.item_id)):
+        if holds(chosen, right_of_item(project, known, item)):
             yield from item.images
 
 
@@ -64,6 +65,20 @@ def file_of(image: ImageRef) -> str:
     return f"pictures/{image.sha256}{Path(image.path).suffix}"
 
 
+def content(image: ImageRef) -> bytes:
+    """The bytes of a picture as models saw it. Raises PunchlineError for one that is another now."""
+    found = Path(image.path).read_bytes()
+    if sha256(found) != image.sha256:
+        way_out = "Make it again: snakemake --cores all"
+        raise PunchlineError("not the picture that was made", file=image.path, way_out=way_out)
+    return found
+
+
 def right_of(project: Project, known: dict[str, Right], item_id: str, page_url: str = "") -> Right:
     """Of one item; `known`: what `rights` gave."""
     return OWN if project.selection.corpus.drawn else known.get(item_id, Right("all", url=page_url))
+
+
+def right_of_item(project: Project, known: dict[str, Right], item: Item) -> Right:
+    """Of an item, whose page is named where nothing else is known."""
+    return right_of(project, known, item.item_id, str(item.fields.get("page_url") or ""))

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import jinja2
 import msgspec
 import pyarrow.parquet as pq
 
@@ -24,6 +23,7 @@ from punchline.audit.state import read_lineage
 from punchline.core import benchmark as benchmarks
 from punchline.core.errors import PunchlineError
 from punchline.core.outside import visible
+from punchline.core.pages import templates
 from punchline.core.records import sha256
 from punchline.core.storage import parse_csv, write_bytes
 from punchline.project.lineage import Lineage, kind_of
@@ -34,10 +34,9 @@ from punchline.report import figures, pictures
 from punchline.report.tables import KINDS, Cell, Sheet, differences, read_sheet
 from punchline.stages.job import make
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
 EXAMPLE = re.compile(r"([0-9a-f]{12}): ")  # an unread answer begins with its request
 OWN = "files.json"  # what the report consists of, by path from its root
-AGAIN = "Make it again: snakemake --cores all"
 PAIRS = 6  # up to so many models, each is compared with each
 UNREAD = (
     "How many answers were read, and what those say that were not: unexplained ones cast doubt on the reader."
@@ -57,14 +56,7 @@ class Site:
         self.project, self.root = project, Path(project.paths.report)
         self.mode = pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
-        self.templates = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(HERE / "templates"),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=jinja2.StrictUndefined,
-        )
-        self.templates.filters["visible"] = visible
+        self.templates = templates(HERE / "templates")
 
     @cached_property
     def sheets(self) -> dict[str, list[Sheet]]:
@@ -135,10 +127,7 @@ class Site:
         if not project.illustrated(benchmark):
             return
         for image in pictures.held(project, benchmark, self.mode):
-            content = Path(image.path).read_bytes()
-            if sha256(content) != image.sha256:
-                raise PunchlineError("not the picture that was made", file=image.path, way_out=AGAIN)
-            self.put(pictures.file_of(image), content)
+            self.put(pictures.file_of(image), pictures.content(image))
 
     def page(self, path: str, template: str, title: str, **values: Any) -> None:
         """A page. `path` from the report's root; the page's own links begin with the way back there."""
@@ -257,7 +246,6 @@ class Site:
             "index.html",
             f"Punchline: {chosen.run}",
             selection=selection_text(chosen),
-            corpus=chosen.corpus.name,
             made_at=max((sheet.made_at for sheet in every), default=""),
             mains=mains,
             models=sorted(models.items(), key=lambda item: (item[1] != "measured", item[0])),

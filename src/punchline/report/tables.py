@@ -11,6 +11,7 @@ from typing import Any
 
 from punchline.bench.discrepancies import DISCREPANCIES
 from punchline.bench.latex import WORDS
+from punchline.bench.render import digits
 from punchline.bench.table import Table
 from punchline.core.outside import visible
 from punchline.core.storage import parse_csv
@@ -57,7 +58,6 @@ class Sheet:
     notes: Sequence[str]
     root: str
     made_at: str
-    models: Sequence[str]
     verdict: Mapping[str, Any] = field(default_factory=dict)  # of its last audit
 
     @property
@@ -87,7 +87,7 @@ def _shown(text: str, *, whole: bool) -> str:
         number = float(text)
     except ValueError:
         return visible(text)
-    return text if "." not in text and "e" not in text else f"{number:,.0f}" if whole else f"{number:.3f}"
+    return text if "." not in text and "e" not in text else digits(number, whole=whole)
 
 
 def cell(values: Mapping[str, str], column: str, table: Table) -> Cell:
@@ -137,7 +137,6 @@ def read_sheet(project: Project, benchmark: str, table: Table, lineage: Lineage)
         notes_of(path.with_suffix(".md")),
         lineage.root,
         str(lineage.noted.get("made_at", ""))[:16].replace("T", " "),
-        [model.card.name for model in lineage.models],
         json.loads(audited.read_bytes()) if audited.is_file() else {},
     )
 
