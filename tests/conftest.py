@@ -48,7 +48,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_models.build("tiny-qwen2-vl", tmp_path_factory.mktemp("models") / "tiny-qwen2-vl")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # and gone with it: other modules ask whether a process of theirs is left
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, headless; skips loudly where there is none. Mark its tests xdist_group("browser")."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
