@@ -207,6 +207,19 @@ def test_every_option_that_changes_the_body_arrives(server: Served, tmp_path: Pa
     assert answer.effective["web_search_options"] == "{}"
 
 
+def test_calls_say_who_they_are_as_the_package_does(
+    server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-mine")
+    run(tmp_path, card(server, api_key_env=VARIABLE), requests("who asks"))
+    headers = server.get("/state")["headers"]
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert headers["openai-organization"] == "org-of-mine"
+    assert headers["user-agent"].startswith("AsyncOpenAI/Python ")
+    assert (headers["content-type"], headers["accept"]) == ("application/json", "application/json")
+
+
 @pytest.mark.parametrize(
     ("style", "body"),
     [

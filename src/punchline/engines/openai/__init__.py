@@ -26,6 +26,8 @@ from punchline.engines.openai import chat, pace
 if TYPE_CHECKING:
     import openai
 
+    from punchline.engines.openai import wire
+
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 PACKAGES = ("openai", "aiohttp")
@@ -194,9 +196,8 @@ class OpenAI:
         messages = chat.messages(request, images)
         return {"model": self.options.id, "messages": messages, **self.parameters(request)}
 
-    def client(self, most: int | None = None) -> openai.AsyncOpenAI:
-        """A client for the event loop that runs; `most`: bytes of a reply that it reads. Its own retries are off: they
-        know nothing of budgets."""
+    def http(self, most: int | None = None) -> wire.Bounded:
+        """What speaks HTTP in the event loop that runs; `most`: bytes of a reply that it reads."""
         import httpx2
         import openai
 
@@ -206,9 +207,15 @@ class OpenAI:
         timeouts = self.options.timeouts
         limits = httpx2.Limits(max_connections=self.options.concurrency + 8)
         timeout = openai.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
-        http = wire.Bounded(most, timeout=timeout, limits=limits, trust_env=self.through_proxy)
+        return wire.Bounded(most, timeout=timeout, limits=limits, trust_env=self.through_proxy)
+
+    def client(self, http: wire.Bounded) -> openai.AsyncOpenAI:
+        """The package's client. Its own retries are off: they know nothing of budgets."""
+        import openai
+
+        key = self.key or "none"
         return openai.AsyncOpenAI(
-            api_key=self.key or "none", base_url=self.base_url, max_retries=0, timeout=timeout, http_client=http
+            api_key=key, base_url=self.base_url, max_retries=0, timeout=http.timeout, http_client=http
         )
 
     def response(

@@ -345,7 +345,7 @@ class _Run:
         self, work: Callable[[openai.AsyncOpenAI, pace.Put[T]], Awaitable[None]], most: int | None = None
     ) -> Iterator[T]:
         async def run(put: pace.Put[T]) -> None:
-            client = self.engine.client() if most is None else self.engine.client(most)
+            client = self.engine.client(self.engine.http(most))
             try:
                 await work(client, put)
             finally:

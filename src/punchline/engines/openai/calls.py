@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import aiohttp
 import httpx2
 import msgspec
-import openai
 
 from punchline.core.errors import PunchlineError
 from punchline.core.progress import say
@@ -43,12 +43,13 @@ class Calls:
         """Ask all; the first PunchlineError ends it, and with it every call in flight."""
         options = self.engine.options
         self.pace = pace.Pace(options.concurrency, options.requests_per_minute, options.tokens_per_minute)
-        client = self.engine.client()
+        client = self.engine.client(http := self.engine.http())
+        post = wire.Post(http, client, "/chat/completions")
 
         async def worker() -> None:
             try:
                 for request in self.todo:
-                    if (response := await self.ask(client, request)) is not None:
+                    if (response := await self.ask(post, request)) is not None:
                         await put(response)
                     self.busy.discard(asyncio.current_task())
                     if self.finishing:
@@ -75,7 +76,7 @@ class Calls:
             if task not in self.busy:
                 task.cancel()
 
-    async def ask(self, client: openai.AsyncOpenAI, request: Request) -> Response | None:
+    async def ask(self, post: wire.Post, request: Request) -> Response | None:
         """Ask until there is an answer, or no hope of one. None: the run ended before either."""
         engine, options = self.engine, self.engine.options
         body, sent = engine.body(request, self.images), engine.parameters(request)
@@ -89,7 +90,7 @@ class Calls:
             began = monotonic()
             self.busy.add(asyncio.current_task())
             try:
-                outcome = await self._call(client, body)
+                outcome = await self._call(post, body)
             finally:
                 self.pace.release()
             latency = round(monotonic() - began, 4)
@@ -134,23 +135,22 @@ class Calls:
                 self._given_up()
             return engine.response(request, self.model_key, "failed", reason=words, effective=chat.flat(sent))
 
-    async def _call(self, client: openai.AsyncOpenAI, body: Mapping[str, Any]) -> _Answer | _Refused | _Fault:
+    async def _call(self, post: wire.Post, body: Mapping[str, Any]) -> _Answer | _Refused | _Fault:
         """One try. Exceptions of the client hold the server's words, key and all: none gets out of here."""
         total = self.engine.options.timeouts.total
         try:
             async with asyncio.timeout(total):
-                raw = await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
+                raw = await post(body)
+            if not raw.is_success:
+                refusal = chat.read_refusal(raw.status_code, raw.content)
+                return _Refused("again", self._clean(str(refusal)), chat.retry_after(raw.headers), refusal)
             reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
             return _Answer(reply, raw.headers.get("x-request-id") or reply.id)
         except chat.Unusable as error:
             return _Fault("again", self._clean(f"HTTP 200: {error}"))
-        except openai.APIStatusError as error:
-            refusal = chat.read_refusal(error.status_code, error.response.content)
-            wait = chat.retry_after(error.response.headers)
-            return _Refused("again", self._clean(str(refusal)), wait, refusal)
         except TimeoutError:
             return _Fault("time-out", f"time-out: no whole answer in {total:g} s")
-        except (openai.APIConnectionError, aiohttp.ClientError, wire.Unwanted, httpx2.DecodingError) as error:
+        except (httpx2.RequestError, aiohttp.ClientError, ssl.SSLError, wire.Unwanted) as error:
             chain: list[BaseException] = [error]  # the layers between call a broken connection a time-out
             while (cause := chain[-1].__cause__) is not None:
                 chain.append(cause)

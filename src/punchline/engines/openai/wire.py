@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpx2
+import msgspec
 import openai
 
 REDIRECTS = 5
@@ -46,6 +47,25 @@ class Bounded(openai.DefaultAioHttpClient):
             await response.aclose()
             raise
         return response
+
+
+class Post:
+    """Posts to one address, with the headers that the package's client sends. Its own `post` builds URL, headers and
+    models anew for every call, which takes as much processor time as all the rest of it."""
+
+    def __init__(self, http: Bounded, client: openai.AsyncOpenAI, path: str) -> None:
+        given = {**client.default_headers, **client.auth_headers}
+        self._http = http
+        self._url = httpx2.URL(f"{str(client.base_url).rstrip('/')}{path}")
+        self._headers = httpx2.Headers(http.headers)
+        self._headers.update({name: value for name, value in given.items() if isinstance(value, str)})
+        self._extensions = {"timeout": http.timeout.as_dict()}
+
+    async def __call__(self, body: Mapping[str, Any]) -> httpx2.Response:
+        content = msgspec.json.encode(body)
+        return await self._http.send(
+            httpx2.Request("POST", self._url, headers=self._headers, content=content, extensions=self._extensions)
+        )
 
 
 def _followed(request: httpx2.Request, to: httpx2.Request) -> httpx2.Request:
