@@ -1,19 +1,16 @@
 """The transformers engine against the loop that authors publish: one prompt, one generate; prints a Markdown table.
 
     python benchmarks/transformers_engine.py [--requests N] [--rounds N] [--mirror ../shared/upstream]
-    python benchmarks/transformers_engine.py --gpu 2b|7b [--images FOLDER] [--peak-tflops 989] [--peak-tb 3.35]
 
 Text: SmolLM2-135M on HumorBench's own requests (distinct prompts only: an answer that is computed once for many is no
-feat). Rounds alternate between the two; on a busy machine read the ratio of CPU seconds, with --threads 1. --gpu:
-Qwen2-VL's architecture with random weights, one question on each image; peaks are those of one H100 SXM (dense
-bfloat16; HBM3) unless said.
+feat). Rounds alternate between the two; on a busy machine read the ratio of CPU seconds, with --threads 1. On a GPU:
+gpu.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,8 +21,7 @@ import msgspec
 from punchline.benchmarks import humorbench
 from punchline.core import engine as engines
 from punchline.core.progress import say
-from punchline.core.records import Image, Message, ModelCard, Request, Sampling, Text
-from punchline.core.storage import sha256_file
+from punchline.core.records import Image, Message, Request, Sampling, Text
 from punchline.project import small_models
 from punchline.project.selection import read_card
 
@@ -44,13 +40,13 @@ def humorbench_requests(mirror: Path, count: int) -> list[Request]:
         say(f"REAL DATA ABSENT: no humorbench/ in {mirror}; synthetic captions are asked")
         words = ["a cat at a desk", "tells a dog", "with a phone", "that the king", "is late", "for the bus", "again"]
         texts = [" ".join(words[n % 7 :] * (3 + n % 4)) + f" {n}" for n in range(count)]
-        found = [_ask(n, Text(text=f"Explain what the joke is.\n{text}")) for n, text in enumerate(texts)]
+        found = [ask(n, Text(text=f"Explain what the joke is.\n{text}")) for n, text in enumerate(texts)]
     distinct = {request.messages: request for request in found}
     greedy = Sampling(temperature=0.0, max_tokens=NEW)
     return [msgspec.structs.replace(request, sampling=greedy) for request in distinct.values()][:count]
 
 
-def _ask(number: int, *content: Text | Image) -> Request:
+def ask(number: int, *content: Text | Image) -> Request:
     return Request(
         benchmark="humorbench",
         item_id=str(number),
@@ -121,63 +117,6 @@ def compare(engine: Any, requests: list[Request], images: Mapping[str, Path], ro
     return taken["engine"]
 
 
-def random_qwen2_vl(size: str, folder: Path) -> int:
-    """Qwen2-VL's architecture with random bfloat16 weights and the tiny model's tokeniser; how many parameters."""
-    import torch
-    from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration
-
-    small_models.build("tiny-qwen2-vl", folder)
-    tiny = msgspec.json.decode((folder / "config.json").read_bytes())
-    shape = {  # hidden, intermediate, layers, heads, key/value heads: as published
-        "2b": (1536, 8960, 28, 12, 2),
-        "7b": (3584, 18944, 28, 28, 4),
-    }[size]
-    names = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads")
-    rope = {"rope_type": "default", "rope_theta": 1000000.0, "mrope_section": [16, 24, 24]}
-    context = {"vocab_size": 151936, "max_position_embeddings": 32768, "rope_parameters": rope}
-    text = {**tiny["text_config"], **dict(zip(names, shape, strict=True)), **context}
-    config = Qwen2VLConfig(
-        **{**tiny, "dtype": "bfloat16", "text_config": text, "vision_config": {"hidden_size": shape[0]}}
-    )
-    torch.set_default_dtype(torch.bfloat16)
-    with torch.device("cuda"):
-        model = Qwen2VLForConditionalGeneration(config)
-    torch.set_default_dtype(torch.float32)
-    model.save_pretrained(folder)
-    (folder / "punchline.json").unlink()
-    settings = msgspec.json.decode((folder / "preprocessor_config.json").read_bytes())
-    settings["max_pixels"] = 1280 * 28 * 28
-    (folder / "preprocessor_config.json").write_bytes(msgspec.json.encode(settings))
-    return int(model.num_parameters())
-
-
-def on_gpu(size: str, pictures: Path, rounds: int, peak_flops: float, peak_bytes: float) -> None:
-    """Requests/s, tokens/s and shares of the peaks, with one question on each image."""
-    images = {sha256_file(path): path for path in sorted(pictures.glob("*.png"))}
-    requests = [_ask(n, Image(sha256=d), Text(text="Why is this funny?")) for n, d in enumerate(images)]
-    with tempfile.TemporaryDirectory() as folder:
-        parameters = random_qwen2_vl(size, Path(folder) / "model")
-        card = ModelCard(
-            name="random-qwen2-vl",
-            engine="transformers",
-            options={"id": str(Path(folder) / "model"), "dtype": "bfloat16", "device": "cuda"},
-        )
-        engine: Any = engines.load(card, 0)
-        seconds, _, tokens = compare(engine, requests, images, rounds, single=8)
-        first = [msgspec.structs.replace(r, sampling=Sampling(temperature=0.0, max_tokens=1)) for r in requests]
-        started = time.perf_counter()
-        given = list(engine.answer(first, images, "prefill"))
-        prefill = sum({r.latency_s or 0.0 for r in given})  # of the model, without reading the images
-        wall = time.perf_counter() - started
-        prompt = sum(r.usage.prompt or 0 for r in given)
-        steps = tokens / len(requests) * len({r.latency_s for r in given})
-        decode = max(seconds - wall, 1e-9)
-        print(f"\n{parameters / 1e9:.2f} G parameters, {prompt / len(requests):.0f} prompt tokens a request.")
-        print(f"Prefill: {2 * parameters * prompt / prefill / peak_flops:.1%} of peak FLOP/s;", end=" ")
-        print(f"decode: {2 * parameters * steps / decode / peak_bytes:.1%} of peak bytes/s (weights only).")
-        engine.close()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=128)
@@ -185,18 +124,11 @@ def main() -> None:
     parser.add_argument("--single", type=int, default=6, help="prompts of the loop for each round")
     parser.add_argument("--threads", type=int, default=0, help="of torch; default: its own choice")
     parser.add_argument("--mirror", type=Path, default=Path(os.environ.get("PUNCHLINE_MIRROR", "../shared/upstream")))
-    parser.add_argument("--gpu", choices=["2b", "7b"])
-    parser.add_argument("--images", type=Path, default=Path("data/images/pixelhumor"))
-    parser.add_argument("--peak-tflops", type=float, default=989)
-    parser.add_argument("--peak-tb", type=float, default=3.35)
     args = parser.parse_args()
     import torch
 
     if args.threads:
         torch.set_num_threads(args.threads)
-    if args.gpu:
-        on_gpu(args.gpu, args.images, args.rounds, args.peak_tflops * 1e12, args.peak_tb * 1e12)
-        return
     card = read_card("smollm2-135m-transformers")
     if not Path(card.options["id"]).is_dir():
         small_models.build("smollm2-135m-instruct")

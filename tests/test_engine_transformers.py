@@ -288,6 +288,27 @@ def test_out_of_memory_halves_the_batch_and_goes_on(tiny: Path) -> None:
 
 
 @needs_hf
+def test_a_batch_that_the_machine_cannot_read_at_once_is_halved_too(
+    tiny: Path, pictures: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine: Any = engines.load(a_card(tiny), seed=0)
+    requests = [ask(Image(sha256=digest), "What is this?") for digest in pictures]
+    expected = texts(engine, requests, pictures)
+    read, seen = engine._loaded.processor.image_processor.preprocess, []
+
+    def full(images: Any, **settings: Any) -> Any:
+        seen.append(len(images))
+        if len(images) > 2:
+            raise MemoryError("Unable to allocate 25.8 MiB for an array")  # as NumPy says it
+        return read(images, **settings)
+
+    monkeypatch.setattr(engine._loaded.processor.image_processor, "preprocess", full)
+    assert texts(engine, requests, pictures) == expected
+    assert max(seen) == len(pictures) and seen.count(len(pictures)) == 1
+    engine.close()
+
+
+@needs_hf
 @pytest.mark.parametrize(("times", "kept"), [(1, 4), (2, 0)])
 def test_ctrl_c_lets_the_batch_that_runs_come_to_its_end_and_a_second_one_does_not(
     tiny: Path, times: int, kept: int

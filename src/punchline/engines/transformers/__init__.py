@@ -212,10 +212,9 @@ class Transformers:
     def _run(self, prompts: list[Prompt], loaded: Loaded, interrupted: Event) -> Iterator[tuple[Prompt, Answer | str]]:
         """Every prompt with its answer, or with the reason why there is none. The next batch is read while one runs.
 
-        Out of memory: the batch is halved, and so are those to come that are as large. After an interrupt none begins.
+        Out of memory, the device's or the machine's: the batch is halved, and so are those to come that are as large.
+        After an interrupt none begins.
         """
-        import torch
-
         queue = deque(batches(prompts, self.batch_size, self.batch_tokens))
         most: float = float("inf")  # tokens of a batch that memory holds, as far as is known
         with ThreadPoolExecutor(1) as pool:
@@ -226,8 +225,11 @@ class Transformers:
                 if len(batch) > 1 and cost(batch) > most:
                     queue.extendleft([batch[len(batch) // 2 :], batch[: len(batch) // 2]])
                     continue
+                inputs: Any = None
                 try:
                     inputs = ahead.result() if ahead is not None and read is batch else loaded.read(batch)
+                except MemoryError:  # the machine's: pictures are large before they are on a device
+                    pass
                 except (ValueError, OSError) as error:  # a damaged image, say: find out whose it is
                     ahead = None
                     if len(batch) == 1:
@@ -236,22 +238,17 @@ class Transformers:
                         queue.extendleft([prompt] for prompt in batch)
                     continue
                 ahead = None
-                if loaded.context and any(long := [n >= loaded.context for n in inputs.lengths]):
+                if inputs is not None and loaded.context and any(long := [n >= loaded.context for n in inputs.lengths]):
                     for prompt, too_long, length in zip(batch, long, inputs.lengths, strict=True):
                         if too_long:
                             yield prompt, _too_long(length, loaded.context)
                     if rest := [prompt for prompt, too_long in zip(batch, long, strict=True) if not too_long]:
                         queue.appendleft(rest)
                     continue
-                if queue and queue[0][0].images:
+                if inputs is not None and queue and queue[0][0].images:
                     read = queue[0]
                     ahead = pool.submit(loaded.read, read)
-                answers: list[Answer] | None = None
-                try:
-                    answers = loaded.generate(batch, inputs)
-                except (torch.OutOfMemoryError, RuntimeError) as error:
-                    if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
-                        raise
+                answers = _generated(loaded, batch, inputs) if inputs is not None else None
                 del inputs
                 if answers is not None:
                     yield from zip(batch, answers, strict=True)
@@ -267,6 +264,20 @@ class Transformers:
 def engine(card: ModelCard, seed: int) -> Transformers:
     """The engine of a model card. Raises PunchlineError for an unknown option or sampling parameter."""
     return Transformers(card, seed)
+
+
+def _generated(loaded: Loaded, batch: Sequence[Prompt], inputs: Any) -> list[Answer] | None:
+    """Answers of a batch; None where memory does not hold it."""
+    import torch
+
+    try:
+        return loaded.generate(batch, inputs)
+    except MemoryError:
+        return None
+    except (torch.OutOfMemoryError, RuntimeError) as error:
+        if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
+            raise
+        return None
 
 
 def _too_long(tokens: int, context: int) -> str:
