@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Grade, Image, Message, Request, Response, Sampling, Text, Usage, canonical
 from punchline.core.storage import (
+    _column,
     csv_text,
     digests_in,
     parse_csv,
@@ -94,6 +98,42 @@ def test_parquet_is_the_same_bytes_every_time(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_table(tmp_path / name, requests(), Request)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+VALUES = {
+    pa.string(): st.text(st.characters(exclude_categories=["Cs"])),
+    pa.int64(): st.integers(-(2**63), 2**63 - 1),
+    pa.float64(): st.floats(allow_nan=False),
+    pa.bool_(): st.booleans(),
+}
+
+
+@settings(deadline=None)  # pa.array imports pandas
+@given(st.data(), st.sampled_from(list(VALUES)))
+def test_columns_are_those_that_arrow_makes(data: st.DataObject, kind: pa.DataType) -> None:
+    values = data.draw(st.lists(st.none() | VALUES[kind]))
+    column = _column(values, kind)
+    column.validate(full=True)
+    assert column.equals(pa.array(values, kind))
+    assert column.null_count == values.count(None)
+
+
+def test_a_value_of_another_kind_is_no_number() -> None:
+    with pytest.raises(TypeError):
+        _column([1.5], pa.int64())
+
+
+def test_writing_a_table_does_not_import_pandas(tmp_path: Path) -> None:
+    code = """
+import sys
+from punchline.core.records import Response
+from punchline.core.storage import write_table
+answer = Response(request_id="r", model_key="k", state="ok", engine="e", engine_version="1")
+write_table(sys.argv[1], [answer], Response)
+print("pandas" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
 
 
 def test_zero_and_zero_point_zero_hash_alike() -> None:
