@@ -386,12 +386,15 @@ def main() -> None:
     parser.add_argument("mirror", nargs="?", type=Path, default=mirror)
     parser.add_argument("--size", choices=SHAPES, default="2b")
     parser.add_argument("--tiny", dest="size", action="store_const", const="tiny")
-    parser.add_argument("--requests", type=int, help="pictures; default: 128, tiny 8")
+    parser.add_argument("--requests", type=int, help="pictures; default: 128, tiny 8, of memory 48")
     parser.add_argument("--steps", type=int, help="of the training; default: 24, tiny 8")
     parser.add_argument("--peaks", type=float, nargs=2, metavar=("TFLOPS", "TB"), help="of the card, a second")
     args = parser.parse_args()
     tiny = args.size == "tiny"
-    args.requests, args.steps = args.requests or (8 if tiny else 128), args.steps or (8 if tiny else 24)
+    args.requests, args.steps = (
+        args.requests or (48 if tiny and args.part == "memory" else 8 if tiny else 128),
+        args.steps or (8 if tiny else 24),
+    )
     if not tiny and not cuda():
         sys.exit("NO GPU: not run. --tiny runs the same code at a tiny size on a CPU")
     print(f"{device()}; {args.part}, {args.size}\n", flush=True)
