@@ -232,7 +232,8 @@ def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> N
         "A & all & 5 & \\textbf{0.70} & 0.30 & 0.1 \\\\\n\\bottomrule\n\\end{tabular}\n"
     )
     markdown = as_markdown(tables.Tabulated(columns, rows, [], []), table)
-    assert "silent" not in markdown and "| f1" not in markdown
+    assert "| silent" not in markdown and "| f1" not in markdown
+    assert markdown.endswith("- Without an answer here, and so without a row: silent.\n")
     assert "silent" in as_csv(tables.Tabulated(columns, rows, [], []))
     ours = [dict(row, comparable="no") for row in rows[::2]]
     assert r"\textbf{0.250}" in as_latex(tables.Tabulated(columns, ours, [], []), table)

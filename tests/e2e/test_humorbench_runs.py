@@ -11,7 +11,7 @@ import pytest
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.xdist_group("humorbench_runs")]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real]
 
 RUN = "humorbench-released"
 RESULTS = f"results/runs/{RUN}/humorbench"
@@ -196,6 +196,16 @@ def test_a_released_run_that_was_changed_is_found(made: tuple[Project, str], tmp
     found = project.audit(f"{RESULTS}/leaderboard.csv")
     assert found["verdict"] == "differs"
     assert any(file.name in finding["what"] + finding["path"] for finding in found["findings"])
+
+
+def test_a_report_of_them_shows_who_answered_what(made: tuple[Project, str]) -> None:
+    project, config = made
+    project.snakemake("report", config=config)
+    root = project.path / f"results/runs/{RUN}/report"
+    said = (root / "tables/humorbench/leaderboard.html").read_text()
+    assert said.count("<tr class=") == 35 and "not comparable with ours" not in said
+    assert "o3-released" in (root / "index.html").read_text()
+    assert len(list((root / "answers/humorbench").iterdir())) == 17
 
 
 def test_without_the_runs_nothing_of_them_is_fetched(mirror: Path, tmp_path: Path) -> None:

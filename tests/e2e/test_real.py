@@ -12,7 +12,7 @@ import pytest
 from .conftest import TABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.xdist_group("real")]
+pytestmark = [pytest.mark.e2e, pytest.mark.real]
 
 
 def rows(project: Project, table: str) -> list[dict[str, str]]:
@@ -98,3 +98,17 @@ def _gold_as_answers(folder: Path) -> dict[str, dict[str, str]]:
         for row in csv.DictReader(file):
             answers[row["comic_id"]] |= {"panel_sequence": row["panel_sequence"], "text": row["text"]}
     return answers
+
+
+def test_a_report_shows_the_comics_that_are_there_with_their_credit(
+    partial: tuple[Project, Path, list[str]], mirror: Path
+) -> None:
+    project, small, _ = partial
+    project.snakemake("report", config=f"run=eyes corpus=open mirror={small} subset=two.csv models=[reading-order,ocr]")
+    root = project.path / "results/runs/eyes/report"
+    pictures = list((root / "pictures").iterdir())
+    assert len(pictures) == 2 and all(picture.stat().st_size > 1000 for picture in pictures)
+    items = (root / "wall/pixelhumor.html").read_text()
+    assert "Items of pixelhumor" in items
+    sheet = (root / "tables/pixelhumor/table8.html").read_text()
+    assert "reading-order" in sheet and "<svg" in sheet and "not comparable with ours" in sheet

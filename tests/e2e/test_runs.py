@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
 from .conftest import SMALL, TABLE
 from .project import FAST, Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("runs")]
+pytestmark = pytest.mark.e2e
 
 
 def rows(project: Project, table: str = TABLE) -> list[dict[str, str]]:
@@ -121,6 +122,10 @@ def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Pr
     said = small.punchline("diff", "default", "two")
     assert "because  selection: limit: 6 → 2" in said
     assert "table8 is" not in small.punchline("compare", "random", "reading-order", "--table", "table8", "--run", "two")
+    (compared,) = json.loads(small.punchline("compare", "random", "two:random", "--json"))
+    assert (compared["table"], compared["models"]) == ("table8", ["random", "two:random"])
+    assert {(*one["n"], one["difference"]) for one in compared["differences"]} == {(2, 2, 0.0)}
+    assert "no run 'nobody'" in small.punchline("compare", "random", "nobody:random", fails=True)
     assert "no run 'three'" in small.snakemake("-n", TABLE, config="run=three", fails=True)
     assert "can be no run's name" in small.snakemake("-n", TABLE, config="run=../x limit=2", fails=True)
 

@@ -17,7 +17,7 @@ import numpy as np
 from tabulate import tabulate as tabulate_text
 
 from punchline.audit.paired import POWER, Paired, holm, paired_difference
-from punchline.bench.frame import Frame, Kept, read_frame
+from punchline.bench.frame import Frame, Kept, Scope, read_frame
 from punchline.bench.table import Across, Model, Row, Table, key_text
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
@@ -250,7 +250,8 @@ def compare_models(
 ) -> tuple[list[Comparison], list[str]]:
     """Compare two models in the table with this path, else in the main table of every benchmark that has both.
 
-    Comparisons, and why others were refused. Raises PunchlineError when there is none at all.
+    A model is a name, or RUN:NAME for its answers in another run. Gives comparisons, and why others were
+    refused. Raises PunchlineError when there is none at all.
     """
     project = Project(made_with(run))
     a, b = models
@@ -261,10 +262,11 @@ def compare_models(
             (of, found) for of in _loaded() for found in of.TABLES.values() if project.paths.table(found.file) == table
         ]
         return [compare_files(of, found, (a, b), project) for of, found in places[:1]], []
-    graded = [of for of in _loaded() if all(Path(project.paths.grades(of.NAME, name)).is_file() for name in (a, b))]
+    placed = [in_run(name, project) for name in (a, b)]
+    graded = [of for of in _loaded() if all(Path(own.paths.grades(of.NAME, name)).is_file() for own, name in placed)]
     if not graded:
-        for name in (a, b):
-            _check_graded(name, project)
+        for own, name in placed:
+            _check_graded(name, own)
         raise PunchlineError(f"no benchmark has grades of both {a} and {b}", way_out=GRADE)
     made: list[Comparison] = []
     refused: list[str] = []
@@ -294,9 +296,15 @@ def compare_somewhere(benchmark: Benchmark, models: tuple[str, str], project: Pr
 
 
 def main_table(benchmark: Benchmark) -> Table:
-    """The first of a benchmark's tables that has rows of single models."""
+    """What a benchmark's models are compared by: the table it names, else the first with rows of single models."""
     tables: list[Table] = [table for table in benchmark.TABLES.values() if table.graded]
-    return next((table for table in tables if table.by_model), tables[0])
+    return max(tables, key=lambda table: (table.main, table.by_model))  # of equals the first
+
+
+def in_run(model: str, project: Project) -> tuple[Project, str]:
+    """(the run that its answers are of, the model's name) of NAME or RUN:NAME. Raises PunchlineError."""
+    run, _, name = model.rpartition(":")
+    return (Project(made_with(run)) if run else project), name
 
 
 def _loaded() -> list[Benchmark]:
@@ -324,36 +332,40 @@ def _check_current(benchmark: str, model: str, project: Project) -> None:
 
 def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], project: Project) -> Comparison:
     """Compare from grades, items, gold and files as they lie there."""
-    of, where = benchmark.NAME, project.paths
+    of = benchmark.NAME
     _check_graded_table(table)
-    for name in models:
-        if not Path(where.grades(of, name)).is_file():
-            _check_graded(name, project)
-            raise PunchlineError(f"no grades of {name}", file=where.grades(of, name), way_out=GRADE)
-        _check_current(of, name, project)
-    for path in (where.items(of), where.gold(of)):
+    placed = [in_run(model, project) for model in models]
+    scopes = []
+    for own, name in placed:
+        where, path = own.paths, own.paths.grades(of, name)
         if not Path(path).is_file():
-            raise PunchlineError("no such file", file=path, way_out=GRADE)
-    scope = scope_of(project, of)
-    graded = []
-    for name in models:
-        path = where.grades(of, name)
-        if unknown := sorted(set(read_columns(path, ["item_id"])["item_id"]) - scope.place.keys()):
+            _check_graded(name, own)
+            raise PunchlineError(f"no grades of {name}", file=path, way_out=GRADE)
+        _check_current(of, name, own)
+        for needed in (where.items(of), where.gold(of)):
+            if not Path(needed).is_file():
+                raise PunchlineError("no such file", file=needed, way_out=GRADE)
+        scopes.append(scope_of(own, of))
+        if unknown := sorted(set(read_columns(path, ["item_id"])["item_id"]) - scopes[-1].place.keys()):
             raise PunchlineError(
                 f"{len(unknown):,} graded items are not in {where.items(of)}, e.g. {unknown[0]}",
                 file=path,
                 way_out="The grades are of another selection: make them again",
             )
+    scope = Scope(scopes[1].items | scopes[0].items, scopes[1].golds | scopes[0].golds)
+    graded = []
+    for label, (own, name) in zip(models, placed, strict=True):
+        path = own.paths.grades(of, name)
         frame = read_frame(path, scope, table.rule, table.parsed)
         card = read_card(name) if name in stems("config/model") else None
         engine = card.engine if card is not None else ""
         kind = kind_of(card) if card is not None else "measured"
-        graded.append(Model(name, kind, engine, frame, card, _judge_card(frame)))
-    needed = [where.raw(of, name) for name in table.files] if table.across is not None else []
-    own = [path for name in table.own if Path(path := paths.own(of, name)).is_file()]
-    if absent := [path for path in needed if not Path(path).is_file()]:
+        graded.append(Model(label, kind, engine, frame, card, _judge_card(frame)))
+    raw = [project.paths.raw(of, name) for name in table.files] if table.across is not None else []
+    users = [path for name in table.own if Path(path := paths.own(of, name)).is_file()]
+    if absent := [path for path in raw if not Path(path).is_file()]:
         raise PunchlineError("no such file", file=absent[0], way_out=GRADE)
-    files = read_files([*needed, *own])
+    files = read_files([*raw, *users])
     return compare(of, table, (graded[0], graded[1]), files, project.selection.seed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,9 +66,9 @@ def digits(value: float, *, whole: bool) -> str:
 def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
     """Columns and lines for reading: three digits, intervals beside the value.
 
-    Columns that hold nothing are left out, and so is a baseline that has nothing to say in this table.
+    Columns that hold nothing are left out, and so are the rows of `silent` ones.
     """
-    rows = [row for row in made.rows if row["kind"] != "baseline" or any(_says(row.get(c)) for c in table.names)]
+    rows = [row for row in made.rows if not silent(row, table.names)]
     shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and any(row.get(c) for row in rows or made.rows)]
     shown = [c for c in shown if c not in ("comparable", "note")]
 
@@ -86,8 +86,17 @@ def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
     return shown, [Line(row, {column: text(row, column) for column in shown}) for row in rows]
 
 
-def _says(value: str | int | float | None) -> bool:
-    return value is not None and value != ""
+def silent(row: Mapping[str, str | int | float | None], names: Sequence[str]) -> bool:
+    """Whether a row says nothing to a person: a baseline that does not try this, a file that answers other things."""
+    trying = row["kind"] not in ("measured", "baseline") or (row["kind"] == "measured" and row["engine"] != "replay")
+    return not trying and all(row.get(name) in (None, "") for name in names)
+
+
+def without_rows(made: Tabulated, table: Table) -> list[str]:
+    """A note on who has no row for people."""
+    shown = {row["model"] for row in made.rows if not silent(row, table.names)}
+    names = dict.fromkeys(str(row["model"]) for row in made.rows if row["model"] not in shown)
+    return [f"Without an answer here, and so without a row: {', '.join(names)}."] if names else []
 
 
 def as_markdown(made: Tabulated, table: Table) -> str:
@@ -95,7 +104,8 @@ def as_markdown(made: Tabulated, table: Table) -> str:
     shown, lines = for_people(made, table)
     cells = [[_in_markdown(line.cells[column]) for column in shown] for line in lines]
     body = tabulate_text(cells, shown, tablefmt="github", disable_numparse=True)
-    notes = "".join(f"\n- {_in_markdown(note)}" for note in made.notes)
+    said = [*made.notes, *without_rows(made, table)]
+    notes = "".join(f"\n- {_in_markdown(note)}" for note in said)
     return f"# {table.title}\n\n{body}\n{notes}\n"
 
 

@@ -69,6 +69,7 @@ class Table:
     order: tuple[str, ...] = ()  # names of the columns as the CSV has them, where that is another order
     ways: Mapping[str, Better] = field(default_factory=dict)  # what is better in columns that are names only
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
+    main: bool = False  # whether models are compared by it; without any, by the benchmark's first of models
     chart: Chart | None = None  # how it is drawn, where the paper draws it; None: its first column, a line a model
 
     def __post_init__(self) -> None:

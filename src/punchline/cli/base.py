@@ -81,7 +81,12 @@ SELECTION = Annotated[
     typer.Argument(help="As snakemake --config: benchmarks=all models=[a,b] judge=c", metavar="KEY=VALUE"),
 ]
 Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A model that has grades", autocompletion=completes("config/model"))
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model that has grades; RUN:MODEL for those of another run",
+        autocompletion=completes("config/model"),
+    ),
 ]
 TableName = Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)]
 

@@ -25,11 +25,16 @@ def _text(value: Any) -> str:
     return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
+def selected(selection: Selection) -> dict[str, Any]:
+    """What a selection says, by key; what it says nothing of is left out."""
+    plain = msgspec.to_builtins(selection) | {"corpus": selection.corpus.name}
+    said = {key: value for key, value in plain.items() if key not in ("run", "subset_sha256")}
+    return {key: value for key, value in said.items() if value not in (None, [])}
+
+
 def selection_text(selection: Selection) -> str:
     """A selection in one line."""
-    plain = msgspec.to_builtins(selection) | {"corpus": selection.corpus.name}
-    shown = {key: value for key, value in plain.items() if key not in ("run", "subset_sha256")}
-    return ", ".join(f"{key} {_text(value)}" for key, value in shown.items() if value not in (None, []))
+    return ", ".join(f"{key} {_text(value)}" for key, value in selected(selection).items())
 
 
 def changes_in_place(selection: Selection) -> list[str]:

@@ -66,9 +66,9 @@ def first_keys(sheet: Sheet) -> list[Row]:
     for row in sheet.rows:
         if not row.values.get(sheet.main):
             continue
-        own = tuple(row.values.get(name, "") for name in keys)
+        own = [row.values.get(name, "") for name in keys]
         wanted = own if wanted is None else wanted
-        if own == wanted:
+        if own == wanted or (row.kind == "published" and all(a in ("", b) for a, b in zip(own, wanted, strict=True))):
             seen.setdefault((row.kind, row.values["model"]), row)
     return list(seen.values())
 

@@ -29,7 +29,7 @@ from punchline.core.storage import parse_csv, write_bytes
 from punchline.project.lineage import Lineage, kind_of
 from punchline.project.needs import Project
 from punchline.project.processes import pictures_mode
-from punchline.project.runs import selection_text
+from punchline.project.runs import selected
 from punchline.report import figures, pictures
 from punchline.report.tables import KINDS, Cell, Sheet, differences, read_sheet
 from punchline.stages.job import make
@@ -72,6 +72,14 @@ class Site:
         """The table that a benchmark's models are compared by."""
         table = main_table(self.project.benchmark(benchmark))
         return next(sheet for sheet in self.sheets[benchmark] if sheet.name == table.name)
+
+    def answering(self, benchmark: str) -> list[str]:
+        """The selected models that answered any of a benchmark's questions; all where none did."""
+        path = self.project.paths.unread(benchmark)
+        listed = parse_csv(Path(path).read_bytes(), ("model", "answers", "missing"), file=path)
+        found = {line["model"] for _, line in listed if int(line["missing"]) < int(line["answers"])}
+        models = self.project.selection.models
+        return [model for model in models if model in found] or list(models)
 
     @cached_property
     def ranks(self) -> dict[tuple[str, str], dict[str, str]]:
@@ -193,7 +201,7 @@ class Site:
             name: [[sheet.name, sheet.table.tasks, sheet.table.conditions] for sheet in sheets if sheet.table.graded]
             for name, sheets in self.sheets.items()
         }
-        run = {"benchmarks": list(self.sheets), "models": project.selection.models, "tables": tables}
+        run = {"models": {name: self.answering(name) for name in self.sheets}, "tables": tables}
         self._script("run.js", "about", run)
         self._script("compared.js", "compared", {name: compared(project, name) for name in self.sheets})
         self.page("item.html", "item.html", "Item")
@@ -245,7 +253,10 @@ class Site:
             "index.html",
             "index.html",
             f"Punchline: {chosen.run}",
-            selection=selection_text(chosen),
+            selection={
+                name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+                for name, value in selected(chosen).items()
+            },
             made_at=max((sheet.made_at for sheet in every), default=""),
             mains=mains,
             models=sorted(models.items(), key=lambda item: (item[1] != "measured", item[0])),

@@ -11,7 +11,7 @@ from typing import Any
 
 from punchline.bench.discrepancies import DISCREPANCIES
 from punchline.bench.latex import WORDS
-from punchline.bench.render import digits
+from punchline.bench.render import digits, silent
 from punchline.bench.table import Table
 from punchline.core.outside import visible
 from punchline.core.storage import parse_csv
@@ -74,6 +74,11 @@ class Sheet:
         """The column that models are compared by."""
         return self.table.names[0]
 
+    @property
+    def main_head(self) -> str:
+        """The same in words."""
+        return head(self.main)
+
 
 def head(column: str) -> str:
     """A column's name in words."""
@@ -111,7 +116,8 @@ def notes_of(path: Path) -> list[str]:
 def read_sheet(project: Project, benchmark: str, table: Table, lineage: Lineage) -> Sheet:
     """A table that was made. Raises PunchlineError, OSError."""
     path = Path(project.paths.table(table.file))
-    lines = [cells for _, cells in parse_csv(path.read_bytes(), ("model", "kind", "n"), file=path)]
+    lines = [cells for _, cells in parse_csv(path.read_bytes(), ("model", "kind", "engine", "n"), file=path)]
+    lines = [line for line in lines if not silent(line, table.names)]
     filled = [name for name in (lines[0] if lines else ()) if any(line[name] for line in lines)]
     counts = {f"n_{state}" for state in ("missing", "failed", "refused", "unparsable", "truncated")}
     nothing = {name for name in counts if all(line.get(name) in ("", "0") for line in lines)}

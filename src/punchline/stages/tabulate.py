@@ -86,7 +86,7 @@ def compute(
         model, judge, told = _model(project, benchmark, name, spec.prices, made.who)
         models.append(model)
         notes += told
-        if made.unknown:
+        if made.unknown and model.card.options.get("format", benchmark) == benchmark:
             some = ", ".join(made.unknown[:5]) + (", …" if len(made.unknown) > 5 else "")
             notes.append(f"{name}: {len(made.unknown):,} answered items do not exist in {benchmark}: {some}.")
         if spec.by_model:
@@ -104,9 +104,10 @@ def compute(
     notes += unasked(project, benchmark, spec, models, hops)
     if spec.graded and project.illustrated(benchmark):
         notes += without_pictures(project.paths.items(benchmark))
-    whole = selection.corpus.name == "full" and selection.subset is None and selection.limit is None
-    if not spec.graded:  # a table of the data itself takes the released files whole
-        whole = not selection.corpus.drawn
+    whole = not selection.corpus.drawn
+    if spec.graded:  # a table of the data itself takes the released files whole
+        whole = whole and chosen_sources(project, benchmark) is None
+        whole = whole and selection.subset is None and selection.limit is None
     beside = [] if spec.data_rows is not None else compared  # the paper's rows with the same keys
     stated = [] if spec.summed_up is None else spec.summed_up(files)
     every, told = all_parts(spec, [*parts, *compared], graded, scope, files)
@@ -189,10 +190,15 @@ def _model(
     return Model(card=card, key=key, kind=kind_of(card), versions=versions, hops=tuple(asked)), judge, notes
 
 
+def chosen_sources(project: Project, benchmark: str) -> Sequence[str] | None:
+    """The sources that the corpus keeps of a benchmark; None: all."""
+    return (project.selection.corpus.sources or {}).get(benchmark)
+
+
 def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:
     """(the user's subset: its name in the column `subset`, and what it is; a note on how many items of how many)."""
     selection = project.selection
-    sources = (selection.corpus.sources or {}).get(benchmark)
+    sources = chosen_sources(project, benchmark)
     if selection.subset is None and selection.limit is None and sources is None:
         return None, []
     loaded = project.benchmark(benchmark)

@@ -225,6 +225,7 @@ TABLES = tables(
             *(mean_of(name, "Q8", name, kind=POSITIVE, empty=True, better="lower") for name in ("wer", "cer")),
         ],
         file="table8.csv",
+        main=True,
         rule="released",
         keys=("subset",),
         split=_with_multi_panel,

@@ -4,10 +4,15 @@
   const run = punchline.about;
   const form = document.getElementById("pair");
   const wanted = location.hash.slice(1).split("/").map(decodeURIComponent);
-  options(form.elements.benchmark, run.benchmarks.map((name) => [name, name]), wanted[0] || run.benchmarks[0]);
-  const models = run.models.map((name) => [name, name]);
-  options(form.elements.a, models, wanted[1] || run.models[0]);
-  options(form.elements.b, models, wanted[2] || run.models[Math.min(1, run.models.length - 1)]);
+  const benchmarks = Object.keys(run.models);
+  options(form.elements.benchmark, benchmarks.map((name) => [name, name]), Object.hasOwn(run.models, wanted[0]) ? wanted[0] : benchmarks[0]);
+  function offer(a, b) {
+    const models = run.models[form.elements.benchmark.value];
+    const known = (name, other) => (models.includes(name) ? name : models[Math.min(other, models.length - 1)]);
+    options(form.elements.a, models.map((name) => [name, name]), known(a, 0));
+    options(form.elements.b, models.map((name) => [name, name]), known(b, 1));
+  }
+  offer(wanted[1], wanted[2]);
 
   const number = (code) => (code >= "0" && code <= "9" ? Number(code) : null);
   async function show() {
@@ -47,7 +52,10 @@
     }) : [node("p", { class: "quiet" }, `Not in this report; punchline compare ${visible(a)} ${visible(b)} makes it.`)]));
     document.body.dataset.ready = "yes";
   }
-  form.addEventListener("input", () => show().catch(fail));
+  form.addEventListener("input", (event) => {
+    if (event.target === form.elements.benchmark) offer(form.elements.a.value, form.elements.b.value);
+    show().catch(fail);
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   await show();
 })().catch(fail);

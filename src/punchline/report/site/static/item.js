@@ -91,12 +91,12 @@ function said(answer) {
   const begins = answer.thoughts < text.length ? answer.thoughts : 0;
   const [from, to] = answer.span && answer.span[0] >= begins ? answer.span : [begins, begins];
   const body = node("p", { class: "said", dir: "auto", tabindex: "0" }, slice(begins, from));
-  if (to > from) body.append(node("mark", {}, slice(from, to)));
-  body.append(slice(to));
-  const whole = answer.cut ? node("p", { class: "quiet" }, `… ${answer.cut.toLocaleString("en")} characters more: punchline show ${answer.request.slice(0, 12)}`) : null;
+  const whole = from === begins && !slice(to).trim(); // all of it was read: nothing to point at
+  body.append(...(whole || to <= from ? [slice(from)] : [node("mark", {}, slice(from, to)), slice(to)]));
+  const more = answer.cut ? node("p", { class: "quiet" }, `… ${answer.cut.toLocaleString("en")} characters more: punchline show ${answer.request.slice(0, 12)}`) : null;
   const thoughts = begins ? node("details", {}, node("summary", {}, "Thoughts"), node("p", { class: "said", dir: "auto", tabindex: "0" }, slice(0, begins))) : null;
   const reasoning = answer.reasoning ? node("details", {}, node("summary", {}, "Reasoning, as the server gave it"), node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(answer.reasoning))) : null;
-  return node("div", {}, reasoning, thoughts, body, whole);
+  return node("div", {}, reasoning, thoughts, body, more);
 }
 
 function chip(grade) {
@@ -147,7 +147,7 @@ function picture(item, index, models, blurred) {
   controls.replaceChildren();
   const [mode, licence, credit, url] = item.rights;
   const source = url && /^https?:\/\//.test(url) ? node("a", { href: url, rel: "noreferrer" }, visible(url)) : null;
-  const told = [licence, credit].filter(Boolean).join(", ");
+  const told = [(credit || "").includes(licence) ? "" : licence, credit].filter(Boolean).join(", ");
   if (!item.images.length) {
     box.append(node("p", { class: "quiet" }, item.missing ? `no picture: ${visible(item.missing)}` : "this item has no picture"), ...(source ? [source] : []));
     return;
@@ -199,13 +199,13 @@ async function show() {
   const mine = (shownItem += 1);
   const [benchmark, id] = location.hash.slice(1).split("/").map(decodeURIComponent);
   const run = punchline.about;
-  if (!run.benchmarks.includes(benchmark)) throw new Error(`no benchmark ${benchmark || "is named"}`);
+  if (!Object.hasOwn(run.models, benchmark)) throw new Error(`no benchmark ${benchmark || "is named"}`);
   const index = await itemsOf(benchmark, "index");
   const place = index.ids.indexOf(id);
   if (place < 0) throw new Error(`no item ${id} of ${benchmark}`);
   const chunk = String(Math.floor(place / index.chunk));
   const item = (await itemsOf(benchmark, chunk))[id];
-  const answers = await Promise.all(run.models.map(async (model) => [model, ((await answersOf(benchmark, model, chunk)) || {})[id]]));
+  const answers = await Promise.all(run.models[benchmark].map(async (model) => [model, ((await answersOf(benchmark, model, chunk)) || {})[id]]));
   if (mine !== shownItem) return;
   document.title = `${visible(id)}, ${benchmark}`;
   document.getElementById("title").textContent = visible(id);

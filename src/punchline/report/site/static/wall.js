@@ -2,12 +2,12 @@
 "use strict";
 (async () => {
   const benchmark = document.body.dataset.benchmark;
-  const run = punchline.about;
+  const models = punchline.about.models[benchmark];
   const form = document.getElementById("filters");
   const grid = document.getElementById("wall");
   const index = await itemsOf(benchmark, "index");
   const marks = {};
-  await Promise.all(run.models.map(async (model) => (marks[model] = (await answersOf(benchmark, model, "index")).codes)));
+  await Promise.all(models.map(async (model) => (marks[model] = (await answersOf(benchmark, model, "index")).codes)));
   const tasks = [...new Set(Object.values(marks).flatMap((own) => Object.keys(own.paper)))];
   const answered = (task) => Object.values(marks).reduce((sum, own) => sum + (own.paper[task] || "").replace(/[^0-9]/g, "").length, 0);
   const fullest = tasks.reduce((best, task) => (answered(task) > answered(best) ? task : best), tasks[0]);
@@ -21,11 +21,13 @@
     document.getElementById("facets").append(node("label", {}, `${index.names[name] || name.replace(/_/g, " ")} `, select));
   }
   options(form.elements.task, tasks.map((task) => [task, task.replace("@default", "").replace("@", ", ")]), wanted.get("task") || fullest);
-  options(form.elements.model, [["", "any model"], ...run.models.map((model) => [model, model])], wanted.get("model") || "");
+  options(form.elements.model, [["", "any model"], ...models.map((model) => [model, model])], wanted.get("model") || "");
+  const pictured = (place) => Boolean(index.thumbs[place] && held(index.thumbs[place][1]));
+  if (new Set(index.ids.map((_, place) => pictured(place))).size > 1) form.elements.sort.prepend(node("option", { value: "pictures", selected: true }, "with a picture first"));
   for (const name of ["rule", "verdict", "sort", "q"]) if (wanted.has(name)) form.elements[name].value = wanted.get(name);
 
   const value = (code) => (code >= "0" && code <= "9" ? Number(code) : null);
-  const codes = (task, rule, place) => run.models.map((model) => ((marks[model][rule] || {})[task] || [])[place] || ".");
+  const codes = (task, rule, place) => models.map((model) => ((marks[model][rule] || {})[task] || [])[place] || ".");
   const TESTS = {
     right: (own) => own.some((code) => code === "9"),
     wrong: (own) => own.some((code) => value(code) !== null && code !== "9"),
@@ -41,12 +43,12 @@
     const id = index.ids[place];
     const thumb = index.thumbs[place];
     const own = codes(form.elements.task.value, form.elements.rule.value, place);
-    const dots = run.models.map((model, at) => {
+    const dots = models.map((model, at) => {
       const [look, word] = glance(own[at]);
       return node("span", { class: `dot ${look}`, title: `${visible(model)}: ${word}` });
     });
     const blur = Object.entries(index.blurred).some(([name, bad]) => ((index.facets[name] || [])[place] || []).includes(bad));
-    const picture = thumb && held(thumb[1])
+    const picture = pictured(place)
       ? node("img", { src: punchline.base + thumb[0], alt: "", loading: "lazy", class: blur ? "blurred" : "" })
       : node("span", { class: "nothing" }, "no picture here");
     const count = own.filter((code) => code === "9").length;
@@ -64,7 +66,7 @@
     const [task, rule, model, verdict, sort] = ["task", "rule", "model", "verdict", "sort"].map((name) => chosen.get(name));
     const words = chosen.get("q").toLowerCase();
     const facetsChosen = facets.filter(([name]) => chosen.get(`facet ${name}`));
-    const at = run.models.indexOf(model);
+    const at = models.indexOf(model);
     shown = index.ids.map((id, place) => place).filter((place) => {
       if (words && !index.ids[place].toLowerCase().includes(words)) return false;
       if (!facetsChosen.every(([name, values]) => values[place].includes(chosen.get(`facet ${name}`)))) return false;
@@ -85,6 +87,7 @@
       const known = new Map(shown.map((place) => [place, ease(place)]));
       shown.sort((a, b) => known.get(a) - known.get(b) || a - b);
     }
+    if (sort === "pictures") shown.sort((a, b) => pictured(b) - pictured(a) || a - b);
     const kept = new URLSearchParams([...chosen].filter(([, text]) => text));
     history.replaceState(null, "", `#${kept}`);
     try {
