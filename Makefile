@@ -14,7 +14,8 @@ demo: .venv/ready
 test: .venv/ready-dev
 	@sh tests/run.sh
 
-# The engines for real: transformers, vLLM on a CPU, SLURM, SSH. Much to install: up to 45 minutes.
+# The long journeys (pages in a browser, the wheel, DVC, the released runs), then the engines for real: transformers, vLLM
+# on a CPU, SLURM, SSH. Much to install: up to 50 minutes.
 test-engines: .venv/ready-dev
 	@MAKE="$(MAKE)" sh tests/run_engines.sh
 

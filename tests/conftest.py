@@ -50,7 +50,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")  # and gone with it: other modules ask whether a process of theirs is left
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, headless; skips loudly where there is none. Mark its tests xdist_group("browser")."""
+    """Debian's Chromium, headless; skips loudly where there is none."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("NO BROWSER: install Debian's package chromium to run this test")

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The whole suite: lint and format first (seconds), then the tests.
+# Lint and format first (seconds), then every test but those that need much installed, or a minute or more.
 set -eu
 ruff check .
 ruff format --check .
 snakefmt --check Snakefile rules
 mypy
-python -m pytest -n 2 --dist loadgroup --ignore tests/engines --ignore tests/cluster "$@"
+python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m "not long" --ignore tests/engines --ignore tests/cluster "$@"

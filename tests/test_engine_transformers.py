@@ -31,8 +31,6 @@ from punchline.core.records import (
 )
 from punchline.core.storage import sha256_file
 
-pytestmark = pytest.mark.xdist_group("hf")
-
 TOKENS = 8
 QUESTIONS = (
     "What is a comic?",

@@ -16,8 +16,6 @@ from punchline.core.errors import PunchlineError
 from punchline.project import revisions, small_models
 from punchline.project.selection import read_card
 
-pytestmark = pytest.mark.xdist_group("hf")
-
 
 @needs_hf
 def test_the_tiny_model_has_the_same_bytes_each_time_and_in_another_process(tmp_path: Path, root: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from .conftest import SMALL, TABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("bad")]
+pytestmark = pytest.mark.e2e
 
 RAW = "data/raw/demo/pixelhumor"
 

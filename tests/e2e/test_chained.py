@@ -14,7 +14,7 @@ from tests.test_engine_openai import KEY, Served
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("openai")]
+pytestmark = pytest.mark.e2e
 
 TABLE = "results/yesbut/table3.csv"
 CONFIG = "benchmarks=[yesbut] models=[served] judge=served scorers=null conditions=[oracle,chained] limit=2"

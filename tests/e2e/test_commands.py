@@ -17,7 +17,7 @@ from tests.test_engine_openai import Served
 from .conftest import SMALL, TABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("commands")]
+pytestmark = pytest.mark.e2e
 
 SERVED = "benchmarks=[humorbench] models=[served] limit=24"
 LEADERBOARD = "results/humorbench/leaderboard.csv"

@@ -13,7 +13,7 @@ from tests.test_engine_openai import KEY, Served
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("openai")]
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 CONFIG = "benchmarks=[stripcipher] models=[served] limit=8"
 

@@ -22,7 +22,7 @@ from punchline.project.lineage import Lineage, document, root_of
 from .conftest import SMALL, TABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("forgery")]
+pytestmark = pytest.mark.e2e
 
 MODELS = "models=[first,second] limit=6"
 

@@ -11,7 +11,7 @@ import pytest
 
 from .project import Project, golden
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("humorbench")]
+pytestmark = pytest.mark.e2e
 
 LEADERBOARD, TABLE4 = "results/humorbench/leaderboard.csv", "results/humorbench/table4.csv"
 ECHO = "benchmarks=[humorbench] models=[echo]"

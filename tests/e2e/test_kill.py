@@ -32,7 +32,7 @@ from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 
 from .project import ROOT
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("kill")]
+pytestmark = pytest.mark.e2e
 
 COMICS = 800  # 6,400 requests: a second or so of journalling
 IMAGES = 120

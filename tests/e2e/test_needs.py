@@ -16,7 +16,7 @@ import pytest
 from .project import Project
 from .test_reruns import choose
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("needs")]
+pytestmark = pytest.mark.e2e
 
 SELECTION = {
     "benchmarks": "[pixelhumor, yesbut]",

@@ -11,7 +11,7 @@ import pytest
 
 from .project import ROOT, Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("new_benchmark")]
+pytestmark = pytest.mark.e2e
 
 PAGE = (ROOT / "docs/new-benchmark.md").read_text()
 FILES = dict(re.findall(r"^`([\w/.]+)`.*?\n```\w+\n(.*?)^```$", PAGE, re.M | re.S))

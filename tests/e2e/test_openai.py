@@ -14,7 +14,7 @@ from tests.test_engine_openai import KEY, Served
 from .conftest import VARIABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("openai")]
+pytestmark = pytest.mark.e2e
 
 TABLE = "results/humorbench/leaderboard.csv"
 CONFIG = "benchmarks=[humorbench] models=[served] judge=served limit=6"

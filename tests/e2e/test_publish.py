@@ -13,7 +13,7 @@ import pytest
 from .conftest import TABLE
 from .project import Project
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def audit(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -25,7 +25,7 @@ def audit(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def published(small_run: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("host") / "pub"
     said = small_run.punchline("publish", str(folder))

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 CONFIG = "benchmarks=[pixelhumor] limit=6 models=[reading-order,hal-9000,deep-thought]"
 SAID = {
     "hal-9000": "The second panel turns the first around. <script>document.title = 'run'</script>",

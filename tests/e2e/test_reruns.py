@@ -18,7 +18,7 @@ import pytest
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("reruns")]
+pytestmark = pytest.mark.e2e
 
 MODELS = ("random", "label-order")
 SELECTION = {

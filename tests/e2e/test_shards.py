@@ -13,7 +13,7 @@ import pytest
 from .conftest import FAST, SMALL, TABLE
 from .project import Project
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 CARD = "config/model/label-order.yaml"
 JOURNAL = "data/responses/pixelhumor/label-order.jsonl"

