@@ -235,7 +235,7 @@ def test_kept_digests_are_not_believed(own: Project) -> None:
     for path, text in ((source, "\nUNUSED = 1\n"), (released, " ")):
         path.write_text(path.read_text() + text)
         stat = path.stat()
-        known = [name for name in kept if name.endswith(f":{path}") or name.endswith(f":{path.relative_to(own.path)}")]
+        known = [name for name in kept if name.endswith((f":{path}", f":{path.relative_to(own.path)}"))]
         assert known, path
         for name in known:
             kept[name][0] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]

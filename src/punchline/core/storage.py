@@ -99,6 +99,32 @@ def write_text(path: str | Path, content: str) -> None:
     write_bytes(path, content.encode())
 
 
+@contextmanager
+def new_folder(path: Path, way_out: str) -> Iterator[Path]:
+    """A folder to make and fill that becomes `path` when the block ends well: whole or not at all.
+
+    Raises PunchlineError where something lies there, in the end too: another command may have put it there meanwhile.
+    """
+
+    def taken() -> bool:
+        return path.exists() and (not path.is_dir() or any(path.iterdir()))
+
+    there = PunchlineError("it is there and not an empty folder", file=path, way_out=way_out)
+    if taken():
+        raise there
+    whole = path.resolve()
+    whole.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{whole.name}.", dir=whole.parent) as parent:
+        part = Path(parent) / whole.name
+        yield part
+        try:
+            part.replace(whole)
+        except OSError as error:
+            if taken():
+                raise there from error
+            raise
+
+
 def sha256_file(path: str | Path) -> str:
     """Hexadecimal sha256 of a file's bytes, read in blocks."""
     with Path(path).open("rb") as file:
