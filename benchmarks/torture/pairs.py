@@ -12,9 +12,9 @@ FULL = 200
 PUNCHLINE = ("python", "-m", "punchline.cli")
 LOOKS = """audit {table}|attest {table}|attest {table} -o statement.json|print {table}|ranks {table}|tables|runs|models
 benchmarks|judges|diff default default|compare first second|compare first second --json|show borderless_1|compact
-compact --orphans|schema run|cost|fetch {config}|plan {config}|retry|restore --no-pull|merge data/responses|sheet first second --out sheet
-export hf -o hf|export crate -o crate|export inspect -o inspect|export lm-eval -o lm-eval|export model-index -o index
-publish published|audit results/cost.csv|init new""".replace("\n", "|").split("|")
+compact --orphans|schema run|cost|fetch {config}|plan {config}|retry|restore --no-pull|merge data/responses
+sheet first second --out sheet|export hf -o hf|export crate -o crate|export inspect -o inspect
+export lm-eval -o lm-eval|export model-index -o index|publish published|audit results/cost.csv|init new"""
 # What one says to whom another is in the way of. All else that ends badly alone may end badly beside another.
 AT_WORK = re.compile("another run|at work|writ\\w+ to this journal|is there already|it is there", re.I)
 
@@ -23,7 +23,10 @@ def run(ground: Ground, n: int, seed: int) -> Row:
     draw = random.Random(seed)
     row = Row("commands in pairs", "", "", seed)
     alone: dict[tuple[str, ...], int] = {}
-    commands = [(*PUNCHLINE, *look.format(table=ground.tables[0], config=ground.config).split()) for look in LOOKS]
+    commands = [
+        (*PUNCHLINE, *look.format(table=ground.tables[0], config=ground.config).split())
+        for look in LOOKS.replace("\n", "|").split("|")
+    ]
     by_rule = {stage.rule: stage for stage in ground.stages}
     pairs = [*commands, *(by_rule[rule].command for rule in sorted(by_rule)), ground.whole_run()]
     stages = {stage.command: stage for stage in by_rule.values()}

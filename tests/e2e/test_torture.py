@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.torture import answers, clock, disk, files, flips, forgeries, kills, pairs
-from benchmarks.torture.ground import Ground, Row
+from benchmarks.torture.ground import Ground, Row, differences, lacking
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("torture")]
 
@@ -36,7 +36,7 @@ def test_kills(ground: Ground) -> None:
 
 
 def test_flipped_bits(ground: Ground) -> None:
-    whole(flips.run(ground, 6, 1))
+    whole(flips.run(ground, 4, 1))
 
 
 def test_a_forgery(ground: Ground) -> None:
@@ -53,7 +53,7 @@ def test_clocks(ground: Ground) -> None:
 
 
 def test_commands_in_pairs(ground: Ground) -> None:
-    whole(pairs.run(ground, 2, 1))
+    whole(pairs.run(ground, 1, 1))
 
 
 def test_spoilt_files_and_fuzzed_answers(ground: Ground) -> None:
@@ -67,10 +67,8 @@ def test_a_failure_is_seen(ground: Ground, monkeypatch: pytest.MonkeyPatch, tmp_
     with ground.copied(tmp_path / "copy") as folder:
         content = (folder.path / torn).read_bytes()
         (folder.path / torn).write_bytes(content[:-5])
-        from benchmarks.torture.ground import differences, lacking
-
         assert differences(ground, folder.path) == [torn]
         (folder.path / torn).unlink()
         assert lacking(ground, folder.path) == [torn]
     monkeypatch.setitem(files.READERS, "ratings.csv", lambda path: path.read_text().index("rater"))
-    assert files.run(ground, 200, 1).failures
+    assert files.run(ground, 60, 1).failures

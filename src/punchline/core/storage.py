@@ -29,6 +29,7 @@ from punchline.core.records import Record, canonical
 
 R = TypeVar("R", bound=Record)
 
+PART = ".part"  # ends the names of files that are being written, or that killed processes left
 AGAIN = "Delete the file and run the same target again; the stage that makes it writes it anew"
 
 
@@ -66,7 +67,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 def _temporary(path: Path) -> tuple[int, str]:
     """(descriptor, name) of a new temporary file, locked as long as it is open: that keeps it from being swept."""
     while True:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
         with suppress(OSError):  # a file system without locks: there nothing is swept either
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
@@ -77,7 +78,7 @@ def _temporary(path: Path) -> tuple[int, str]:
 @cache  # once a process and folder: a sweep reads the whole folder
 def _sweep(folder: Path) -> None:
     """Remove temporary files that no process has open: killed ones left them."""
-    for leftover in folder.glob(".*.part"):
+    for leftover in folder.glob(f".*{PART}"):
         try:
             handle = os.open(leftover, os.O_RDWR)
         except OSError:  # its writer has just ended
