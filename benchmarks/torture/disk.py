@@ -56,9 +56,9 @@ def run(ground: Ground, n: int, seed: int) -> Row:
         if not stage.asks:
             by_rule.setdefault(stage.rule, []).append(stage)
     try:
-        with ground.copied(disk.folder / "project") as folder:
-            for turn in range(n):
-                stage = draw.choice(by_rule[sorted(by_rule)[turn % len(by_rule)]])
+        for turn in range(n):
+            stage = draw.choice(by_rule[sorted(by_rule)[turn % len(by_rule)]])
+            with ground.copied(disk.folder / "project") as folder:
                 most = pages(folder, stage)
                 unmake(folder, stage, delete=draw.random() < 0.5)
                 room = draw.randint(0, most)

@@ -32,7 +32,7 @@ def whole(row: Row) -> None:
 
 
 def test_kills(ground: Ground) -> None:
-    whole(kills.run(ground, 3, 1, whole=0))
+    whole(kills.run(ground, 2, 1, whole=0))
 
 
 def test_flipped_bits(ground: Ground) -> None:
