@@ -19,9 +19,11 @@ test: .venv/ready-dev
 test-engines: .venv/ready-dev
 	@MAKE="$(MAKE)" sh tests/run_engines.sh
 
-# A million fuzzed answers over all readers: benchmarks/README.md has the counts.
-torture: .venv/ready
-	@PYTHONPATH=$(CURDIR) $(BIN)/python benchmarks/read_fuzz.py 1000000
+# Kills, flipped bits, forgeries, full disks, clocks, pairs of commands, hostile servers and files, a million fuzzed answers:
+# hours. benchmarks/RELIABILITY.md has the counts. A part of it: make torture TORTURE='kills=50 flips=100'
+TORTURE ?=
+torture: .venv/ready-dev
+	@PYTHONPATH=$(CURDIR) $(BIN)/python -m benchmarks.torture $(TORTURE)
 
 # Two small real models on the demo items of all five benchmarks, every condition, every table: about ten minutes.
 smoke: .venv/ready-hf .venv/ready-metrics

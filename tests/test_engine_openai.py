@@ -42,8 +42,9 @@ QUICK = {"backoff": {"first": 0.01, "most": 0.05}, "attempts": 4}
 class Served:
     """The server as a process of its own."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, log: Path | None = None) -> None:
         command = [sys.executable, "-m", "tests.servers.misbehaving", "--port", str(port)]
+        command += ["--log", str(log)] if log else []
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline())

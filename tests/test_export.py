@@ -28,6 +28,24 @@ def test_another_format_and_a_full_folder_are_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+def test_two_exports_at_once_into_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second to end says that the folder is taken, and leaves what is there."""
+    project, folder = Project(made_with("default")), tmp_path / "new"
+
+    def write(_: Project, part: Path, pictures: str) -> list[str]:
+        part.mkdir()
+        (part / "own").write_text(pictures)
+        if pictures == "own":
+            export(project, "hf", folder, "open")
+        return []
+
+    monkeypatch.setattr(hf, "write", write)
+    with pytest.raises(PunchlineError, match="not an empty folder"):
+        export(project, "hf", folder, "own")
+    assert [path.name for path in tmp_path.rglob("*")] == ["new", "own"]
+    assert (folder / "own").read_text() == "open"
+
+
 @pytest.mark.parametrize(("right", "held"), [(OWN, True), (Right("all", url="https://example.org/1"), False)])
 def test_a_picture_that_may_not_be_passed_on_is_a_link(tmp_path: Path, right: Right, held: bool) -> None:
     (tmp_path / "a.png").write_bytes(BYTES)

@@ -161,6 +161,7 @@ def read_items(given: dict[str, bytes]) -> object:
         (boxes, "metadata", "'x1': 0, ", "", ["line 2", "a_b_1", "x1"]),
         (boxes, "metadata", "'panel_number': '2'", "'panel_number': 'two'", ["a_b_1", "panel_number"]),
         (boxes, "metadata", "'panel_number': '2'", "'panel_number': '0'", ["a_b_1", "panel_number"]),
+        (boxes, "metadata", "{'x1': 0", "{'x1\\ud800': 0", ["line 2", "a_b_1", "half a character"]),
         (boxes, "metadata", "{'x1': 0", "__import__('os'), {'x1': 0", ["line 2", "a_b_1", "list literal"]),
         (boxes, "metadata", "\"[{'x1': 0, 'y1': 0, 'x2': 10", "\"[{'x1': 0", ["line 3", "c_2"]),
         (

@@ -20,6 +20,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.errors import PunchlineError
 from punchline.core.storage import sha256_file
 from punchline.project import code, digests, provenance
+from punchline.project.contents import files_beside
 from punchline.project.paths import record_of
 from punchline.project.provenance import Checks, Made, Need, Step, record, recorded
 from punchline.stages import job
@@ -792,3 +793,12 @@ def test_what_is_kept_is_plain_data(settled: None) -> None:
     tick()
     assert digests.cached("tuple", SOURCE, lambda: (1, ("a",))) == [1, ["a"]]
     assert digests.cached("tuple", SOURCE, lambda: None) == [1, ["a"]]
+
+
+def test_what_a_kill_left_is_no_file_beside(tmp_path: Path) -> None:
+    """A record would name it, and the next look would miss it: it is swept with the next write."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name in ("index.js", "0.js", "index.js.made.json", ".0.js.abc.part"):
+        (folder / name).touch()
+    assert files_beside(folder / "index.js") == [(folder / "0.js").as_posix()]

@@ -224,3 +224,22 @@ def test_other_code_is_named_and_what_it_makes_is_compared(own: Project) -> None
     found = own.audit(TABLE)
     assert found["code"] == ["grade"] and found["verdict"] == "equal"
     assert "other code is at hand than what made it: grade" in own.punchline("audit", TABLE)
+
+
+def test_kept_digests_are_not_believed(own: Project) -> None:
+    """Who changes code, and a file, can also write into the cache of digests that both are as before."""
+    cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/stages/grade.py"
+    released = own.path / "data/replay/second.json"
+    own.punchline("tables")  # which keeps the digests of what it looks at
+    kept = json.loads(cache.read_bytes())
+    for path, text in ((source, "\nUNUSED = 1\n"), (released, " ")):
+        path.write_text(path.read_text() + text)
+        stat = path.stat()
+        known = [name for name in kept if name.endswith((f":{path}", f":{path.relative_to(own.path)}"))]
+        assert known, path
+        for name in known:
+            kept[name][0] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+    cache.write_text(json.dumps(kept))
+    found = own.audit(TABLE)
+    assert found["code"] == ["grade"]
+    assert str(released.relative_to(own.path)) in {finding["path"] for finding in found["findings"]}

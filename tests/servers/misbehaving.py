@@ -1,6 +1,6 @@
 """An OpenAI-compatible server that misbehaves on request: a real process, nothing but the standard library.
 
-    python -m tests.servers.misbehaving [--port N]
+    python -m tests.servers.misbehaving [--port N] [--log FILE]
 
 The first line on stdout is the port. What a call gets is scripted in its prompt: every `<<fault>>` or
 `<<fault:n>>` in the last text is met in order, one a call for this very content (`:n` for n calls, `:always` for all),
@@ -10,7 +10,11 @@ and after them comes the normal answer, `answer(messages)`. Faults of the whole 
     GET /answered   {content: how often it was answered normally}
     GET /state      {"most_at_once", "connections", "starts": [seconds of each call], "bodies": [last 20 bodies]}
     POST /script    {"latency": s, "key": "demanded", "model": "served name", "alternate": true, "at_once": n,
-                    "fault": "of every call", "forget": true, "batch_looks": n, "lose_batch_reply": true}
+                    "fault": "of every call", "forget": true, "batch_looks": n, "lose_batch_reply": true,
+                    "say": [normal answers: which one is by the digest of model and messages]}
+
+FILE gets a line a call, the digest of model and messages, before it is answered, and the answer's id is
+`call-<digest>`: whoever kills the server, or a client, can still tell what was asked how often.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import asyncio
 import email.utils
 import hashlib
 import json
+import os
 import re
 import socket
 import struct
@@ -37,9 +42,14 @@ def last_text(messages: list[dict[str, Any]]) -> str:
     return content if isinstance(content, str) else [p["text"] for p in content if p["type"] == "text"][-1]
 
 
+def digest_of(asked: Any) -> str:
+    """Of all that was asked, images too."""
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
 def answer(messages: list[dict[str, Any]]) -> str:
-    """The normal answer, a function of all that was asked, images too."""
-    digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
+    """The normal answer, a function of all that was asked."""
+    digest = digest_of(messages)
     return f"answer {digest[:16]} to {last_text(messages)[:60]}"
 
 
@@ -70,7 +80,8 @@ UNREADABLE = {
 class Server:
     """State and behaviour."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: int | None = None) -> None:
+        self.log = log  # descriptor
         self.script: dict[str, Any] = {}
         self.counts: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
@@ -147,6 +158,9 @@ class Server:
     async def complete(self, asked: dict[str, Any], key: str, out: Any) -> bool:
         """POST /v1/chat/completions."""
         text = last_text(asked["messages"])
+        digest = digest_of([asked["model"], asked["messages"]])
+        if self.log is not None:
+            os.write(self.log, f"{digest}\n".encode())
         if not self.script.get("forget"):  # 100,000 requests would be kept otherwise
             self.counts[text] += 1
             self.starts.append(time.monotonic())
@@ -154,10 +168,12 @@ class Server:
         await asyncio.sleep(self.script.get("latency", 0))
         fault = self.fault(text)
         if fault is None:
-            made = self.completion(asked, answer(asked["messages"]))
+            said = self.script.get("say")
+            made = self.completion(asked, said[int(digest, 16) % len(said)] if said else answer(asked["messages"]))
+            name = f"req-{self.calls}" if self.log is None else f"call-{digest}"
             if not self.script.get("forget"):
                 self.answered[text] += 1
-            return reply(out, 200, made, {"x-request-id": f"req-{self.calls}"})
+            return reply(out, 200, made, {"x-request-id": name})
         return await self.misbehave(fault, asked, key, out)
 
     def fault(self, text: str) -> str | None:
@@ -351,9 +367,10 @@ def refuse(
     return reply(out, status, body, headers)
 
 
-async def serve(port: int) -> None:
+async def serve(port: int, log: str | None) -> None:
     """Serve until killed."""
-    server = await asyncio.start_server(Server().connection, "127.0.0.1", port, limit=2**26, backlog=1024)
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666) if log else None
+    server = await asyncio.start_server(Server(file).connection, "127.0.0.1", port, limit=2**26, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
@@ -361,4 +378,6 @@ async def serve(port: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=0)
-    asyncio.run(serve(parser.parse_args().port))
+    parser.add_argument("--log", metavar="FILE")
+    given = parser.parse_args()
+    asyncio.run(serve(given.port, given.log))

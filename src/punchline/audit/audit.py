@@ -23,7 +23,7 @@ from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Cell
 from punchline.core.storage import sha256_file
-from punchline.project import paths
+from punchline.project import digests, paths
 from punchline.project.hops import DATA
 from punchline.project.lineage import File, Lineage, code_of, document, files_of, lineage_path, root_of
 from punchline.project.needs import Project
@@ -67,6 +67,7 @@ class Audit:
         self.findings.append(Finding(link, str(path), what))
 
 
+@digests.afresh()
 def audit(
     table_path: str,
     *,

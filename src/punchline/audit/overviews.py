@@ -17,6 +17,7 @@ from punchline.core.engine import model_key
 from punchline.core.errors import PunchlineError
 from punchline.core.records import LedgerEntry, Response, digest_of
 from punchline.core.storage import read_records
+from punchline.project import digests
 from punchline.project.hops import DATA
 from punchline.project.lineage import Asked, Model, files_behind, kind_of
 from punchline.project.needs import Project
@@ -35,6 +36,7 @@ def overviews(project: Project) -> dict[str, Step]:
     return {step.outputs[0]: step for step in steps}
 
 
+@digests.afresh()
 def audit(path: str, project: Project, expect: str | None = None) -> Audit:
     """Audit one overview: every step is as recorded; every link of its benchmarks, and itself, made again.
 

@@ -52,6 +52,9 @@ def typed(
     try:
         with _CONVERTING:
             return msgspec.convert(value, kind, strict=strict)
+    except UnicodeEncodeError as error:  # an escape in a literal
+        what = f"{error.object[error.start : error.end]!r} is half a character"
+        raise PunchlineError(what, file=file, line=line, record=record, way_out=way_out) from error
     except msgspec.ValidationError as error:
         at = _AT.search(str(error))
         what, field = (str(error)[: at.start()], at[1] or None) if at else (str(error), None)

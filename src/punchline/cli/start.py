@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ import typer
 import punchline
 from punchline.cli.base import app, given
 from punchline.core.errors import PunchlineError
+from punchline.core.storage import new_folder
 
 WORKFLOW = Path(punchline.__file__).parent / "workflow"  # packed by setup.py
 PIN = "requirements.txt"  # in place of src/: DVC runs its stages again for another version
@@ -29,15 +29,10 @@ def init_command(
             way_out=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it",
         )
     target = Path(given(folder)).resolve()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise PunchlineError(f"{target} is there and not empty", way_out="Name a new folder")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
-        new = Path(beside) / "new"
+    with new_folder(target, "Name a new folder") as new:
         shutil.copytree(WORKFLOW, new)
         stages = new / "dvc.yaml"
         stages.write_text(re.sub(r"(deps: \[.*?)\bsrc\b", rf"\1{PIN}", stages.read_text()))
         (new / PIN).write_text(f"punchline=={punchline.__version__}\n")
-        new.rename(target)
     print(f"{target}: a project; `git init` there if its history is to be kept (dvc needs it)")
     print("snakemake --cores all results/table8.csv     # in it: the demo corpus, the baselines")

@@ -30,6 +30,7 @@ from punchline.core.records import Record, canonical
 
 R = TypeVar("R", bound=Record)
 
+PART = ".part"  # ends the names of files that are being written, or that killed processes left
 AGAIN = "Delete the file and run the same target again; the stage that makes it writes it anew"
 
 
@@ -67,7 +68,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 def _temporary(path: Path) -> tuple[int, str]:
     """(descriptor, name) of a new temporary file, locked as long as it is open: that keeps it from being swept."""
     while True:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
         with suppress(OSError):  # a file system without locks: there nothing is swept either
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
@@ -78,7 +79,7 @@ def _temporary(path: Path) -> tuple[int, str]:
 @cache  # once a process and folder: a sweep reads the whole folder
 def _sweep(folder: Path) -> None:
     """Remove temporary files that no process has open: killed ones left them."""
-    for leftover in folder.glob(".*.part"):
+    for leftover in folder.glob(f".*{PART}"):
         try:
             handle = os.open(leftover, os.O_RDWR)
         except OSError:  # its writer has just ended
@@ -98,6 +99,32 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 def write_text(path: str | Path, content: str) -> None:
     """Write a UTF-8 file whole or not at all."""
     write_bytes(path, content.encode())
+
+
+@contextmanager
+def new_folder(path: Path, way_out: str) -> Iterator[Path]:
+    """A folder to make and fill that becomes `path` when the block ends well: whole or not at all.
+
+    Raises PunchlineError where something lies there, in the end too: another command may have put it there meanwhile.
+    """
+
+    def taken() -> bool:
+        return path.exists() and (not path.is_dir() or any(path.iterdir()))
+
+    there = PunchlineError("it is there and not an empty folder", file=path, way_out=way_out)
+    if taken():
+        raise there
+    whole = path.resolve()
+    whole.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{whole.name}.", dir=whole.parent) as parent:
+        part = Path(parent) / whole.name
+        yield part
+        try:
+            part.replace(whole)
+        except OSError as error:
+            if taken():
+                raise there from error
+            raise
 
 
 def sha256_file(path: str | Path) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import tempfile
 from pathlib import Path
 
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.storage import new_folder
 from punchline.project.needs import Project
 
 FORMATS = {
@@ -25,14 +25,7 @@ def export(project: Project, name: str, folder: Path, pictures: str) -> list[str
     """
     if name not in FORMATS:
         raise PunchlineError(f"no format {name!r}", way_out=nearest(name, FORMATS))
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise PunchlineError("it is there and not an empty folder", file=folder, way_out="Name another: --output DIR")
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    folder = folder.resolve()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    # Whole or not at all.
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as parent:
-        part = Path(parent) / folder.name
+    with new_folder(folder, "Name another: --output DIR") as part:
         said: list[str] = module.write(project, part, pictures)
-        part.replace(folder)
     return said

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from punchline.core.records import LedgerEntry, digest_of_all
-from punchline.core.storage import digests_in, parse_csv
+from punchline.core.storage import PART, digests_in, parse_csv
 from punchline.project import digests
 from punchline.project.paths import RECORD
 
@@ -40,7 +40,7 @@ def listed_files(path: str | Path) -> list[str]:
 
 
 def files_beside(path: str | Path) -> list[str]:
-    """The other files of a folder that one job writes, but records of how they were made."""
+    """The other files of a folder that one job writes, but records of how they were made, and what a kill left."""
     folder = Path(path).parent
     files = (file for file in folder.iterdir() if file.is_file() and file != Path(path)) if folder.is_dir() else ()
-    return sorted(file.as_posix() for file in files if not file.name.endswith(RECORD))
+    return sorted(file.as_posix() for file in files if not file.name.endswith((RECORD, PART)))

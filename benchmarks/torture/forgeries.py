@@ -1,0 +1,208 @@
+"""Forgeries that are consistent with themselves: all after them is made again. What tells, without a root and with.
+
+`FORGERIES` says of each what docs/audit.md says: whether the audit alone catches it. With a root and with a statement,
+taken before, it must be caught always.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from benchmarks.torture.ground import LABELS, Ground, Row
+from tests.e2e.project import ROOT, Project
+
+from punchline.core.journal import Journal, parse_journal
+from punchline.core.records import Grade, Request, Response
+from punchline.core.storage import read_table, sha256_file, write_table
+from punchline.project.lineage import Lineage, document, root_of
+
+FULL = 60
+TABLE = "results/table8.csv"
+ANSWERS = "data/responses/pixelhumor"
+Forge = Callable[[Project, random.Random], None]
+
+
+def _rewrite(folder: Project, model: str, change: Callable[[Response], Response]) -> None:
+    """A model's journal with changed answers, each with its hash; its views are gone."""
+    path = folder.path / ANSWERS / f"{model}.jsonl"
+    answers = parse_journal(path.read_bytes(), file=path)[0].values()
+    path.unlink()
+    with Journal(path) as journal:
+        for answer in answers:
+            journal.append(change(answer))
+    for view in path.parent.glob(f"{model}.parquet*"):
+        view.unlink()
+
+
+def _answers(model: str, folder: Project) -> dict[str, Response]:
+    path = folder.path / ANSWERS / f"{model}.jsonl"
+    return {one.request_id: one for one in parse_journal(path.read_bytes(), file=path)[0].values()}
+
+
+def _answer(model: str) -> Forge:
+    """One of a model's answers about the order of panels is another one."""
+
+    def forge(folder: Project, draw: random.Random) -> None:
+        asked = read_table(folder.path / "data/requests/pixelhumor.parquet", Request)
+        answered = {name for name, answer in _answers(model, folder).items() if answer.text}
+        chosen = draw.choice(sorted(answered & {one.request_id for one in asked if one.task == "Q7"}))
+        _rewrite(
+            folder,
+            model,
+            lambda one: msgspec.structs.replace(one, text=f"{one.text}, 9") if one.request_id == chosen else one,
+        )
+
+    return forge
+
+
+def _swap(one: str, other: str) -> Forge:
+    """Two models' answers, each under the other's name and key."""
+
+    def forge(folder: Project, draw: random.Random) -> None:
+        texts = {one: _answers(other, folder), other: _answers(one, folder)}
+        for model, own in texts.items():
+            _rewrite(
+                folder,
+                model,
+                lambda answer, own=own: msgspec.structs.replace(
+                    own[answer.request_id],
+                    model_key=answer.model_key,
+                    engine_version=answer.engine_version,
+                ),
+            )
+
+    return forge
+
+
+def _as_made(folder: Project, name: str) -> None:
+    """A changed file is what its record says that was made."""
+    for record in [folder.path / f"{name}.made.json", (folder.path / name).parent / "annotations.made.json"]:
+        if record.is_file() and name in (made := json.loads(record.read_bytes()))["outputs"]:
+            made["outputs"][name] = sha256_file(folder.path / name)
+            record.write_text(json.dumps(made))
+
+
+def _grade(folder: Project, draw: random.Random) -> None:
+    """A graded row, with its record; cells and tables follow from it."""
+    model = draw.choice(("first", "second", "served"))
+    name = f"results/pixelhumor/grades/{model}.parquet"
+    grades = read_table(folder.path / name, Grade)
+    at = draw.choice([n for n, one in enumerate(grades) if "panel_acc" in one.values])
+    values = grades[at].values | {"panel_acc": 1 - grades[at].values["panel_acc"]}
+    both = {n for n, one in enumerate(grades) if (one.item_id, one.task) == (grades[at].item_id, grades[at].task)}
+    grades = [msgspec.structs.replace(one, values=values) if n in both else one for n, one in enumerate(grades)]
+    write_table(folder.path / name, grades, Grade)
+    _as_made(folder, name)
+
+
+def _left_out(folder: Project, draw: random.Random) -> None:
+    """An item is gone from the selected ones, with the record of selecting."""
+    name = "data/items/pixelhumor/selected.csv"
+    head, *lines = (folder.path / name).read_text().splitlines()
+    lines.pop(draw.randrange(len(lines)))
+    (folder.path / name).write_text("\n".join([head, *lines, ""]))
+    _as_made(folder, name)
+
+
+def _label(folder: Project, draw: random.Random) -> None:
+    """A label of the drawn corpus, with the record of drawing."""
+    text = (folder.path / LABELS).read_text()
+    places = list(re.finditer(r'"(\d), (\d)', text))
+    place = draw.choice(places)
+    changed = text[: place.start()] + f'"{place[2]}, {place[1]}' + text[place.end() :]
+    (folder.path / LABELS).write_text(changed)
+    _as_made(folder, LABELS)
+
+
+def _scorer(folder: Project, draw: random.Random) -> None:
+    """The code that scores the order of panels."""
+    path = folder.path / "src/punchline/benchmarks/pixelhumor/grade.py"
+    good = "float(parsed == _gold_order(gold))"
+    text = path.read_text()
+    assert good in text
+    path.write_text(text.replace(good, draw.choice(("0.5", "1.0", "float(parsed != _gold_order(gold))"))))
+
+
+def _cell(folder: Project, draw: random.Random) -> None:
+    """A value in a table, in its lineage, and its root computed anew; nothing below."""
+    path = (folder.path / TABLE).with_suffix(".lineage.json")
+    made = msgspec.json.decode(path.read_bytes(), type=Lineage)
+    at = draw.choice([n for n, cell in enumerate(made.cells) if cell.value is not None])
+    better = msgspec.structs.replace(made.cells[at], value=draw.random())
+    cells = [better if n == at else cell for n, cell in enumerate(made.cells)]
+    root = root_of(made.benchmark, made.table, made.selection, made.models, cells, made.files)
+    path.write_bytes(document(msgspec.structs.replace(made, cells=tuple(cells), root=root)))
+
+
+def _published(folder: Project, draw: random.Random) -> None:
+    """A value that the paper prints."""
+    path = folder.path / "config/published/pixelhumor.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    at = draw.choice([n for n, line in enumerate(lines) if ",table8," in line])
+    lines[at] = re.sub(r"(,panel_acc|,text_acc|,wer|,cer),([\d.]+),", r"\1,0.123,", lines[at])
+    path.write_text("".join(lines))
+
+
+# What is done; whether the audit alone catches it; whether a run follows that makes all again.
+FORGERIES: dict[str, tuple[Forge, bool, bool]] = {
+    "a value of the table in its lineage": (_cell, True, False),
+    "a released answer, with its hash": (_answer("second"), True, True),
+    "a server's answer, with its hash": (_answer("served"), False, True),
+    "a baseline's answer, with its hash": (_answer("random"), False, True),
+    "two released models swapped": (_swap("first", "second"), True, True),
+    "two served models swapped": (_swap("served", "other"), False, True),
+    "a graded row, with its record": (_grade, True, True),
+    "an item left out of the selected ones": (_left_out, True, True),
+    "a label of the drawn corpus": (_label, True, True),
+    "a changed scorer": (_scorer, False, True),
+    "a published value": (_published, False, True),
+}
+
+
+def _findings(folder: Project, *options: str, source: Path | None = None) -> set[str]:
+    """Links that an audit says differ, with the code of a folder."""
+    environment = folder.environment | ({"PYTHONPATH": str(source / "src")} if source else {})
+    command = [sys.executable, "-m", "punchline.cli", "audit", TABLE, "--json", *options]
+    done = subprocess.run(command, cwd=folder.path, env=environment, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)
+    assert done.returncode == (found["verdict"] == "differs"), done.stderr
+    return {finding["link"] for finding in found["findings"]}
+
+
+def run(ground: Ground, n: int, seed: int) -> Row:
+    draw = random.Random(seed)
+    row = Row("forgeries", "", "", seed)
+    alone, caught = Counter[str](), Counter[str]()
+    statement = ground.work / "statement.json"
+    statement.write_text(said := ground.whole.punchline("attest", TABLE))
+    root = json.loads(said)["predicate"]["buildDefinition"]["internalParameters"]["root"]
+    names = list(FORGERIES)
+    for turn in range(n):
+        name = names[turn % len(names)]
+        forge, by_itself, again = FORGERIES[name]
+        with ground.copied() as folder:
+            forge(folder, draw)
+            if again:
+                folder.snakemake(TABLE, config=ground.config)
+            links = _findings(folder, "--expect", root, "--attestation", str(statement))
+            without = links - {"root", "attestation"}
+            alone[name] += bool(without)
+            caught[name] += {"root", "attestation"} <= links
+            if bool(without) != by_itself:
+                row.failures.append(f"{name}: alone {sorted(without) or 'equal'}, docs/audit.md says otherwise")
+            if not {"root", "attestation"} <= links:
+                row.failures.append(f"{name}: root and statement say {sorted(links)}")
+            if name == "a changed scorer" and not _findings(folder, source=ROOT) - {"root"}:
+                row.failures.append(f"{name}: the audit of who has the honest code says equal")
+    row.done = f"{n} forgeries of {len(names)} kinds, all after them made again"
+    told = [f"{name} {alone[name]} of {min(n, -(-(n - at) // len(names)))}" for at, name in enumerate(names) if at < n]
+    row.checked = f"caught with a root and with a statement: {caught.total()} of {n}; alone: {', '.join(told)}"
+    return row

@@ -1,0 +1,287 @@
+"""The small project that is tortured: made and run once, then copied; and what a copy must come to in the end."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import itertools
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+from tests.e2e.project import Project
+from tests.selected import selection_json
+from tests.test_engine_openai import Served
+
+from punchline.core.errors import PunchlineError
+from punchline.core.journal import parse_journal
+from punchline.core.records import Response
+from punchline.core.storage import read_table
+from punchline.project.processes import SELECTION
+
+CHOSEN: dict[str, object] = {
+    "benchmarks": ["humorbench", "pixelhumor"],
+    "models": ["random", "first", "second", "served", "other"],
+    "judge": "served",
+    "limit": 4,
+}
+SERVED = ("served", "other")
+SAYS = ["Yes. <judgement>PASS</judgement>", "No. <judgement>FAIL</judgement>", "1, 2", "2, 1", "B", "A", "Pun", "Text"]
+TABLES = ("results/table8.csv", "results/humorbench/leaderboard.csv")
+LABELS = "data/raw/demo/pixelhumor/objective_label.csv"
+JOB = re.compile(r"^(?:local)?rule (\w+):\n(.*?)^Shell command: (.*?) &> ", re.MULTILINE | re.DOTALL)
+
+
+@dataclass
+class Row:
+    """What was done how often, what was checked, and what failed."""
+
+    kind: str
+    done: str
+    checked: str
+    seed: int
+    failures: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"| {self.kind} | {self.done} | {self.checked} | {len(self.failures)} | {self.seed} | {self.seconds:,.0f} |"
+        )
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One job of Snakemake, as it runs it."""
+
+    rule: str
+    command: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.command[1:])
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks the server."""
+        return self.rule in ("judge_served", "infer") and (
+            self.rule != "infer" or bool(set(SERVED) & set(self.command))
+        )
+
+
+class Ground:
+    """The project in `work`, run once to its end (or found there); its server; copies.
+
+    `targets`: what is made once; `tables`: those of them that are audited, and made from nothing where a whole run is.
+    """
+
+    def __init__(
+        self,
+        work: Path,
+        chosen: dict[str, object] = CHOSEN,
+        targets: tuple[str, ...] = ("all", "report"),
+        tables: tuple[str, ...] = ("results/table8.csv", "results/humorbench/leaderboard.csv"),
+    ) -> None:
+        self.work, self.targets, self.tables = work, targets, tables
+        self.config = " ".join(f"{key}={_word(value)}" for key, value in chosen.items())
+        work.mkdir(parents=True, exist_ok=True)
+        work.mkdir(parents=True, exist_ok=True)
+        self.log, kept = work / "asked.log", work / "ground.json"
+        before = json.loads(kept.read_bytes()) if kept.is_file() else {}
+        self.server = Served(before.get("port", 0), self.log)  # cards name the port
+        self._script()
+        self.whole = Project(work / "whole")
+        if not before:
+            Project.copy(self.whole.path)
+            self._declare()
+            self.whole.snakemake(*targets, config=self.config)
+            before = {"port": self.server.port, "asked": self.asked(), "jobs": self._jobs()}
+            kept.write_text(json.dumps(before))
+        self.times_asked = Counter(before["asked"])
+        self.stages = [Stage(rule, tuple(command), tuple(outputs)) for rule, command, outputs in before["jobs"]]
+        self.digests = digests(self.whole.path)
+        self.selection = selection_json(self.whole.path, **chosen)
+        self._numbers = itertools.count()
+
+    def _script(self) -> None:
+        self.server.script(latency=0.08, say=SAYS)
+
+    def _declare(self) -> None:
+        """Two models that a server answers, one a judge too; two whose answers were released: all right, all wrong."""
+        path = self.whole.path
+        for name in SERVED:
+            card = (
+                f"engine: openai\nid: {name}\nbase_url: {self.server.url}/v1\nmodality: [text, image]\nconcurrency: 4\n"
+            )
+            card += "backoff: {first: 0.01, most: 0.1}\n"
+            for folder in ("model", "judge"):
+                (path / "config" / folder / f"{name}.yaml").write_text(card)
+        self.whole.snakemake(
+            "data/raw/demo/pixelhumor/annotations.made.json", config="benchmarks=[pixelhumor] models=[random]"
+        )
+        with (path / LABELS).open(newline="") as file:
+            orders = {row["comic_id"]: row["panel_sequence"] for row in csv.DictReader(file)}
+        (path / "data/replay").mkdir(exist_ok=True)
+        for name, own in (("first", orders), ("second", dict.fromkeys(orders, "9, 8, 7"))):
+            released = {item: {"panel_sequence": order} for item, order in own.items()}
+            (path / f"data/replay/{name}.json").write_text(json.dumps(released))
+            card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{name}.json\n"
+            (path / f"config/model/{name}.yaml").write_text(card)
+
+    def _jobs(self) -> list[tuple[str, list[str], list[str]]]:
+        """(rule, command, outputs) of every job of the run, as a dry run says it."""
+        said = self.whole.snakemake("-n", "-p", "--forceall", *self.targets, config=self.config)
+        found = []
+        for rule, about, command in JOB.findall(said):
+            (made,) = re.findall(r"^    output: (.*)$", about, re.MULTILINE)
+            found.append((rule, command.split(), [name.removesuffix(" (update)") for name in made.split(", ")]))
+        return found
+
+    @contextlib.contextmanager
+    def copied(self, into: Path | None = None) -> Iterator[Project]:
+        """A copy of the whole, gone in the end."""
+        path = into or self.work / f"copy-{next(self._numbers)}"
+        shutil.copytree(self.whole.path, path, symlinks=True, dirs_exist_ok=True)
+        try:
+            yield Project(path)
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def start(self, folder: Project, command: tuple[str, ...], **more: str) -> subprocess.Popen[str]:
+        """Start a command as Snakemake does, in a process group of its own."""
+        environment = folder.environment | {SELECTION: self.selection, **more}
+        return subprocess.Popen(
+            [sys.executable, *command[1:]] if command[0] == "python" else command,
+            cwd=folder.path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self, folder: Project, command: tuple[str, ...], **more: str) -> tuple[int, str]:
+        """Run a command to its end: (status, all it said)."""
+        child = self.start(folder, command, **more)
+        said, _ = child.communicate(timeout=500)
+        return child.returncode, said
+
+    def whole_run(self) -> tuple[str, ...]:
+        return ("python", "-m", "snakemake", "--cores", "2", *self.tables, "--config", *self.config.split())
+
+    def restart_server(self) -> None:
+        """kill -9, and another one on the same port."""
+        self.server.kill()
+        self.server = Served(self.server.port, self.log)
+        self._script()
+
+    def asked(self) -> Counter[str]:
+        """How often the server was asked what, since it was there."""
+        return Counter(self.log.read_text().split())
+
+    def close(self) -> None:
+        self.server.kill()
+
+
+def _word(value: object) -> str:
+    """A value as --config takes it."""
+    return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
+
+
+def unmake(folder: Project, stage: Stage, *, delete: bool) -> None:
+    """Take away the record of a stage, with `delete` what it made too."""
+    for name in stage.outputs:
+        (folder.path / f"{name}.made.json").unlink(missing_ok=True)
+        if delete or name.endswith(".made.json"):
+            (folder.path / name).unlink(missing_ok=True)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """{file: digest of its content} of all that a run makes. What a server took, and when, is left out of answers."""
+    found = {}
+    for top in ("data", "results"):
+        for path in sorted((folder / top).rglob("*")):
+            if path.is_file() and not path.name.endswith(".part"):
+                found[path.relative_to(folder).as_posix()] = _digest(path)
+    return found
+
+
+def _digest(path: Path) -> str:
+    if "responses" in path.parts and path.suffix in (".jsonl", ".parquet"):
+        try:
+            answers = answers_in(path)
+        except (PunchlineError, OSError, ValueError) as error:
+            return f"cannot be read: {error}"
+        return hashlib.sha256(b"\n".join(sorted(msgspec.json.encode(plain(one)) for one in answers))).hexdigest()
+    content = path.read_bytes()
+    if path.name.endswith(".lineage.json"):  # it notes when it was made, and hashes that too
+        return str(json.loads(content)["root"])
+    if path.name.endswith(".made.json"):
+        made = json.loads(content)
+        made["outputs"] = {name: one for name, one in made["outputs"].items() if not name.endswith(".lineage.json")}
+        content = json.dumps(made, sort_keys=True).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def answers_in(path: Path) -> list[Response]:
+    """Answers of a journal or a snapshot."""
+    if path.suffix == ".parquet":
+        return read_table(path, Response)
+    content = path.read_bytes()
+    answers, whole = parse_journal(content, file=path)
+    if whole != len(content):
+        raise ValueError("its last line is torn")
+    return list(answers.values())
+
+
+def plain(answer: Response) -> Response:
+    return msgspec.structs.replace(answer, latency_s=None)
+
+
+def hangs_on_server(name: str) -> bool:
+    """Whether digests in a file are of answers that a server gave: how long it took is in them."""
+    hung = any(word in name for word in SERVED) or name.endswith((".lineage.json", ".made.json"))
+    return hung or name.startswith(("results/report", "results/cost"))
+
+
+def fair(name: str) -> bool:
+    """Whether a file is the same whenever the same is answered."""
+    return not hangs_on_server(name) or ("responses" in name and not name.endswith(".made.json"))
+
+
+def differences(ground: Ground, folder: Path, ignored: Callable[[str], bool] = lambda name: False) -> list[str]:
+    """Files that are others than those of the undisturbed run; a file that is not there is none."""
+    found = digests(folder)
+    return [name for name, digest in found.items() if not ignored(name) and ground.digests.get(name) != digest]
+
+
+def lacking(ground: Ground, folder: Path) -> list[str]:
+    """Files of the undisturbed run that are not there."""
+    return [name for name in ground.digests if not (folder / name).is_file()]
+
+
+def killed(child: subprocess.Popen[str]) -> bool:
+    """kill -9 of a whole process group; False when it had ended."""
+    alive = child.poll() is None
+    if alive:
+        os.killpg(child.pid, signal.SIGKILL)
+    child.communicate()
+    return alive
+
+
+def wait(child: subprocess.Popen[str], seconds: float, moment: Callable[[], bool] = lambda: False) -> None:
+    """Until a moment, for so many seconds at most, or until the child's end."""
+    end = time.monotonic() + seconds
+    while child.poll() is None and time.monotonic() < end and not moment():
+        time.sleep(0.0005)

@@ -1,0 +1,74 @@
+"""A small part of `make torture`: a few of each kind, on a project of one benchmark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from benchmarks.torture import answers, clock, disk, files, flips, forgeries, kills, pairs
+from benchmarks.torture.ground import Ground, Row, differences, lacking
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("torture")]
+
+CHOSEN: dict[str, object] = {
+    "benchmarks": ["pixelhumor"],
+    "models": ["random", "first", "second", "served"],
+    "judge": "null",
+    "limit": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    made = Ground(tmp_path_factory.mktemp("torture"), CHOSEN, (forgeries.TABLE,), (forgeries.TABLE,))
+    yield made
+    made.close()
+
+
+def whole(row: Row) -> None:
+    assert row.failures == [], row
+
+
+def test_kills(ground: Ground) -> None:
+    whole(kills.run(ground, 2, 1, whole=0))
+
+
+def test_flipped_bits(ground: Ground) -> None:
+    whole(flips.run(ground, 3, 1))
+
+
+def test_a_forgery(ground: Ground) -> None:
+    whole(forgeries.run(ground, 1, 1))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="NO SMALL DISK: mounting a tmpfs needs root")
+def test_full_disks(ground: Ground) -> None:
+    whole(disk.run(ground, 2, 1))
+
+
+def test_clocks(ground: Ground) -> None:
+    whole(clock.run(ground, 1, 1))
+
+
+def test_commands_in_pairs(ground: Ground) -> None:
+    whole(pairs.run(ground, 1, 1))
+
+
+def test_spoilt_files_and_fuzzed_answers(ground: Ground) -> None:
+    whole(files.run(ground, 120, 1))
+    whole(answers.run(ground, 500, 1))
+
+
+def test_a_failure_is_seen(ground: Ground, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A row without failures says something: a file that is torn, or read wrongly, is one."""
+    torn = next(name for name in ground.digests if name.endswith("items.jsonl"))
+    with ground.copied(tmp_path / "copy") as folder:
+        content = (folder.path / torn).read_bytes()
+        (folder.path / torn).write_bytes(content[:-5])
+        assert differences(ground, folder.path) == [torn]
+        (folder.path / torn).unlink()
+        assert lacking(ground, folder.path) == [torn]
+    monkeypatch.setitem(files.READERS, "ratings.csv", lambda path: [files.SEEDS[path.name]].index(path.read_bytes()))
+    assert files.run(ground, 60, 1).failures
