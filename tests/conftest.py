@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.small_models import folder_of
@@ -15,6 +16,10 @@ from tests.small_models import folder_of
 from punchline.project import small_models
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# What a first import or a busy machine takes is no fault of what is tested.
+hypothesis.settings.register_profile("here", deadline=None)
+hypothesis.settings.load_profile("here")
 
 # A shell's background jobs ignore Ctrl-C, and so do their children, those included that tests send it to.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -158,7 +158,7 @@ def test_holm_keeps_the_order_and_lowers_nothing(p_values: list[float]) -> None:
     assert by_p == sorted(by_p)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(2, 30))
 def test_turned_round_only_the_sign_changes(seed: int, clusters: int) -> None:
     answers = Answers(seed, clusters, 4, 0.3)

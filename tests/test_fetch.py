@@ -736,7 +736,7 @@ def gone(comic_id: str, reason: str, at: str = "2026-01-01T00:00:00Z") -> Ledger
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_torn_ledger_loses_the_torn_line_only(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     entries = [gone(f"xkcd_{n}", data.draw(st.sampled_from([*REASONS, "http 418"]))) for n in range(3)]
     lines = [canonical(entry) + b"\n" for entry in entries]
@@ -976,7 +976,7 @@ PAGED = sorted(host for host, site in SITES.items() if site.resolve)
 
 
 @given(st.sampled_from(PAGED), TAG_SOUP.map("".join).map(str.encode) | st.binary())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_page_breaks_a_resolver(host: str, content: bytes) -> None:
     url = f"https://{host}/a/1"
     resolve = SITES[host].resolve
@@ -992,7 +992,7 @@ def test_no_page_breaks_a_resolver(host: str, content: bytes) -> None:
     st.binary(max_size=200),
     st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8\xff", b"RIFF\x10\0\0\0WEBPVP8 "]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_bytes_break_the_decoder(content: bytes, start: bytes) -> None:
     try:
         decode_image(start + content)

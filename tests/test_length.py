@@ -80,7 +80,7 @@ def plain(text: str) -> str:
 
 
 @given(st.text(max_size=80), st.integers(1, 20))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_deepseek_keeps_an_end_of_the_text(text: str, limit: int) -> None:
     kept = last_tokens(text, limit)
     if len(ds_token.encode(text)) <= limit:
@@ -164,7 +164,7 @@ PIECES += [
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join), st.integers(1, 12))
-@settings(deadline=None, max_examples=1500)
+@settings(max_examples=1500)
 def test_the_last_tokens_are_those_of_the_whole_text(text: str, limit: int) -> None:
     """Against the package's own coder, on any text."""
     tokens = ds_token.encode(text)
@@ -173,7 +173,7 @@ def test_the_last_tokens_are_those_of_the_whole_text(text: str, limit: int) -> N
 
 
 @given(st.text(alphabet="abcdeE .\n", max_size=3000) | st.text(alphabet="ab ", max_size=3000), st.integers(1, 50))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_long_words_have_the_tokens_that_they_have(text: str, limit: int) -> None:
     text = text.replace(" ", "") if limit % 2 else text
     tokens = ds_token.encode(text)
@@ -226,7 +226,7 @@ def test_the_fallback_finds_the_tokens_it_found(fallback: None) -> None:
     pieces = re.compile(r"\s*(?:\w+|[^\w\s])")
 
     @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join), st.integers(1, 12))
-    @settings(deadline=None, max_examples=500)
+    @settings(max_examples=500)
     def check(text: str, limit: int) -> None:
         starts = [piece.start() for piece in pieces.finditer(text)]
         assert last_tokens(text, limit) == (text[starts[-limit] :].lstrip() if len(starts) > limit else text)

@@ -126,7 +126,7 @@ def test_no_label() -> None:
     assert number.read_labels(blank()) == []
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.integers(1, 18), min_size=1, max_size=6, unique=True),
     st.integers(0, 40),

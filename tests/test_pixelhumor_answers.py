@@ -204,7 +204,7 @@ fragments = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(fragments, st.sampled_from(RULES))
 def test_reading_never_fails_and_stays_in_the_vocabulary(answer: str, rule: Rule) -> None:
     for task in ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7"):

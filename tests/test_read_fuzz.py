@@ -20,7 +20,7 @@ texts = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=600)
+@settings(max_examples=600)
 @given(texts, st.sampled_from(sorted(READERS)))
 def test_no_reader_raises_or_reads_what_is_not_there(answer: str, name: str) -> None:
     wrong, _, _ = fault(name, answer)

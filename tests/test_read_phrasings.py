@@ -133,7 +133,7 @@ settled = [one for one in PHRASINGS if one.says is not None]
 closed = [one for one in PHRASINGS if not _thought_of(one.answer)]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.sampled_from(closed), st.sampled_from(THOUGHTS))
 def test_thoughts_before_it_change_nothing(phrasing: Phrasing, thought: str) -> None:
     if phrasing.document["reader"] in ("explanation", "verdict") and "reasoning" in thought:
@@ -144,7 +144,7 @@ def test_thoughts_before_it_change_nothing(phrasing: Phrasing, thought: str) -> 
         assert found.start >= len(thought)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from(PHRASINGS),
     st.sampled_from((" ", "\n", "\n\n", "\t", "   \n", "\u00a0", "\u200b", "\ufeff")),
@@ -162,7 +162,7 @@ def test_white_space_around_it_changes_nothing(phrasing: Phrasing, before: str, 
         assert plain(phrasing.read(answer).value) == phrasing.says
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(PHRASINGS), st.randoms(use_true_random=False))
 def test_longer_blanks_between_words_change_nothing(phrasing: Phrasing, draw: random.Random) -> None:
     if phrasing.document["reader"] in (*WRITTEN, "boxes") or "|" in phrasing.answer:
@@ -187,7 +187,7 @@ DRESS = (
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.sampled_from(PHRASINGS), st.sampled_from(DRESS))
 def test_dress_around_one_plain_line_changes_nothing(phrasing: Phrasing, dress: str) -> None:
     answer = phrasing.answer
@@ -226,7 +226,7 @@ CLOSERS = (
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.sampled_from(settled), st.sampled_from(CLOSERS), st.sampled_from((" ", "\n", "\n\n")))
 def test_a_courteous_last_sentence_changes_nothing(phrasing: Phrasing, closer: str, gap: str) -> None:
     answer = phrasing.answer.rstrip()
@@ -235,7 +235,7 @@ def test_a_courteous_last_sentence_changes_nothing(phrasing: Phrasing, closer: s
     assert plain(phrasing.read(answer + gap + closer).value) == phrasing.says
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(PHRASINGS), st.booleans())
 def test_case_is_dress_where_no_letter_is_an_option(phrasing: Phrasing, upper: bool) -> None:
     """In capitals an article is an A, and a small a an article: options and names keep their case."""

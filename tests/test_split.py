@@ -222,7 +222,7 @@ def test_what_is_no_image_is_refused(image: Any) -> None:
         split(image)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     arrays.arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40)), elements=st.sampled_from([0, 255])),
     st.integers(1, 5),

@@ -386,7 +386,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_an_interval_holds_its_value_within_bounds_and_has_a_width(name: str, data: st.DataObject) -> None:
     value, kind, values = KINDS[name]
@@ -411,7 +411,7 @@ def test_an_interval_holds_its_value_within_bounds_and_has_a_width(name: str, da
     assert back == pytest.approx((low, high), rel=1e-6, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=30))
 def test_so_do_those_of_f1(cells: list[int]) -> None:
     sums = CELLS[cells]

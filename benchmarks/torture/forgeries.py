@@ -156,7 +156,7 @@ FORGERIES: dict[str, tuple[Forge, bool, bool]] = {
     "a value of the table in its lineage": (_cell, True, False),
     "a released answer, with its hash": (_answer("second"), True, True),
     "a server's answer, with its hash": (_answer("served"), False, True),
-    "a baseline's answer, with its hash": (_answer("random"), False, True),
+    "a baseline's answer, with its hash": (_answer("random"), True, True),
     "two released models swapped": (_swap("first", "second"), True, True),
     "two served models swapped": (_swap("served", "other"), False, True),
     "a graded row, with its record": (_grade, True, True),

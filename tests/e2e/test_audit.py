@@ -66,6 +66,7 @@ def places(role: str, content: bytes) -> list[int]:
     return sorted({0, size // 3, size // 2, size - 2, size - 1})
 
 
+@pytest.mark.long
 def test_one_flipped_byte_anywhere_is_caught_and_named(small: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(small.path)
     whole = audits.audit(TABLE)
@@ -106,6 +107,7 @@ def test_a_removed_file_is_named(small: Project) -> None:
     assert any("data/requests/pixelhumor.parquet" in f["path"] for f in found["findings"])
 
 
+@pytest.mark.long
 def test_who_rewrites_everything_is_caught_by_the_published_root(small: Project) -> None:
     """A changed label and all that follows from it, made anew consistently: only its source differs, and the root."""
     published = small.audit(TABLE)["root"]

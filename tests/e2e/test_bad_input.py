@@ -59,6 +59,7 @@ MADE = [
 ]
 
 
+@pytest.mark.long
 def test_what_the_project_makes_itself_is_made_again(small: Project) -> None:
     """Broken, then gone, alone and together: it comes back as it was in one run, and nobody is asked again."""
     config = "models=[random] limit=6"

@@ -106,6 +106,7 @@ def test_no_judge_leaves_the_accuracy_empty_and_says_why(judged: Project) -> Non
     assert judged.audit(LEADERBOARD)["verdict"] == "equal"
 
 
+@pytest.mark.long
 def test_both_benchmarks_in_one_run(tmp_path: Path) -> None:
     """echo has nothing to say on comics, reading-order nothing on captions: each is missing there, and no error."""
     project = Project.copy(tmp_path / "p")

@@ -16,7 +16,7 @@ import pytest
 from .project import Project
 from .test_reruns import choose
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 SELECTION = {
     "benchmarks": "[pixelhumor, yesbut]",

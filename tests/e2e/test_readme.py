@@ -10,7 +10,7 @@ import pytest
 
 from .project import ROOT, Project
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 NOT_HERE = {  # how a command begins: why it is not executed
     "make demo": "installs a virtual environment of its own from the network; the next commands are what it runs",

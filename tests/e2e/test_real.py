@@ -12,7 +12,7 @@ import pytest
 from .conftest import TABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.real]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real]
 
 
 def rows(project: Project, table: str) -> list[dict[str, str]]:

@@ -15,7 +15,7 @@ from punchline.core.records import sha256
 from .conftest import TABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.real]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real]
 
 COMICS = 12
 QUESTIONS = 8

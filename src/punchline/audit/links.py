@@ -96,6 +96,9 @@ def _model_links(
     if sources.released(again.project.engines[name]):
         good = f"answers of {name}, read again from what was released"
         link("released answers", journal, lambda: sources.replayed(again, name), good)
+    elif sources.repeatable(again.project.engines[name]):
+        good = f"answers of {name}, computed again"
+        link("computed answers", journal, lambda: sources.computed_again(again, name), good)
     snapshot = where.snapshot(benchmark, name)
     link("snapshot", snapshot, lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
     for hop in again.hops(name).values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,7 +13,8 @@ import msgspec
 
 from punchline.audit.again import Again
 from punchline.core import benchmark as benchmarks
-from punchline.core.engine import Engine, Released
+from punchline.core.engine import Engine, Released, Repeatable
+from punchline.core.errors import PunchlineError
 from punchline.core.records import Request, Response
 from punchline.core.storage import parse_csv, sha256_file
 from punchline.project import paths
@@ -22,6 +23,7 @@ from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.project.selection import Corpus, read_corpus, stems
 from punchline.stages import prepare
+from punchline.stages.infer import images_of
 
 
 def corpus(project: Project, benchmark: str) -> Iterator[str]:
@@ -96,18 +98,35 @@ def released(engine: Engine) -> bool:
 def replayed(again: Again, model: str) -> Iterator[str]:
     """A model's answers, and released verdicts on them, in the journals against the released files."""
     engine = again.project.engines[model]
-    yield from _replayed(engine, again.requests, again.answers(model))
-    for name, hop in again.hops(model).items():
-        if hop.who == RELEASED:
-            yield from _replayed(hop.engine, *again.hop(model, name))
+    asked = [(engine, again.requests, again.answers(model))]
+    asked += [(hop.engine, *again.hop(model, name)) for name, hop in again.hops(model).items() if hop.who == RELEASED]
+    for who, requests, journalled in asked:
+        yield from _differences(zip(requests, who.answer(requests, {}, ""), journalled, strict=True), "released")
 
 
-def _replayed(engine: Engine, requests: list[Request], journalled: list[Response]) -> Iterator[str]:
-    for request, ours, theirs in zip(requests, engine.answer(requests, {}, ""), journalled, strict=True):
+def repeatable(engine: Engine) -> bool:
+    """Whether a model's answers are computed again."""
+    return isinstance(engine, Repeatable) and engine.repeatable
+
+
+def computed_again(again: Again, model: str) -> Iterator[str]:
+    """A baseline's answers in its journal, against what it says of the same pictures now."""
+    engine, requests = again.project.engines[model], again.requests
+    images = images_of(again.project, engine, again.name)
+    if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):
+        raise PunchlineError("no picture to look at", file=absent[0])
+    made = {answer.request_id: answer for answer in engine.answer(requests, images, "")}  # picture by picture
+    journalled = zip(requests, again.answers(model), strict=True)
+    yield from _differences(((one, made[one.request_id], theirs) for one, theirs in journalled), "computed")
+
+
+def _differences(answers: Iterable[tuple[Request, Response, Response]], how: str) -> Iterator[str]:
+    """Requests whose answer, made again, is not the journal's."""
+    for request, ours, theirs in answers:
         for field in ("state", "text", "reason", "usage", "effective"):
             if getattr(ours, field) != getattr(theirs, field):
                 now, then = (repr(getattr(one, field))[:60] for one in (ours, theirs))
-                yield f"{request.item_id} {request.task}: {field} released {now}, journalled {then}"
+                yield f"{request.item_id} {request.task}: {field} {how} {now}, journalled {then}"
                 break
 
 

@@ -55,6 +55,13 @@ class Released(Protocol):
 
 
 @runtime_checkable
+class Repeatable(Protocol):
+    """An engine whose answers come of requests and pictures alone."""
+
+    repeatable: bool  # and cheaply enough for an audit to compute them again
+
+
+@runtime_checkable
 class Verdicts(Protocol):
     """An engine whose files may hold a judge's verdicts too: it answers the judge's requests about its own answers."""
 

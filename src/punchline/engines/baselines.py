@@ -48,6 +48,7 @@ class Baseline:
         self.baseline, self.answers = _options(card)
         self.seed = seed
         self.needs_images = self.baseline != "prior"
+        self.repeatable = self.baseline != "ocr"
         self.version = f"{punchline.__version__} ({self.baseline})"
 
     def identity(self) -> dict[str, Any]:

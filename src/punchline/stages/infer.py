@@ -227,7 +227,7 @@ def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> Non
                 states = infer(
                     engine if asks else None,
                     Stored(requests, Request),
-                    _images(project, engine, benchmark) if asks else {},
+                    images_of(project, engine, benchmark) if asks else {},
                     journal=journal,
                     snapshot=step.outputs[0],
                     label=label,
@@ -240,7 +240,7 @@ def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> Non
             make(step, write)
 
 
-def _images(project: Project, engine: Engine, benchmark: str) -> dict[str, Path]:
+def images_of(project: Project, engine: Engine, benchmark: str) -> dict[str, Path]:
     """What an engine is shown of a benchmark."""
     items = records_in(project.paths.items(benchmark), Item)
     return image_files(items) if looks_at(engine, benchmark) else {}
@@ -267,7 +267,7 @@ def write_shard(project: Project, model: str, shard: str) -> None:
                     kept = [response for response in before if response.request_id in asked]
                 with Journal(journal, beside=[path for path in (whole, *parts) if path != journal]) as log:
                     _keep(log, kept, label)
-                    _ask(engine, requests, _images(project, engine, benchmark), log, key, label, retry=not kept)
+                    _ask(engine, requests, images_of(project, engine, benchmark), log, key, label, retry=not kept)
                     states = Counter(str(log.state((request_id, key))) for request_id in digests_of(requests))
                 write_bytes(step.outputs[0], canonical(states) + b"\n")
                 say(f"{label}: {_counts(states)}")
