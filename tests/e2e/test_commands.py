@@ -55,6 +55,18 @@ def test_a_bare_comparison_finds_a_table_that_both_are_in(small_run: Project) ->
     assert "pixelhumor table8" in punchline(small_run, "compare", "random", "reading-order")[0]
 
 
+def test_help_needs_no_project(small_run: Project, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "punchline.cli", "compare"]
+    done = [
+        subprocess.run(
+            [*command, *more], cwd=tmp_path, env=small_run.environment, capture_output=True, text=True, check=False
+        )
+        for more in (["--help"], ["random", "ocr"])
+    ]
+    assert [one.returncode for one in done] == [0, 2]
+    assert "MODEL" in done[0].stdout and "no Snakefile" in done[1].stderr
+
+
 def test_version_completion_and_pipes(small_run: Project) -> None:
     assert re.fullmatch(r"punchline \d+\.\d+\.\d+\n", punchline(small_run, "--version")[0])
     environment = small_run.environment | {"_PUNCHLINE_COMPLETE": "complete_bash", "COMP_CWORD": "2"}

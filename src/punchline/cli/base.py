@@ -49,7 +49,7 @@ def root(
     try:
         os.chdir(find_root(root.resolve() if root is not None else Path.cwd()))
     except PunchlineError:
-        if root is not None or context.invoked_subcommand not in ANYWHERE:
+        if root is not None or (context.invoked_subcommand not in ANYWHERE and "--help" not in sys.argv):
             raise
 
 

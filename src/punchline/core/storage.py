@@ -53,16 +53,21 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
             os.umask(umask)
             Path(temporary).chmod(0o666 & ~umask)
             Path(temporary).replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(path.parent)
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:  # a full disk: the system does not say which file
             error.filename = str(path)
         raise
+
+
+def sync_folder(path: Path) -> None:
+    """What a folder holds, names and all, is on the disk."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _temporary(path: Path) -> tuple[int, str]:
@@ -125,6 +130,7 @@ def new_folder(path: Path, way_out: str) -> Iterator[Path]:
             if taken():
                 raise there from error
             raise
+    sync_folder(whole.parent)
 
 
 def sha256_file(path: str | Path) -> str:
