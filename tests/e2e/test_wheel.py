@@ -59,7 +59,7 @@ def test_init_makes_a_project_in_which_a_table_is_made_and_audited(installed: Pa
     assert "verdict  equal" in run(str(installed / "punchline"), "audit", "table8", folder=project)
     listed = {line.strip(" []") for line in (project / "dvc.yaml").read_text().split(",")}
     assert "src" not in listed and (project / "requirements.txt").read_text().startswith("punchline==")
-    assert "not empty" in run(str(installed / "punchline"), "init", "project", folder=tmp_path, fails=True)
+    assert "not an empty folder" in run(str(installed / "punchline"), "init", "project", folder=tmp_path, fails=True)
 
 
 def test_a_checkout_says_that_it_is_a_project_itself(tmp_path: Path) -> None:
