@@ -6,7 +6,14 @@ extensions = ["myst_parser"]
 html_theme = "furo"
 html_title = "Punchline"
 root_doc = "README"
-include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "*/README.md", "benchmarks/*.md", "data/replay/README.md"]
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/*.md",
+    "benchmarks/*.md",
+    "data/replay/README.md",
+]
 myst_heading_anchors = 3
 suppress_warnings = ["toc.not_included", "misc.highlighting_failure"]  # README's own lists of links lead to all pages
 
