@@ -53,7 +53,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
             os.umask(umask)
             Path(temporary).chmod(0o666 & ~umask)
             Path(temporary).replace(path)
-        sync_folder(path.parent)
+        sync(path.parent)
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:  # a full disk: the system does not say which file
@@ -61,13 +61,13 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def sync_folder(path: Path) -> None:
-    """What a folder holds, names and all, is on the disk."""
-    folder = os.open(path, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """What a file holds, or a folder with its names, is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
 def _temporary(path: Path) -> tuple[int, str]:
@@ -130,7 +130,7 @@ def new_folder(path: Path, way_out: str) -> Iterator[Path]:
             if taken():
                 raise there from error
             raise
-    sync_folder(whole.parent)
+    sync(whole.parent)
 
 
 def sha256_file(path: str | Path) -> str:

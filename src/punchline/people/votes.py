@@ -21,7 +21,7 @@ import msgspec
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Record
-from punchline.core.storage import sync_folder
+from punchline.core.storage import sync
 
 PATIENCE_S = 20.0  # that a vote waits for another's
 SCHEMA = """
@@ -139,7 +139,7 @@ class Votes:
                 file.executemany("INSERT INTO seats VALUES (?, ?, ?)", places)
                 file.execute("COMMIT")
             half.rename(path)
-            sync_folder(path.parent)
+            sync(path.parent)
         except sqlite3.Error as error:
             half.unlink(missing_ok=True)
             raise PunchlineError(f"the study cannot be written: {error}", file=path) from error

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.storage import sync
 from punchline.project.paths import MODELS
 
 FOLDER = MODELS
@@ -286,11 +287,11 @@ def build(name: str, out: str | Path | None = None) -> Path:
             file.chmod(0o666 & ~umask)
         _write_json(made / MANIFEST, {"files": files_of(made)})
         for path in (*made.iterdir(), made):
-            _sync(path)
+            sync(path)
         if folder.exists():
             shutil.rmtree(folder)
         made.rename(folder)
-        _sync(folder.parent)
+        sync(folder.parent)
     finally:
         shutil.rmtree(made, ignore_errors=True)
         os.close(lock)
@@ -310,14 +311,6 @@ def files_of(folder: str | Path) -> dict[str, str]:
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
     path.write_text(json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager
