@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import itertools
 import json
@@ -90,11 +89,10 @@ class Ground:
         work: Path,
         chosen: dict[str, object] = CHOSEN,
         targets: tuple[str, ...] = ("all", "report"),
-        tables: tuple[str, ...] = ("results/table8.csv", "results/humorbench/leaderboard.csv"),
+        tables: tuple[str, ...] = TABLES,
     ) -> None:
         self.work, self.targets, self.tables = work, targets, tables
         self.config = " ".join(f"{key}={_word(value)}" for key, value in chosen.items())
-        work.mkdir(parents=True, exist_ok=True)
         work.mkdir(parents=True, exist_ok=True)
         self.log, kept = work / "asked.log", work / "ground.json"
         before = json.loads(kept.read_bytes()) if kept.is_file() else {}
@@ -129,14 +127,7 @@ class Ground:
         self.whole.snakemake(
             "data/raw/demo/pixelhumor/annotations.made.json", config="benchmarks=[pixelhumor] models=[random]"
         )
-        with (path / LABELS).open(newline="") as file:
-            orders = {row["comic_id"]: row["panel_sequence"] for row in csv.DictReader(file)}
-        (path / "data/replay").mkdir(exist_ok=True)
-        for name, own in (("first", orders), ("second", dict.fromkeys(orders, "9, 8, 7"))):
-            released = {item: {"panel_sequence": order} for item, order in own.items()}
-            (path / f"data/replay/{name}.json").write_text(json.dumps(released))
-            card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{name}.json\n"
-            (path / f"config/model/{name}.yaml").write_text(card)
+        self.whole.replay_labels()
 
     def _jobs(self) -> list[tuple[str, list[str], list[str]]]:
         """(rule, command, outputs) of every job of the run, as a dry run says it."""

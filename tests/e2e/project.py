@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
@@ -114,6 +115,17 @@ class Project:
     def dvc(self, *arguments: str) -> str:
         done = self.run(sys.executable, "-m", "dvc", *arguments)
         return done.stdout + done.stderr
+
+    def replay_labels(self) -> None:
+        """Two cards of released answers to the demo comics: `first` has all panels in order, `second` none."""
+        with (self.path / "data/raw/demo/pixelhumor/objective_label.csv").open(newline="") as file:
+            orders = {row["comic_id"]: row["panel_sequence"] for row in csv.DictReader(file)}
+        (self.path / "data/replay").mkdir(exist_ok=True)
+        for name, own in (("first", orders), ("second", dict.fromkeys(orders, "9, 8, 7"))):
+            released = {item: {"panel_sequence": order} for item, order in own.items()}
+            (self.path / f"data/replay/{name}.json").write_text(json.dumps(released))
+            card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{name}.json\n"
+            (self.path / f"config/model/{name}.yaml").write_text(card)
 
     def rewrite_raw(self, file: str, content: bytes) -> None:
         """Change a drawn file and what the record of drawing says of it, so that it counts as drawn so."""

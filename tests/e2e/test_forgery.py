@@ -63,15 +63,8 @@ def replayed(small_run: Project, tmp_path_factory: pytest.TempPathFactory) -> Pr
     """Two models whose answers were released: one has all panels in order, the other none."""
     folder = tmp_path_factory.mktemp("forgery") / "p"
     shutil.copytree(small_run.path, folder, symlinks=True)
-    with (folder / "data/raw/demo/pixelhumor/objective_label.csv").open(newline="") as file:
-        orders = {row["comic_id"]: row["panel_sequence"] for row in csv.DictReader(file)}
-    (folder / "data/replay").mkdir(exist_ok=True)
-    for name, own in (("first", orders), ("second", dict.fromkeys(orders, "9, 8, 7"))):
-        released = {item: {"panel_sequence": order} for item, order in own.items()}
-        (folder / f"data/replay/{name}.json").write_text(json.dumps(released))
-        card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{name}.json\n"
-        (folder / f"config/model/{name}.yaml").write_text(card)
     project = Project(folder)
+    project.replay_labels()
     project.snakemake(TABLE, config=MODELS)
     assert (score(project, "first"), score(project, "second")) == (1.0, 0.0)
     assert project.audit(TABLE)["verdict"] == "equal"
