@@ -335,7 +335,7 @@ def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], p
     of = benchmark.NAME
     _check_graded_table(table)
     placed = [in_run(model, project) for model in models]
-    scopes = []
+    scopes: dict[str, Scope] = {}
     for own, name in placed:
         where, path = own.paths, own.paths.grades(of, name)
         if not Path(path).is_file():
@@ -345,14 +345,17 @@ def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], p
         for needed in (where.items(of), where.gold(of)):
             if not Path(needed).is_file():
                 raise PunchlineError("no such file", file=needed, way_out=GRADE)
-        scopes.append(scope_of(own, of))
-        if unknown := sorted(set(read_columns(path, ["item_id"])["item_id"]) - scopes[-1].place.keys()):
+        scope = scopes.get(where.results) or scope_of(own, of)
+        scopes[where.results] = scope
+        if unknown := sorted(set(read_columns(path, ["item_id"])["item_id"]) - scope.place.keys()):
             raise PunchlineError(
                 f"{len(unknown):,} graded items are not in {where.items(of)}, e.g. {unknown[0]}",
                 file=path,
                 way_out="The grades are of another selection: make them again",
             )
-    scope = Scope(scopes[1].items | scopes[0].items, scopes[1].golds | scopes[0].golds)
+    if len(scopes) > 1:  # what two runs have, each its own
+        one, other = scopes.values()
+        scope = Scope(other.items | one.items, other.golds | one.golds)
     graded = []
     for label, (own, name) in zip(models, placed, strict=True):
         path = own.paths.grades(of, name)
