@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -110,6 +113,10 @@ def test_a_report_shows_the_comics_that_are_there_with_their_credit(
     assert len(pictures) == len(list((small / "xkcd/images").iterdir())) and all(
         picture.stat().st_size > 1000 for picture in pictures
     )
+    (packed,) = re.findall(r'"([A-Za-z0-9+/=]{200,})"', (root / "items/pixelhumor/0.js").read_text())
+    shown = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert {tuple(one["rights"][:2]) for one in shown.values()} == {("open", "CC BY-NC 2.5")}
+    assert all("Randall Munroe" in one["rights"][2] for one in shown.values())
     items = (root / "wall/pixelhumor.html").read_text()
     assert "Items of pixelhumor" in items
     sheet = (root / "tables/pixelhumor/table8.html").read_text()
