@@ -40,8 +40,8 @@ import similarity  # noqa: E402
 from transformers_engine import NEW, ask, compare  # noqa: E402
 
 from punchline.core import engine as engines  # noqa: E402
+from punchline.core.files import sha256_file  # noqa: E402
 from punchline.core.records import Image, ModelCard, Request, Response, Sampling, Text  # noqa: E402
-from punchline.core.storage import sha256_file  # noqa: E402
 from punchline.project import small_models  # noqa: E402
 from punchline.project.recipes import read_recipe  # noqa: E402
 from punchline.project.selection import read_card  # noqa: E402

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 from punchline.core.errors import entry_point
+from punchline.core.files import write_text
 from punchline.core.progress import say
-from punchline.core.storage import write_records, write_text
+from punchline.core.storage import write_records
 from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.commands import RETRY, STOPPED, progress_shown, told
 from punchline.stages.fetch.images import fetch_images

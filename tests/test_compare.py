@@ -28,10 +28,11 @@ from punchline.bench.frame import Frame, Scope
 from punchline.bench.table import Across, NamedRow, Row, Table
 from punchline.cli import base
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.intervals import difference, interval
 from punchline.core.records import Gold, Grade, Item
 from punchline.core.stats import POSITIVE, REAL, Estimate, mean, total
-from punchline.core.storage import write_bytes, write_table
+from punchline.core.storage import write_table
 from punchline.project import runs
 
 

@@ -17,6 +17,7 @@ from tests.small_models import ABSENT, needs_hf
 
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sha256_file
 from punchline.core.records import (
     Image,
     Message,
@@ -29,7 +30,6 @@ from punchline.core.records import (
     Text,
     digest_of,
 )
-from punchline.core.storage import sha256_file
 
 TOKENS = 8
 QUESTIONS = (

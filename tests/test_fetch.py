@@ -28,8 +28,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sha256_file
 from punchline.core.records import LedgerEntry, canonical, sha256
-from punchline.core.storage import csv_text, sha256_file
+from punchline.core.storage import csv_text
 from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.images import decode_image, fetch_images, source_of
 from punchline.stages.fetch.ledger import availability, availability_text, read_ledger

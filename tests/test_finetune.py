@@ -29,8 +29,8 @@ from punchline.comics import frames
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.records import Gold, Image, ImageRef, Item, ModelCard, Response, sha256
-from punchline.core.storage import write_bytes
 from punchline.project import adapters, paths
 from punchline.project.adapters import WHOLE, Base, Part, Trained
 from punchline.project.needs import Project

@@ -15,8 +15,9 @@ from punchline.bench.pictures import as_published
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import PUBLISHED, Benchmark, NoPicture, Picture
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_text
 from punchline.core.records import LedgerEntry, Pictures, sha256
-from punchline.core.storage import read_records, write_records, write_text
+from punchline.core.storage import read_records, write_records
 from punchline.project.needs import Project
 from punchline.project.provenance import recorded
 from punchline.project.selection import Selection

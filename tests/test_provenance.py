@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from punchline.core import benchmark as benchmarks
 from punchline.core.errors import PunchlineError
-from punchline.core.storage import sha256_file
+from punchline.core.files import sha256_file
 from punchline.project import code, digests, provenance
 from punchline.project.contents import files_beside
 from punchline.project.paths import record_of

@@ -33,8 +33,9 @@ from punchline.benchmarks.stripcipher.review import reviewed as accepted
 from punchline.benchmarks.stripcipher.review import sheet as draft_sheet
 from punchline.core.benchmark import load, names, studies
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes, write_text
 from punchline.core.records import Gold, ImageRef, Item, Request, Response
-from punchline.core.storage import csv_text, parse_csv, write_bytes, write_records, write_table, write_text
+from punchline.core.storage import csv_text, parse_csv, write_records, write_table
 from punchline.people import drafts, outcome
 from punchline.people.assignment import assigned, chosen, shown_order, with_checks
 from punchline.people.drawing import declared, draw_up

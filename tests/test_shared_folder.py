@@ -28,7 +28,7 @@ def without_rights() -> list[str]:
     ("code", "words"),
     [
         ("from punchline.project.processes import check_writable as f; f()", "you may not write here"),
-        ("from punchline.core.storage import write_bytes as f; f('results/cost.csv', b'')", "Permission denied"),
+        ("from punchline.core.files import write_bytes as f; f('results/cost.csv', b'')", "Permission denied"),
         (
             "from punchline.core.journal import Journal as f; f('results/cost.csv')",
             "results/cost.csv: Permission denied",

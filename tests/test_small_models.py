@@ -28,6 +28,12 @@ def test_the_tiny_model_has_the_same_bytes_each_time_and_in_another_process(tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]  # no temporary folder stays
 
 
+def test_the_builder_starts_without_any_package_of_ours(root: Path) -> None:
+    """.venv-vllm has neither pyarrow nor msgspec of ours; scripts/small_model.py runs there too."""
+    script = [sys.executable, "-S", str(root / "scripts" / "small_model.py"), "--help"]
+    assert "smollm2-135m-instruct" in subprocess.run(script, check=True, capture_output=True, text=True, env={}).stdout
+
+
 @needs_hf
 def test_the_tiny_model_is_small_and_random(tiny: Path) -> None:
     from safetensors import safe_open

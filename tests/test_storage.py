@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.files import replacing
 from punchline.core.records import Grade, Image, Message, Request, Response, Sampling, Text, Usage, canonical
 from punchline.core.storage import (
     _column,
@@ -22,7 +23,6 @@ from punchline.core.storage import (
     parse_csv,
     read_records,
     read_table,
-    replacing,
     write_records,
     write_table,
 )

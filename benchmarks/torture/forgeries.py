@@ -19,9 +19,10 @@ import msgspec
 from benchmarks.torture.ground import LABELS, Ground, Row
 from tests.e2e.project import ROOT, Project
 
+from punchline.core.files import sha256_file
 from punchline.core.journal import Journal, parse_journal
 from punchline.core.records import Grade, Request, Response
-from punchline.core.storage import read_table, sha256_file, write_table
+from punchline.core.storage import read_table, write_table
 from punchline.project.lineage import Lineage, document, root_of
 
 FULL = 60

@@ -15,7 +15,8 @@ from PIL import Image
 
 from punchline.benchmarks.stripcipher import FEWEST, MOST, STRIPS
 from punchline.core.errors import PunchlineError, entry_point
-from punchline.core.storage import csv_text, parse_csv, sha256_file, write_text
+from punchline.core.files import sha256_file, write_text
+from punchline.core.storage import csv_text, parse_csv
 from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 
 HERE = Path(__file__).resolve().parent

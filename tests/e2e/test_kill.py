@@ -22,9 +22,10 @@ from PIL import Image
 from tests.selected import selection_json
 
 from punchline.benchmarks import pixelhumor
+from punchline.core.files import replacing, write_text
 from punchline.core.journal import parse_journal
 from punchline.core.records import Gold, Item, Request, Response, sha256
-from punchline.core.storage import csv_text, read_table, replacing, write_records, write_table, write_text
+from punchline.core.storage import csv_text, read_table, write_records, write_table
 from punchline.project.contents import ledger_content
 from punchline.project.processes import AGAIN
 from punchline.stages.fetch.ledger import read_ledger

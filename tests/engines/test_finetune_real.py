@@ -25,9 +25,10 @@ from punchline.benchmarks import hummus, stripcipher
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.locks import alone
 from punchline.core.records import Gold, ImageRef, Item, Request, sha256
-from punchline.core.storage import parse_csv, write_bytes, write_records
+from punchline.core.storage import parse_csv, write_records
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.project import adapters, recipes

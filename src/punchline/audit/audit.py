@@ -21,8 +21,8 @@ from punchline.audit.links import Link, answered_links, hop_links, same, source_
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sha256_file
 from punchline.core.records import Cell
-from punchline.core.storage import sha256_file
 from punchline.project import digests, paths
 from punchline.project.hops import DATA
 from punchline.project.lineage import File, Lineage, code_of, document, files_of, lineage_path, root_of

@@ -10,8 +10,8 @@ import msgspec
 
 from punchline.audit.audit import Audit, Finding, audit
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.files import sha256_file
 from punchline.core.records import Record
-from punchline.core.storage import sha256_file
 
 INDEX = "published.json"
 

@@ -15,8 +15,9 @@ from punchline.audit.again import Again
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine, Released, Repeatable
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sha256_file
 from punchline.core.records import Request, Response
-from punchline.core.storage import parse_csv, sha256_file
+from punchline.core.storage import parse_csv
 from punchline.project import paths
 from punchline.project.hops import RELEASED
 from punchline.project.lineage import Lineage

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from punchline.core.errors import PunchlineError
-from punchline.core.storage import sha256_file, write_text
+from punchline.core.files import sha256_file, write_text
 from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
 from punchline.project.paths import RUNS, Paths, audited

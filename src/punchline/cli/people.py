@@ -11,7 +11,8 @@ import typer
 from punchline.cli.base import app, given
 from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
-from punchline.core.storage import csv_text, parse_csv, write_text
+from punchline.core.files import write_text
+from punchline.core.storage import csv_text, parse_csv
 from punchline.project.paths import Paths, journal, manifest
 from punchline.project.selection import read_card
 from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS

@@ -9,7 +9,7 @@ import typer
 
 from punchline.cli.base import RUN, app, as_table, given
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.storage import write_text
+from punchline.core.files import write_text
 from punchline.project.paths import DEFAULT_RUN, VOTES, Paths
 from punchline.project.paths import votes as votes_file
 from punchline.project.runs import made_with

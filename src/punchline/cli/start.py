@@ -12,7 +12,7 @@ import typer
 import punchline
 from punchline.cli.base import app, given
 from punchline.core.errors import PunchlineError
-from punchline.core.storage import new_folder
+from punchline.core.files import new_folder
 
 WORKFLOW = Path(punchline.__file__).parent / "workflow"  # packed by setup.py
 PIN = "requirements.txt"  # in place of src/: DVC runs its stages again for another version

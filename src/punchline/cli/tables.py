@@ -27,7 +27,7 @@ from punchline.cli.base import (
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError
-from punchline.core.storage import write_bytes
+from punchline.core.files import write_bytes
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths

@@ -20,8 +20,8 @@ from typing import IO, NamedTuple
 import msgspec
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import replacing
 from punchline.core.records import STATES, Record, Response, State, canonical, sha256
-from punchline.core.storage import replacing
 
 # At most one fsync in this time, by how long the last one took; every line reaches the kernel at once, so a kill loses
 # none, and a power cut those of this time. Ten times the fsync: it takes a tenth of the time at most.

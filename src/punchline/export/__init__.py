@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.storage import new_folder
+from punchline.core.files import new_folder
 from punchline.project.needs import Project
 
 FORMATS = {

@@ -15,7 +15,7 @@ from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from punchline.core.errors import PunchlineError
-from punchline.core.storage import sha256_file
+from punchline.core.files import sha256_file
 from punchline.export.made import lineages, made_at
 from punchline.export.samples import shown
 from punchline.project import digests

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import yaml
 
 from punchline.core.benchmark import load
+from punchline.core.files import replacing, write_text
 from punchline.core.records import canonical
-from punchline.core.storage import replacing, write_text
 from punchline.export.samples import Sample, Shown, samples, shown
 from punchline.project.needs import Project
 from punchline.project.runs import selection_text

@@ -12,8 +12,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import msgspec
 
 from punchline import __version__
+from punchline.core.files import replacing
 from punchline.core.records import FILTERED, LENGTH, Gold, Grade, ImageRef, sha256
-from punchline.core.storage import replacing
 from punchline.export.made import cells, lineages, made_at
 from punchline.export.samples import Sample, Shown, parts, samples, shown
 from punchline.project.lineage import Lineage

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from punchline.core.files import replacing, write_text
 from punchline.core.records import Grade, sha256
-from punchline.core.storage import replacing, write_text
 from punchline.export.made import cells, lineages, made_at
 from punchline.export.samples import Sample, Shown, samples, shown
 from punchline.project.lineage import Lineage

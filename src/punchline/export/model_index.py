@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from punchline.core.storage import write_text
+from punchline.core.files import write_text
 from punchline.export.made import cells, lineages
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project

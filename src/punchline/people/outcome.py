@@ -9,9 +9,10 @@ from punchline.bench.ratings import RATINGS, read_ratings
 from punchline.bench.study import Study, Vote
 from punchline.core.benchmark import studies
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_text
 from punchline.core.intervals import interval
 from punchline.core.stats import COEFFICIENT, Estimate
-from punchline.core.storage import csv_text, parse_csv, write_text
+from punchline.core.storage import csv_text, parse_csv
 from punchline.people.drawing import answered
 from punchline.people.votes import Given, Votes
 from punchline.project.paths import Paths, own

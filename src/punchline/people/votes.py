@@ -20,8 +20,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sync
 from punchline.core.records import Record
-from punchline.core.storage import sync
 
 PATIENCE_S = 20.0  # that a vote waits for another's
 SCHEMA = """

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sha256_file
 from punchline.core.records import Record, digest_of
-from punchline.core.storage import sha256_file
 from punchline.project.paths import ADAPTERS
 
 FOLDER = ADAPTERS

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from punchline.core.files import PART
 from punchline.core.records import LedgerEntry, digest_of_all
-from punchline.core.storage import PART, digests_in, parse_csv
+from punchline.core.storage import digests_in, parse_csv
 from punchline.project import digests
 from punchline.project.paths import RECORD
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from punchline.core.storage import sha256_file, write_bytes
+from punchline.core.files import sha256_file, write_bytes
 
 FOLDER = Path(".punchline")
 

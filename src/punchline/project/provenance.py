@@ -17,8 +17,8 @@ import msgspec
 
 from punchline.core.engine import version_of
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.records import Record, canonical, digest_of
-from punchline.core.storage import write_bytes
 from punchline.project import code, digests
 from punchline.project.paths import record_of
 

@@ -17,9 +17,9 @@ from punchline.core import engine as engines
 from punchline.core.benchmark import DEFAULT, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.files import sha256_file, write_bytes
 from punchline.core.outside import PASSWORDS, read_regular, secret_field, wildcard_field
 from punchline.core.records import RULES, ModelCard, Record, Rule, canonical
-from punchline.core.storage import sha256_file, write_bytes
 from punchline.project import paths
 from punchline.project.paths import DEFAULT_RUN
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from punchline.core.errors import PunchlineError, nearest
-from punchline.core.storage import sync
+from punchline.core.files import sync
 from punchline.project.paths import MODELS
 
 FOLDER = MODELS

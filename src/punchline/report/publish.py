@@ -19,9 +19,10 @@ import msgspec
 from punchline.audit.published import INDEX, Published
 from punchline.audit.state import check_shown, table_states
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sha256_file, write_bytes
 from punchline.core.journal import read_lines
 from punchline.core.records import Item, LedgerEntry, canonical
-from punchline.core.storage import digests_in, parse_csv, records_in, sha256_file, write_bytes
+from punchline.core.storage import digests_in, parse_csv, records_in
 from punchline.project import paths
 from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from punchline.core import benchmark as benchmarks
+from punchline.core.files import write_bytes
 from punchline.core.records import STATES, Gold, Grade
-from punchline.core.storage import write_bytes
 
 CHUNK = 32  # items a file
 COMMON = ("correct", "passed", "success")  # values that say that an answer is right, where a benchmark says nothing

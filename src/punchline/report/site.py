@@ -22,10 +22,11 @@ from punchline.audit.compare import compare_somewhere, main_table
 from punchline.audit.state import read_lineage
 from punchline.core import benchmark as benchmarks
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.outside import visible
 from punchline.core.pages import templates
 from punchline.core.records import sha256
-from punchline.core.storage import parse_csv, write_bytes
+from punchline.core.storage import parse_csv
 from punchline.project.lineage import Lineage, kind_of
 from punchline.project.needs import Project
 from punchline.project.processes import pictures_mode

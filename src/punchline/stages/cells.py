@@ -14,8 +14,9 @@ from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.table import Measured, Table, measure
 from punchline.core.engine import Released
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.records import LENGTH, RULES, Gold, Item, Record, Rule
-from punchline.core.storage import AGAIN, read_columns, read_records, write_bytes
+from punchline.core.storage import AGAIN, read_columns, read_records
 from punchline.project.needs import Project
 from punchline.stages.job import make
 from punchline.stages.prepare import read_files

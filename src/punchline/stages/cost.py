@@ -6,8 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from punchline.core.files import write_text
 from punchline.core.records import Image, ImageRef, ModelCard, Request, Response, Text
-from punchline.core.storage import Stored, csv_text, write_text
+from punchline.core.storage import Stored, csv_text
 from punchline.project.needs import Project
 from punchline.project.resources import gpus
 from punchline.stages.job import make

@@ -12,19 +12,11 @@ import msgspec
 
 from punchline.core.engine import Engine, has_all_images, looks_at, model_key
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.journal import Journal
 from punchline.core.progress import say, track
 from punchline.core.records import Item, ModelCard, Request, Response, State, canonical
-from punchline.core.storage import (
-    Part,
-    Stored,
-    digests_of,
-    read_columns,
-    read_table,
-    records_in,
-    write_bytes,
-    write_table,
-)
+from punchline.core.storage import Part, Stored, digests_of, read_columns, read_table, records_in, write_table
 from punchline.project import digests, paths
 from punchline.project.hops import CHAINED, RELEASED, by_journal
 from punchline.project.needs import Project

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from punchline.core.storage import csv_text, parse_csv, write_text
+from punchline.core.files import write_text
+from punchline.core.storage import csv_text, parse_csv
 from punchline.project.needs import Project
 from punchline.stages.job import make
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from punchline.comics.number import png_size
 from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, illustrated
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.progress import track
 from punchline.core.records import ImageRef, LedgerEntry, Pictures, sha256
-from punchline.core.storage import write_bytes, write_records
+from punchline.core.storage import write_records
 from punchline.core.threads import threads
 from punchline.project.needs import Project
 from punchline.stages.job import make

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from punchline.core.benchmark import Benchmark, Files
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.files import write_text
 from punchline.core.progress import say
 from punchline.core.records import Gold, Item, LedgerEntry, Pictures
-from punchline.core.storage import csv_text, parse_csv, read_records, write_records, write_text
+from punchline.core.storage import csv_text, parse_csv, read_records, write_records
 from punchline.project.needs import Project
 from punchline.project.paths import own, runs_of
 from punchline.stages.job import make

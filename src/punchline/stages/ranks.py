@@ -9,8 +9,9 @@ from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.ranks import COLUMNS, Line, Rank, as_rows, main_column, ranks_in
 from punchline.bench.table import Model, Table
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_text
 from punchline.core.records import Rule
-from punchline.core.storage import csv_text, write_text
+from punchline.core.storage import csv_text
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
 from punchline.stages.cells import parsed_of, scope_of

@@ -21,8 +21,9 @@ from punchline.bench.table import TOLD, Part, PublishedRow, Table, Tabulated, al
 from punchline.bench.table import Model as Shown
 from punchline.core import engine as engines
 from punchline.core.benchmark import SCORERS, Verdict
+from punchline.core.files import write_bytes, write_text
 from punchline.core.records import Item, ModelCard, Rule
-from punchline.core.storage import csv_text, read_records, write_bytes, write_text
+from punchline.core.storage import csv_text, read_records
 from punchline.project import adapters, paths
 from punchline.project.asking import shown
 from punchline.project.hops import CHAINED, DATA, JUDGE, Hop

@@ -15,7 +15,8 @@ import msgspec
 
 from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, TEST_SET
 from punchline.comics.number import encode
-from punchline.core.storage import csv_text, write_bytes, write_text
+from punchline.core.files import write_bytes, write_text
+from punchline.core.storage import csv_text
 from punchline.demo.comics import picture
 from punchline.demo.scripts import Script, words
 

@@ -11,7 +11,8 @@ from typing import Literal
 import msgspec
 
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES
-from punchline.core.storage import csv_text, write_text
+from punchline.core.files import write_text
+from punchline.core.storage import csv_text
 from punchline.demo.scripts import words
 
 

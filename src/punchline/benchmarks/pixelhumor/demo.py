@@ -25,7 +25,8 @@ from punchline.benchmarks.pixelhumor import (
     SUBJECTIVE,
 )
 from punchline.comics.number import encode
-from punchline.core import storage
+from punchline.core.files import write_bytes, write_text
+from punchline.core.storage import csv_text
 from punchline.demo.comics import generator, page, panel_texts, picture
 from punchline.demo.scripts import Script, words
 
@@ -159,7 +160,7 @@ def tables(seed: int = 0) -> dict[str, str]:
     files = {}
     for file, columns in COLUMNS.items():
         chosen = why if file == EXPLANATIONS else [rows[name] for name in order.get(file, by_number)]
-        files[file] = storage.csv_text(columns, ({column: row.get(column) for column in columns} for row in chosen))
+        files[file] = csv_text(columns, ({column: row.get(column) for column in columns} for row in chosen))
     return files
 
 
@@ -170,7 +171,7 @@ def draw(folder: Path, seed: int = 0) -> None:
     of the lines; jokes, layouts and gold do not hang on it (but for Q3, which names a label).
     """
     for file, content in tables(seed).items():
-        storage.write_text(folder / file, content)
+        write_text(folder / file, content)
     for name, script in zip(comic_ids(), SCRIPTS, strict=True):
         image, _ = picture(script, name, seed)
-        storage.write_bytes(folder / "images" / f"{name}.png", encode(image))
+        write_bytes(folder / "images" / f"{name}.png", encode(image))

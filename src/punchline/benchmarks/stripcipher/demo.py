@@ -14,7 +14,8 @@ import msgspec
 
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
 from punchline.comics.number import encode
-from punchline.core.storage import csv_text, write_bytes, write_text
+from punchline.core.files import write_bytes, write_text
+from punchline.core.storage import csv_text
 from punchline.demo.comics import page, picture
 from punchline.demo.scripts import Script, words
 

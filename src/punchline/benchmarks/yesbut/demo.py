@@ -14,7 +14,7 @@ import msgspec
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT
 from punchline.comics.number import encode
 from punchline.comics.shuffle import permutation
-from punchline.core.storage import write_bytes, write_text
+from punchline.core.files import write_bytes, write_text
 from punchline.demo.comics import page, picture
 from punchline.demo.scripts import Script, words
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.progress import say
 from punchline.core.records import Record, Request, Response
-from punchline.core.storage import write_bytes
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat, pace
 from punchline.project.paths import BATCHES

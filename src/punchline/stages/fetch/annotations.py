@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sha256_file, write_bytes
 from punchline.core.outside import read_regular
 from punchline.core.records import sha256
-from punchline.core.storage import sha256_file, write_bytes
 from punchline.stages.fetch.manifests import Annotation, read_manifest
 from punchline.stages.fetch.web import Manners, Missing, Web, check_address, mirror_auth
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from punchline.core.files import write_text
 from punchline.core.progress import EVERY_S, say
 from punchline.core.records import LedgerEntry
-from punchline.core.storage import read_records, write_records, write_text
+from punchline.core.storage import read_records, write_records
 from punchline.project import paths
 from punchline.project.needs import Project
 from punchline.project.processes import MIRROR

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from PIL import Image
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import sha256_file, write_bytes
 from punchline.core.locks import alone
 from punchline.core.outside import stays_inside
 from punchline.core.records import LedgerEntry, canonical, sha256
-from punchline.core.storage import sha256_file, write_bytes
 from punchline.stages.fetch.annotations import check_mirror, from_mirror
 from punchline.stages.fetch.ledger import journal_of, lock_line, read_ledger, to_be_locked, write_if_new, write_lock
 from punchline.stages.fetch.manifests import Lock, Pin, read_manifest

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.records import LedgerEntry
-from punchline.core.storage import csv_text, write_bytes
+from punchline.core.storage import csv_text
 from punchline.stages.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
 from punchline.stages.fetch.web import valid_reason
 

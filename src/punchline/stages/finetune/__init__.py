@@ -19,10 +19,11 @@ from pathlib import Path
 import msgspec
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes, write_text
 from punchline.core.locks import alone
 from punchline.core.progress import say
 from punchline.core.records import Gold, Item, ModelCard, digest_of, sha256
-from punchline.core.storage import csv_text, read_records, write_bytes, write_text
+from punchline.core.storage import csv_text, read_records
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.project import adapters

@@ -13,9 +13,9 @@ from typing import Protocol
 import msgspec
 
 from punchline.core import benchmark as benchmarks
+from punchline.core.files import write_bytes
 from punchline.core.progress import say
 from punchline.core.records import Gold, Image, ImageRef, Item, Request, sha256
-from punchline.core.storage import write_bytes
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.engines.transformers.prompts import Prompt

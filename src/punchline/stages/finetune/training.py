@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from punchline.core.errors import PunchlineError
+from punchline.core.files import write_bytes
 from punchline.core.progress import say
-from punchline.core.storage import write_bytes
 from punchline.engines.transformers.loaded import Loaded
 from punchline.project import adapters
 from punchline.project.adapters import WHOLE, Part
