@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import stats as distributions
@@ -18,7 +20,8 @@ from punchline.core.stats import ALPHA, Array, Estimate, Influence, influence
 
 RESAMPLES = 9_999  # of the permutation test, which is exact where there are no more swaps
 POWER = 0.8
-ROOM = 4_000_000  # numbers that a batch of swaps may take
+ROOM = 4_000_000  # swaps that are drawn at once
+CACHED = 500_000  # swaps that are numbers at once: as many as a processor's cache holds
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,19 @@ def _swaps(count: int, seed: int, resamples: int) -> Iterator[Array]:
     if _all_swaps(count, resamples):
         yield (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.float64)
         return
+    at_a_time = max(1, CACHED // count)
+    for drawn in _drawn(count, seed, resamples):
+        for start in range(0, len(drawn), at_a_time):
+            yield np.unpackbits(drawn[start : start + at_a_time], axis=1, count=count).astype(np.float64)
+
+
+@lru_cache(maxsize=1)  # the columns of a table, and the models of a report, rest on the same clusters
+def _drawn(count: int, seed: int, resamples: int) -> list[np.ndarray[Any, np.dtype[np.uint8]]]:
+    """Random swaps, a bit each."""
     random = np.random.Generator(np.random.PCG64([seed, 1]))
     at_a_time = max(1, ROOM // count)
-    for start in range(0, resamples, at_a_time):
-        size = min(at_a_time, resamples - start), count
-        yield random.integers(2, size=size, dtype=np.uint8).astype(np.float64)
+    sizes = [min(at_a_time, resamples - start) for start in range(0, resamples, at_a_time)]
+    return [np.packbits(random.integers(2, size=(size, count), dtype=np.uint8), axis=1) for size in sizes]
 
 
 def _all_swaps(count: int, resamples: int) -> bool:
