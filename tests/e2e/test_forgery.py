@@ -192,7 +192,7 @@ def test_a_lost_lineage_is_made_again(small: Project) -> None:
     assert small.audit(TABLE)["verdict"] == "equal"
 
 
-OVERVIEWS = ("cost", "discrepancies", "pixelhumor/unread", "pixelhumor/availability")
+OVERVIEWS = ("cost", "discrepancies", "pixelhumor/unread", "pixelhumor/ranks", "pixelhumor/availability")
 
 
 @pytest.mark.long
