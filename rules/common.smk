@@ -2,7 +2,7 @@
 from punchline.project.hops import CHAINED, DATA, HOPS
 from punchline.project.paths import adapter, small_model
 from punchline.project.recipes import read_recipe
-from punchline.project.resources import MANY_THREADS, gpus, memory_mb, threads
+from punchline.project.resources import MANY_THREADS, gpus, memory_mb, minutes, threads
 from punchline.project.selection import read_card
 from punchline.project.small_models import BUILDERS
 from punchline.project.snakefile import Snakefile, wildcard

@@ -20,6 +20,9 @@ rule infer:
         mem_mb=lambda wildcards, attempt: memory_mb(
             asked_whole(wildcards.model), attempt
         ),
+        runtime=lambda wildcards, attempt: minutes(
+            asked_whole(wildcards.model), attempt
+        ),
     message:
         "answers of {wildcards.model}"
     shell:
@@ -46,6 +49,9 @@ rule infer_shard:
     resources:
         gpu=lambda wildcards: gpus(PROJECT.cards[wildcards.model]),
         mem_mb=lambda wildcards, attempt: memory_mb(
+            PROJECT.cards[wildcards.model], attempt
+        ),
+        runtime=lambda wildcards, attempt: minutes(
             PROJECT.cards[wildcards.model], attempt
         ),
     message:
@@ -78,6 +84,9 @@ if GRAPH.chained():
             mem_mb=lambda wildcards, attempt: memory_mb(
                 PROJECT.cards[wildcards.model], attempt
             ),
+            runtime=lambda wildcards, attempt: minutes(
+                PROJECT.cards[wildcards.model], attempt
+            ),
         message:
             "answers of {wildcards.model} to what hangs on its own"
         shell:
@@ -103,6 +112,9 @@ for judge, about in PROJECT.judged.items():
         resources:
             gpu=gpus(PROJECT.judges[judge]) if judge in PROJECT.judges else 0,
             mem_mb=lambda wildcards, attempt, judge=judge: memory_mb(
+                PROJECT.judges.get(judge), attempt
+            ),
+            runtime=lambda wildcards, attempt, judge=judge: minutes(
                 PROJECT.judges.get(judge), attempt
             ),
         params:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from punchline.core.errors import PunchlineError
+from punchline.project.needs import Project
 from punchline.project.selection import read_card, read_selection
 
 
@@ -18,16 +19,24 @@ def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_default_is_the_demo_with_all_baselines() -> None:
-    selection, mirror = read_selection({})
+    selection, mirror, shards = read_selection({})
     assert selection.corpus.name == "demo"
     assert selection.models == ["random", "prior", "label-order", "reading-order", "ocr"]
-    assert mirror is None
+    assert mirror is None and shards is None
 
 
 def test_overrides_take_the_place_of_lines() -> None:
-    selection, mirror = read_selection({"corpus": "open", "mirror": "a/b", "models": ["ocr"], "limit": 3})
+    selection, mirror, _ = read_selection({"corpus": "open", "mirror": "a/b", "models": ["ocr"], "limit": 3})
     assert selection.corpus.sources == {"pixelhumor": ["xkcd"]}
     assert (mirror, selection.models, selection.limit) == ("a/b", ["ocr"], 3)
+
+
+def test_a_run_says_how_many_ask_of_models_that_are_asked() -> None:
+    making = read_selection({"models": ["random", "gpt-4o"], "shards": 4})
+    assert making.shards == 4 and making.selection == read_selection({"models": ["random", "gpt-4o"]}).selection
+    project = Project(making.selection, making.shards)
+    assert [project.jobs(name) for name in ("random", "gpt-4o")] == [1, 4]
+    assert [Project(making.selection).jobs(name) for name in ("random", "gpt-4o")] == [1, 1]
 
 
 def test_conditions_and_scorers() -> None:
@@ -57,6 +66,8 @@ def test_lists_as_people_write_them(value: Any) -> None:
         ({"limit": 0}, "expected at least 1, got 0"),
         ({"limit": "ten"}, r"Expected `int \| null`, got `str`"),
         ({"seed": 1.5}, "seed"),
+        ({"shards": 0}, "expected a number of jobs, got 0"),
+        ({"shards": "many"}, "expected a number of jobs, got 'many'"),
         ({"subset": "nowhere.csv"}, r"no such file: nowhere.csv. Name a CSV"),
         ({"conditions": ["oracel"], "benchmarks": ["yesbut"]}, r"unknown conditions 'oracel'. Did you mean 'oracle'"),
         ({"conditions": ["oracle"]}, r"unknown conditions 'oracle'. Valid: default"),  # PixelHumor has no other

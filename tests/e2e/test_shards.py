@@ -6,6 +6,7 @@ import fcntl
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,21 @@ def test_shards(small: Project) -> None:
     more = asked(small)
     assert more.keys() > before.keys() and set(more.values()) == {1} and not list(second.parent.glob("*.jsonl"))
     assert small.audit(TABLE)["verdict"] == "equal"
+
+
+def test_a_run_says_how_many_ask(tmp_path: Path, add_served: Callable[[Project, str], Project]) -> None:
+    """Of the models that are asked; where nothing is to ask the number changes nothing."""
+    project, config = add_served(Project.copy(tmp_path / "p"), "runtime: 30\n"), "models=[random,served] limit=4"
+    said = project.snakemake(TABLE, config=f"{config} shards=3")
+    assert {line.split()[-1] for line in re.findall(r"answers of served, part \d", said)} == {"1", "2", "3"}
+    assert "answers of random, part" not in said
+    root = project.audit(TABLE)["root"]
+    assert project.to_run(TABLE, config=config) == project.to_run(TABLE, config=f"{config} shards=2") == set()
+    lines = (project.path / "data/responses/pixelhumor/served.jsonl").read_text().splitlines()
+    assert len({json.loads(line)["record"]["request_id"] for line in lines}) == len(lines)
+    (project.path / "data/responses/pixelhumor/served.parquet").unlink()
+    project.snakemake(TABLE, config=f"{config} shards=2")
+    assert project.audit(TABLE)["root"] == root
 
 
 def test_compact_and_merge(small: Project, tmp_path: Path) -> None:

@@ -108,7 +108,8 @@ def plan(selection: SELECTION = None) -> None:
         status = snakemake("questions", "--nolock", "--quiet", "all", *_words({**chosen, "run": name}))
         if status:
             raise typer.Exit(status)
-        rows = plan(Project(read_selection({**chosen, "run": name})[0]))
+        making = read_selection({**chosen, "run": name})
+        rows = plan(Project(making.selection, making.shards))
     finally:
         where = Paths(run=name)
         for folder in (where.data, where.results, where.logs):

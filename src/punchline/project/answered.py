@@ -112,7 +112,7 @@ class Answered(Prepared):
 
     def shards(self, model: str) -> list[str]:
         """Names of the jobs that ask a model, where they are several."""
-        of = self.cards[model].shards
+        of = self.jobs(model)
         return [str(number) for number in range(1, of + 1)] if of > 1 else []
 
     @once
@@ -125,7 +125,7 @@ class Answered(Prepared):
             (benchmark, model, shard),
             (self.paths.shard(benchmark, model, shard),),
             (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files),
-            {**parameters, "shards": self.cards[model].shards},
+            {**parameters, "shards": self.jobs(model)},
             ("punchline.stages.infer",),
             follows=("infer", self.paths.snapshot(benchmark, model)),
         )

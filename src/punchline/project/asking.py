@@ -18,6 +18,7 @@ from punchline.core.storage import parse_csv
 from punchline.project import revisions
 from punchline.project.hops import CHAINED, DATA, RELEASED, Hop, card_of_released, hops_of, scorers_of
 from punchline.project.paths import RAW, Paths, manifest, runs_of
+from punchline.project.resources import ASKED
 from punchline.project.selection import Selection, read_card
 
 KeyOf = Callable[[Engine, ModelCard, str], str]
@@ -35,8 +36,9 @@ def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
 class Asking:
     """The models, judges and scorers of one selection."""
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: Selection, shards: int | None = None) -> None:
         self.selection = selection
+        self._shards = shards
         self.paths = Paths(selection.corpus.raw, selection.run)
         self._hops: dict[tuple[str, str], dict[str, str]] = {}
 
@@ -46,7 +48,14 @@ class Asking:
 
     @functools.cached_property
     def engines(self) -> dict[str, Engine]:
-        return {name: engines.load(card, self.selection.seed) for name, card in self.cards.items()}
+        """Engines of the models, by name. Those of one model may run side by side."""
+        parted = {name: msgspec.structs.replace(card, shards=self.jobs(name)) for name, card in self.cards.items()}
+        return {name: engines.load(card, self.selection.seed) for name, card in parted.items()}
+
+    def jobs(self, model: str) -> int:
+        """How many ask a model: as many as the run says of those that compute or are called, else as its card says."""
+        card = self.cards[model]
+        return self._shards if self._shards is not None and card.engine in ASKED else card.shards
 
     @functools.cached_property
     def judges(self) -> dict[str, ModelCard]:

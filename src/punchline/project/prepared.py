@@ -33,8 +33,8 @@ def once(method: Callable[..., Step]) -> Callable[..., Step]:
 class Prepared(Asking):
     """The artefacts that no model has a part in."""
 
-    def __init__(self, selection: Selection) -> None:
-        super().__init__(selection)
+    def __init__(self, selection: Selection, shards: int | None = None) -> None:
+        super().__init__(selection, shards)
         self.steps: dict[tuple[str, ...], Step] = {}
 
     # Published bytes

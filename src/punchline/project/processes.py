@@ -15,11 +15,12 @@ from typing import Any, TextIO
 from punchline.core.errors import SHARED, PunchlineError, nearest
 from punchline.core.records import canonical
 from punchline.project.digests import FOLDER
-from punchline.project.selection import Selection
+from punchline.project.selection import Making
 
 SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
 AGAIN = "PUNCHLINE_AGAIN"  # rules and files that somebody asks to make again, as --forcerun names them; `all`
 MIRROR = "PUNCHLINE_FETCH_MIRROR"  # where bytes come from is no part of the selection: another mirror reruns nothing
+SHARDS = "PUNCHLINE_SHARDS"  # by how many jobs a model is asked; "": as its card says
 PICTURES = "PUNCHLINE_PICTURES"  # which pictures a report holds, one of MODES
 MODES = ("own", "open", "all")  # each holds what the one before it holds
 OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
@@ -29,16 +30,17 @@ GRACE_S = 10.0  # that a process has to end by itself
 _held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it
 
 
-def environment(selection: Selection, mirror: str | None, again: set[str]) -> None:
+def environment(making: Making, again: set[str]) -> None:
     """Set in this process's environment what jobs inherit.
 
     PATH: jobs run with the interpreter that Snakemake runs with, activated or not.
     """
-    os.environ[SELECTION] = canonical(selection).decode()
+    os.environ[SELECTION] = canonical(making.selection).decode()
     os.environ[OWNER] = str(os.getpid())
     here = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
-    os.environ[MIRROR] = mirror or ""
+    os.environ[MIRROR] = making.mirror or ""
+    os.environ[SHARDS] = str(making.shards or "")
     if again:
         os.environ[AGAIN] = ",".join(sorted(again))
 

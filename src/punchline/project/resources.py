@@ -12,11 +12,13 @@ from pathlib import Path
 
 from punchline.core.records import ModelCard
 
+ASKED = ("openai", "transformers", "vllm")  # engines that compute or are called: several jobs may ask a model by them
 HERE = ("transformers", "similarity")  # engines that load weights into the job itself
 SERVER_THREADS = 4  # of a model on a GPU: images and text are prepared on the CPU
 MANY_THREADS = 8  # of what computes on the CPU
 SPARE_GB = 4.0  # of a job's memory, besides weights
 SMALL_GB = 5.0
+MINUTES = 240
 
 
 def gpus(card: ModelCard | None) -> int:
@@ -63,6 +65,11 @@ def memory_mb(card: ModelCard | None, attempt: int) -> int:
     """Main memory that a model's job asks for; more when it is tried again."""
     weights = weights_gb(card) if card is not None else 0.0
     return int((SPARE_GB + weights) * 1024) * attempt
+
+
+def minutes(card: ModelCard | None, attempt: int) -> int:
+    """Time that a model's job asks a scheduler for; more when it is tried again."""
+    return (MINUTES if card is None or card.runtime is None else card.runtime) * attempt
 
 
 def gpu_memory() -> list[int] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import yaml
@@ -57,7 +57,16 @@ class Selection(Record, frozen=True, kw_only=True):
     samples: int
 
 
-KEYS = {field.name for field in msgspec.structs.fields(Selection)} - {"subset_sha256"} | {"mirror"}
+HOW = {"mirror", "shards"}  # how a run is made: no part of what is selected
+KEYS = {field.name for field in msgspec.structs.fields(Selection)} - {"subset_sha256"} | HOW
+
+
+class Making(NamedTuple):
+    """What a run evaluates, and how it is made."""
+
+    selection: Selection
+    mirror: str | None = None
+    shards: int | None = None  # jobs that ask each model that computes or is called; None: as its card says
 
 
 def stems(folder: str | Path) -> list[str]:
@@ -257,7 +266,7 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
             if key not in KEYS - {"run"}:
                 raise PunchlineError(f"unknown key {key!r}", file=file, way_out=nearest(key, KEYS))
         return name, own
-    if set(overrides) <= {"run", "mirror"}:
+    if set(overrides) <= {"run", *HOW}:
         if (kept := chosen_before(name)) is None:
             known = sorted({*stems(RUNS), *(path.name for path in Path(paths.RUNS[1]).glob("*") if path.is_dir())})
             raise PunchlineError(
@@ -293,7 +302,7 @@ def read_chosen(run: str) -> Chosen | None:
 
 def write_chosen(selection: Selection, overrides: Mapping[str, Any]) -> None:
     """Keep what a run is made with."""
-    kept = {key: value for key, value in overrides.items() if key not in ("run", "mirror")}
+    kept = {key: value for key, value in overrides.items() if key not in {"run", *HOW}}
     chosen = Chosen(selection=selection, overrides=kept)
     content = msgspec.json.format(canonical(chosen), indent=1) + b"\n"
     path = Path(paths.Paths(run=selection.run).selection)
@@ -301,11 +310,10 @@ def write_chosen(selection: Selection, overrides: Mapping[str, Any]) -> None:
         write_bytes(path, content)
 
 
-def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]:
-    """The selection and the mirror, from config/run.yaml and `overrides` (what `--config` gave).
+def read_selection(overrides: Mapping[str, Any]) -> Making:
+    """The selection, and how the run is made, from config/run.yaml and `overrides` (what `--config` gave).
 
-    The mirror is apart because where bytes come from is not part of what is selected. Raises PunchlineError naming the
-    file, or --config, and the key.
+    Raises PunchlineError naming the file, or --config, and the key.
     """
     run, own = named_run(overrides)
     of_run = f"{RUNS}/{run}.yaml"
@@ -320,6 +328,7 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
     if chosen is not None:
         _checked(str(chosen), stems("config/corpus"), file=where("corpus"), key="corpus")
     merged = _composed(None if chosen is None else str(chosen))
+    merged.setdefault("shards", None)
     for key in overrides:
         if key not in merged:
             raise PunchlineError(f"unknown key {key!r}", file=where(key), way_out=nearest(str(key), merged))
@@ -332,6 +341,9 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
         raise PunchlineError(
             f"expected one folder or URL, got {mirror!r}", file=where("mirror"), field="mirror", way_out="mirror=DIR"
         )
+    shards = merged.pop("shards")
+    if shards is not None and (type(shards) is not int or not 1 <= shards < 10_000):
+        raise PunchlineError(f"expected a number of jobs, got {shards!r}", file=where("shards"), field="shards")
     _check_names(merged, where)
     corpus = merged.pop("corpus", None)
     stem = str(chosen) if chosen is not None else _default_corpus()
@@ -341,7 +353,7 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, str | None]
         if value is not None and not least <= value < 2**63:
             expected = f"at least {least}" if value < least else "less than 2^63"
             raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
-    return selection, str(mirror) if mirror is not None else None
+    return Making(selection, str(mirror) if mirror is not None else None, shards)
 
 
 def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:

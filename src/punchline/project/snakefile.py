@@ -50,8 +50,9 @@ class Snakefile:
         try:
             check_writable()
             os.environ[PICTURES] = pictures_mode(config.get("pictures"))
-            self.selection, self.mirror = read_selection(self.config)
-            self.project = Project(self.selection)
+            self.making = read_selection(self.config)
+            self.selection = self.making.selection
+            self.project = Project(self.selection, self.making.shards)
             self.graph = Graph(self.project)
         except PunchlineError as error:
             fail(error)
@@ -92,13 +93,13 @@ class Snakefile:
         """Once, before the first job is looked at: what jobs inherit, and what somebody asks to make again."""
         workflow = self.workflow
         if workflow.remote_exec:  # on a node: which job it is, and why, was said where Snakemake runs
-            environment(self.selection, self.mirror, set())
+            environment(self.making, set())
             end_with_parent()
             return
         self.graph.again = {re.sub("^judge_.*", "judge", name) for name in workflow.dag_settings.forcerun}
         if workflow.dag_settings.forceall:
             self.graph.again = {"all"}
-        environment(self.selection, self.mirror, self.graph.again)
+        environment(self.making, self.graph.again)
         # Of Snakemake's own reasons to run a job, a missing file stays. The others judge by times and by what this
         # folder happens to remember; inputs of a current job are ancient, so that the one that must be left is still.
         workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
@@ -123,7 +124,7 @@ class Snakefile:
             local = self.workflow.local_exec
             jobs = list(self.workflow.dag.needrun_jobs())
             if not self.workflow.touch:
-                preflight.check(self.project, self.mirror, jobs, here=local)
+                preflight.check(self.project, self.making.mirror, jobs, here=local)
         except PunchlineError as error:
             fail(error)
         write_chosen(self.selection, self.config)

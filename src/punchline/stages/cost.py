@@ -84,6 +84,7 @@ def plan_row(
     images: Mapping[str, ImageRef],
     max_tokens: Mapping[str, int],
     note: str = "",
+    jobs: int = 1,
 ) -> Row:
     """What is still to be asked of one model. `max_tokens` by request id; tokens of prompts are estimated.
 
@@ -98,7 +99,7 @@ def plan_row(
     row: Row = {"benchmark": benchmark, "model": model, "hop": hop, "asked": card.name, "requests": len(requests)}
     row |= {"answered": len(requests) - len(to_ask), "to_ask": len(to_ask)}
     if to_ask:
-        row |= {"jobs": card.shards, "gpus_a_job": gpus(card)}
+        row |= {"jobs": jobs, "gpus_a_job": gpus(card)}
     row |= {"images": len(shown), "tokens_in": tokens_in, "tokens_out_most": most}
     row |= _prices(card)
     if card.price is not None:

@@ -240,15 +240,16 @@ def images_of(project: Project, engine: Engine, benchmark: str) -> dict[str, Pat
 
 def write_shard(project: Project, model: str, shard: str) -> None:
     """One job's part of a model's answers, in a journal of its own, until `write_answers` takes them over."""
+    jobs = project.jobs(model)
     card, engine = project.cards[model], project.engines[model]
     with closing(engine):
         for step in project.steps_of("infer_shard", model, shard):
             benchmark = step.wildcards[0]
 
             def write(step: Step = step, benchmark: str = benchmark) -> None:
-                label = f"infer {model} on {benchmark}, shard {shard} of {card.shards}"
+                label = f"infer {model} on {benchmark}, shard {shard} of {jobs}"
                 key, file = model_key(engine, card, benchmark), project.paths.requests(benchmark)
-                own = places_of(read_columns(file, ["item_id"])["item_id"], shard, card.shards)
+                own = places_of(read_columns(file, ["item_id"])["item_id"], shard, jobs)
                 requests: Sequence[Request] = Part(Stored(file, Request), own)
                 whole, *parts = paths.journals(benchmark, model)
                 journal = paths.shard_journal(benchmark, model, shard)

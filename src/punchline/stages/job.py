@@ -14,7 +14,7 @@ from punchline.core.errors import entry_point
 from punchline.core.progress import say
 from punchline.core.threads import THREADS
 from punchline.project.needs import Project
-from punchline.project.processes import AGAIN, SELECTION, end_with_owner
+from punchline.project.processes import AGAIN, SELECTION, SHARDS, end_with_owner
 from punchline.project.provenance import Checks, Step, asked_again, record
 from punchline.project.selection import Selection
 
@@ -59,4 +59,5 @@ def run(stage: Callable[..., None], rule: str) -> None:
     args: dict[str, Any] = vars(parser.parse_args())
     os.environ[THREADS] = args["threads"]
     end_with_owner()
-    stage(Project(args["selection"]), *(args[name] for name in names))
+    shards = os.environ.get(SHARDS) or None
+    stage(Project(args["selection"], int(shards) if shards else None), *(args[name] for name in names))

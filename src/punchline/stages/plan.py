@@ -96,7 +96,8 @@ class _Asking:
         most: Mapping[str, int],
         note: str,
     ) -> Row:
-        return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note)
+        jobs = self.project.jobs(self.model) if hop == "answer" else 1
+        return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note, jobs)
 
 
 def _most(card: ModelCard, requests: Sequence[Request]) -> dict[str, int]:
