@@ -1,6 +1,7 @@
-"""The shell commands of the documents: where each stands, what it claims, and which are not executed, and why.
+"""The commands of the documents: where each stands, what it claims, and which are not executed, and why.
 
-Commands stand in blocks that begin with ```sh; tests/e2e/test_documents.py executes what documents.yaml does not mark.
+Commands stand in ```sh blocks, one a line, or are a whole ```python block. tests/e2e/test_documents.py executes what
+documents.yaml does not mark.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 REASONS: dict[str, str] = DATA["reasons"]
 MARKS: dict[str, dict[str, str]] = DATA["not executed"]  # page: how a command begins: a reason, or the test that has it
+LAST: list[str] = DATA["last"]
 
 PAGES = [
     path.relative_to(ROOT).as_posix()
@@ -41,9 +43,15 @@ class Command:
     line: int
     text: str
     comment: str = ""
+    python: bool = False
 
     def __str__(self) -> str:
-        return f"{self.page}:{self.line}: {self.text}"
+        return f"{self.page}:{self.line}: {self.text.splitlines()[0]}"
+
+    @property
+    def words(self) -> list[str]:
+        """What executes it."""
+        return ["python" if self.python else "bash", "-c", self.text]
 
     @property
     def mark(self) -> str | None:
@@ -71,7 +79,7 @@ class Command:
 
     def parts(self) -> Iterator[list[str]]:
         """The words of each program that it calls, without variables before them."""
-        for part in re.split(r"\s*(?:;|&&|\|)\s*", self.text):
+        for part in [] if self.python else re.split(r"\s*(?:;|&&|\|)\s*", self.text):
             words = shlex.split(part)
             while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
                 words = words[1:]
@@ -79,13 +87,16 @@ class Command:
 
 
 def blocks(page: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Language, number of the first line, lines of each fenced block; an indented one has the language `indented`."""
+    """Language, number of the first line, lines of each block; `indented` and `file` are languages too."""
     language: str | None = None
     lines: list[str] = []
+    before, blank = "", True  # a paragraph's first line: before a file's text it begins with its name
     for number, line in enumerate((ROOT / page).read_text().splitlines(), 1):
         fence = re.match(r"\s*```(\S*)", line)
         if fence and language is None:
             language, start, lines = fence[1], number + 1, []
+            if language == "python" and re.match(r"`[\w/.]+\.py`", before):
+                language = "file"
         elif fence:
             yield str(language), start, lines
             language = None
@@ -93,12 +104,16 @@ def blocks(page: str) -> Iterator[tuple[str, int, list[str]]]:
             lines.append(line)
         elif line.startswith("    "):
             yield "indented", number, [line]
+        else:
+            before, blank = line if line and blank else before, not line
 
 
 def commands(page: str) -> list[Command]:
-    """Those of a page's ```sh blocks, in their order; a backslash at a line's end joins the next."""
+    """Those of a page, in their order; a backslash at a line's end joins the next."""
     listed = []
     for language, start, lines in blocks(page):
+        if language == "python":
+            listed.append(Command(page, start, "\n".join(lines), python=True))
         if language != "sh":
             continue
         joined, first = "", start
