@@ -26,6 +26,8 @@ STRANGE = {  # what an executed command cannot hold: why
     r"\b(?:ssh|s3|https?)://": "needs another machine",
     r"[…<]|\[-|(?<!\$)\b[A-Z]{2,}\b": "holds a placeholder",
 }
+APP = typer.main.get_command(app)
+SNAKEMAKE = get_argument_parser()
 MAKEFILE = (ROOT / "Makefile").read_text()
 OTHERWISE = ("people", "tests/e2e/test_new_benchmark.py")  # names what its reader makes
 RULES = set(
@@ -83,7 +85,7 @@ def test_a_test_that_executes_a_command_names_it() -> None:
 
 def wrong_punchline(words: list[str], whole: bool) -> str:
     """What the real parser has against it. No option's own callback is called: one changes the shell's start file."""
-    command: Any = typer.main.get_command(app)
+    command: Any = APP
     while True:
         context = command.context_class(command, info_name=command.name)
         options, rest, _ = command.make_parser(context).parse_args(list(words))
@@ -96,14 +98,14 @@ def wrong_punchline(words: list[str], whole: bool) -> str:
 
 def wrong_snakemake(words: list[str], proven: bool) -> str:
     """An option, a target or a word of --config that there is not; where it is proven by execution only the option."""
-    arguments = get_argument_parser().parse_args(words)
+    arguments = SNAKEMAKE.parse_args(words)
     if proven or any(re.search("[…<]", word) for word in words):
         return ""
     for target in arguments.targets or ():
         if re.fullmatch(r"results/.*\.csv", target):
             table_path(target)
-    chosen = overrides(arguments.config)
-    read_selection({key: value for key, value in chosen.items() if key != "pictures"})
+    if chosen := overrides(arguments.config):
+        read_selection({key: value for key, value in chosen.items() if key != "pictures"})
     return ", ".join(target for target in arguments.targets or () if "/" not in target and target not in RULES)
 
 
