@@ -78,12 +78,17 @@ class Command:
         return found[0] if found else None
 
     def parts(self) -> Iterator[list[str]]:
-        """The words of each program that it calls, without variables before them."""
-        for part in [] if self.python else re.split(r"\s*(?:;|&&|\|)\s*", self.text):
+        """The words of each program that it calls, without variables before them, or brackets around options."""
+        for part in [] if self.python else re.split(r"\s*(?:;|&&|\s\|\s)\s*", self.text):
             words = shlex.split(part)
             while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
                 words = words[1:]
-            yield words
+            yield [_bare(word) for word in words]
+
+
+def _bare(word: str) -> str:
+    word = word[1:] if word.startswith("[-") else word
+    return word[:-1] if word.endswith("]") and "[" not in word else word
 
 
 def blocks(page: str) -> Iterator[tuple[str, int, list[str]]]:

@@ -131,7 +131,6 @@ def wrong(command: Command, *, whole: bool) -> str:
     proven = whole and (command.why_not is None or MARKS[command.page][command.mark or ""] in OTHERWISE)
     said = []
     for program, *words in command.parts():
-        words = [re.sub(r"^\[(-.*)|^([^[]*)\]$", r"\1\2", word) for word in words]  # `[--json]`: may be left out
         match program.rsplit("/", 1)[-1]:
             case "punchline":
                 said.append(wrong_punchline(words, whole))
