@@ -37,10 +37,13 @@ def tabulate(
     scoring: Rule | None,
     **options: Any,
 ) -> Tabulated:
-    """A table under a rule, or its own."""
+    """A table under a rule, or its own, all at once: jobs measure each model for itself (cells)."""
     scope, rule = Scope(items, golds), scoring or table.rule
     made = [model.model(scope, rule) for model in models]
-    return tables.table_of(table, made, scope, files, published, rule=rule, **options)
+    measured = made if table.by_model else ()
+    by_model = [tables.Part(one.name, one.kind, one.engine, tables.measure(table.rows(one.frame))) for one in measured]
+    parts, notes = tables.all_parts(table, by_model, made, scope, files)
+    return tables.tabulate(table, parts, published, rule=rule, notes=notes, **options)
 
 
 def rows_of(

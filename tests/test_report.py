@@ -22,6 +22,8 @@ from punchline.report.tables import Cell, Row, Sheet, cell, notes_of
 LICENCES = {
     "CC BY-NC 2.5": "open",
     "CC BY-SA 4.0": "open",
+    "CC BY-ND 4.0": "all",
+    "cc-by-nc-nd-2.5": "all",
     "CC0": "open",
     "CC-BY 4.0": "open",
     "public domain": "open",

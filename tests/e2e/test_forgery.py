@@ -192,7 +192,7 @@ def test_a_lost_lineage_is_made_again(small: Project) -> None:
     assert small.audit(TABLE)["verdict"] == "equal"
 
 
-OVERVIEWS = ("cost", "discrepancies", "pixelhumor/unread", "pixelhumor/availability")
+OVERVIEWS = ("cost", "discrepancies", "pixelhumor/unread", "pixelhumor/ranks", "pixelhumor/availability")
 
 
 @pytest.mark.long
@@ -230,6 +230,16 @@ def test_other_code_is_named_and_what_it_makes_is_compared(own: Project) -> None
     found = own.audit(TABLE)
     assert found["code"] == ["grade"] and found["verdict"] == "equal"
     assert "other code is at hand than what made it: grade" in own.punchline("audit", TABLE)
+
+
+def test_another_version_of_a_library_is_named(own: Project) -> None:
+    """Installed here under another version, as its distribution says; a signature names it, so grades differ too."""
+    said = json.loads(own.punchline("attest", TABLE))["predicate"]["buildDefinition"]["internalParameters"]["libraries"]
+    described = own.path / "src/jiwer-9.9.9.dist-info/METADATA"
+    described.parent.mkdir()
+    described.write_text("Metadata-Version: 2.1\nName: jiwer\nVersion: 9.9.9\n")
+    found = own.audit(TABLE)
+    assert found["libraries"] == [f"jiwer {said['jiwer']}, here 9.9.9"] and "grades" in links(found)
 
 
 def test_kept_digests_are_not_believed(own: Project) -> None:

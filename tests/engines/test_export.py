@@ -94,6 +94,36 @@ print(json.dumps([len(items), items[0], sizes, [dict(one) for one in answers]], 
     assert share == cell["value"]
 
 
+def test_what_a_judge_was_asked_and_said_is_passed_on(tmp_path: Path) -> None:
+    project = Project.copy(tmp_path / "run")
+    project.snakemake(
+        "results/humorbench/leaderboard.csv", config="benchmarks=humorbench models=echo judge=overlap limit=2"
+    )
+    answers = peer(
+        export(project, "hf", tmp_path / "hf"),
+        """
+import datasets
+answers = datasets.load_dataset(there, "humorbench-answers", split="test")
+print(json.dumps([[one["answer"], one["heard"]] for one in answers]))
+""",
+    )
+    assert answers
+    for _, heard in answers:
+        assert heard
+        assert all((one["hop"], one["who"]) == ("judge", "overlap") for one in heard)
+        assert all(one["question"] and "<judgement>" in one["answer"] for one in heard)
+    explained = peer(
+        export(project, "inspect", tmp_path / "logs"),
+        """
+from inspect_ai.log import list_eval_logs, read_eval_log
+logs = [read_eval_log(info) for info in list_eval_logs(there)]
+print(json.dumps([score.explanation for log in logs for s in log.samples for score in s.scores.values()]))
+""",
+    )
+    assert explained
+    assert all(one.startswith("overlap: ") for one in explained)
+
+
 def test_inspect_reads_and_shows_it(made: Project, tmp_path: Path, page: Page) -> None:
     logs = export(made, "inspect", tmp_path / "logs")
     found = peer(

@@ -25,7 +25,7 @@ from punchline.core.files import sha256_file
 from punchline.core.records import Cell
 from punchline.project import digests, paths
 from punchline.project.hops import DATA
-from punchline.project.lineage import File, Lineage, code_of, document, files_of, lineage_path, root_of
+from punchline.project.lineage import File, Lineage, code_of, document, files_of, libraries_of, lineage_path, root_of
 from punchline.project.needs import Project
 from punchline.project.processes import at_work
 from punchline.stages.tabulate import compute, rendered
@@ -54,6 +54,7 @@ class Audit:
     findings: list[Finding] = field(default_factory=list)
     links: list[str] = field(default_factory=list)  # what was made again and found equal, in words
     code: list[str] = field(default_factory=list)  # rules whose code is another now than what made the table
+    libraries: list[str] = field(default_factory=list)  # of which another version is installed than what made it
     sources: list[str] = field(default_factory=list)  # where the published bytes come from
     withheld: dict[str, str] = field(default_factory=dict)  # files that need not be there, and why: published.py
     unchecked: list[str] = field(default_factory=list)  # links that could not be made again without them
@@ -116,8 +117,14 @@ def audit(
         found.differs("lineage", path, f"it is the lineage of {lineage.benchmark} {lineage.table}")
         return found
     project = project_of(lineage)
-    now = code_of(project.table(lineage.benchmark, lineage.table))
+    step = project.table(lineage.benchmark, lineage.table)
+    now, here = code_of(step), libraries_of(step)
     found.code = [rule for rule in sorted(now.keys() | lineage.code.keys()) if now.get(rule) != lineage.code.get(rule)]
+    found.libraries = [
+        f"{name} {version}, here {here.get(name)}"
+        for name, version in lineage.libraries.items()
+        if here.get(name) != version
+    ]
     _files(found, lineage, project)
     _links(found, lineage, project)
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
@@ -267,6 +274,8 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
     lines += [f"from     {source}" for source in found.sources]
     if found.code:
         lines.append(f"code     other code is at hand than what made it: {', '.join(found.code)}")
+    if found.libraries:
+        lines.append(f"code     other versions are at hand than what made it: {'; '.join(found.libraries)}")
     lines += [f"equal    {link}" for link in found.links]
     lines += [f"not made again: {link}" for link in found.unchecked]
     lines += [f"DIFFERS  {finding}" for finding in found.findings]
@@ -302,6 +311,7 @@ def as_json(found: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
         "root": found.root,
         "sources": found.sources,
         "code": found.code,
+        "libraries": found.libraries,
         "unchecked": found.unchecked,
         "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in found.files],
         "cells": [msgspec.to_builtins(cell) for cell in cells],

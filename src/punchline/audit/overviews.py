@@ -1,4 +1,4 @@
-"""Overviews: what is said over all tables (costs, discrepancies, unread answers, images that are there), made again.
+"""Overviews: what is said over all tables (costs, discrepancies, ranks, unread answers, images there are), made again.
 
 They have no lineage of their own: the selection is the one that the run was last made with, and what they rest on is
 what the records beside the artefacts say.
@@ -25,13 +25,14 @@ from punchline.project.provenance import Step, not_as_recorded, recorded, way
 from punchline.stages.cells import Cells, unread_of
 from punchline.stages.cost import cost_text
 from punchline.stages.fetch.ledger import availability_text
+from punchline.stages.ranks import ranks_text
 from punchline.stages.tabulate import discrepancies_text, unread_text
 
 
 def overviews(project: Project) -> dict[str, Step]:
     """{path: step} of every overview of a selection."""
     names = project.selection.benchmarks
-    steps = [project.cost(), project.discrepancies(), *map(project.unread, names)]
+    steps = [project.cost(), project.discrepancies(), *map(project.unread, names), *map(project.ranks, names)]
     steps += [project.availability(name) for name in names if project.illustrated(name)]
     return {step.outputs[0]: step for step in steps}
 
@@ -106,6 +107,8 @@ def _text(step: Step, project: Project, again: dict[str, Again]) -> Callable[[],
     if step.rule == "discrepancies":
         return lambda: discrepancies_text(project, cells)
     (benchmark,) = step.wildcards
+    if step.rule == "ranks":  # of grades and gold, which were made again before
+        return lambda: ranks_text(project, benchmark)
     if step.rule == "unread":  # of grades and snapshots, which were made again before
         return lambda: unread_text(project, lambda model: unread_of(project, benchmark, model))
     return lambda: availability_text(read_records(project.paths.ledger(benchmark), LedgerEntry))

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from punchline.core.errors import PunchlineError
-from punchline.core.records import STATES, Gold, Grade, Item, Rule, canonical, sha256
+from punchline.core.records import STATES, Gold, Grade, Item, Rule, canonical
 from punchline.core.stats import Array
 from punchline.core.storage import AGAIN
 
@@ -181,11 +181,6 @@ class Frame:
             return bits
 
         return self.kept.once(("states", task, condition), make)
-
-
-def digest_of_rows(digests: npt.NDArray[np.bytes_]) -> str:
-    """`digest_of_all` of grades' digests."""
-    return sha256(b"\n".join(np.sort(digests).tolist()))
 
 
 # ---------------------------------------------------------------------------------------------------------- reading

@@ -455,23 +455,3 @@ def all_parts(
             kind, engine = ("measured", "") if of is None else (of.kind, of.engine)
             parts.append(Part(name, kind, engine, [row]))
     return parts, notes
-
-
-def table_of(
-    table: Table,
-    models: Sequence[Model],
-    scope: Scope,
-    files: Mapping[str, bytes],
-    published: Sequence[PublishedRow],
-    *,
-    rule: Rule,
-    complete: bool,
-    printed_as: Mapping[str, str] | None = None,
-) -> Tabulated:
-    """A table made of models' grades under one rule, all at once."""
-    by_model = [
-        Part(model.name, model.kind, model.engine, measure(table.rows(model.frame)))
-        for model in (models if table.by_model else ())
-    ]
-    parts, notes = all_parts(table, by_model, models, scope, files)
-    return tabulate(table, parts, published, rule=rule, complete=complete, printed_as=printed_as, notes=notes)

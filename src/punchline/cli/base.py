@@ -125,7 +125,7 @@ def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:
     """The file of what is said over all tables, named by path or by name: `cost`, `yesbut/unread`; None for another."""
     where = Paths(run=run_of(name) or run)
     paths = [where.cost, where.discrepancies]
-    paths += [path for b in benchmarks.names() for path in (where.unread(b), where.availability(b))]
+    paths += [path for b in benchmarks.names() for path in (where.unread(b), where.ranks(b), where.availability(b))]
     names = {path.removeprefix(f"{where.results}/").removesuffix(".csv"): path for path in paths}
     given_as = {Path(name).as_posix(), given(name).as_posix()}
     return names.get(name) or next((path for path in paths if path in given_as), None)

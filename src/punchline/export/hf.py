@@ -41,6 +41,9 @@ _GRADE = pa.struct(
         ("signature", _TEXT),
     ]
 )
+_HEARD = pa.struct(
+    [(name, _TEXT) for name in ("hop", "who", "question", "answer", "state", "request_id", "response_digest")]
+)
 ITEMS = {
     "item_id": _TEXT,
     "source": _TEXT,
@@ -69,6 +72,7 @@ ANSWERS = {
     "request_id": _TEXT,
     "response_digest": _TEXT,
     "grades": pa.list_(_GRADE),
+    "heard": pa.list_(_HEARD),
 }
 
 
@@ -118,6 +122,18 @@ def _answer(model: str, sample: Sample) -> dict[str, Any]:
                 "values": _plain(grade.values),
             }
             for grade in sample.grades
+        ],
+        "heard": [
+            {
+                "hop": one.hop,
+                "who": one.who,
+                "question": prompt(one.request),
+                "answer": one.response.text,
+                "state": one.response.state,
+                "request_id": one.response.request_id,
+                "response_digest": digest,
+            }
+            for digest, one in sample.heard.items()
         ],
     }
 
@@ -187,6 +203,7 @@ Made by Punchline of: {selection_text(project.selection)}.
 Each benchmark has `items` and `answers`. Where a picture is missing its licence forbids to pass it on, or is not known:
 `url` is where it was published. `licence` and `credit` are those of the picture. What benchmarks published, questions
 and labels, is under their own licences. `fields`, `gold` and the `values` of grades are JSON; a grade is one rule's
-(`released`: the benchmark's code as it was published, `paper`: what its paper describes). `state` is ok, missing,
+(`released`: the benchmark's code as it was published, `paper`: what its paper describes). `heard` is what judges and
+scorers were asked about an answer, and said. `state` is ok, missing,
 failed, refused or, in grades, unparsable. `image_sha256` is of the pictures as models saw them.
 """

@@ -13,7 +13,7 @@ import msgspec
 
 from punchline import __version__
 from punchline.core.files import replacing
-from punchline.core.records import FILTERED, LENGTH, Gold, Grade, ImageRef, sha256
+from punchline.core.records import FILTERED, LENGTH, Grade, ImageRef, sha256
 from punchline.export.made import cells, lineages, made_at
 from punchline.export.samples import Sample, Shown, parts, samples, shown
 from punchline.project.lineage import Lineage
@@ -40,20 +40,23 @@ def _content(part: str | ImageRef | None, kept: dict[str, str]) -> dict[str, str
     return {"type": "image", "image": f"attachment://{part.sha256}"}
 
 
-def _score(grade: Grade, gold: Gold) -> dict[str, Any]:
-    """One rule's grade; where it has no value, how right it is, or its state."""
+def _score(grade: Grade, sample: Sample) -> dict[str, Any]:
+    """One rule's grade; where it has no value, how right it is, or its state. Judges' words explain it."""
+    gold = sample.of.gold
     rightness = right(grade.benchmark, grade, gold) if grade.state == "ok" else None
     value = grade.values or (grade.state if rightness is None else {"right": rightness})
     about = {name: getattr(grade, name) for name in ("state", "scored", "truncated", "judge", "signature")}
     answer = None if grade.parsed is None else ", ".join(grade.parsed)
-    return {"value": value, "answer": answer, "metadata": about}
+    heard = [sample.heard[digest] for digest in grade.responses if digest in sample.heard]
+    said = "\n\n".join(f"{one.who}: {one.response.text or one.response.state}" for one in heard)
+    return {"value": value, "answer": answer, "explanation": said or None, "metadata": about}
 
 
 def _scores(sample: Sample) -> dict[str, Any]:
     """By rule; what was read for another task says which."""
-    task, gold = sample.request.task, sample.of.gold
+    task = sample.request.task
     return {
-        grade.rule if grade.task == task else f"{grade.rule} {grade.task}": _score(grade, gold)
+        grade.rule if grade.task == task else f"{grade.rule} {grade.task}": _score(grade, sample)
         for grade in sample.grades
     }
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Text
 from punchline.core.storage import Keyed, Stored, records_in
+from punchline.project.hops import CHAINED
 from punchline.project.needs import Project
 from punchline.report.pictures import Right, holds, right_of_item, rights
-from punchline.stages.ask import asked
+from punchline.stages.ask import asked, asked_of_hop
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,16 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Heard:
+    """What a judge or a scorer was asked about a model's answer, and said."""
+
+    hop: str
+    who: str  # its card, or `released`
+    request: Request
+    response: Response
+
+
+@dataclass(frozen=True)
 class Sample:
     """One answer."""
 
@@ -32,6 +43,7 @@ class Sample:
     request: Request
     response: Response
     grades: list[Grade]  # those that read this answer
+    heard: dict[str, Heard]  # by digest of the response: what those grades rest on beside the answer
 
 
 def shown(project: Project, benchmark: str, pictures: str) -> Iterator[Shown]:
@@ -55,8 +67,17 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Sh
     for grade in Stored(path, Grade):
         for digest in grade.responses:
             read.setdefault(digest, []).append(grade)
+    said = {
+        one.response.digest: one
+        for hop, who in project.hops(benchmark, model).items()
+        if hop != CHAINED
+        for one in (Heard(hop, who, *pair) for pair in asked_of_hop(project, benchmark, hop, model))
+        if one.response.digest in read
+    }
     for request, response in asked(project, benchmark, model):
-        yield Sample(items[request.item_id], request, response, read.get(response.digest, []))
+        grades = read.get(response.digest, [])
+        heard = {digest: said[digest] for grade in grades for digest in grade.responses if digest in said}
+        yield Sample(items[request.item_id], request, response, grades, heard)
 
 
 def parts(sample: Sample, message: Message) -> Iterator[str | ImageRef | None]:

@@ -78,6 +78,9 @@ class Lineage(Record, frozen=True, kw_only=True):
     files: list[File]
     # Digest of what each rule on the way ran. Not in the root, which holds what came out.
     code: dict[str, str] = msgspec.field(default_factory=dict)
+    libraries: dict[str, str] = msgspec.field(
+        default_factory=dict
+    )  # the same of packages that signatures name: version
     root: str
     noted: dict[str, Any]
     sha256: str
@@ -127,6 +130,11 @@ def code_of(step: Step) -> dict[str, str]:
         if made.code:
             found.setdefault(made.rule, set()).add(made.code_digest)
     return {rule: digest_of_all(codes) for rule, codes in sorted(found.items())}
+
+
+def libraries_of(step: Step) -> dict[str, str]:
+    """{package: version} of what signatures on the way to a step name, as they are installed here."""
+    return dict(sorted(item for made in way(step) for item in made.versions.items()))
 
 
 def files_of(project: Project, benchmark: str, table: str, *, there: bool = True) -> list[File]:

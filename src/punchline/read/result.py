@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from punchline.read import final, thoughts
 
 V = TypeVar("V")
 P = ParamSpec("P")
+
+SHORT = 500  # characters of an answer that is worth remembering
+KEPT = 1_000  # of a reader
 
 
 class Read(NamedTuple, Generic[V]):
@@ -62,7 +65,6 @@ def verbatim(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatena
 def _of_answers(
     read: Callable[Concatenate[str, P], Read[V]], trimmed: Callable[[str], str]
 ) -> Callable[Concatenate[str, P], Read[V]]:
-    @wraps(read)
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         own = thoughts.off(answer)
         found = read(trimmed(own.text), *args, **kwargs) if own.text else Read[V](None)
@@ -70,4 +72,12 @@ def _of_answers(
             return Read(None)
         return Read(found.value, found.start + own.offset, found.end + own.offset)
 
-    return noted(cast(Callable[Concatenate[str, P], Read[V]], of_answer))
+    remembered = lru_cache(maxsize=KEPT)(of_answer)
+
+    @wraps(read)
+    def once(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
+        """Many answers are the same few words: those are read once. Nobody changes a value that was read."""
+        short = len(answer) <= SHORT and not kwargs and all(isinstance(one, str | tuple) for one in args)
+        return remembered(answer, *args) if short else of_answer(answer, *args, **kwargs)
+
+    return noted(cast(Callable[Concatenate[str, P], Read[V]], once))

@@ -78,7 +78,8 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     spans: list[tuple[int, int]] = []
     kept = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
     opening, closing = _pattern(tags, False), _pattern(tags, True)
-    named = any(form in text for name in tags for form in (name, name.upper(), name.capitalize()))
+    named = any(sign in text for sign in "<[◁")
+    named = named and any(form in text for name in tags for form in (name, name.upper(), name.capitalize()))
     while named:
         match = opening.search(text, at)
         unopened = _last(closing, text, at, match.start() if match else len(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from punchline.core.benchmark import Benchmark
@@ -39,7 +39,6 @@ def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any
         "task": request.task,
         "condition": request.condition,
         "sample": request.sample,
-        "request": request.request_id,
         "digest": response.digest,
         "state": response.state,
         "text": shown,
@@ -104,7 +103,16 @@ def _reads(
 def _heard(asked: Iterable[Asked], hop: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """What a hop was asked about an item, and said."""
     for request, response in asked:
-        yield request.item_id, {"hop": hop, "question": prompt(request)[:MOST], **_answer(request, response, [])}
+        told = {"hop": hop, "question": prompt(request)[:MOST], "request": response.request_id}
+        yield request.item_id, told | _answer(request, response, [])
+
+
+def _own(project: Project, benchmark: str, model: str) -> Iterator[Iterator[tuple[Request, Response, dict[str, Any]]]]:
+    """What a model itself was asked, and said. Requests that all models share are named with the items, once."""
+    yield ((*pair, {}) for pair in asked(project, benchmark, model, chained=False))
+    if CHAINED in project.hops(benchmark, model):
+        hop = asked_of_hop(project, benchmark, CHAINED, model)
+        yield ((request, response, {"request": response.request_id}) for request, response in hop)
 
 
 def gather(project: Project, benchmark: str, model: str) -> Shelf:
@@ -119,12 +127,14 @@ def gather(project: Project, benchmark: str, model: str) -> Shelf:
             verdicts = (verdicts or {}) | read_verdicts(who, heard)
             for item_id, said in _heard(heard, hop):
                 shelf.put(item_id, {"heard": [said]})
-    pairs = groupby(asked(project, benchmark, model), key=lambda pair: pair[0].item_id)
-    for item_id, group in pairs:
-        own = list(group)
-        ((_, units),) = by_item(own)
+    own = chain.from_iterable(_own(project, benchmark, model))
+    for item_id, group in groupby(own, key=lambda told: told[0].item_id):
+        answers = list(group)
+        ((_, units),) = by_item((request, response) for request, response, _ in answers)
         reads = _reads(loaded, items[item_id], golds[item_id], units, verdicts)
-        shelf.put(item_id, {"answers": [_answer(request, response, reads) for request, response in own]})
+        shelf.put(
+            item_id, {"answers": [named | _answer(request, response, reads) for request, response, named in answers]}
+        )
     for grade in Stored(where.grades(benchmark, model), Grade):
         if grade.state == "ok" and not grade.responses:
             continue  # not asked of this item

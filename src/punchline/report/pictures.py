@@ -15,7 +15,8 @@ from punchline.project import paths
 from punchline.project.needs import Project
 from punchline.project.processes import MODES
 
-_OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain", re.IGNORECASE)
+# What models saw is split, numbered, shuffled: a licence that forbids derivatives (ND) does not allow it.
+_OPEN = re.compile(r"CC[ -]?0|CC[ -]BY(?!.*\bND\b)|public domain", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

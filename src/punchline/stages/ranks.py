@@ -65,11 +65,12 @@ class Ranks:
         return found
 
 
+def ranks_text(project: Project, benchmark: str) -> str:
+    """A benchmark's ranks.csv, of grades as they lie there."""
+    return csv_text(COLUMNS, Ranks(project, benchmark).rows())
+
+
 def write_ranks(project: Project, benchmark: str) -> None:
     """The range of each model's rank, in all tables of a benchmark."""
     step = project.ranks(benchmark)
-
-    def write() -> None:
-        write_text(step.outputs[0], csv_text(COLUMNS, Ranks(project, benchmark).rows()))
-
-    make(step, write)
+    make(step, lambda: write_text(step.outputs[0], ranks_text(project, benchmark)))

@@ -36,6 +36,7 @@ from punchline.project.lineage import (
     document,
     files_of,
     kind_of,
+    libraries_of,
     lineage_path,
     root_of,
 )
@@ -282,6 +283,7 @@ def write_table(project: Project, benchmark: str, table: str) -> None:
             cells=made.cells,
             files=files,
             code=code_of(step),
+            libraries=libraries_of(step),
             root=root_of(benchmark, table, selection, models, made.cells, files, hops),
             noted=circumstances(os.environ.get(MIRROR) or None),
             sha256="",

@@ -5,6 +5,7 @@ vLLM has an environment of its own; nothing of it is imported here. https://docs
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -14,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -25,6 +27,8 @@ DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm
 PORTS = 5  # tries, when another process takes the port first
 POLL = 0.25  # seconds
 SAY_EVERY = 30.0  # seconds
+MOST = 2**24  # bytes of what a server says of itself
+LONGEST = 60.0  # seconds until it has said so
 
 # Counters kept from /metrics, by the name that they are recorded under.
 COUNTERS = {
@@ -86,35 +90,54 @@ def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
 
 def client(url: str) -> httpx.Client:
     """A client that goes to the server itself, whatever proxy the environment names."""
-    return httpx.Client(base_url=url, trust_env=False, timeout=30)
+    return httpx.Client(base_url=url, trust_env=False, timeout=30, headers={"Accept-Encoding": "identity"})
+
+
+def _get(http: httpx.Client, path: str) -> bytes:
+    """What a server says of itself, which is little and soon. Raises httpx.HTTPError, ValueError for anything else."""
+    until, said = time.monotonic() + LONGEST, bytearray()
+    with http.stream("GET", path) as reply:
+        reply.raise_for_status()
+        if reply.headers.get("content-encoding", "identity") != "identity":
+            raise ValueError(f"{path} is packed")
+        for block in reply.iter_raw():
+            said += block
+            if len(said) > MOST or time.monotonic() > until:
+                raise ValueError(f"{path} does not end")
+    return bytes(said)
+
+
+def _json(http: httpx.Client, path: str) -> Any:
+    try:
+        return json.loads(_get(http, path))
+    except RecursionError as error:
+        raise ValueError(f"{path} is nested too deep") from error
 
 
 def served(http: httpx.Client) -> list[str]:
     """Names of the models that a server serves. Raises httpx.HTTPError, ValueError."""
-    content = http.get("/v1/models").raise_for_status().json()
-    return [str(model["id"]) for model in content["data"]]
+    return [str(model["id"]) for model in _json(http, "/v1/models")["data"]]
 
 
 def version(http: httpx.Client) -> str | None:
     """vLLM's version as its server says, or None."""
     try:
-        return str(http.get("/version").raise_for_status().json()["version"])
+        return str(_json(http, "/version")["version"])[:100]
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return None
 
 
 def counters(http: httpx.Client) -> dict[str, float] | None:
-    """COUNTERS as the server has them now, summed over its engines; None when it does not answer."""
-    try:
-        text = http.get("/metrics").raise_for_status().text
-    except httpx.HTTPError:
-        return None
+    """COUNTERS as the server has them now, summed over its engines; None when it says nothing that can be read."""
     sums = dict.fromkeys(COUNTERS, 0.0)
     names = {metric: name for name, metric in COUNTERS.items()}
-    for line in text.splitlines():
-        metric, _, rest = line.partition("{")
-        if metric in names:
-            sums[names[metric]] += float(rest.rpartition("} ")[2].split()[0])
+    try:
+        for line in _get(http, "/metrics").decode("utf-8", "replace").splitlines():
+            metric, _, rest = line.partition("{")
+            if metric in names:
+                sums[names[metric]] += float(rest.rpartition("} ")[2].split()[0])
+    except (httpx.HTTPError, ValueError, IndexError):
+        return None
     return sums
 
 

@@ -83,7 +83,7 @@ function difference(gold, said) {
 // Places in a text count characters, as Python does; a script's own count splits those beyond 16 bits.
 const letters = (text) => Array.from(text);
 
-function said(answer) {
+function said(answer, request) {
   const text = letters(answer.text || "");
   const slice = (from, to) => visible(text.slice(from, to).join(""));
   if (answer.text === null) return node("p", { class: "quiet" }, `no answer: ${visible(answer.reason || answer.state)}`);
@@ -93,7 +93,7 @@ function said(answer) {
   const body = node("p", { class: "said", dir: "auto", tabindex: "0" }, slice(begins, from));
   const whole = from === begins && !slice(to).trim(); // all of it was read: nothing to point at
   body.append(...(whole || to <= from ? [slice(from)] : [node("mark", {}, slice(from, to)), slice(to)]));
-  const more = answer.cut ? node("p", { class: "quiet" }, `… ${answer.cut.toLocaleString("en")} characters more: punchline show ${answer.request.slice(0, 12)}`) : null;
+  const more = answer.cut ? node("p", { class: "quiet" }, `… ${answer.cut.toLocaleString("en")} characters more: punchline show ${request.slice(0, 12)}`) : null;
   const thoughts = begins ? node("details", {}, node("summary", {}, "Thoughts"), node("p", { class: "said", dir: "auto", tabindex: "0" }, slice(0, begins))) : null;
   const reasoning = answer.reasoning ? node("details", {}, node("summary", {}, "Reasoning, as the server gave it"), node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(answer.reasoning))) : null;
   return node("div", {}, reasoning, thoughts, body, more);
@@ -113,7 +113,12 @@ function tokens(answer) {
   return told.length ? `${told.join(", ")} tokens` : "";
 }
 
+// The id of what was asked: with the answer where only this model was asked it, else with the item.
+const requestOf = (item, answer) =>
+  answer.request || (item.asked.find(([, task, condition, sample]) => task === answer.task && condition === answer.condition && sample === answer.sample) || [""])[0];
+
 function answerBlock(benchmark, item, model, answer, own, tables) {
+  const request = requestOf(item, answer);
   const grades = own.grades.filter((grade) => grade.answers.includes(answer.digest.slice(0, 16)) && grade.condition === answer.condition);
   const told = grades.filter((grade) => grade.task === answer.task);
   const read = told.find((grade) => grade.rule === "paper" && grade.parsed);
@@ -126,18 +131,18 @@ function answerBlock(benchmark, item, model, answer, own, tables) {
       ...(told.length ? told : grades).flatMap((grade) => [chip(grade), " "]),
       answer.finish === "length" ? node("span", { class: "chip state failed" }, "cut off") : null,
       node("span", { class: "quiet" }, ` ${tokens(answer)}`)),
-    said(answer),
+    said(answer, request),
     read ? node("p", { class: "quiet" }, "read: ", node("code", {}, visible(read.parsed.join(" · ")))) : null,
     spoken ? node("details", {}, node("summary", {}, "Word by word against the gold text"), difference(gold, letters(answer.text).slice(answer.thoughts).join(""))) : null,
-    ...heard.map((one) => node("details", {}, node("summary", {}, `${visible(one.hop)} said`), said(one),
+    ...heard.map((one) => node("details", {}, node("summary", {}, `${visible(one.hop)} said`), said(one, one.request),
       node("details", {}, node("summary", {}, "What it was asked"), node("p", { class: "said", tabindex: "0" }, visible(one.question))))),
     node("details", {}, node("summary", {}, "Where this comes from"), node("ul", {},
       ...(item.came ? [node("li", {}, "published image ", node("code", {}, visible(item.came[0] || "")), " sha256 ", node("code", {}, visible(item.came[1] || "none")))] : []),
       ...item.pictures.map((digest) => node("li", {}, "picture as the model saw it, sha256 ", node("code", {}, digest))),
-      node("li", {}, "request ", node("code", {}, answer.request)),
+      node("li", {}, "request ", node("code", {}, request)),
       node("li", {}, "response, sha256 ", node("code", {}, answer.digest), ` in the journal of ${visible(model)}`),
       node("li", {}, "counts in ", ...links.flatMap(([name]) => [node("a", { href: `${punchline.base}tables/${part(benchmark, name)}.html` }, name), " "])),
-      node("li", {}, node("code", {}, `punchline show ${answer.request.slice(0, 12)}`)))));
+      node("li", {}, node("code", {}, `punchline show ${request.slice(0, 12)}`)))));
 }
 
 function picture(item, index, models, blurred) {
