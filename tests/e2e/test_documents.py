@@ -44,9 +44,8 @@ def execute(page: str, project: Project) -> None:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """As its readers have it when they come to any other page: README's commands were executed."""
     project = Project.copy(tmp_path_factory.mktemp("documents") / "punchline")
-    run = project.path / "config/run.yaml"  # eight comics, three models: all of both take minutes and show no more
-    text = re.sub(r"^limit: null", "limit: 8", run.read_text(), flags=re.MULTILINE)
-    run.write_text(re.sub(r"^models: \[.*?\]", "models: [random, label-order, ocr]", text, flags=re.MULTILINE))
+    run = project.path / "config/run.yaml"  # eight comics: reading the text of all takes a minute and shows no more
+    run.write_text(re.sub(r"^limit: null", "limit: 8", run.read_text(), flags=re.MULTILINE))
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "one"]):
         project.run("git", *words)
     assert len(EXECUTED["README.md"]) >= 12
