@@ -90,6 +90,24 @@ def test_another_threshold_judges_again_and_asks_no_model(judged: Project) -> No
     assert judged.audit(LEADERBOARD)["verdict"] == "equal"
 
 
+def test_a_judge_beside_people_among_runs_of_other_benchmarks(judged: Project) -> None:
+    config = f"run=words {ECHO} judge=overlap"
+    judged.snakemake("results/runs/words/humorbench/leaderboard.csv", config=config)
+    judged.snakemake("prepare", config="run=other benchmarks=[pixelhumor] models=[random] limit=1")
+    items = map(json.loads, (judged.path / "data/items/humorbench/items.jsonl").read_text().splitlines())
+    (judged.path / "config/humorbench").mkdir()
+    with (judged.path / "config/humorbench/human_labels.csv").open("w", newline="") as file:
+        labels = csv.writer(file)
+        labels.writerow(("annotation_row", "explainer_model", "explanation", "label"))
+        for item in items:
+            said = f"{item['fields']['description']} {item['fields']['caption']}"  # as `echo` explains
+            labels.writerow((item["item_id"], "echo", said, "PASS"))
+    (made,) = json.loads(judged.punchline("judges", "--run", "default", "--run", "words", "--json"))["agreement"]
+    assert (made["judge"], made["n"]) == ("overlap", lines(judged.path / "data/responses/humorbench/echo.jsonl"))
+    (beside,) = json.loads(judged.punchline("judges", "--run", "other", "--run", "words", "--json"))["agreement"]
+    assert beside == made
+
+
 def test_no_judge_leaves_the_accuracy_empty_and_says_why(judged: Project) -> None:
     judged.snakemake(LEADERBOARD, config=ECHO)
     (row,) = rows(judged, LEADERBOARD)

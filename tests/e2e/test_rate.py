@@ -121,3 +121,22 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     ratings = project.path / "config/pixelhumor/ratings.csv"
     ratings.write_text(ratings.read_text().replace(",3,", ",4,", 1))  # one vote is another
     assert project.audit(table)["verdict"] != "equal"
+
+
+def test_sheets_go_out_and_come_back(small: Project) -> None:
+    replayed(small)
+    small.snakemake("responses", config=CONFIG)
+    small.punchline("sheet", *SAID, "--out", "study")
+    texts = rows(small.path / "study/sheet.csv")
+    assert len(texts) == 12 and not any(model in row.values() for row in texts for model in SAID)
+    for rater, score in (("ann", "3"), ("bob", "5")):
+        with (small.path / f"study/{rater}.csv").open("w", newline="") as file:
+            filled = csv.DictWriter(file, texts[0])
+            filled.writeheader()
+            filled.writerows({**row, "score": score} for row in texts)
+    said = small.punchline("rated", "study/ann.csv", "study/bob.csv", "--key", "study/key.csv")
+    assert "config/pixelhumor/ratings.csv: 24 ratings by 2 raters" in said
+    table = "results/pixelhumor/table5.csv"
+    small.snakemake(table, "results/pixelhumor/table6.csv", config=CONFIG)
+    means = {row["model"]: row["mean"] for row in rows(small.path / table) if row["kind"] == "human"}
+    assert {model: float(mean) for model, mean in means.items()} == dict.fromkeys(SAID, 4.0)

@@ -212,11 +212,13 @@ GRADE = "Make it first: snakemake --cores all"
 
 def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[Agreement], list[Order]]:
     """Of the benchmark whose answers were judged PASS or FAIL in these runs. Raises PunchlineError for none."""
-    chosen = [benchmark] if benchmark else list(dict.fromkeys(b for run in runs for b in made_with(run).benchmarks))
+    of = {run: made_with(run).benchmarks for run in runs}  # one run may have another benchmark than the next
+    chosen = [benchmark] if benchmark else list(dict.fromkeys(b for names in of.values() for b in names))
     agreements: list[Agreement | None] = []
     orders: list[Order | None] = []
+    seed = made_with(runs[0]).seed
     for name in chosen:
-        verdicts, seed = verdicts_of(name, runs), made_with(runs[0]).seed
+        verdicts = verdicts_of(name, [run for run in runs if benchmark or name in of[run]])
         judging = sorted(verdicts.said.keys() - {PEOPLE})
         pairs = list(itertools.combinations(judging, 2))
         agreements += [agreement(judge, PEOPLE, verdicts) for judge in judging if PEOPLE in verdicts.said]

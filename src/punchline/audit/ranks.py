@@ -13,7 +13,7 @@ from punchline.core.errors import PunchlineError, nearest
 from punchline.core.stats import ALPHA
 from punchline.project.needs import Project
 from punchline.project.runs import made_with
-from punchline.stages.ranks import GRADE, Ranks
+from punchline.stages.ranks import Ranks
 
 
 def ranks(path: str, run: str, column: str | None = None, *, lowest: bool | None = None) -> tuple[str, list[Rank]]:
@@ -34,7 +34,11 @@ def ranks(path: str, run: str, column: str | None = None, *, lowest: bool | None
     less = table.better(column) == "lower" if lowest is None else lowest
     made = Ranks(project, benchmark).of(table.name, column, lowest=less)
     if not made:
-        raise PunchlineError(f"no two models have a value of {column}", file=path, way_out=GRADE)
+        raise PunchlineError(
+            f"no two models have a value of {column}",
+            file=path,
+            way_out="Name another column, or make it with one more model that has one",
+        )
     return column, made
 
 

@@ -1,0 +1,148 @@
+"""The commands of the documents: where each stands, what it claims, and which are not executed, and why.
+
+Commands stand in ```sh blocks, one a line, or are a whole ```python block. tests/e2e/test_documents.py executes what
+documents.yaml does not mark.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+REASONS: dict[str, str] = DATA["reasons"]
+MARKS: dict[str, dict[str, str]] = DATA["not executed"]  # page: how a command begins: a reason, or the test that has it
+LAST: list[str] = DATA["last"]
+
+PAGES = [
+    path.relative_to(ROOT).as_posix()
+    for path in (
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        ROOT / "CONTRIBUTING.md",
+        *sorted((ROOT / "benchmarks").glob("*.md")),
+        ROOT / "data/replay/README.md",
+    )
+]
+PROGRAMS = "punchline|snakemake|make|dvc|git|python3?|pip|conda|source|export|ssh\\S*|cosign|vllm|huggingface-cli"
+PROGRAM = rf"(?:\S*/)?(?:{PROGRAMS})\s"
+COMMENT = r"(?:^|\s+)#\s*(.*)"
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command, as a reader would copy it, and the comment behind it."""
+
+    page: str
+    line: int
+    text: str
+    comment: str = ""
+    python: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}: {self.text.splitlines()[0]}"
+
+    @property
+    def words(self) -> list[str]:
+        """What executes it."""
+        return ["python" if self.python else "bash", "-c", self.text]
+
+    @property
+    def mark(self) -> str | None:
+        """The longest beginning of it that documents.yaml marks."""
+        return max((start for start in MARKS.get(self.page, {}) if self.text.startswith(start)), key=len, default=None)
+
+    @property
+    def why_not(self) -> str | None:
+        """Why it is not executed; None where it is."""
+        if self.mark is None:
+            return None
+        reason = MARKS[self.page][self.mark]
+        return REASONS.get(reason, f"executed by {reason}")
+
+    @property
+    def claimed_words(self) -> str | None:
+        """What the comment says that the command says."""
+        return self.comment.removeprefix("says: ") if self.comment.startswith("says: ") else None
+
+    @property
+    def claimed_path(self) -> str | None:
+        """The file or folder with which the comment begins: it is there when the command has ended."""
+        found = re.match(r"[\w.-]+/[\w./-]*", self.comment)
+        return found[0] if found else None
+
+    def parts(self) -> Iterator[list[str]]:
+        """The words of each program that it calls, without variables before them, or brackets around options."""
+        for part in [] if self.python else re.split(r"\s*(?:;|&&|\s\|\s)\s*", self.text):
+            words = shlex.split(part)
+            while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
+                words = words[1:]
+            yield [_bare(word) for word in words]
+
+
+def _bare(word: str) -> str:
+    word = word[1:] if word.startswith("[-") else word
+    return word[:-1] if word.endswith("]") and "[" not in word else word
+
+
+def blocks(page: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Language, number of the first line, lines of each block; `indented` and `file` are languages too."""
+    language: str | None = None
+    lines: list[str] = []
+    before, blank = "", True  # a paragraph's first line: before a file's text it begins with its name
+    for number, line in enumerate((ROOT / page).read_text().splitlines(), 1):
+        fence = re.match(r"\s*```(\S*)", line)
+        if fence and language is None:
+            language, start, lines = fence[1], number + 1, []
+            if language == "python" and re.match(r"`[\w/.]+\.py`", before):
+                language = "file"
+        elif fence:
+            yield str(language), start, lines
+            language = None
+        elif language is not None:
+            lines.append(line)
+        elif line.startswith("    "):
+            yield "indented", number, [line]
+        else:
+            before, blank = line if line and blank else before, not line
+
+
+def commands(page: str) -> list[Command]:
+    """Those of a page, in their order; a backslash at a line's end joins the next."""
+    listed = []
+    for language, start, lines in blocks(page):
+        if language == "python":
+            listed.append(Command(page, start, "\n".join(lines), python=True))
+        if language != "sh":
+            continue
+        joined, first = "", start
+        for number, line in enumerate(lines, start):
+            joined, first = (joined + line.strip(), first) if joined else (line.strip(), number)
+            if joined.endswith("\\"):
+                joined = joined[:-1]
+                continue
+            text = re.sub(COMMENT, "", joined)
+            if text:
+                comment = re.search(COMMENT, joined)
+                listed.append(Command(page, first, text, comment[1] if comment else ""))
+            joined = ""
+    return listed
+
+
+def mentioned(page: str) -> list[Command]:
+    """Commands in a page's prose, between backquotes: read, for a name that is none, and never executed."""
+    text = re.sub(
+        r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), (ROOT / page).read_text(), flags=re.M | re.S
+    )
+    spans = re.finditer(rf"`({PROGRAM}[^`]+)`", text)
+    return [Command(page, text[: span.start()].count("\n") + 1, " ".join(span[1].split())) for span in spans]
+
+
+ALL = [command for page in PAGES for command in commands(page)]
+MENTIONED = [command for page in PAGES for command in mentioned(page)]

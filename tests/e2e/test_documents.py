@@ -1,0 +1,64 @@
+"""Every command of the documents' code blocks, executed in one copy of the project: README's, then page after page."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from tests.documents import ALL, LAST, PAGES, Command, commands
+
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.timeout(1800)]
+
+EXECUTED = {
+    page: [command for command in commands(page) if command.why_not is None]
+    for page in sorted(PAGES, key=LAST.__contains__)
+}
+EDITOR = r"sed -i s/\(^limit:.\).*/\15/"  # who edits config/run.yaml on docs/data.md: to what its experiment has made
+
+
+def execute(page: str, project: Project) -> None:
+    """A page's commands: each ends well, says what its comment says it says, and makes the file that it begins with."""
+    environment = project.environment | {"EDITOR": EDITOR}
+    for command in EXECUTED[page]:
+        done = subprocess.run(
+            command.words,
+            cwd=project.path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, f"{command}: status {done.returncode}\n{said}"
+        assert "Traceback" not in said, f"{command}\n{said}"
+        assert (command.claimed_words or "") in said, f"{command}: says no {command.claimed_words!r}\n{said}"
+        path = command.claimed_path
+        assert path is None or (project.path / path).exists(), f"{command}: no {path}\n{said}"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """As its readers have it when they come to any other page: README's commands were executed."""
+    project = Project.copy(tmp_path_factory.mktemp("documents") / "punchline")
+    run = project.path / "config/run.yaml"  # eight comics: reading the text of all takes a minute and shows no more
+    run.write_text(re.sub(r"^limit: null", "limit: 8", run.read_text(), flags=re.MULTILINE))
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "one"]):
+        project.run("git", *words)
+    assert len(EXECUTED["README.md"]) >= 12
+    execute("README.md", project)
+    return project
+
+
+@pytest.mark.parametrize("page", [page for page, executed in EXECUTED.items() if executed])
+def test_the_commands_of_a_page_work(page: str, project: Project) -> None:
+    if page != "README.md":
+        execute(page, project)
+
+
+@pytest.mark.parametrize("command", [command for command in ALL if command.why_not], ids=str)
+def test_a_command_that_needs_more_than_this_machine(command: Command) -> None:
+    pytest.skip(f"NOT EXECUTED: {command.why_not}")

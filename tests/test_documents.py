@@ -1,0 +1,161 @@
+"""Every shell command of the documents is executed by a test or marked, and names only what there is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+import typer
+from dvc.cli import parse_args as dvc
+from snakemake.cli import get_argument_parser
+from tests.documents import ALL, MARKS, MENTIONED, PAGES, PROGRAM, REASONS, ROOT, Command, blocks
+from typer.core import TyperGroup
+
+from punchline.cli import app
+from punchline.cli.base import overrides, table_path
+from punchline.project.selection import read_selection
+
+WAY_OUT = (
+    "mark it in tests/documents.yaml, or write it so that it runs in a copy of the project, after README's commands"
+)
+EXECUTABLE = ("punchline", "snakemake", "dvc", "git", "$EDITOR")  # what tests/e2e/test_documents.py has at hand
+STRANGE = {  # what an executed command cannot hold: why
+    r"corpus=(?!demo)": "fetches",
+    r"\b(?:ssh|s3|https?)://": "needs another machine",
+    r"[…<]|\[-|(?<!\$)\b[A-Z]{2,}\b": "holds a placeholder",
+}
+APP = typer.main.get_command(app)
+SNAKEMAKE = get_argument_parser()
+MAKEFILE = (ROOT / "Makefile").read_text()
+OTHERWISE = ("people", "tests/e2e/test_new_benchmark.py")  # names what its reader makes
+RULES = set(
+    re.findall(r"^rule (\w+):", "".join(path.read_text() for path in (ROOT / "Snakefile", *ROOT.glob("rules/*"))), re.M)
+)
+
+
+def test_every_command_stands_in_a_block_that_is_read() -> None:
+    elsewhere = [
+        f"{page}:{number}: {line.strip()}: in a block of {language or 'no language'}; begin the block with ```sh"
+        for page in PAGES
+        for language, start, lines in blocks(page)
+        for number, line in enumerate(lines, start)
+        if language in ("", "indented", "text", "bash", "shell", "console") and re.match(rf"\s*(?:\$ )?{PROGRAM}", line)
+    ]
+    assert not elsewhere, "\n".join(elsewhere)
+
+
+def test_every_command_is_executed_or_marked() -> None:
+    neither = [
+        f"{command}: {why}, and is not marked; {WAY_OUT}"
+        for command in ALL
+        if command.why_not is None and not command.python
+        for why in (
+            *(why for pattern, why in STRANGE.items() if re.search(pattern, command.text)),
+            *(f"calls {words[0]}" for words in command.parts() if words[0] not in EXECUTABLE),
+        )
+    ]
+    assert not neither, "\n".join(neither)
+
+
+def test_every_mark_is_of_one_command_and_has_a_reason_of_the_list() -> None:
+    meant = Counter((command.page, command.mark) for command in ALL if command.mark)
+    given = [(page, start, reason) for page, starts in MARKS.items() for start, reason in starts.items()]
+    wrong = [
+        f"{page}: {start!r} in tests/documents.yaml begins {meant[page, start]} of its commands: write more, or drop it"
+        for page, start, _ in given
+        if meant[page, start] != 1
+    ]
+    wrong += [
+        f"{page}: {start!r}: {reason} is none of the reasons in tests/documents.yaml, and no test"
+        for page, start, reason in given
+        if reason not in REASONS and not (ROOT / reason).is_file()
+    ]
+    wrong += [f"{reason}: no command has this reason; drop it" for reason in REASONS.keys() - {of for *_, of in given}]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_test_that_executes_a_command_names_it() -> None:
+    for command in ALL:
+        reason = MARKS[command.page][command.mark] if command.mark else ""
+        if reason.endswith(".py") and command.text.startswith("punchline"):
+            assert command.text.split()[1] in (ROOT / reason).read_text(), f"{command}: not in {reason}"
+
+
+def wrong_punchline(words: list[str], whole: bool) -> str:
+    """What the real parser has against it. No option's own callback is called: one changes the shell's start file."""
+    command: Any = APP
+    while True:
+        context = command.context_class(command, info_name=command.name)
+        options, rest, _ = command.make_parser(context).parse_args(list(words))
+        if not (isinstance(command, TyperGroup) and rest):
+            break
+        _, command, words = command.resolve_command(context, rest)
+    absent = [each.name for each in command.params if each.required and not options.get(each.name)] if whole else []
+    return f"unexpected {rest}" if rest else f"lacks {absent}" if absent else ""
+
+
+def wrong_snakemake(words: list[str], proven: bool) -> str:
+    """An option, a target or a word of --config that there is not; where it is proven by execution only the option."""
+    arguments = SNAKEMAKE.parse_args(words)
+    if proven or any(re.search("[…<]", word) for word in words):
+        return ""
+    for target in arguments.targets or ():
+        if re.fullmatch(r"results/.*\.csv", target):
+            table_path(target)
+    if chosen := overrides(arguments.config):
+        read_selection({key: value for key, value in chosen.items() if key != "pictures"})
+    return ", ".join(target for target in arguments.targets or () if "/" not in target and target not in RULES)
+
+
+def wrong_make(words: list[str]) -> str:
+    there = {*re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.M)[1].split(), *re.findall(r"^(\w+) \??=", MAKEFILE, re.M)}
+    return ", ".join(word for word in words if word.split("=")[0] not in there)
+
+
+def wrong_python(words: list[str]) -> str:
+    if words[0] in ("-m", "-c"):
+        return ""
+    script = ROOT / words[0]
+    if not script.is_file():
+        return f"no {words[0]}"
+    return ", ".join(word for word in words[1:] if word.startswith("--") and f'"{word}"' not in script.read_text())
+
+
+def wrong(command: Command, *, whole: bool) -> str:
+    """What is no option, target, key, model or file of the programs that it calls; empty where all are.
+
+    `whole`: a command to type, not one that prose mentions, perhaps without what it needs.
+    """
+    proven = whole and (command.why_not is None or MARKS[command.page][command.mark or ""] in OTHERWISE)
+    said = []
+    for program, *words in command.parts():
+        match program.rsplit("/", 1)[-1]:
+            case "punchline":
+                said.append(wrong_punchline(words, whole))
+            case "snakemake":
+                said.append(wrong_snakemake(words, proven))
+            case "make":
+                said.append(wrong_make(words))
+            case "python" | "python3":
+                said.append(wrong_python(words))
+            case "dvc" if whole:
+                dvc(words)
+    return "; ".join(filter(None, said))
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["commands", "in prose"])
+def test_what_commands_name_is_there(
+    whole: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    found = []
+    for command in ALL if whole else MENTIONED:
+        try:
+            what = wrong(command, whole=whole)
+        except (Exception, SystemExit) as error:  # as the program's own parser refuses it
+            what = f"{type(error).__name__} {error} {capsys.readouterr().err[-300:]}"
+        if what:
+            found.append(f"{command}: {what}")
+    assert not found, "\n".join(found)
