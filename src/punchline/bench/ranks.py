@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from punchline.bench.table import Across, Model, Table, key_text
+from punchline.bench.table import Across, Model, Row, Table, key_text
 from punchline.core.intervals import differs, interval
 from punchline.core.stats import ALPHA, Estimate
 
@@ -53,19 +53,32 @@ def ranked(estimates: Mapping[str, Estimate], row: str = "", *, lowest: bool = F
     return made
 
 
-def ranks_in(
-    table: Table, models: Sequence[Model], files: Mapping[str, bytes], column: str, *, lowest: bool = False
-) -> list[Rank]:
-    """The ranks of models in every row of a table that two of them have."""
-    found: dict[str, dict[str, Estimate]] = {}
-    rows = [(model.name, row) for model in models for row in table.rows(table.read_by(model.frame))]
-    if table.across is not None and models:
-        own = [Model(m.name, m.kind, m.engine, table.read_by(m.frame), m.card, m.judge) for m in models]
-        named = table.across(Across(own, models[0].frame.scope, files, []))
-        rows += [(of.name, row) for _, row, of in named if of is not None]
-    for name, row in rows:
-        if (of := row.columns.get(column)) is not None and of.n and of.point() is not None:
-            found.setdefault(key_text(row.keys), {})[name] = of
+Found = dict[str, dict[str, Estimate]]  # by row of a table, then by model
+
+
+def find(found: Found, table: Table, model: Model, column: str) -> None:
+    """Add what a model has of a column of a table to what others have."""
+    for row in table.rows(table.read_by(model.frame)):
+        _add(found, model.name, row, column)
+
+
+def find_across(found: Found, table: Table, models: Sequence[Model], files: Mapping[str, bytes], column: str) -> None:
+    """The same of rows that need several models."""
+    if table.across is None or not models:
+        return
+    own = [Model(m.name, m.kind, m.engine, table.read_by(m.frame), m.card, m.judge) for m in models]
+    for _, row, of in table.across(Across(own, models[0].frame.scope, files, [])):
+        if of is not None:
+            _add(found, of.name, row, column)
+
+
+def _add(found: Found, name: str, row: Row, column: str) -> None:
+    if (of := row.columns.get(column)) is not None and of.n and of.point() is not None:
+        found.setdefault(key_text(row.keys), {})[name] = replace(of, grades=())  # sums alone: frames may go
+
+
+def ranks_of(found: Found, *, lowest: bool = False) -> list[Rank]:
+    """The ranks of models in every row that two of them have."""
     return [rank for row, own in found.items() if len(own) > 1 for rank in ranked(own, row, lowest=lowest)]
 
 

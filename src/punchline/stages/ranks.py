@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 
-from punchline.bench.frame import Frame, Scope, read_frame
-from punchline.bench.ranks import COLUMNS, Line, Rank, as_rows, main_column, ranks_in
+from punchline.bench.frame import Scope, read_frame
+from punchline.bench.ranks import COLUMNS, Found, Line, Rank, as_rows, find, find_across, main_column, ranks_of
 from punchline.bench.table import Model, Table
 from punchline.core.errors import PunchlineError
 from punchline.core.files import write_text
-from punchline.core.records import Rule
+from punchline.core.records import RULES, ModelCard, Rule
 from punchline.core.storage import csv_text
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
@@ -22,47 +23,61 @@ GRADE = "Make it first: snakemake --cores all"
 
 
 class Ranks:
-    """The ranks of a selection's models in tables of a benchmark, from grades as they lie there, each read once."""
+    """The ranks of a selection's models in tables of a benchmark, from grades as they lie there.
+
+    Models are gone through one after the other, and what they have is kept as sums: frames are large.
+    """
 
     def __init__(self, project: Project, benchmark: str) -> None:
         self.project = project
         self.benchmark = benchmark
         self.tables: dict[str, Table] = project.benchmark(benchmark).TABLES
         self.parsed = parsed_of(self.tables.values())
-        self.frame = functools.cache(self._frame)
 
     @functools.cached_property
     def scope(self) -> Scope:
         """Items and gold."""
         return scope_of(self.project, self.benchmark)
 
-    def _frame(self, model: str, rule: Rule) -> Frame:
-        grades = self.project.paths.grades(self.benchmark, model)
+    def _model(self, card: ModelCard, rule: Rule) -> Model:
+        grades = self.project.paths.grades(self.benchmark, card.name)
         if not Path(grades).is_file():
-            raise PunchlineError(f"no grades of {model}", file=grades, way_out=GRADE)
-        return read_frame(grades, self.scope, rule, self.parsed)
+            raise PunchlineError(f"no grades of {card.name}", file=grades, way_out=GRADE)
+        return Model(card.name, kind_of(card), card.engine, read_frame(grades, self.scope, rule, self.parsed), card)
 
-    def models(self, table: Table) -> list[Model]:
-        """The selection's models with their grades under the table's rule. Raises PunchlineError for one without."""
-        rule = self.project.selection.scoring or table.rule
-        cards = self.project.cards.values()
-        return [Model(one.name, kind_of(one), one.engine, self.frame(one.name, rule), one) for one in cards]
+    def _found(self, columns: Mapping[str, str]) -> dict[str, Found]:
+        """What the models have of a column of each of some tables."""
+        found: dict[str, Found] = {name: {} for name in columns}
+        cards, chosen = self.project.cards.values(), self.project.selection.scoring
+        for rule in RULES:
+            own = {name: self.tables[name] for name in columns if (chosen or self.tables[name].rule) == rule}
+            across = {name: table for name, table in own.items() if table.across is not None}
+            models = []
+            for card in cards if own else ():
+                model = self._model(card, rule)
+                for name, table in own.items():
+                    find(found[name], table, model, columns[name])
+                models += [model] if across else []
+            for name, table in across.items():
+                files = files_of_table(self.project, self.benchmark, name)
+                find_across(found[name], table, models, files, columns[name])
+        return found
 
     def of(self, name: str, column: str, *, lowest: bool) -> list[Rank]:
         """The ranks in one column of a table."""
-        table = self.tables[name]
-        files = files_of_table(self.project, self.benchmark, name)
-        return ranks_in(table, self.models(table), files, column, lowest=lowest)
+        return ranks_of(self._found({name: column})[name], lowest=lowest)
 
     def rows(self) -> list[Line]:
         """The ranks in the main column of every table that has one."""
-        found: list[Line] = []
+        columns = {name: column for name, table in self.tables.items() if (column := main_column(table)) is not None}
         kinds = {name: kind_of(card) for name, card in self.project.cards.items()}
-        for name, table in self.tables.items():
-            if (column := main_column(table)) is not None:
-                made = self.of(name, column, lowest=table.better(column) == "lower")
-                found += as_rows(table, column, kinds, made)
-        return found
+        made: list[Line] = []
+        found = self._found(columns)
+        for name, column in columns.items():
+            table = self.tables[name]
+            ranks = ranks_of(found.pop(name), lowest=table.better(column) == "lower")
+            made += as_rows(table, column, kinds, ranks)
+        return made
 
 
 def ranks_text(project: Project, benchmark: str) -> str:
