@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from punchline.core.errors import PunchlineError
+from punchline.core.records import ModelCard, canonical
 from punchline.project.needs import Project
+from punchline.project.resources import minutes
 from punchline.project.selection import read_card, read_selection
 
 
@@ -136,3 +138,9 @@ def test_locks_hold_hashes_no_addresses_and_nothing_twice(root: Path) -> None:
             continue
         assert not names & base, f"{lock.name} repeats what requirements.lock has: run make lock"
         base = base or names
+
+
+def test_what_a_card_does_not_say_leaves_records_of_earlier_versions_as_they_are() -> None:
+    assert b"runtime" not in canonical(ModelCard(name="a", engine="openai"))
+    assert [minutes(ModelCard(name="a", engine="openai", runtime=30), attempt) for attempt in (1, 2)] == [30, 60]
+    assert minutes(ModelCard(name="a", engine="openai"), 1) == minutes(None, 1) == 240

@@ -37,7 +37,7 @@ def statement(lineage: Lineage) -> bytes:
         "internalParameters": {
             "root": lineage.root,
             "code": lineage.code,
-            "libraries": lineage.libraries,
+            **({"libraries": lineage.libraries} if lineage.libraries else {}),
             "models": {model.card.name: model.key for model in lineage.models},
         },
         "resolvedDependencies": [_resource(file) for file in lineage.files if file.role != "table"],

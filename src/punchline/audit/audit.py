@@ -122,7 +122,7 @@ def audit(
     found.code = [rule for rule in sorted(now.keys() | lineage.code.keys()) if now.get(rule) != lineage.code.get(rule)]
     found.libraries = [
         f"{name} {version}, here {here.get(name)}"
-        for name, version in lineage.libraries.items()
+        for name, version in (lineage.libraries or {}).items()
         if here.get(name) != version
     ]
     _files(found, lineage, project)

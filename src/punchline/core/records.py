@@ -283,7 +283,8 @@ class ModelCard(Record, frozen=True, kw_only=True):
     # About the model only; nothing below can change an answer.
     gpus: int | None = None  # that its job asks a scheduler for; None: as many as its engine takes
     shards: Annotated[int, msgspec.Meta(ge=1)] = 1  # jobs that ask it, each a part of the items
-    runtime: Annotated[int, msgspec.Meta(ge=1)] | None = None  # minutes that its job asks a scheduler for
+    # Minutes that its job asks a scheduler for. Left out of the record where it is not said.
+    runtime: Annotated[int, msgspec.Meta(ge=1)] | msgspec.UnsetType = msgspec.UNSET
     published_as: str | None = None
     licence: str | None = None
     price: Price | None = None

@@ -78,9 +78,8 @@ class Lineage(Record, frozen=True, kw_only=True):
     files: list[File]
     # Digest of what each rule on the way ran. Not in the root, which holds what came out.
     code: dict[str, str] = msgspec.field(default_factory=dict)
-    libraries: dict[str, str] = msgspec.field(
-        default_factory=dict
-    )  # the same of packages that signatures name: version
+    # {package that a signature on the way names: version}. Left out of a lineage that was made without it.
+    libraries: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
     root: str
     noted: dict[str, Any]
     sha256: str

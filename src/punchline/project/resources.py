@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
+
 from punchline.core.records import ModelCard
 
 ASKED = ("openai", "transformers", "vllm")  # engines that compute or are called: several jobs may ask a model by them
@@ -69,7 +71,8 @@ def memory_mb(card: ModelCard | None, attempt: int) -> int:
 
 def minutes(card: ModelCard | None, attempt: int) -> int:
     """Time that a model's job asks a scheduler for; more when it is tried again."""
-    return (MINUTES if card is None or card.runtime is None else card.runtime) * attempt
+    said = card.runtime if card is not None else msgspec.UNSET
+    return (said or MINUTES) * attempt
 
 
 def gpu_memory() -> list[int] | None:
