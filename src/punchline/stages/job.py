@@ -59,5 +59,5 @@ def run(stage: Callable[..., None], rule: str) -> None:
     args: dict[str, Any] = vars(parser.parse_args())
     os.environ[THREADS] = args["threads"]
     end_with_owner()
-    shards = os.environ.get(SHARDS) or None
+    shards = os.environ.get(SHARDS)
     stage(Project(args["selection"], int(shards) if shards else None), *(args[name] for name in names))
