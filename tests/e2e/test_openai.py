@@ -79,3 +79,13 @@ def test_plan_asks_nothing(project: Project, server: Served) -> None:
     assert "6 " in said and "answer" in said and "judge" in said and KEY not in said
     assert server.get("/counts") == {}
     assert os.environ[VARIABLE] == KEY
+    assert "tokens_s" not in said  # nothing was measured yet
+    card = project.path / "config/model/served.yaml"
+    card.write_text(card.read_text() + "concurrency: 1\n")
+    server.script(key=KEY, latency=0.4)
+    project.snakemake(TABLE, config=CONFIG)
+    asked = server.get("/counts")
+    table = [line.split() for line in project.punchline("plan", *CONFIG.replace("=6", "=12").split()).splitlines()]
+    header, planned = (next(line for line in table if word in line) for word in ("tokens_s", "answer"))
+    assert int(planned[header.index("tokens_s")]) > 0 and planned[header.index("to_ask")] == "6"
+    assert server.get("/counts") == asked

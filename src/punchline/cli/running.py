@@ -96,7 +96,7 @@ def fetch(
 
 @app.command()
 def plan(selection: SELECTION = None) -> None:
-    """What a run would still ask, before it does: requests, images, tokens, money. Nothing is asked or changed."""
+    """What a run would still ask, before it does: requests, images, tokens, hours, money. Nothing is asked."""
     from punchline.stages.plan import plan
 
     chosen = overrides(selection)
@@ -123,6 +123,11 @@ def plan(selection: SELECTION = None) -> None:
     unpriced = sorted({str(row["asked"]) for row in rows if row["to_ask"] and not row.get("cost_most")})
     print(f"{asked:,} requests to ask; at most {sum(costs):,.2f} where a price is known", end="")
     print(f" (none for {', '.join(unpriced)})" if unpriced else "")
+    if any("hours" in row for row in rows):
+        hours = sum(float(row.get("gpu_hours") or 0) for row in rows)
+        unmeasured = sorted({str(row["asked"]) for row in rows if row.get("gpus_a_job") and "hours" not in row})
+        print(f"about {hours:,.2f} GPU hours by what was measured here", end="")
+        print(f" (nothing was of {', '.join(unmeasured)})" if unmeasured else "")
 
 
 @app.command()

@@ -26,6 +26,7 @@ ADAPTERS = "data/adapters"
 RUNS = ("data/runs", "results/runs")
 PUBLISHED = "config/published"
 AUDITS = ".punchline/audits"
+SPEEDS = ".punchline/speeds"
 
 RECORD = ".made.json"  # beside an artefact: what made it (provenance.py)
 
@@ -84,6 +85,11 @@ def votes(benchmark: str, name: str) -> str:
 def audited(run: str, name: str) -> str:
     """What the last audit of a run's table said here; in none of the run's folders, as looking changes nothing."""
     return f"{AUDITS}/{run}/{name.removesuffix('.csv')}.json"
+
+
+def speeds(key: str) -> str:
+    """How fast those who answer by a key were here: of all runs, and no part of any."""
+    return f"{SPEEDS}/{key[:16]}.jsonl"
 
 
 def hop_journal(benchmark: str, hop: str, stem: str) -> str:

@@ -22,6 +22,7 @@ from punchline.project.hops import CHAINED, RELEASED, by_journal
 from punchline.project.needs import Project
 from punchline.project.provenance import Step, intact, record
 from punchline.stages.job import current, make
+from punchline.stages.speed import Meter, meter
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -54,15 +55,16 @@ def infer(
     key: str,
     before: Callable[[], Iterable[Response]] = list,
     parts: Sequence[str | Path] = (),
+    clock: Meter | None = None,
 ) -> Counter[str]:
     """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds.
 
     `key`: who answers (core.engine.model_key). Answers pass through; the journal holds them. `before`: answers that a
-    journal which is gone is written from. `parts`: journals of shards, whose answers the journal takes over. Without an
-    engine nobody is asked: PunchlineError for a request that has no answer.
+    journal which is gone is written from. `parts`: journals of shards, whose answers the journal takes over. `clock`
+    notes how fast the engine was. Without an engine nobody is asked: PunchlineError for a request that has no answer.
     """
     states: Counter[str] = Counter()
-    with _answered(engine, requests, images, journal, label, key, before, parts) as log:
+    with _answered(engine, requests, images, journal, label, key, before, clock, parts) as log:
 
         def answers() -> Iterator[Response]:
             for request_id in digests_of(requests):
@@ -83,12 +85,13 @@ def answer(
     label: str,
     key: str,
     before: Callable[[], Iterable[Response]] = list,
+    clock: Meter | None = None,
 ) -> list[Response]:
     """The engine's answers to requests, one for one and in their order, by way of the journal.
 
-    `before`: as in `infer`.
+    `before`, `clock`: as in `infer`.
     """
-    with _answered(engine, requests, images, journal, label, key, before) as log:
+    with _answered(engine, requests, images, journal, label, key, before, clock) as log:
         return [log.read((request.request_id, key)) for request in requests]
 
 
@@ -101,6 +104,7 @@ def _answered(
     label: str,
     key: str,
     before: Callable[[], Iterable[Response]],
+    clock: Meter | None,
     parts: Sequence[str | Path] = (),
 ) -> Iterator[Journal]:
     """A journal with an answer to each of the requests."""
@@ -112,7 +116,7 @@ def _answered(
             Path(part).unlink()  # what it held is on disk
             say(f"{label}: {taken:,} answers from {part}")
         if engine is not None:
-            _ask(engine, requests, images, log, key, label, retry=not gone)
+            _ask(engine, requests, images, log, key, label, clock, retry=not gone)
         elif without := sum((request_id, key) not in log for request_id in digests_of(requests)):
             raise PunchlineError(
                 f"{without:,} requests have no answer, though every shard is done",
@@ -149,6 +153,7 @@ def _ask(
     log: Journal,
     key: str,
     label: str,
+    clock: Meter | None,
     retry: bool,
 ) -> None:
     """Journal an answer to every request that has none.
@@ -167,7 +172,8 @@ def _ask(
             log.append(_without_answer(todo[at].request_id, key, engine, "missing", "image missing"))
         ask = Part(todo, (at for at in range(len(todo)) if at not in blind))
     if ask:
-        for response in track(engine.answer(ask, images, key), len(ask), label):
+        answers = engine.answer(ask, images, key)
+        for response in track(clock.over(answers) if clock else answers, len(ask), label):
             log.append(_storable(response))
     if todo:
         for request_id in digests_of(requests):
@@ -226,6 +232,7 @@ def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> Non
                     key=model_key(engine, card, benchmark),
                     before=lambda: _snapshot(step),
                     parts=parts,
+                    clock=meter(engine, card, benchmark),
                 )
                 say(f"{label}: {_counts(states)}")
 
@@ -260,7 +267,8 @@ def write_shard(project: Project, model: str, shard: str) -> None:
                     kept = [response for response in before if response.request_id in asked]
                 with Journal(journal, beside=[path for path in (whole, *parts) if path != journal]) as log:
                     _keep(log, kept, label)
-                    _ask(engine, requests, images_of(project, engine, benchmark), log, key, label, retry=not kept)
+                    images = images_of(project, engine, benchmark)
+                    _ask(engine, requests, images, log, key, label, meter(engine, card, benchmark), retry=not kept)
                     states = Counter(str(log.state((request_id, key))) for request_id in digests_of(requests))
                 write_bytes(step.outputs[0], canonical(states) + b"\n")
                 say(f"{label}: {_counts(states)}")
@@ -314,6 +322,7 @@ def _judge(project: Project, judge: str, benchmark: str, hop: str, models: Seque
             label=f"{hop} {stem} on {benchmark}" + (f" of {models[0]}" if judge == RELEASED else ""),
             key=model_key(engine, card, benchmark),
             before=lambda: [response for step in steps.values() for response in _snapshot(step)],
+            clock=meter(engine, card, benchmark),
         )
         answers |= {response.request_id: response for response in found}
     for model, step in steps.items():
