@@ -50,7 +50,7 @@ def rows_of(
     table: Table, grades: Sequence[Grade], golds: Mapping[str, Gold], items: Mapping[str, Item], rule: Rule = "paper"
 ) -> list[Row]:
     """A model's rows; the rule is that of its grades, where it has any."""
-    return table.rows(frame_of(grades, Scope(items, golds), grades[0].rule if grades else rule))
+    return list(table.rows(frame_of(grades, Scope(items, golds), grades[0].rule if grades else rule)))
 
 
 def discrepancies(

@@ -355,7 +355,7 @@ def test_denominators_that_hang_on_the_answers_are_said() -> None:
 def test_tables_across_models_are_compared_by_their_models_rows() -> None:
     def across(of: Across) -> list[NamedRow]:
         assert [one.name for one in of.models] == ["A", "B"]
-        named = [NamedRow(one.name, TABLE.rows(one.frame)[0], one) for one in of.models]
+        named = [NamedRow(one.name, next(TABLE.rows(one.frame)), one) for one in of.models]
         return [*named, NamedRow("all", named[0].row)]
 
     a, b = model("A", list(ITEMS)), model("B", list(ITEMS))

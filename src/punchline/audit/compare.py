@@ -17,14 +17,14 @@ import numpy as np
 from tabulate import tabulate as tabulate_text
 
 from punchline.audit.paired import POWER, Paired, holm, paired_difference
-from punchline.bench.frame import Frame, Kept, Scope, read_frame
+from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.table import Across, Model, Row, Table, key_text
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import ModelCard, Rule
-from punchline.core.stats import ALPHA, Array, Estimate
+from punchline.core.stats import ALPHA, Array, Estimate, Kept
 from punchline.core.storage import read_columns
 from punchline.project import paths
 from punchline.project.lineage import kind_of
@@ -152,9 +152,7 @@ def _answers(frame: Frame) -> dict[Answer, int]:
 
 def _check_alike(pair: Sequence[Frame], both: Sequence[Answer], names: tuple[str, str], table: Table) -> None:
     """Raises PunchlineError where the two models' answers were scored in different ways."""
-    said = [
-        [(judge, *how) for judge, how in zip(frame.judge.each(), frame.scoring.each(), strict=True)] for frame in pair
-    ]
+    said = [list(zip(frame.judge.each(), frame.signature.each(), frame.gold.each(), strict=True)) for frame in pair]
     for place, what in enumerate(("by another judge", "in another way", "against other gold")):
         for key, ours, theirs in zip(both, *said, strict=True):
             one, other = ours[place], theirs[place]
@@ -234,7 +232,7 @@ def _estimates(
 
 def _rows_of(table: Table, pair: Sequence[Model], model: Model, files: Mapping[str, bytes]) -> dict[str, Row]:
     """A model's rows by their keys."""
-    rows = table.rows(model.frame)
+    rows = list(table.rows(model.frame))
     if table.across is not None:  # of both models, as subsets may be made of all there are
         named = table.across(Across(pair, model.frame.scope, files, []))
         rows += [row for _, row, of in named if of is not None and of.name == model.name]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from punchline.bench.frame import Flags, Frame, Places
-from punchline.core.stats import EXACT, POSITIVE, Array, Estimate, Kind, Value, mean, total
+from punchline.core.stats import EXACT, POSITIVE, Array, Estimate, Kept, Kind, Value, mean, total
 
 
 class Statistics(NamedTuple):
@@ -23,11 +23,12 @@ class Statistics(NamedTuple):
     digests: npt.NDArray[np.bytes_]  # of the grades that the rows come from
     of: Places | None = None  # whose those are; None: a row is a grade
     value: Value | None = None  # where it hangs on the answers; None: the column's
+    kept: Kept | None = None  # by all estimates of these
 
     def on(self, items: Flags) -> Statistics:
         """Those of some of the scope's items."""
         if items.all():
-            return self._replace(sums=self.sums.astype(np.float64))
+            return self._replace(sums=self.sums.astype(np.float64), kept=Kept())
         kept, own = items[self.item], self.item if self.of is None else self.of
         return self._replace(
             sums=self.sums[kept].astype(np.float64),
@@ -35,6 +36,7 @@ class Statistics(NamedTuple):
             clusters=self.clusters[kept],
             digests=self.digests[items[own]],
             of=None if self.of is None else self.of[items[self.of]],
+            kept=Kept(),
         )
 
     def estimate(self, value: Value = mean, kind: Kind | None = None, *, empty: bool = False) -> Estimate | None:
@@ -42,7 +44,7 @@ class Statistics(NamedTuple):
         if not (empty or len(self.sums)):
             return None
         sums = np.asarray(self.sums, dtype=np.float64)
-        return Estimate(sums, self.value or value, self.clusters, self.digests, kind)
+        return Estimate(sums, self.value or value, self.clusters, self.digests, kind, self.kept or Kept())
 
 
 Make = Callable[[Frame], Statistics | None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,29 +18,15 @@ import pyarrow.parquet as pq
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import STATES, Gold, Grade, Item, Rule, canonical
-from punchline.core.stats import Array
+from punchline.core.stats import Array, Kept
 from punchline.core.storage import AGAIN
 
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 T = TypeVar("T")
 
-BATCH = 50_000  # grades
+BATCH = 10_000  # grades
 TRUNCATED = 1 << len(STATES)
-
-
-class Kept:
-    """What was made once of an object that does not change, by key."""
-
-    def __init__(self) -> None:
-        self.known: dict[Hashable, Any] = {}
-
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, made once."""
-        if key not in self.known:
-            self.known[key] = make()
-        found: T = self.known[key]
-        return found
 
 
 class Scope(Kept):
@@ -101,7 +87,8 @@ class Frame:
     condition: Texts
     sample: Places
     judge: Texts
-    scoring: Texts  # (signature, digest of gold): how, and against what, it was scored
+    signature: Texts  # how it was scored
+    gold: Texts  # and against what: digests
     state: Places  # its place among STATES
     scored: Flags
     truncated: Flags
@@ -135,7 +122,9 @@ class Frame:
         """Some of the grades."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         own = {name: getattr(self, name)[rows] for name in ("item", "sample", "state", "scored", "truncated", "digest")}
-        texts = {name: getattr(self, name).at(rows) for name in ("task", "condition", "judge", "scoring", "parsed")}
+        texts = {
+            name: getattr(self, name).at(rows) for name in ("task", "condition", "judge", "signature", "gold", "parsed")
+        }
         values = {name: found[rows] for name, found in self.data.items()}
         return Frame(scope=self.scope, rule=self.rule, data=values, **own, **texts)
 
@@ -189,6 +178,7 @@ _FIELDS = (
     *("item_id", "task", "condition", "sample", "judge", "rule", "signature", "gold"),
     *("state", "scored", "truncated", "parsed", "values", "digest"),
 )
+_TEXTS = ("task", "condition", "judge", "signature", "gold", "state")
 _VALUES = msgspec.json.Decoder(dict[str, float])
 _PARSED = msgspec.json.Decoder(tuple[str, ...] | None)
 
@@ -225,9 +215,8 @@ class _Reader:
 
     def __init__(self, scope: Scope, rule: Rule, parsed: Collection[str]) -> None:
         self.scope, self.rule, self.parsed_of = scope, rule, pa.array(sorted(parsed), pa.string())
-        self.words = {name: _Words() for name in ("task", "condition", "judge", "scoring", "state")}
+        self.words = {name: _Words() for name in _TEXTS}
         self.words["parsed"] = _Words(_PARSED.decode)
-        self.words["scoring"] = _Words(lambda text: tuple(text.split("\0")))
         self.arrays: dict[str, list[Any]] = {name: [] for name in ("item", "sample", "scored", "truncated", "digest")}
         self.values: list[tuple[int, dict[str, Array]]] = []
 
@@ -240,9 +229,8 @@ class _Reader:
             batch, item = batch.filter(pa.array(item >= 0)), item[item >= 0]
         if not len(batch):
             return
-        for name in ("task", "condition", "judge", "state"):
+        for name in _TEXTS:
             self.words[name].add(batch[name])
-        self.words["scoring"].add(pc.binary_join_element_wise(batch["signature"], batch["gold"], "\0"))
         none = pa.nulls(len(batch), pa.string())
         self.words["parsed"].add(pc.if_else(pc.is_in(batch["task"], self.parsed_of), batch["parsed"], none))
         self.arrays["item"].append(item)

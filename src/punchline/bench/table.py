@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -114,20 +114,19 @@ class Table:
         """The grades of a model that it reads."""
         return frame.of(self.tasks, self.conditions)
 
-    def rows(self, frame: Frame) -> list[Row]:
-        """A model's rows."""
+    def rows(self, frame: Frame) -> Iterator[Row]:
+        """A model's rows, each made when it is taken: their sums take much memory."""
         if not self.by_model:
-            return []
+            return
         own = self.read_by(frame)
         rows = [Row({})] if self.split is None else self.split(own)
-        every, made = frame.scope.everything, []
+        every = frame.scope.everything
         for row in rows:
             of = own if row.frame is None else row.frame
             items = every if row.items is None else row.items
             columns = estimates(self.measured, of, items)
             tasks = self.tasks if row.tasks is None else row.tasks
-            made.append(replace(row, columns={**columns, **row.columns}, items=items, tasks=tasks, frame=own))
-        return made
+            yield replace(row, columns={**columns, **row.columns}, items=items, tasks=tasks, frame=own)
 
 
 def tables(benchmark: str, *made: Table) -> dict[str, Table]:
@@ -222,17 +221,17 @@ def key_text(keys: Mapping[str, str | int]) -> str:
     return ";".join(f"{name}={value}" for name, value in keys.items())
 
 
-def measure(rows: Sequence[Row], *, shown: bool = True) -> list[Measured]:
+def measure(rows: Iterable[Row], *, shown: bool = True) -> list[Measured]:
     """Rows as plain data: points, states and, where they are shown, intervals and what names their grades."""
-    digests: dict[int, str] = {}
+    digests: dict[int, tuple[object, str]] = {}  # with what has that id, so that nothing else gets it
 
     def value(estimate: Estimate) -> Value:
         of = estimate.grades
         if id(of) not in digests:
-            digests[id(of)] = _digest_of_all(of) if shown else ""
+            digests[id(of)] = of, _digest_of_all(of) if shown else ""
         low, high = interval(estimate) if shown else NONE
         method = "" if low is None else estimate.signature
-        return Value(estimate.n, estimate.point(), low, high, digests[id(of)], method)
+        return Value(estimate.n, estimate.point(), low, high, digests[id(of)][1], method)
 
     made = []
     for row in rows:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from punchline.core.errors import PunchlineError
 
 Array = npt.NDArray[np.float64]
+T = TypeVar("T")
 Value = Callable[[Array], Array]
 
 ALPHA = 0.05
@@ -138,6 +139,20 @@ class Median:
         return np.asarray(np.where(n > 0, middle, np.nan), dtype=np.float64)
 
 
+class Kept:
+    """What was made once of an object that does not change, by key."""
+
+    def __init__(self) -> None:
+        self.known: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once."""
+        if key not in self.known:
+            self.known[key] = make()
+        found: T = self.known[key]
+        return found
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A value that is a function of sums over items.
@@ -147,6 +162,7 @@ class Estimate:
     `clusters`: [n], the unit that varies from sample to sample: names, or their ranks.
     `grades`: digests of the grades that the rows come from (any number of them for a row).
     `kind`: None is that of the value, a share where nothing else is known of it.
+    `kept`: what was made of these sums and clusters; one for all estimates that are functions of the same.
     """
 
     sums: Array
@@ -154,23 +170,30 @@ class Estimate:
     clusters: Sequence[str] | npt.NDArray[np.int64]
     grades: Sequence[str] | npt.NDArray[np.bytes_] = ()
     kind: Kind | None = None
+    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
     @property
     def n(self) -> int:
         """Items in the denominator."""
         return int(self.sums.shape[0])
 
-    @functools.cached_property
+    @property
     def exact(self) -> Array:
         """The sums over all items, exactly rounded, whatever order the rows have: [k]."""
+        return self.kept.once("exact", self._exact)
+
+    @property
+    def by_cluster(self) -> Array:
+        """The sums of each cluster, in order of the clusters' names: [clusters, k]."""
+        return self.kept.once("by_cluster", self._by_cluster)
+
+    def _exact(self) -> Array:
         whole = self.sums.sum(axis=0)
         if not (self.sums == np.rint(self.sums)).all() or np.abs(self.sums).sum(axis=0).max(initial=0) >= 2**53:
             whole = np.array([math.fsum(column) for column in self.sums.T.tolist()])
         return np.asarray(whole, dtype=np.float64)
 
-    @functools.cached_property
-    def by_cluster(self) -> Array:
-        """The sums of each cluster, in order of the clusters' names: [clusters, k]."""
+    def _by_cluster(self) -> Array:
         names, index = np.unique(np.asarray(self.clusters), return_inverse=True)
         return np.stack([np.bincount(index, weights=column, minlength=len(names)) for column in self.sums.T], axis=1)
 

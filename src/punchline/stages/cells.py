@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from punchline.core.engine import Released
 from punchline.core.errors import PunchlineError
 from punchline.core.files import write_bytes
 from punchline.core.records import LENGTH, RULES, Gold, Item, Record, Rule
+from punchline.core.stats import Kept
 from punchline.core.storage import AGAIN, read_columns, read_records
 from punchline.project.needs import Project
 from punchline.stages.job import make
@@ -119,7 +121,8 @@ def cells_of(
         for table in tables:
             if table.by_model:
                 shown = rule == (scoring or table.rule)
-                rows[table.name][rule] = measure(table.rows(grades), shown=shown)
+                own = dataclasses.replace(grades, kept=Kept())  # what a table makes of them goes with it
+                rows[table.name][rule] = measure(table.rows(own), shown=shown)
     return Cells(who=dict(who), unknown=list(unknown), tables=rows)
 
 

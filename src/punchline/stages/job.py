@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
 from punchline.core import benchmark as benchmarks
 from punchline.core.errors import entry_point
@@ -59,5 +60,6 @@ def run(stage: Callable[..., None], rule: str) -> None:
     args: dict[str, Any] = vars(parser.parse_args())
     os.environ[THREADS] = args["threads"]
     end_with_owner()
+    pa.set_memory_pool(pa.system_memory_pool())  # gives back what was freed; Arrow's own keeps it
     shards = os.environ.get(SHARDS)
     stage(Project(args["selection"], int(shards) if shards else None), *(args[name] for name in names))
