@@ -353,7 +353,7 @@ def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], p
             )
     if len(scopes) > 1:  # what two runs have, each its own
         one, other = scopes.values()
-        scope = Scope(other.items | one.items, other.golds | one.golds)
+        scope = Scope({**other.items, **one.items}, {**other.golds, **one.golds})
     graded = []
     for label, (own, name) in zip(models, placed, strict=True):
         path = own.paths.grades(of, name)

@@ -32,7 +32,7 @@ TRUNCATED = 1 << len(STATES)
 class Scope(Kept):
     """Items and gold of a selection; whatever is said of items here is in the order of `names`."""
 
-    def __init__(self, items: dict[str, Item], golds: dict[str, Gold]) -> None:
+    def __init__(self, items: Mapping[str, Item], golds: Mapping[str, Gold]) -> None:
         super().__init__()
         self.items = items
         self.golds = golds

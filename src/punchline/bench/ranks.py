@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from punchline.bench.table import Across, Model, Row, Table, key_text
 from punchline.core.intervals import differs, interval
-from punchline.core.stats import ALPHA, Estimate
+from punchline.core.stats import ALPHA, Estimate, Kept
 
 
 @dataclass(frozen=True)
@@ -53,33 +54,41 @@ def ranked(estimates: Mapping[str, Estimate], row: str = "", *, lowest: bool = F
     return made
 
 
-Found = dict[str, dict[str, Estimate]]  # by row of a table, then by model
+class Entry(NamedTuple):
+    """What a model has in one row of a table."""
+
+    row: str
+    model: str
+    estimate: Estimate
 
 
-def find(found: Found, table: Table, model: Model, column: str) -> None:
-    """Add what a model has of a column of a table to what others have."""
-    for row in table.rows(table.read_by(model.frame)):
-        _add(found, model.name, row, column)
+def entries(table: Table, model: Model, column: str) -> Iterator[Entry]:
+    """What a model has of a column of a table."""
+    for row in table.rows(table.read_by(replace(model.frame, kept=Kept()))):  # what is made of its grades goes with it
+        yield from _entry(model.name, row, column)
 
 
-def find_across(found: Found, table: Table, models: Sequence[Model], files: Mapping[str, bytes], column: str) -> None:
+def entries_across(table: Table, models: Sequence[Model], files: Mapping[str, bytes], column: str) -> Iterator[Entry]:
     """The same of rows that need several models."""
     if table.across is None or not models:
         return
-    own = [Model(m.name, m.kind, m.engine, table.read_by(m.frame), m.card, m.judge) for m in models]
+    own = [replace(model, frame=table.read_by(model.frame)) for model in models]
     for _, row, of in table.across(Across(own, models[0].frame.scope, files, [])):
         if of is not None:
-            _add(found, of.name, row, column)
+            yield from _entry(of.name, row, column)
 
 
-def _add(found: Found, name: str, row: Row, column: str) -> None:
+def _entry(name: str, row: Row, column: str) -> Iterator[Entry]:
     if (of := row.columns.get(column)) is not None and of.n and of.point() is not None:
-        found.setdefault(key_text(row.keys), {})[name] = replace(of, grades=())  # sums alone: frames may go
+        yield Entry(key_text(row.keys), name, replace(of, grades=(), kept=Kept()))  # sums alone: frames may go
 
 
-def ranks_of(found: Found, *, lowest: bool = False) -> list[Rank]:
+def ranks_of(found: Iterable[Entry], *, lowest: bool = False) -> list[Rank]:
     """The ranks of models in every row that two of them have."""
-    return [rank for row, own in found.items() if len(own) > 1 for rank in ranked(own, row, lowest=lowest)]
+    rows: dict[str, dict[str, Estimate]] = {}
+    for row, model, estimate in found:
+        rows.setdefault(row, {})[model] = estimate
+    return [rank for row, own in rows.items() if len(own) > 1 for rank in ranked(own, row, lowest=lowest)]
 
 
 Line = dict[str, str | int | float | None]

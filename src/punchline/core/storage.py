@@ -341,13 +341,27 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
     return records
 
 
+def _batches(path: str | Path, columns: Sequence[str]) -> Iterator[list[list[Any]]]:
+    with naming(path), Path(path).open("rb") as stream:
+        file = pq.ParquetFile(stream)
+        for column in columns:
+            if column not in file.schema_arrow.names:
+                raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)
+        for batch in file.iter_batches(ROW_GROUP, columns=list(columns), use_threads=False):
+            yield [batch[column].to_pylist() for column in columns]
+
+
+def rows_in(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Some columns of a table of records, unchecked, row by row. Raises PunchlineError for a file that is not one."""
+    return (row for batch in _batches(path, columns) for row in zip(*batch, strict=True))
+
+
 def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any]]:
-    """Some columns of a table of records, unchecked. Raises PunchlineError for a file that is not one."""
-    with naming(path), Path(path).open("rb") as file:
-        table: dict[str, list[Any]] = pq.ParquetFile(file).read(columns=list(columns), use_threads=False).to_pydict()
-    for column in columns:
-        if column not in table:
-            raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)
+    """All of `rows_in`, by column."""
+    table: dict[str, list[Any]] = {column: [] for column in columns}
+    for batch in _batches(path, columns):
+        for column, values in zip(columns, batch, strict=True):
+            table[column] += values
     return table
 
 

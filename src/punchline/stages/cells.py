@@ -18,7 +18,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.files import write_bytes
 from punchline.core.records import LENGTH, RULES, Gold, Item, Record, Rule
 from punchline.core.stats import Kept
-from punchline.core.storage import AGAIN, read_columns, read_records
+from punchline.core.storage import AGAIN, Keyed, rows_in
 from punchline.project.needs import Project
 from punchline.stages.job import make
 from punchline.stages.prepare import read_files
@@ -83,8 +83,7 @@ class _Response(msgspec.Struct, frozen=True):
 
 def who_in(path: str | Path) -> Who:
     """Of a table of responses."""
-    columns = read_columns(path, _Response.__struct_fields__)
-    return who_answered(_Response(*one) for one in zip(*columns.values(), strict=True))
+    return who_answered(_Response(*row) for row in rows_in(path, _Response.__struct_fields__))
 
 
 def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:
@@ -97,9 +96,8 @@ def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:
 
 
 def scope_of(project: Project, benchmark: str) -> Scope:
-    """Items and gold as they lie there."""
-    items = {item.item_id: item for item in read_records(project.paths.items(benchmark), Item)}
-    return Scope(items, {gold.item_id: gold for gold in read_records(project.paths.gold(benchmark), Gold)})
+    """Items and gold as they lie there, and stay: memory holds their names."""
+    return Scope(Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold))
 
 
 def parsed_of(tables: Iterable[Table]) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from punchline.bench.frame import Scope, read_frame
-from punchline.bench.ranks import COLUMNS, Found, Line, Rank, as_rows, find, find_across, main_column, ranks_of
+from punchline.bench.ranks import COLUMNS, Entry, Line, Rank, as_rows, entries, entries_across, main_column, ranks_of
 from punchline.bench.table import Model, Table
 from punchline.core.errors import PunchlineError
 from punchline.core.files import write_text
@@ -45,9 +45,9 @@ class Ranks:
             raise PunchlineError(f"no grades of {card.name}", file=grades, way_out=GRADE)
         return Model(card.name, kind_of(card), card.engine, read_frame(grades, self.scope, rule, self.parsed), card)
 
-    def _found(self, columns: Mapping[str, str]) -> dict[str, Found]:
+    def _found(self, columns: Mapping[str, str]) -> dict[str, list[Entry]]:
         """What the models have of a column of each of some tables."""
-        found: dict[str, Found] = {name: {} for name in columns}
+        found: dict[str, list[Entry]] = {name: [] for name in columns}
         cards, chosen = self.project.cards.values(), self.project.selection.scoring
         for rule in RULES:
             own = {name: self.tables[name] for name in columns if (chosen or self.tables[name].rule) == rule}
@@ -56,11 +56,11 @@ class Ranks:
             for card in cards if own else ():
                 model = self._model(card, rule)
                 for name, table in own.items():
-                    find(found[name], table, model, columns[name])
+                    found[name] += entries(table, model, columns[name])
                 models += [model] if across else []
             for name, table in across.items():
                 files = files_of_table(self.project, self.benchmark, name)
-                find_across(found[name], table, models, files, columns[name])
+                found[name] += entries_across(table, models, files, columns[name])
         return found
 
     def of(self, name: str, column: str, *, lowest: bool) -> list[Rank]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import pyarrow.parquet as pq
 
 from punchline.core.benchmark import SCORERS
 from punchline.core.outside import visible
 from punchline.core.records import LENGTH, STATES, Record
-from punchline.core.storage import digests_in, naming
+from punchline.core.storage import digests_in, rows_in
 from punchline.project.hops import JUDGE
 from punchline.read import refusal, thoughts
 
@@ -26,8 +24,8 @@ COLUMNS = (
     *WHY,
     *(f"example_{number}" for number in range(1, EXAMPLES + 1)),
 )
-BATCH = 20_000  # rows
-
+GRADE = ("condition", "task", "rule", "state", "truncated", "responses")
+RESPONSE = ("digest", "request_id", "finish_reason", "text")
 Key = tuple[str, str, str]  # condition, task, rule
 
 
@@ -41,13 +39,6 @@ class Unread(Record, frozen=True, kw_only=True):
     truncated: int  # answers that a limit of tokens cut off, read or not
     why: dict[str, int]  # of the unread ones
     examples: list[tuple[str, str]]  # (id of the request, excerpt)
-
-
-def _rows(path: str | Path, columns: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Some columns of a table of records, unchecked, row by row."""
-    with naming(path), pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
-            yield from batch.to_pylist()
 
 
 def why_unread(text: str, finish_reason: str | None) -> str:
@@ -77,27 +68,28 @@ def unread(grades: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unre
     states: dict[Key, Counter[str]] = {}
     truncated: Counter[Key] = Counter()
     told: dict[str, list[Key]] = {}  # by digest of a response: where it was not read
-    for row in _rows(grades, ("condition", "task", "rule", "state", "truncated", "responses")):
-        read = [digest for digest in msgspec.json.decode(row["responses"]) if digest not in scorers]
-        if row["state"] == "ok" and not read:
+    for *where, state, cut_off, responses in rows_in(grades, GRADE):
+        read = [digest for digest in msgspec.json.decode(responses) if digest not in scorers]
+        if state == "ok" and not read:
             continue  # not asked of this item
-        key = (row["condition"], row["task"], row["rule"])
-        states.setdefault(key, Counter())[row["state"]] += 1
-        truncated[key] += row["truncated"]
+        condition, task, rule = where
+        key = (condition, task, rule)
+        states.setdefault(key, Counter())[state] += 1
+        truncated[key] += cut_off
         heard = next((digest for digest in read if digest in judges), read[-1] if read else None)
-        if heard is not None and row["state"] == "unparsable":
+        if heard is not None and state == "unparsable":
             told.setdefault(heard, []).append(key)
     why: dict[Key, Counter[str]] = {}
     examples: dict[Key, dict[str, list[tuple[str, str]]]] = {}
     for path in snapshots.values():
-        for row in _rows(path, ("digest", "request_id", "finish_reason", "text")):
-            keys = told.get(row["digest"], [])
-            reason = why_unread(row["text"] or "", row["finish_reason"]) if keys else ""
+        for digest, request_id, finish_reason, text in rows_in(path, RESPONSE):
+            keys = told.get(digest, [])
+            reason = why_unread(text or "", finish_reason) if keys else ""
             for key in keys:
                 why.setdefault(key, Counter())[reason] += 1
                 such = examples.setdefault(key, {}).setdefault(reason, [])
                 if len(such) < EXAMPLES:
-                    such.append((row["request_id"], excerpt(row["text"] or "")))
+                    such.append((request_id, excerpt(text or "")))
     return [
         Unread(
             condition=key[0],

@@ -31,7 +31,12 @@ Labels = frozenset[str]
 
 
 def _lower(labels: Iterable[str] | None) -> Labels:
-    return frozenset(label.lower() for label in labels or ())
+    return _labels(tuple(labels or ()))
+
+
+@functools.cache  # few are different
+def _labels(labels: tuple[str, ...]) -> Labels:
+    return frozenset(label.lower() for label in labels)
 
 
 def _indicator(labels: Sequence[Labels], classes: Sequence[str]) -> Flags:
