@@ -93,7 +93,8 @@ class Frame:
     scored: Flags
     truncated: Flags
     parsed: Texts
-    digest: npt.NDArray[np.bytes_]
+    grade: Places  # its place among the digests
+    digests: npt.NDArray[np.bytes_]  # of all grades that were read
     data: Mapping[str, Array]  # values by name; NaN where a grade has none of that name
     kept: Kept = field(default_factory=Kept)
 
@@ -103,6 +104,11 @@ class Frame:
     def value(self, name: str) -> Array:
         """A value of every grade; NaN where it has none of that name."""
         return self.data[name] if name in self.data else np.full(len(self), np.nan)
+
+    @property
+    def digest(self) -> npt.NDArray[np.bytes_]:
+        """The digest of every grade."""
+        return self.digests[self.grade]
 
     @property
     def clusters(self) -> Places:
@@ -121,12 +127,12 @@ class Frame:
     def take(self, rows: Places | Flags) -> Frame:
         """Some of the grades."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        own = {name: getattr(self, name)[rows] for name in ("item", "sample", "state", "scored", "truncated", "digest")}
+        own = {name: getattr(self, name)[rows] for name in ("item", "sample", "state", "scored", "truncated", "grade")}
         texts = {
             name: getattr(self, name).at(rows) for name in ("task", "condition", "judge", "signature", "gold", "parsed")
         }
         values = {name: found[rows] for name, found in self.data.items()}
-        return Frame(scope=self.scope, rule=self.rule, data=values, **own, **texts)
+        return Frame(scope=self.scope, rule=self.rule, digests=self.digests, data=values, **own, **texts)
 
     def of(self, tasks: Collection[str] | None = None, conditions: Collection[str] | None = None) -> Frame:
         """The grades of some tasks, or conditions, or both."""
@@ -256,6 +262,7 @@ class _Reader:
         place = np.array([STATES.index(word) for word in states.words] or [0], dtype=np.int64)
         kinds = {"item": np.int64, "sample": np.int64, "scored": np.bool_, "truncated": np.bool_, "digest": "S64"}
         columns |= {name: _joined(parts, kinds[name]) for name, parts in self.arrays.items()}
+        columns["grade"], columns["digests"] = np.arange(len(states.codes)), columns.pop("digest")
         return Frame(scope=self.scope, rule=self.rule, state=place[states.codes], data=data, **columns)
 
 
