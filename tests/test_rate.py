@@ -38,6 +38,7 @@ from punchline.core.records import Gold, ImageRef, Item, Request, Response
 from punchline.core.storage import csv_text, parse_csv, write_records, write_table
 from punchline.people import drafts, outcome
 from punchline.people.assignment import assigned, chosen, shown_order, with_checks
+from punchline.people.decide import one_more, undecided
 from punchline.people.drawing import declared, draw_up
 from punchline.people.pages import MOST, application
 from punchline.people.votes import Votes
@@ -417,6 +418,38 @@ def test_choices_are_exported_as_the_source_that_was_chosen(run: Path) -> None:
         (str(n), last) for n in range(8)
     }  # "Human" sorts before "wintermute"
     assert len([text for unit in sheet.units for text in unit.texts if text.source == "Human"]) == 1
+
+
+def test_one_more_rater_decides_what_is_even(run: Path) -> None:
+    votes = made("preference", raters=2)
+    counts = [place for place, unit in enumerate(votes.sheet.units) if unit.kind == "counts"]
+    even = counts[:3]
+    with pytest.raises(PunchlineError, match=r"preference\.sqlite: nothing is undecided .* rate status"):
+        one_more(votes)
+    fill(votes, "1", lambda _: "0")
+    assert undecided(votes) == []  # the other has not rated yet
+    fill(votes, "2", lambda index: "1" if index in even else "0")
+    assert undecided(votes) == even
+    assert one_more(votes) == ("3", 3)
+    assert undecided(votes) == []  # somebody is at it
+    kinds = [votes.sheet.units[unit].kind for unit in votes.seats("3")]
+    assert sorted(kinds) == ["check", "counts", "counts", "counts", "practice", "practice"]
+    assert kinds[:2] == ["practice", "practice"] and sorted(set(votes.seats("3")) & set(counts)) == even
+    fill(votes, "3", lambda index: "2" if index == even[0] else "1")
+    assert undecided(votes) == even[:1] and one_more(votes) == ("4", 1)
+    outcome.export(votes, Path("out.csv"))
+    _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
+    assert Counter(Counter(one.item_id for one in choices).values()) == {2: 2, 3: 3}
+    with pytest.raises(PunchlineError, match="there is a rater 4 already"):
+        votes.seat("4", [])
+
+
+def test_points_on_a_scale_are_not_decided(run: Path) -> None:
+    votes = made("relevance")
+    fill(votes, "1", lambda _: "1")
+    fill(votes, "2", lambda _: "7")
+    with pytest.raises(PunchlineError, match="points on a scale"):
+        one_more(votes)
 
 
 def test_yesbuts_aspects_and_humorbenchs_labels(run: Path) -> None:

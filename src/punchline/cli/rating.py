@@ -17,7 +17,7 @@ from punchline.project.runs import made_with
 if TYPE_CHECKING:
     from punchline.people.votes import Votes
 
-rate = typer.Typer(no_args_is_help=True, help="Pages on which people rate: new, links, serve, status, export.")
+rate = typer.Typer(no_args_is_help=True, help="Pages on which people rate: new, links, serve, status, decide, export.")
 app.add_typer(rate, name="rate")
 
 PORT = 8643
@@ -176,6 +176,18 @@ def status(study: StudyName) -> None:
         for a in outcome.agreement(votes)
     ]
     print("\n" + as_table(agreed, ("question", "level", "rated by several", "Krippendorff's alpha", "95 %")))
+
+
+@rate.command()
+def decide(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> None:
+    """One rater more, for what those before are even on: which of several is the best, PASS or FAIL."""
+    from punchline.people.decide import one_more
+
+    _reachable(host)
+    votes = _votes(study)
+    rater, count = one_more(votes)
+    print(f"{votes.path}: rater {rater} decides {count:,} pages that those before are even on")
+    _say_links(votes, [rater], host, port)
 
 
 @rate.command()

@@ -178,6 +178,16 @@ class Votes:
         with self._open() as file:
             return [unit for (unit,) in file.execute("SELECT unit FROM seats WHERE rater = ? ORDER BY place", [rater])]
 
+    def seat(self, rater: str, units: Sequence[int]) -> None:
+        """One rater more, without a link yet. Raises PunchlineError where one is called that."""
+        try:
+            with self._open() as file:
+                file.execute("INSERT INTO raters VALUES (?, '')", [rater])
+                places = [(rater, place, unit) for place, unit in enumerate(units, 1)]
+                file.executemany("INSERT INTO seats VALUES (?, ?, ?)", places)
+        except sqlite3.IntegrityError as error:
+            raise PunchlineError(f"there is a rater {rater} already", file=self.path) from error
+
     def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str) -> None:
         """Add a vote; it is on the disk when this returns."""
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
