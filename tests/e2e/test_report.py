@@ -191,7 +191,8 @@ def test_an_item_shows_what_was_read_and_where_it_comes_from(reported: Project, 
     open_page(page, reported, f"item.html#pixelhumor/{item['item_id']}")
     order = page.locator(".task", has_text="Q7").locator(".answer", has_text="reading-order")
     assert re.fullmatch(r"[\d, ]+", order.locator(".said").inner_text()) and not order.locator("mark").count()
-    order.locator("summary", has_text="Where this comes from").click()
+    assert not order.locator("details li").count()  # made when it is opened, by keyboard too
+    order.locator("summary", has_text="Where this comes from").press("Enter")
     chain = order.locator("li").all_inner_texts()
     assert any(item["images"][0]["sha256"] in line for line in chain)
     request = next(line.split()[-1] for line in chain if line.startswith("request"))
@@ -201,6 +202,8 @@ def test_an_item_shows_what_was_read_and_where_it_comes_from(reported: Project, 
     open_page(page, reported, f"item.html#pixelhumor/{item['item_id']}")
     page.locator("label", has_text="panels and labels").click()
     assert page.locator(".overlay .panel").count() >= 1
+    page.locator("summary", has_text="Word by word").click()
+    assert page.locator(".difference").count() == 1
     marked = []
     for one in items:  # what is read of an answer that says more than that
         open_page(page, reported, f"item.html#pixelhumor/{one['item_id']}")

@@ -117,6 +117,12 @@ function tokens(answer) {
 const requestOf = (item, answer) =>
   answer.request || (item.asked.find(([, task, condition, sample]) => task === answer.task && condition === answer.condition && sample === answer.sample) || [""])[0];
 
+// Details that are made when somebody looks: a page may have hundreds.
+function whenOpened(title, make) {
+  const made = node("details", {}, node("summary", { onclick: () => made.childElementCount > 1 || made.append(make()) }, title));
+  return made;
+}
+
 function answerBlock(benchmark, item, model, answer, own, tables) {
   const request = requestOf(item, answer);
   const grades = own.grades.filter((grade) => grade.answers.includes(answer.digest.slice(0, 16)) && grade.condition === answer.condition);
@@ -133,10 +139,10 @@ function answerBlock(benchmark, item, model, answer, own, tables) {
       node("span", { class: "quiet" }, ` ${tokens(answer)}`)),
     said(answer, request),
     read ? node("p", { class: "quiet" }, "read: ", node("code", {}, visible(read.parsed.join(" · ")))) : null,
-    spoken ? node("details", {}, node("summary", {}, "Word by word against the gold text"), difference(gold, letters(answer.text).slice(answer.thoughts).join(""))) : null,
+    spoken ? whenOpened("Word by word against the gold text", () => difference(gold, letters(answer.text).slice(answer.thoughts).join(""))) : null,
     ...heard.map((one) => node("details", {}, node("summary", {}, `${visible(one.hop)} said`), said(one, one.request),
       node("details", {}, node("summary", {}, "What it was asked"), node("p", { class: "said", tabindex: "0" }, visible(one.question))))),
-    node("details", {}, node("summary", {}, "Where this comes from"), node("ul", {},
+    whenOpened("Where this comes from", () => node("ul", {},
       ...(item.came ? [node("li", {}, "published image ", node("code", {}, visible(item.came[0] || "")), " sha256 ", node("code", {}, visible(item.came[1] || "none")))] : []),
       ...item.pictures.map((digest) => node("li", {}, "picture as the model saw it, sha256 ", node("code", {}, digest))),
       node("li", {}, "request ", node("code", {}, request)),

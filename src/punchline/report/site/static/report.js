@@ -14,7 +14,9 @@ var punchline = {
   },
   // Called by data files: a key, and its JSON, gzipped, in base64.
   put(key, packed) {
-    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    const text = atob(packed);
+    const bytes = new Uint8Array(text.length);
+    for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at); // a call for each takes twice the time
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     const part = new Response(stream).json();
     punchline.parts.set(key, part);
