@@ -17,8 +17,10 @@ from punchline.project import small_models
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What a first import or a busy machine takes is no fault of what is tested.
-hypothesis.settings.register_profile("here", deadline=None)
+# What a first import or a busy machine takes is no fault of what is tested. The same examples each time, so that a
+# change is told of what it does; others are drawn with --hypothesis-profile=random.
+hypothesis.settings.register_profile("here", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("random", deadline=None)
 hypothesis.settings.load_profile("here")
 
 # A shell's background jobs ignore Ctrl-C, and so do their children, those included that tests send it to.

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from punchline.core.errors import PunchlineError
 from punchline.core.records import STATES, Gold, Grade, Item, Rule, canonical
 from punchline.core.stats import Array, Kept
-from punchline.core.storage import AGAIN
+from punchline.core.storage import AGAIN, BUFFER
 
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
@@ -189,6 +189,24 @@ _VALUES = msgspec.json.Decoder(dict[str, float])
 _PARSED = msgspec.json.Decoder(tuple[str, ...] | None)
 
 
+class _Growing:
+    """A column batch by batch, in one piece of memory."""
+
+    def __init__(self, kind: Any) -> None:
+        self.values, self.count = np.empty(0, dtype=kind), 0
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        end = self.count + len(values)
+        if end > len(self.values):
+            self.values.resize(max(end, len(self.values) * 5 // 4), refcheck=False)
+        self.values[self.count : end] = values
+        self.count = end
+
+    def whole(self) -> Any:
+        self.values.resize(self.count, refcheck=False)
+        return self.values
+
+
 class _Words:
     """Texts batch by batch, each different one read once."""
 
@@ -196,7 +214,7 @@ class _Words:
         self.read = read
         self.codes: dict[str, int] = {}
         self.words: list[Any] = []
-        self.rows: list[Places] = []
+        self.rows = _Growing(np.int32)
 
     def add(self, column: pa.Array) -> None:
         found = column.dictionary_encode(null_encoding="encode")
@@ -206,14 +224,10 @@ class _Words:
                 self.codes[text] = len(self.words)
                 self.words.append(None if text is None else self.read(text))
             codes.append(self.codes[text])
-        self.rows.append(np.array(codes, dtype=np.int64)[found.indices.to_numpy()])
+        self.rows.add(np.array(codes, dtype=np.int32)[found.indices.to_numpy()])
 
     def texts(self) -> Texts:
-        return Texts(_joined(self.rows, np.int64), self.words)
-
-
-def _joined(parts: list[Any], kind: Any) -> Any:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
+        return Texts(self.rows.whole(), self.words)
 
 
 class _Reader:
@@ -223,8 +237,9 @@ class _Reader:
         self.scope, self.rule, self.parsed_of = scope, rule, pa.array(sorted(parsed), pa.string())
         self.words = {name: _Words() for name in _TEXTS}
         self.words["parsed"] = _Words(_PARSED.decode)
-        self.arrays: dict[str, list[Any]] = {name: [] for name in ("item", "sample", "scored", "truncated", "digest")}
-        self.values: list[tuple[int, dict[str, Array]]] = []
+        kinds = {"item": np.int64, "sample": np.int64, "scored": np.bool_, "truncated": np.bool_, "digests": "S64"}
+        self.columns = {name: _Growing(kind) for name, kind in kinds.items()}
+        self.values: dict[str, _Growing] = {}
 
     def add(self, batch: pa.RecordBatch) -> None:
         batch = batch.filter(pc.equal(batch["rule"], self.rule))
@@ -239,31 +254,25 @@ class _Reader:
             self.words[name].add(batch[name])
         none = pa.nulls(len(batch), pa.string())
         self.words["parsed"].add(pc.if_else(pc.is_in(batch["task"], self.parsed_of), batch["parsed"], none))
-        self.arrays["item"].append(item)
-        self.arrays["sample"].append(batch["sample"].to_numpy())
-        for name in ("scored", "truncated"):
-            self.arrays[name].append(batch[name].to_numpy(zero_copy_only=False))
-        self.arrays["digest"].append(np.array(batch["digest"].to_pylist(), dtype="S64"))
         found = batch["values"].dictionary_encode()
         read = [_VALUES.decode(text) for text in found.dictionary.to_pylist()]
-        rows = found.indices.to_numpy()
-        names = sorted({name for values in read for name in values})
-        columns = {name: np.array([values.get(name, np.nan) for values in read])[rows] for name in names}
-        self.values.append((len(batch), columns))
+        for name in {name for values in read for name in values} - self.values.keys():
+            self.values[name] = _Growing(np.float64)
+            self.values[name].add(np.full(self.columns["item"].count, np.nan))  # the grades before have none
+        for name, column in self.values.items():
+            column.add(np.array([values.get(name, np.nan) for values in read])[found.indices.to_numpy()])
+        self.columns["item"].add(item)
+        self.columns["sample"].add(batch["sample"].to_numpy())
+        for name in ("scored", "truncated"):
+            self.columns[name].add(batch[name].to_numpy(zero_copy_only=False))
+        self.columns["digests"].add(np.array(batch["digest"].to_pylist(), dtype="S64"))
 
     def frame(self) -> Frame:
-        names = sorted({name for _, columns in self.values for name in columns})
-        data = {
-            name: np.concatenate([columns.get(name, np.full(count, np.nan)) for count, columns in self.values])
-            for name in names
-        }
         columns: dict[str, Any] = {name: words.texts() for name, words in self.words.items()}
-        states = columns.pop("state")
-        place = np.array([STATES.index(word) for word in states.words] or [0], dtype=np.int64)
-        kinds = {"item": np.int64, "sample": np.int64, "scored": np.bool_, "truncated": np.bool_, "digest": "S64"}
-        columns |= {name: _joined(parts, kinds[name]) for name, parts in self.arrays.items()}
-        columns["grade"], columns["digests"] = np.arange(len(states.codes)), columns.pop("digest")
-        return Frame(scope=self.scope, rule=self.rule, state=place[states.codes], data=data, **columns)
+        columns |= {name: column.whole() for name, column in self.columns.items()}
+        states, data = columns.pop("state"), {name: self.values[name].whole() for name in sorted(self.values)}
+        columns["state"] = np.array([STATES.index(word) for word in states.words] or [0])[states.codes]
+        return Frame(scope=self.scope, rule=self.rule, grade=np.arange(len(states.codes)), data=data, **columns)
 
 
 def read_frame(path: str | Path, scope: Scope, rule: Rule, parsed: Collection[str] = ()) -> Frame:
@@ -273,7 +282,7 @@ def read_frame(path: str | Path, scope: Scope, rule: Rule, parsed: Collection[st
     """
     reader = _Reader(scope, rule, parsed)
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, buffer_size=BUFFER) as file:
             for batch in file.iter_batches(BATCH, columns=list(_FIELDS), use_threads=False):
                 reader.add(batch)
         return reader.frame()

@@ -181,6 +181,7 @@ def _column(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
 
 MOST_BYTES = 2**31 - 1  # of a column's texts in one piece
 ROW_GROUP = 10_000  # records
+BUFFER = 2**16  # bytes of a column that are read at a time; else what is read of each group stays in memory
 
 
 def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
@@ -343,7 +344,7 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
 
 def _batches(path: str | Path, columns: Sequence[str]) -> Iterator[list[list[Any]]]:
     with naming(path), Path(path).open("rb") as stream:
-        file = pq.ParquetFile(stream)
+        file = pq.ParquetFile(stream, buffer_size=BUFFER)
         for column in columns:
             if column not in file.schema_arrow.names:
                 raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)

@@ -121,6 +121,7 @@ def cells_of(
                 shown = rule == (scoring or table.rule)
                 own = dataclasses.replace(grades, kept=Kept())  # what a table makes of them goes with it
                 rows[table.name][rule] = measure(table.rows(own), shown=shown)
+        del grades  # before those of the other rule are read
     return Cells(who=dict(who), unknown=list(unknown), tables=rows)
 
 
