@@ -34,6 +34,11 @@ def job(jobid: int, name: str, *logs: Path) -> logging.LogRecord:
     [
         ("asking\nerror: config/x.yaml: no key. Set it\nstopped\n", "config/x.yaml: no key. Set it"),
         ("Traceback (most recent call last):\n  File\nValueError: seven\n\n", "ValueError: seven"),
+        (
+            "infer m on b: 17 of 72, about 17 s left\n",
+            "it ended without saying why, as when it is stopped from outside; its last words: infer m on b: 17 of 72,"
+            " about 17 s left",
+        ),
         ("", "it was ended from outside and has said nothing; the system's own log may tell (out of memory?)"),
     ],
 )

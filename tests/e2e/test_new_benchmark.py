@@ -51,6 +51,8 @@ def test_its_commands_run_and_its_tables_are_audited(project: Project) -> None:
 def test_a_word_of_its_prompt_is_asked_anew(project: Project) -> None:
     config = "benchmarks=[puns] models=[random]"
     project.snakemake("results/puns/accuracy.csv", config=config)
+    project.snakemake("report", config=config)  # its docstring is one sentence
+    assert "Three people" in (project.path / "results/report/tables/puns/accuracy.html").read_text()
     prompt = project.path / "src/punchline/benchmarks/puns/prompts/pun.txt"
     prompt.write_text(prompt.read_text().replace("Is this sentence", "Is that sentence"))
     wanted = project.wanted("results/puns/accuracy.csv", config=config)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -143,6 +146,44 @@ def test_the_default_run_says_how_it_changes_in_place(small: Project) -> None:
     said = small.snakemake("-n", TABLE, config=f"{FAST} limit=5")
     assert said.count("the default run changes in place: limit: 6 → 5") == 1
     assert "changes in place" not in small.snakemake("-n", TABLE, config=SMALL)
+
+
+def test_a_run_called_by_its_name_stays_what_it_was(small: Project) -> None:
+    small.snakemake(TABLE, config="run=one models=[random] limit=1")
+    small.snakemake("results/pixelhumor/table2.csv", config="run=one")
+    small.punchline("retry", "run=one")
+    made = small.path / "results/runs/one/run.json"
+    assert json.loads(made.read_text())["overrides"] == {"limit": 1, "models": ["random"]}
+    assert "changes in place" not in small.snakemake("-n", TABLE, config="run=one")
+    said = small.snakemake("-n", TABLE, config="run=one models=[random] limit=2")
+    assert "the one run changes in place: limit: 1 → 2 (to keep it, give the new one another name)" in said
+
+
+def test_a_named_runs_crate_is_audited_by_the_command_that_it_says(small: Project, tmp_path: Path) -> None:
+    pytest.importorskip("rocrate", reason="ROCRATE ABSENT: make setup installs what requirements.lock pins")
+    small.snakemake(TABLE, config="run=one models=[random] limit=1")
+    crate = tmp_path / "é crate"
+    said = small.punchline("export", "crate", "--run", "one", "--output", str(crate))
+    _, command = said.splitlines()[0].split(" go into it: punchline ")
+    audit = [sys.executable, "-m", "punchline.cli", *command.split()]
+    done = subprocess.run(audit, cwd=crate, env=small.environment, capture_output=True, text=True, check=True)
+    assert "equal" in done.stdout
+
+
+def test_words_of_a_selection(small: Project) -> None:
+    item = next((small.path / "data/images/demo/pixelhumor").glob("*.png")).stem
+    (small.path / "é.csv").write_text(f"item_id\n{item}\n")
+    table = small.punchline("plan", "models=[random]", "subset=é.csv").splitlines()
+    assert [line.split()[4:7] for line in table if line.startswith("pixelhumor")] == [["8", "8", "0"]]
+    assert "requests to ask" in small.punchline("plan", "shards=2")
+    said = small.punchline("plan", "shards=0", fails=True)
+    assert "--config, field shards: expected a number of jobs, got 0" in said
+    said = small.punchline("plan", "models=[random,ocr", fails=True)
+    assert said.strip() == "error: models=[random,ocr: no value can be read: '[random,ocr'. A list is models=[a,b]"
+    for root in ("no/such/place", "config"):  # below this project, and none
+        said = small.punchline("--root", root, "tables", fails=True)
+        assert "no project: no Snakefile with config/run.yaml" in said
+    assert "that is this project itself" in small.punchline("merge", ".", fails=True)
 
 
 def test_looking_changes_nothing(small: Project) -> None:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from tabulate import tabulate as tabulate_text
 
@@ -31,7 +32,7 @@ from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN
 from punchline.project.provenance import Checks
-from punchline.project.runs import made_with
+from punchline.project.runs import made_with, making
 from punchline.project.selection import read_card, stems
 from punchline.stages.cells import scope_of
 from punchline.stages.prepare import read_files
@@ -320,11 +321,14 @@ def _check_graded(model: str, project: Project) -> None:
 
 def _check_current(benchmark: str, model: str, project: Project) -> None:
     """Raises PunchlineError for grades that are not what the run's selection gives now."""
-    if benchmark in project.selection.benchmarks and model in project.selection.models:
+    selection = project.selection
+    if benchmark in selection.benchmarks and model in stems("config/model"):
+        if model not in selection.models:  # asked before: it counts if it was asked what the run asks now
+            project = Project(msgspec.structs.replace(selection, models=[*selection.models, model]))
         why = Checks()(project.grade(benchmark, model)).reason
         if why is not None:
             path = project.paths.grades(benchmark, model)
-            way_out = "Make them again: snakemake --cores all"
+            way_out = f"Make them again: {making(selection.run)}"
             raise PunchlineError(f"these grades are not current: {why}", file=path, way_out=way_out)
 
 

@@ -170,6 +170,7 @@ PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
 # The first of these that an answer to one of a row's tasks is in is the item's state in that row.
 WORST = ("failed", "missing", "refused", "unparsable")
 COUNTED = (*(state for state in STATES if state != "ok"), "truncated")
+RETRY = "punchline retry"
 TOLD = 0.01  # the share of answers cut off that a note speaks of
 
 
@@ -262,6 +263,7 @@ def tabulate(
     subset: tuple[str, str] | None = None,
     printed_as: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
+    retry: str = RETRY,
 ) -> Tabulated:
     """A table of its rows and the paper's. Pure: equal input gives equal output.
 
@@ -286,7 +288,7 @@ def tabulate(
     said = [*table.notes, *notes]
     cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
     said += [f"{which} {cut}." for which in _most(parts, "truncated", TOLD)]
-    said += [f"INCOMPLETE: {which} failed; `punchline retry` asks them once more." for which in _most(parts, "failed")]
+    said += [f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(parts, "failed")]
     if any(row["kind"] == "published" for row in rows) and not comparable:
         why = f"rule {rule}, the paper's is {table.rule}" if rule != table.rule else "other items than the paper's"
         said.append(f"Published rows are not comparable with ours: {why}.")

@@ -17,7 +17,7 @@ import punchline
 from punchline.core import benchmark as benchmarks
 from punchline.core.errors import PunchlineError
 from punchline.project.paths import DEFAULT_RUN, Paths
-from punchline.project.runs import find_root, run_of, table_named
+from punchline.project.runs import find_root, named_root, run_of, table_named
 from punchline.project.selection import stems
 
 HELP = "`punchline`: audit, compare, restore, and what there is."
@@ -47,7 +47,7 @@ def root(
     """Commands work from any folder of the project."""
     _here[:] = [Path.cwd()]
     try:
-        os.chdir(find_root(root.resolve() if root is not None else Path.cwd()))
+        os.chdir(named_root(root.resolve()) if root is not None else find_root(Path.cwd()))
     except PunchlineError:
         if root is not None or (context.invoked_subcommand not in ANYWHERE and "--help" not in sys.argv):
             raise
@@ -107,7 +107,10 @@ def _override(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
         raise PunchlineError(f"expected key=value, got {text!r}", way_out="As snakemake --config takes them")
-    return key, yaml.safe_load(value)
+    try:
+        return key, yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise PunchlineError(f"no value can be read: {value!r}", file=text, way_out=f"A list is {key}=[a,b]") from None
 
 
 def as_table(rows: Sequence[Sequence[Any]], headers: Sequence[str], widths: Sequence[int | None] | None = None) -> str:

@@ -20,7 +20,7 @@ from punchline.core.storage import read_columns, read_records
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
 from punchline.project.provenance import walk
-from punchline.project.selection import chosen_before, named_run, read_selection
+from punchline.project.selection import HOW, chosen_before, named_run, read_selection
 from punchline.stages.cost import PLAN
 
 
@@ -62,7 +62,8 @@ def restore(
 
 def _words(chosen: Mapping[str, Any]) -> list[str]:
     """Overrides as Snakemake takes them."""
-    return ["--config", *(f"{key}={json.dumps(value)}" for key, value in chosen.items())] if chosen else []
+    words = [f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in chosen.items()]
+    return ["--config", *words] if words else []
 
 
 @app.command()
@@ -102,7 +103,8 @@ def plan(selection: SELECTION = None) -> None:
     chosen = overrides(selection)
     if "run" in chosen:
         chosen = named_run(chosen)[1] | {key: value for key, value in chosen.items() if key != "run"}
-    chosen = chosen or {"benchmarks": read_selection({})[0].benchmarks}  # a run that changes nothing has no name
+    if chosen.keys() <= HOW:  # a run that changes nothing has no name
+        chosen |= {"benchmarks": read_selection({})[0].benchmarks}
     name = f"plan-{os.getpid()}"  # a run of its own: no run's files are touched, and it may go beside another
     try:
         status = snakemake("questions", "--nolock", "--quiet", "all", *_words({**chosen, "run": name}))

@@ -31,7 +31,7 @@ from punchline.core.files import write_bytes
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN, Paths
-from punchline.project.runs import find_root, made_with, nothing_scored, run_of
+from punchline.project.runs import find_root, made_with, making, nothing_scored, run_of
 from punchline.project.selection import read_selection
 
 STRICT = Annotated[bool, typer.Option("--strict", help="Status 1 for a table without one scored item")]
@@ -120,7 +120,7 @@ def print_command(
     run = run_of(path) or run
     text = Path(path).with_suffix(".md")
     if not text.is_file():
-        raise PunchlineError(f"no {text}", way_out=f"Make it first: snakemake --cores all {path}")
+        raise PunchlineError(f"no {text}", way_out=f"Make it first: {making(run, path)}")
     check_shown(path)
     states = {state.path: state for state in table_states(Project(made_with(run)))}
     print(text.read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from punchline.export.samples import shown
 from punchline.project import digests
 from punchline.project.lineage import File, Lineage, lineage_path
 from punchline.project.needs import Project
-from punchline.project.paths import MANIFESTS
+from punchline.project.paths import DEFAULT_RUN, MANIFESTS
 from punchline.project.runs import selection_text
 
 PROFILES = {"process": "0.5", "workflow": "0.5"}
@@ -138,4 +138,5 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
         profiles.append(crate.add(ContextEntity(crate, f"https://w3id.org/ro/wfrun/{name}/{version}", about)))
     crate.root_dataset["conformsTo"] = profiles
     crate.write(folder)
-    return [f"Audit it anywhere: punchline --root {folder.name} audit {found[0].benchmark}/{found[0].table}"]
+    run = "" if project.selection.run == DEFAULT_RUN else f" --run {project.selection.run}"
+    return [f"To audit it, on any machine, go into it: punchline audit {found[0].benchmark}/{found[0].table}{run}"]

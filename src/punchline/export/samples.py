@@ -11,6 +11,7 @@ from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request
 from punchline.core.storage import Keyed, Stored, records_in
 from punchline.project.hops import CHAINED
 from punchline.project.needs import Project
+from punchline.project.runs import making
 from punchline.report.pictures import Right, holds, right_of_item, rights
 from punchline.stages.ask import asked, asked_of_hop
 
@@ -51,7 +52,8 @@ def shown(project: Project, benchmark: str, pictures: str) -> Iterator[Shown]:
     where, known = project.paths, rights(project, benchmark)
     path = Path(where.items(benchmark))
     if not path.is_file():
-        raise PunchlineError("the run has not come so far", file=path, way_out="Make it: snakemake --cores all")
+        way_out = f"Make it: {making(project.selection.run)}"
+        raise PunchlineError("the run has not come so far", file=path, way_out=way_out)
     golds = Keyed(where.gold(benchmark), Gold)
     for item in records_in(path, Item):
         right = right_of_item(project, known, item)
@@ -62,7 +64,8 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Sh
     """A model's answers to a benchmark, in the order of the requests. `items`: by id, of `shown`."""
     path = Path(project.paths.grades(benchmark, model))
     if not path.is_file():
-        raise PunchlineError("the model has no grades", file=path, way_out="Make them: snakemake --cores all")
+        way_out = f"Make them: {making(project.selection.run)}"
+        raise PunchlineError("the model has no grades", file=path, way_out=way_out)
     read: dict[str, list[Grade]] = {}
     for grade in Stored(path, Grade):
         for digest in grade.responses:

@@ -175,14 +175,19 @@ class Display(logging.Handler):
 
 
 def why(logs: list[Path]) -> str:
-    """What a job ended with: its error, else its last words."""
+    """What a job ended with: its error, or that it said none and its last words."""
     lines: list[str] = []
     for path in logs:
         with suppress(OSError):
             lines += [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(ERROR)]
-    last = errors[-1].removeprefix(ERROR) if errors else next(reversed(lines), "")
-    return last or "it was ended from outside and has said nothing; the system's own log may tell (out of memory?)"
+    if errors:
+        return errors[-1].removeprefix(ERROR)
+    if any(line.startswith("Traceback ") for line in lines):
+        return lines[-1]
+    if lines:
+        return f"it ended without saying why, as when it is stopped from outside; its last words: {lines[-1]}"
+    return "it was ended from outside and has said nothing; the system's own log may tell (out of memory?)"
 
 
 def _gained(path: Path, shown: int, *, whole: bool) -> tuple[list[str], int]:

@@ -38,13 +38,12 @@ def selection_text(selection: Selection) -> str:
 
 
 def changes_in_place(selection: Selection) -> list[str]:
-    """One line that says how the default run is about to be another; none for a named run, or the same."""
+    """One line that says how a run is about to be another; none for a new one, or the same."""
     before = read_chosen(selection.run)
-    if selection.run != DEFAULT_RUN or before is None:
+    if before is None or not (changed := changes(before.selection, selection)):
         return []
-    if not (changed := changes(before.selection, selection)):
-        return []
-    return [f"the default run changes in place: {'; '.join(changed)} (to keep it, add --config run=NAME)"]
+    keep = "add --config run=NAME" if selection.run == DEFAULT_RUN else "give the new one another name"
+    return [f"the {selection.run} run changes in place: {'; '.join(changed)} (to keep it, {keep})"]
 
 
 def made_with(run: str) -> Selection:
@@ -78,6 +77,19 @@ def find_root(start: Path) -> Path:
         if (folder / "Snakefile").is_file() and (folder / "config" / "run.yaml").is_file():
             return folder
     raise PunchlineError(f"no Snakefile in {start} or above it", way_out="Go to the project, or name its root: --root")
+
+
+def making(run: str, *targets: str) -> str:
+    """The command that makes targets in a run."""
+    return " ".join(["snakemake --cores all", *targets, *([] if run == DEFAULT_RUN else [f"--config run={run}"])])
+
+
+def named_root(folder: Path) -> Path:
+    """The project that is named: not one above it. Raises PunchlineError."""
+    if find_root(folder) != folder:
+        what = "no project: no Snakefile with config/run.yaml"
+        raise PunchlineError(what, file=folder, way_out="Name a project's root")
+    return folder
 
 
 def run_of(name: str) -> str:

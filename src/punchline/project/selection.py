@@ -273,7 +273,7 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
                 f"no run {name!r}: it was never made, and there is no {file}",
                 file="--config",
                 field="run",
-                way_out=f"{nearest(name, known)} To make it: --config run={name} and what it changes".strip(),
+                way_out=f"{nearest(name, known)}. To make it: --config run={name} and what it changes",
             )
         return name, kept
     return name, {}

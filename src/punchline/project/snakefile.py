@@ -31,7 +31,7 @@ from punchline.project.processes import (
     take_folder,
 )
 from punchline.project.runs import changes_in_place, nothing_scored
-from punchline.project.selection import read_selection, stems, write_chosen
+from punchline.project.selection import named_run, read_selection, stems, write_chosen
 
 
 def fail(error: PunchlineError) -> NoReturn:
@@ -127,7 +127,7 @@ class Snakefile:
                 preflight.check(self.project, self.making.mirror, jobs, here=local)
         except PunchlineError as error:
             fail(error)
-        write_chosen(self.selection, self.config)
+        write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
         self.tables = [str(job.output[0]) for job in jobs if job.rule.name == "table"]
 
     def done(self) -> None:

@@ -79,6 +79,8 @@ def merged(folder: Path) -> Iterator[tuple[str, int]]:
         raise PunchlineError(
             "no journals in it", file=folder, way_out="Name a project, or a copy of its data/responses"
         )
+    if within.resolve() == Path(paths.JOURNALS).resolve():
+        raise PunchlineError("that is this project itself", file=folder, way_out="Name another project, or a copy")
     for path in files:
         own = _whole(Path(paths.JOURNALS) / path.relative_to(within))
         with Journal(own) as journal:

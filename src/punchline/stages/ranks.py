@@ -15,11 +15,10 @@ from punchline.core.records import RULES, ModelCard, Rule
 from punchline.core.storage import csv_text
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
+from punchline.project.runs import making
 from punchline.stages.cells import parsed_of, scope_of
 from punchline.stages.job import make
 from punchline.stages.prepare import files_of_table
-
-GRADE = "Make it first: snakemake --cores all"
 
 
 class Ranks:
@@ -42,7 +41,8 @@ class Ranks:
     def _model(self, card: ModelCard, rule: Rule) -> Model:
         grades = self.project.paths.grades(self.benchmark, card.name)
         if not Path(grades).is_file():
-            raise PunchlineError(f"no grades of {card.name}", file=grades, way_out=GRADE)
+            way_out = f"Make it first: {making(self.project.selection.run)}"
+            raise PunchlineError(f"no grades of {card.name}", file=grades, way_out=way_out)
         return Model(card.name, kind_of(card), card.engine, read_frame(grades, self.scope, rule, self.parsed), card)
 
     def _found(self, columns: Mapping[str, str]) -> dict[str, list[Entry]]:

@@ -17,7 +17,7 @@ from punchline.bench.discrepancies import DISCREPANCIES, discrepancies
 from punchline.bench.frame import Frame, Scope, read_frame
 from punchline.bench.latex import as_latex
 from punchline.bench.render import as_csv, as_markdown, read_published
-from punchline.bench.table import TOLD, Part, PublishedRow, Table, Tabulated, all_parts, measure, tabulate
+from punchline.bench.table import RETRY, TOLD, Part, PublishedRow, Table, Tabulated, all_parts, measure, tabulate
 from punchline.bench.table import Model as Shown
 from punchline.core import engine as engines
 from punchline.core.benchmark import SCORERS, Verdict
@@ -41,6 +41,7 @@ from punchline.project.lineage import (
     root_of,
 )
 from punchline.project.needs import Project
+from punchline.project.paths import DEFAULT_RUN
 from punchline.project.processes import MIRROR
 from punchline.stages.ask import asked_of_hop
 from punchline.stages.cells import Cells, Who, read_cells, scope_of, who_answered
@@ -124,6 +125,7 @@ def compute(
         printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table)) is not None}
         | {part.name: row["row"] for part in beside for row in printed},
         notes=[*of_items, *told],
+        retry=_retry(project),
     )
     tabulated.notes.extend(notes)
     return tabulated, models, hops
@@ -146,7 +148,9 @@ def _compared(
         return parts, hops, notes
     for hop in project.answerers(benchmark, DATA):
         pairs = list(said(hop.name))
-        asked, told = _asked(hop, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False)
+        asked, told = _asked(
+            hop, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False, _retry(project)
+        )
         hops.append(asked)
         notes += told
         verdicts |= read_verdicts(hop.who, pairs)
@@ -155,14 +159,19 @@ def _compared(
     return parts, hops, notes
 
 
-def _asked(hop: Hop, answered: Who, about: str, benchmark: str, prices: bool) -> tuple[Asked, list[str]]:
+def _retry(project: Project) -> str:
+    run = project.selection.run
+    return RETRY if run == DEFAULT_RUN else f"{RETRY} run={run}"
+
+
+def _asked(hop: Hop, answered: Who, about: str, benchmark: str, prices: bool, retry: str) -> tuple[Asked, list[str]]:
     """Who answered a hop, as a table shows it, and notes on that."""
     notes = []
     if len(answered.versions) > 1:
         notes.append(f"{about}, {hop.name}: several engine versions answered: {', '.join(answered.versions)}.")
     if hop.name != CHAINED:
         notes += [
-            f"INCOMPLETE: {hop.name} by {hop.who} failed for {about}: {reason}. `punchline retry` asks again."
+            f"INCOMPLETE: {hop.name} by {hop.who} failed for {about}: {reason}. `{retry}` asks again."
             for reason in answered.failures
         ]
         if answered.truncated > TOLD:
@@ -182,7 +191,7 @@ def _model(
         notes.append(f"{name} was answered by several engine versions: {', '.join(versions)}.")
     asked, judge = [], None
     for hop in project.answerers(benchmark, name):
-        one, told = _asked(hop, who[hop.name], f"answers of {name}", benchmark, prices)
+        one, told = _asked(hop, who[hop.name], f"answers of {name}", benchmark, prices, _retry(project))
         judge = one.card if hop.name == JUDGE else judge
         asked.append(one)
         notes += told
