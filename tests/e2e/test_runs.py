@@ -156,6 +156,8 @@ def test_a_run_called_by_its_name_stays_what_it_was(small: Project) -> None:
     assert json.loads(made.read_text())["overrides"] == {"limit": 1, "models": ["random"]}
     assert "changes in place" not in small.snakemake("-n", TABLE, config="run=one")
     said = small.snakemake("-n", TABLE, config="run=one models=[random] limit=2")
+    other = small.snakemake("-n", "results/runs/one/table8.csv", fails=True)
+    assert other.strip().endswith("error: results/runs/one/table8.csv is of the run one. Add --config run=one")
     assert "the one run changes in place: limit: 1 → 2 (to keep it, give the new one another name)" in said
 
 

@@ -30,7 +30,7 @@ from punchline.project.processes import (
     pictures_mode,
     take_folder,
 )
-from punchline.project.runs import changes_in_place, nothing_scored
+from punchline.project.runs import changes_in_place, nothing_scored, run_of
 from punchline.project.selection import named_run, read_selection, stems, write_chosen
 
 
@@ -148,6 +148,8 @@ class Snakefile:
         settings = self.workflow.dag_settings
         if settings is None or path not in self.asked:  # None: rules are being read
             return self.as_stored(path)
+        if (run := run_of(str(path))) and run != self.selection.run:
+            fail(PunchlineError(f"{path} is of the run {run}", way_out=f"Add --config run={run}"))
         name = self.graph.in_run(self.graph.table_target(str(path)))
         if not any(rule.is_producer(name) for rule in self.workflow.rules) and not Path(name).exists():
             fail(PunchlineError(f"no target {path!r}", way_out=self.way_to(str(path))))
