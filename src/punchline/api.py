@@ -23,7 +23,7 @@ from punchline.core.storage import Keyed, Stored, records_in
 from punchline.project.needs import Project
 from punchline.project.paths import DEFAULT_RUN
 from punchline.project.provenance import Checks, Step
-from punchline.project.runs import find_root, made_with, table_named
+from punchline.project.runs import find_root, made_with, making, table_named
 from punchline.read import thoughts
 from punchline.report.items import prompt
 from punchline.report.pictures import right_of_item, rights
@@ -215,9 +215,7 @@ def _there(*files: str, run: str) -> None:
     """Raises PunchlineError for a file that was not made."""
     for file in files:
         if not Path(file).is_file():
-            raise PunchlineError(
-                f"not made yet in run {run}", file=file, way_out=f"Make it: snakemake --cores all {file}"
-            )
+            raise PunchlineError(f"not made yet in run {run}", file=file, way_out=f"Make it: {making(run, file)}")
 
 
 def _by_answer(grades: Iterable[Grade]) -> Mapping[tuple[str, str, str, int], dict[str, Grade]]:

@@ -27,7 +27,9 @@ from punchline.project import digests, paths
 from punchline.project.hops import DATA
 from punchline.project.lineage import File, Lineage, code_of, document, files_of, libraries_of, lineage_path, root_of
 from punchline.project.needs import Project
+from punchline.project.paths import DEFAULT_RUN
 from punchline.project.processes import at_work
+from punchline.project.runs import making, run_of
 from punchline.stages.tabulate import compute, rendered
 
 
@@ -85,7 +87,9 @@ def audit(
     path = lineage_path(table_path)
     if not path.is_file():
         raise PunchlineError(
-            "no lineage", file=path, way_out=f"Make the table first: snakemake --cores all {table_path}"
+            "no lineage",
+            file=path,
+            way_out=f"Make the table first: {making(run_of(table_path) or DEFAULT_RUN, table_path)}",
         )
     found = Audit(table_path, withheld=dict(withheld or {}))
     content = path.read_bytes()

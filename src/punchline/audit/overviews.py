@@ -22,6 +22,7 @@ from punchline.project.hops import DATA
 from punchline.project.lineage import Asked, Model, files_behind, kind_of
 from punchline.project.needs import Project
 from punchline.project.provenance import Step, not_as_recorded, recorded, way
+from punchline.project.runs import making
 from punchline.stages.cells import Cells, unread_of
 from punchline.stages.cost import cost_text
 from punchline.stages.fetch.ledger import availability_text
@@ -46,7 +47,9 @@ def audit(path: str, project: Project, expect: str | None = None) -> Audit:
     check_idle()
     known = overviews(project)
     if path not in known or not Path(path).is_file():
-        raise PunchlineError("no such overview", file=path, way_out=f"Make it first: snakemake --cores all {path}")
+        raise PunchlineError(
+            "no such overview", file=path, way_out=f"Make it first: {making(project.selection.run, path)}"
+        )
     found, step = Audit(path), known[path]
     found.files = files_behind(step, there=False)
     content = [(file.path, file.role, file.content or file.sha256) for file in found.files]

@@ -10,6 +10,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.records import Cell
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
+from punchline.project.runs import making
 
 
 def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
@@ -23,7 +24,7 @@ def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
                 found.append(read_lineage(path))
     if not found:
         what = f"the run has no table of {benchmark}" if benchmark else "the run has no table"
-        raise PunchlineError(what, way_out="Make them: snakemake --cores all all_tables")
+        raise PunchlineError(what, way_out=f"Make them: {making(project.selection.run, 'all_tables')}")
     return found
 
 

@@ -28,6 +28,7 @@ from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
 from punchline.project.paths import RECORD
 from punchline.project.provenance import Checks
+from punchline.project.runs import making
 from punchline.report.pictures import holds, right_of, rights
 from punchline.report.site import OWN
 
@@ -226,7 +227,9 @@ def _write(project: Project, root: Path) -> Published:
         )
     there = [state.path for state in states if state.state == "current"]
     if not there:
-        raise PunchlineError(f"run {project.selection.run} has no table", way_out="Make them: snakemake --cores all")
+        raise PunchlineError(
+            f"run {project.selection.run} has no table", way_out=f"Make them: {making(project.selection.run)}"
+        )
     made = Folder(project, root)
     for path in there:
         made.table(path)
