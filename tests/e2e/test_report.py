@@ -291,3 +291,31 @@ def test_view_without_a_report_says_what_makes_it(small: Project) -> None:
 def test_a_wrong_word_for_pictures(small: Project) -> None:
     done = small.run("snakemake", "--cores", "1", "report", "--config", "pictures=everything", fails=True)
     assert "pictures" in done.stderr and "own" in done.stderr
+
+
+def test_two_models_on_a_page(reported: Project, browser: Browser) -> None:
+    """What the report's own page counts, in a page that needs no other file; with hostile answers side by side."""
+    path = reported.path / "results/beside.html"
+    reported.punchline("compare", "random", "reading-order", "--table", "table8", "--page", "results/beside.html")
+    page = browser.new_context(color_scheme="dark").new_page()
+    open_page(page, reported, "compare.html#pixelhumor/random/reading-order")
+    page.locator("select[name=rule]").select_option("released")
+    page.wait_for_function("document.querySelector('#counts td')")
+    counts = page.locator("#counts tbody tr").all_inner_texts()
+    parted = page.locator("#number").inner_text()
+    page.goto(path.as_uri())
+    assert page.locator("table >> nth=1 >> tbody tr").all_inner_texts() == counts != []
+    assert f"{page.locator('article').count()} answers" == parted != "0 answers"
+    (first, *_) = Links(path).links
+    item = page.locator("article b").first.inner_text()
+    assert first == f"report/item.html#pixelhumor/{item}"
+
+    reported.punchline("compare", "served", "reading-order", "--table", "table8", "--page", "results/beside.html")
+    wrong = watched(page)
+    page.goto(path.as_uri())
+    page.locator("summary").first.click()
+    assert page.locator("article").count() and page.evaluate("window.hit") is None and wrong == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert set(Links(path).forbidden) == {"style"}
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

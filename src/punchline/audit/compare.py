@@ -303,7 +303,11 @@ def main_table(benchmark: Benchmark) -> Table:
 def in_run(model: str, project: Project) -> tuple[Project, str]:
     """(the run that its answers are of, the model's name) of NAME or RUN:NAME. Raises PunchlineError."""
     run, _, name = model.rpartition(":")
-    return (Project(made_with(run)) if run else project), name
+    project = Project(made_with(run)) if run else project
+    chosen = project.selection
+    if name in chosen.models or name not in stems("config/model"):
+        return project, name
+    return Project(msgspec.structs.replace(chosen, models=[*chosen.models, name])), name  # asked before
 
 
 def _loaded() -> list[Benchmark]:
@@ -323,8 +327,6 @@ def _check_current(benchmark: str, model: str, project: Project) -> None:
     """Raises PunchlineError for grades that are not what the run's selection gives now."""
     selection = project.selection
     if benchmark in selection.benchmarks and model in stems("config/model"):
-        if model not in selection.models:  # asked before: it counts if it was asked what the run asks now
-            project = Project(msgspec.structs.replace(selection, models=[*selection.models, model]))
         why = Checks()(project.grade(benchmark, model)).reason
         if why is not None:
             path = project.paths.grades(benchmark, model)
@@ -402,10 +404,22 @@ def as_text(comparison: Comparison) -> str:
     """A comparison for reading."""
     a, b = comparison.models
     judges = f", judged by {', '.join(comparison.judges)}" if comparison.judges else ""
+    heads, body = lines_of(comparison)
     lines = [
         f"{comparison.benchmark} {comparison.table}: {comparison.title}",
         f"A = {a}, B = {b}; rule {comparison.rule}{judges}",
+        *shared_lines(comparison),
+        "",
+        tabulate_text(body, heads, tablefmt="plain", disable_numparse=True),
+        "",
+        *(f"- {note}" for note in [*comparison.notes, closing_note(comparison)]),
     ]
+    return "\n".join(lines)
+
+
+def shared_lines(comparison: Comparison) -> list[str]:
+    """What both were scored on, and what is left out, tasks that have the same counts together."""
+    lines = []
     alike: dict[tuple[int, tuple[int, int], tuple[int, int]], list[str]] = {}
     for one in comparison.shared:
         name = one.task if one.condition == "default" else f"{one.task} ({one.condition})"
@@ -416,6 +430,11 @@ def as_text(comparison: Comparison) -> str:
             f"{shared}; left out, as the other has none: {left_out[0]:,} of A,"
             f" {left_out[1]:,} of B; not scored: {unscored[0]:,} of A, {unscored[1]:,} of B"
         )
+    return lines
+
+
+def lines_of(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """(heads, cells) of the differences; columns that are empty are left out."""
     headers = [
         "row",
         "column",
@@ -439,14 +458,15 @@ def as_text(comparison: Comparison) -> str:
         tests = [_p_text(paired.p), _p_text(row.p_holm), _short(paired.effect), _short(paired.detectable)]
         cells.append([row.row, row.column, n, f"{paired.clusters:,}", *numbers, interval, *tests])
     shown = [index for index in range(len(headers)) if any(cell[index] for cell in cells)]
-    body = [[cell[index] for index in shown] for cell in cells]
-    lines += ["", tabulate_text(body, [headers[index] for index in shown], tablefmt="plain", disable_numparse=True), ""]
-    lines += [f"- {note}" for note in comparison.notes]
-    lines.append(
-        f"- Holm's correction is over the {_tests(comparison)} tests of this table; {EFFECT}; detectable: the smallest"
+    return [headers[index] for index in shown], [[cell[index] for index in shown] for cell in cells]
+
+
+def closing_note(comparison: Comparison) -> str:
+    """How the tests were corrected, and what the last columns are."""
+    return (
+        f"Holm's correction is over the {_tests(comparison)} tests of this table; {EFFECT}; detectable: the smallest"
         f" difference found with power {POWER} at alpha {ALPHA}, uncorrected."
     )
-    return "\n".join(lines)
 
 
 def _tests(comparison: Comparison) -> int:

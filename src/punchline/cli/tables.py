@@ -143,6 +143,9 @@ def compare_command(
         str | None, typer.Option(help=f"{TABLE}; else each benchmark's main table", autocompletion=table_names)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of comparisons")] = False,
+    page: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write an HTML page besides, with answers that part side by side")
+    ] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Two models on the items that both answered: differences, intervals, tests, effect sizes."""
@@ -153,6 +156,11 @@ def compare_command(
         print(json.dumps([compare.as_json(one) for one in made], indent=1, ensure_ascii=False))
     else:
         print("\n\n".join(compare.as_text(one) for one in made))
+    if page is not None:
+        from punchline.report.beside import write_page
+
+        write_page(given(page), made, refused, run)
+        print(f"{page}: the same as a page, with the answers that part", file=sys.stderr)
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)

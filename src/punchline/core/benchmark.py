@@ -212,10 +212,11 @@ def filled(prompt: str, values: Mapping[str, object]) -> str:
     return "".join(filled)
 
 
-def names() -> list[str]:
+@cache
+def names() -> tuple[str, ...]:
     """The benchmarks there are."""
     found = (module.name for module in pkgutil.iter_modules([str(FOLDER)]))
-    return sorted(name for name in found if "_" not in name)
+    return tuple(sorted(name for name in found if "_" not in name))
 
 
 FACETS = {  # what a benchmark defines: which of its modules defines it
@@ -301,6 +302,7 @@ def drawn(name: str) -> Drawn:
     return cast(Drawn, _facet(name, "demo"))
 
 
+@cache
 def guesses(name: str) -> Guesses | Looks | None:
     """The baselines of a benchmark; None: it has none."""
     return cast("Guesses | Looks | None", _facet(name, "baselines"))

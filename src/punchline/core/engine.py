@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import pkgutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -95,9 +96,10 @@ def version_of(package: str) -> str:
         return "absent"
 
 
-def names() -> list[str]:
+@cache
+def names() -> tuple[str, ...]:
     """The engines there are."""
-    return sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)])))
 
 
 def load(card: ModelCard, seed: int) -> Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -33,7 +34,7 @@ def schema(kind: str) -> dict[str, Any]:
         kept["shards"] = {"type": ["integer", "null"], "minimum": 1}
         required = [key for key in required if key != "corpus"]
     if "engine" in kept:
-        kept["engine"] = {"enum": engines.names()}
+        kept["engine"] = {"enum": list(engines.names())}
     closed = of is not ModelCard  # a card holds its engine's options besides; the engine checks them
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -46,5 +47,5 @@ def schema(kind: str) -> dict[str, Any]:
     }
 
 
-def _some(names: list[str]) -> dict[str, Any]:
-    return {"type": "array", "items": {"enum": names}}
+def _some(names: Sequence[str]) -> dict[str, Any]:
+    return {"type": "array", "items": {"enum": list(names)}}

@@ -6,7 +6,7 @@ Every mistake is a PunchlineError that names the file, the key and the nearest v
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -130,7 +130,7 @@ def read_yaml(file: str | Path) -> dict[str, Any]:
     return value
 
 
-def _checked(value: str, valid: list[str], *, file: str, key: str, way: str = "") -> str:
+def _checked(value: str, valid: Sequence[str], *, file: str, key: str, way: str = "") -> str:
     if value not in valid:
         raise PunchlineError(f"unknown {key} {value!r}{way}", file=file, field=key, way_out=nearest(value, valid))
     return value
@@ -359,7 +359,7 @@ def read_selection(overrides: Mapping[str, Any]) -> Making:
 def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
     """Names in a selection, each checked and each list a list. Raises PunchlineError for one that nothing has."""
     if merged["benchmarks"] == "all":
-        merged["benchmarks"] = benchmark_names()
+        merged["benchmarks"] = list(benchmark_names())
     if merged["scorers"] in (None, []):
         merged["scorers"] = []
     else:

@@ -15,6 +15,7 @@ from punchline.core.files import write_bytes
 from punchline.core.records import STATES, Gold, Grade
 
 CHUNK = 32  # items a file
+RIGHT = 4  # of nine: more is right at a glance, and answers further apart than this part
 COMMON = ("correct", "passed", "success")  # values that say that an answer is right, where a benchmark says nothing
 _encode = msgspec.json.Encoder().encode
 
@@ -53,3 +54,12 @@ def code(benchmark: str, grade: Grade, gold: Gold) -> str:
         return grade.state[0]
     value = right(benchmark, grade, gold)
     return "-" if value is None else str(round(9 * min(max(value, 0.0), 1.0)))
+
+
+def glance(code: str) -> tuple[str, str]:
+    """(class on a page, word) of an answer's character, as the pages' scripts say it."""
+    if not code.isdigit():
+        state = next((state for state in STATES if state[0] == code), None)
+        return ("state", state) if state else ("none", "not scored")
+    value = int(code)
+    return ("right", "right") if value == 9 else ("wrong", "wrong") if value == 0 else ("partly", f"{value / 9:.0%}")
