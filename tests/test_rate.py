@@ -427,21 +427,41 @@ def test_one_more_rater_decides_what_is_even(run: Path) -> None:
     with pytest.raises(PunchlineError, match=r"preference\.sqlite: nothing is undecided .* rate status"):
         one_more(votes)
     fill(votes, "1", lambda _: "0")
-    assert undecided(votes) == []  # the other has not rated yet
+    assert undecided(votes) == {}  # the other has not rated yet
     fill(votes, "2", lambda index: "1" if index in even else "0")
-    assert undecided(votes) == even
+    assert undecided(votes) == {unit: {"0", "1"} for unit in even}
+    running = client(votes)  # before the third was seated
     assert one_more(votes) == ("3", 3)
-    assert undecided(votes) == []  # somebody is at it
+    assert undecided(votes) == {}  # somebody is at it
     kinds = [votes.sheet.units[unit].kind for unit in votes.seats("3")]
     assert sorted(kinds) == ["check", "counts", "counts", "counts", "practice", "practice"]
     assert kinds[:2] == ["practice", "practice"] and sorted(set(votes.seats("3")) & set(counts)) == even
-    fill(votes, "3", lambda index: "2" if index == even[0] else "1")
-    assert undecided(votes) == even[:1] and one_more(votes) == ("4", 1)
+    assert running.get(f"/r/{votes.new_secret('3')}").status_code == 200
+    aspect = votes.sheet.questions[votes.sheet.units[even[0]].task][0].aspect
+    for place, unit in enumerate(votes.seats("3"), 1):  # among the chosen ones (section 5.4)
+        texts = ["0", "1"] if unit in even else [str(n) for n in range(len(votes.sheet.units[unit].texts))]
+        page = running.get(f"/items/{place}").text
+        assert sorted(re.findall(f'name="answer-{aspect}" value="(\\d+)"', page)) == texts
+        sent = running.post(f"/items/{place}", data={f"answer-{aspect}": "2"})
+        assert sent.status_code == (422 if unit in even else 200)
+    fill(votes, "3", lambda _: "1", running)
+    assert undecided(votes) == {}
     outcome.export(votes, Path("out.csv"))
     _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
     assert Counter(Counter(one.item_id for one in choices).values()) == {2: 2, 3: 3}
-    with pytest.raises(PunchlineError, match="there is a rater 4 already"):
-        votes.seat("4", [])
+    with pytest.raises(PunchlineError, match="there is a rater 3 already"):
+        votes.seat("3", [])
+
+
+def test_raters_who_stay_even_get_one_more(run: Path) -> None:
+    votes = made("preference", raters=3, overlap=3)
+    for rater in votes.raters():
+        fill(votes, rater, lambda _, own=rater: str(int(own) - 1))
+    three = undecided(votes)
+    assert set(map(frozenset, three.values())) == {frozenset("012")}
+    one_more(votes)
+    fill(votes, "4", lambda index: sorted(three.get(index, "0"))[0])
+    assert undecided(votes) == {}
 
 
 def test_points_on_a_scale_are_not_decided(run: Path) -> None:

@@ -11,29 +11,31 @@ from punchline.people.outcome import study_of
 from punchline.people.votes import Votes
 
 
-def undecided(votes: Votes) -> list[int]:
-    """Units that two raters or more have rated, nobody is still to rate, and no answer has most votes on."""
+def undecided(votes: Votes) -> dict[int, set[str]]:
+    """{unit: answers that lead evenly} of units that two raters or more have rated and nobody is still to rate."""
     given, said = votes.given(), dict[int, list[dict[str, str]]]()
     for one in given.values():
         said.setdefault(one.unit, []).append(one.answers)
     waited_for = {unit for rater in votes.raters() for unit in votes.seats(rater) if (rater, unit) not in given}
-    return [
-        unit
-        for unit, answers in sorted(said.items())
-        if votes.sheet.units[unit].kind == "counts" and unit not in waited_for
-        if any(_even([own[aspect] for own in answers]) for aspect in answers[0])
-    ]
+    found = {}
+    for unit, answers in sorted(said.items()):
+        if votes.sheet.units[unit].kind == "counts" and unit not in waited_for:
+            leading = [_leading([own[aspect] for own in answers]) for aspect in answers[0]]
+            if even := [values for values in leading if len(values) > 1]:
+                found[unit] = set().union(*even)
+    return found
 
 
-def _even(values: list[str]) -> bool:
-    (_, most), *others = Counter(values).most_common(2)
-    return any(count == most for _, count in others)
+def _leading(values: list[str]) -> set[str]:
+    counts = Counter(values)
+    return {value for value, count in counts.items() if count == max(counts.values())}
 
 
 def one_more(votes: Votes) -> tuple[str, int]:
     """Seat one more rater at what is undecided: (name, how many pages of it).
 
-    After the practice, in drawn order, with the study's attention checks among them. They choose among all texts.
+    After the practice, in drawn order, with the study's attention checks among them. Where the best text is chosen,
+    they choose among those that lead, as in the paper.
     Raises PunchlineError where nothing is undecided, or votes are points on a scale, which differ and decide nothing.
     """
     study, units = study_of(votes), votes.sheet.units
@@ -50,9 +52,11 @@ def one_more(votes: Votes) -> tuple[str, int]:
         )
     before = votes.raters()
     rater = f"{len(before) + 1:0{len(before[0])}d}"
-    random.Random(f"decide/{rater}/{votes.sheet.seed}").shuffle(found)
+    order = list(found)
+    random.Random(f"decide/{rater}/{votes.sheet.seed}").shuffle(order)
     practice = [place for place, unit in enumerate(units) if unit.kind == "practice"]
     checks = [place for place, unit in enumerate(units) if unit.kind == "check"]
-    among = with_checks(found, checks[: max(1, len(found) // study.check_every)], rater, votes.sheet.seed)
-    votes.seat(rater, [*practice, *among])
+    among = with_checks(order, checks[: max(1, len(found) // study.check_every)], rater, votes.sheet.seed)
+    offered = {unit: sorted(map(int, values)) for unit, values in found.items()} if votes.sheet.best else {}
+    votes.seat(rater, [*practice, *among], offered)
     return rater, len(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -26,7 +27,7 @@ from starlette.staticfiles import StaticFiles
 from punchline.core.pages import templates
 from punchline.people import drafts
 from punchline.people.assignment import shown_order
-from punchline.people.votes import Given, Unit, Votes
+from punchline.people.votes import Given, Votes
 
 HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
@@ -56,7 +57,7 @@ class Pages:
     def __init__(self, votes: Votes) -> None:
         self.votes, self.sheet = votes, votes.sheet
         self.cookie = f"rater_{votes.version}"  # raters of two studies may share a browser
-        self.seats = {rater: votes.seats(rater) for rater in votes.raters()}
+        self.seats, self.offered = cache(votes.seats), cache(votes.offered)  # by rater; neither changes
         self.templates = templates(HERE / "templates")
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
@@ -72,17 +73,18 @@ class Pages:
     def unit(self, request: Request, rater: str) -> tuple[int, int]:
         """(place, index of the unit) of the page's address, which counts a rater's own pages from 1."""
         place = int(request.path_params["place"])
-        if not 1 <= place <= len(self.seats[rater]):
+        if not 1 <= place <= len(self.seats(rater)):
             raise HTTPException(404)
-        return place, self.seats[rater][place - 1]
+        return place, self.seats(rater)[place - 1]
 
     def first_open(self, rater: str, given: Mapping[tuple[str, int], Given], after: int = 0) -> int | None:
         """The next place without a vote, from `after` on and then from the start."""
-        places = [place for place, unit in enumerate(self.seats[rater], 1) if (rater, unit) not in given]
+        places = [place for place, unit in enumerate(self.seats(rater), 1) if (rater, unit) not in given]
         return next((place for place in places if place > after), places[0] if places else None)
 
     def order(self, rater: str, index: int) -> list[int]:
-        return shown_order(len(self.sheet.units[index].texts), rater, index, self.sheet.seed)
+        order = shown_order(len(self.sheet.units[index].texts), rater, index, self.sheet.seed)
+        return [text for text in order if text in self.offered(rater).get(index, order)]
 
     # ---- what is sent
 
@@ -103,9 +105,9 @@ class Pages:
             "start.html",
             next=self.first_open(rater, given),
             done=len(given),
-            of=len(self.seats[rater]),
-            practice=sum(self.sheet.units[unit].kind == "practice" for unit in self.seats[rater]),
-            places=[(rater, unit) in given for unit in self.seats[rater]],
+            of=len(self.seats(rater)),
+            practice=sum(self.sheet.units[unit].kind == "practice" for unit in self.seats(rater)),
+            places=[(rater, unit) in given for unit in self.seats(rater)],
         )
 
     def item(self, request: Request) -> Response:
@@ -119,7 +121,7 @@ class Pages:
             "item.html",
             422 if wrong else 200,
             place=place,
-            of=len(self.seats[rater]),
+            of=len(self.seats(rater)),
             done=len(given),
             unit=unit,
             texts=[(position, unit.texts[position].text) for position in self.order(rater, index)],
@@ -158,7 +160,7 @@ class Pages:
         unit = self.sheet.units[index]
         if self.sheet.drafts:
             return self._review(rater, place, index, fields)
-        valid = self._valid(unit)
+        valid = self._valid(rater, index)
         answers = {}
         for question in self.sheet.questions[unit.task]:
             value = fields.get(f"answer-{question.aspect}", "")
@@ -175,9 +177,9 @@ class Pages:
         following = self.first_open(rater, self.votes.given(rater), place)
         return RedirectResponse("/" if following is None else f"/items/{following}", 303)
 
-    def _valid(self, unit: Unit) -> set[str]:
+    def _valid(self, rater: str, index: int) -> set[str]:
         if self.sheet.best:
-            return {str(position) for position in range(len(unit.texts))}
+            return {str(position) for position in self.order(rater, index)}
         return {value for value, _ in self.sheet.options}
 
     # ---- what goes wrong

@@ -33,6 +33,9 @@ CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, rater TEXT NOT NULL, u
                     answers TEXT NOT NULL, note TEXT NOT NULL, time TEXT NOT NULL) STRICT;
 CREATE INDEX last_votes ON votes (rater, unit);
 """
+OFFERED = (
+    "CREATE TABLE IF NOT EXISTS offered (rater TEXT NOT NULL, unit INTEGER NOT NULL, text INTEGER NOT NULL) STRICT"
+)
 
 
 class Shown(Record, frozen=True, kw_only=True):
@@ -178,11 +181,26 @@ class Votes:
         with self._open() as file:
             return [unit for (unit,) in file.execute("SELECT unit FROM seats WHERE rater = ? ORDER BY place", [rater])]
 
-    def seat(self, rater: str, units: Sequence[int]) -> None:
-        """One rater more, without a link yet. Raises PunchlineError where one is called that."""
+    def offered(self, rater: str) -> dict[int, list[int]]:
+        """{unit: the texts among which a rater chooses}, where these are not all."""
+        found: dict[int, list[int]] = {}
+        with self._open() as file:
+            file.execute(OFFERED)  # files of before know of none
+            for unit, text in file.execute("SELECT unit, text FROM offered WHERE rater = ? ORDER BY text", [rater]):
+                found.setdefault(unit, []).append(text)
+        return found
+
+    def seat(self, rater: str, units: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None) -> None:
+        """One rater more, without a link yet, who chooses among the texts `offered` of a unit, else among all.
+
+        Raises PunchlineError where one is called that.
+        """
+        texts = [(rater, unit, text) for unit, own in (offered or {}).items() for text in own]
         try:
             with self._open() as file:
+                file.execute(OFFERED)
                 file.execute("INSERT INTO raters VALUES (?, '')", [rater])
+                file.executemany("INSERT INTO offered VALUES (?, ?, ?)", texts)
                 places = [(rater, place, unit) for place, unit in enumerate(units, 1)]
                 file.executemany("INSERT INTO seats VALUES (?, ?, ?)", places)
         except sqlite3.IntegrityError as error:
