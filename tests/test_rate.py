@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,7 +89,17 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for benchmark in ("pixelhumor", "yesbut", "humorbench"):
         items = items_of(benchmark)
-        golds = [Gold(benchmark=benchmark, item_id=i.item_id, values={"element": f"point {i.item_id}"}) for i in items]
+        golds = [
+            Gold(
+                benchmark=benchmark,
+                item_id=i.item_id,
+                values={
+                    "element": f"point {i.item_id}",
+                    "potentially_harmful": "harm" if i.item_id == "0" else "non-harm",
+                },
+            )
+            for i in items
+        ]
         write_records(f"data/items/{benchmark}/items.jsonl", items)
         write_records(f"data/items/{benchmark}/gold.jsonl", golds)
         write_table(f"data/requests/{benchmark}.parquet", asked_of(benchmark), Request)
@@ -451,6 +462,20 @@ def test_one_more_rater_decides_what_is_even(run: Path) -> None:
     assert Counter(Counter(one.item_id for one in choices).values()) == {2: 2, 3: 3}
     with pytest.raises(PunchlineError, match="there is a rater 3 already"):
         votes.seat("3", [])
+
+
+def test_a_harmful_comic_is_blurred_until_asked_for(run: Path) -> None:
+    votes = made("relevance", raters=1, items=8)
+    http = client(votes, "1")
+    blurred = {
+        votes.sheet.units[unit].item_id
+        for place, unit in enumerate(votes.seats("1"), 1)
+        if '<figure class="blurred">' in http.get(f"/items/{place}").text
+    }
+    assert blurred == {"0"}
+    assert b'"blurred":true' in msgspec.json.encode(votes.sheet) and b'"blurred":false' not in msgspec.json.encode(
+        votes.sheet
+    )
 
 
 def test_raters_who_stay_even_get_one_more(run: Path) -> None:

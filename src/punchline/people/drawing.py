@@ -6,10 +6,11 @@ import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from punchline.bench.study import Study
-from punchline.core.benchmark import names, studies
+from punchline.core.benchmark import names, shown, studies
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Gold, Item
 from punchline.core.storage import parse_csv, read_records
@@ -66,23 +67,37 @@ def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) 
     return found
 
 
-def _units(study: Study, texts: Texts, items: Mapping[str, Item], golds: Mapping[str, Gold]) -> list[Unit]:
-    """What can be rated: a unit a text, or an item where the best of its texts is chosen."""
+def _units(
+    study: Study, texts: Texts, items: Mapping[str, Item], golds: Mapping[str, Gold], blurred: Mapping[str, str]
+) -> list[Unit]:
+    """What can be rated: a unit a text, or an item where the best of its texts is chosen.
+
+    `blurred`: values of gold that a picture is blurred for.
+    """
     groups: dict[tuple[str, ...], list[Shown]] = {}
     for (item_id, task, source), text in sorted(texts.items()):
         key = (item_id, task) if study.best else (item_id, task, source)
         groups.setdefault(key, []).append(Shown(source=source, text=text))
     made = []
-    for (item_id, task, *_), shown in groups.items():
+    for (item_id, task, *_), own in groups.items():
         item = items[item_id]
         pictures = item.images if study.picture else ()
-        if (study.picture and not pictures) or (study.best and len(shown) < 2):
+        if (study.picture and not pictures) or (study.best and len(own) < 2):
             continue
         context = [(name, str(item.fields.get(name, ""))) for name in study.fields]
         context += [(name, str(golds[item_id].values[name])) for name in study.gold]
         path, sha256 = (pictures[0].path, pictures[0].sha256) if pictures else ("", "")
+        harmful = any(golds[item_id].values.get(name) == value for name, value in blurred.items())
         made.append(
-            Unit(item_id=item_id, task=task, texts=tuple(shown), context=tuple(context), picture=path, sha256=sha256)
+            Unit(
+                item_id=item_id,
+                task=task,
+                texts=tuple(own),
+                context=tuple(context),
+                picture=path,
+                sha256=sha256,
+                blurred=harmful or msgspec.UNSET,
+            )
         )
     return made
 
@@ -132,11 +147,12 @@ def draw_up(
     if not Path(where.items(benchmark)).is_file():
         raise PunchlineError("no item is prepared", file=where.items(benchmark), way_out="Run the target `responses`")
     all_items = {item.item_id: item for item in read_records(where.items(benchmark), Item)}
-    golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold else {}
+    blurred: Mapping[str, str] = getattr(shown(benchmark), "BLURRED", {})
+    golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
     found = answered(where, benchmark, study, models)
     if texts is not None:
         found |= written(texts[1], texts[0], study, all_items)
-    ratable = _units(study, found, all_items, golds)
+    ratable = _units(study, found, all_items, golds, blurred)
     if not ratable:
         what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
         way_out = "Run the target `responses` with models that look at pictures, or name more models: --model"

@@ -55,6 +55,7 @@ class Unit(Record, frozen=True, kw_only=True):
     context: tuple[tuple[str, str], ...] = ()  # (name, text) shown above
     picture: str = ""  # path from the root
     sha256: str = ""  # of the picture
+    blurred: bool | msgspec.UnsetType = msgspec.UNSET  # until the rater asks; not said, a sheet's version stays
     kind: Literal["counts", "practice", "check"] = "counts"
     right: str = ""  # of a check: the value to choose; where the best is chosen the place of the text in `texts`
 
