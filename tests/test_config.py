@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,28 @@ def test_what_a_card_does_not_say_leaves_records_of_earlier_versions_as_they_are
     assert b"runtime" not in canonical(ModelCard(name="a", engine="openai"))
     assert [minutes(ModelCard(name="a", engine="openai", runtime=30), attempt) for attempt in (1, 2)] == [30, 60]
     assert minutes(ModelCard(name="a", engine="openai"), 1) == minutes(None, 1) == 240
+
+
+@pytest.mark.parametrize(
+    "defaults",
+    [
+        "demo",
+        "null",
+        "{corpus: demo}",
+        "[corpus: demo]",
+        "[_self_]",
+        "[corpus: null, _self_]",
+        "[corpus: a, b: c, _self_]",
+    ],
+)
+@pytest.mark.parametrize("overrides", [{}, {"corpus": "open"}])
+def test_a_list_of_defaults_names_one_corpus(
+    defaults: str, overrides: dict[str, Any], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(root / "config", tmp_path / "config")
+    file = tmp_path / "config" / "run.yaml"
+    lines = re.sub(r"(?m)^defaults:\n(  .*\n)+", f"defaults: {defaults}\n", file.read_text())
+    file.write_text(lines)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PunchlineError, match=r"config/run\.yaml, field defaults: expected the name of a corpus"):
+        read_selection(overrides)

@@ -186,11 +186,10 @@ def _composed(corpus: str | None) -> dict[str, Any]:
             raise PunchlineError(f"unknown key {key!r}", file=RUN, way_out=nearest(key, keys))
     for key in sorted(keys - {*content, "corpus"}):
         raise PunchlineError(f"the key {key!r} is missing", file=RUN, way_out="Put its line back: git diff shows it")
-    for line in content["defaults"] if isinstance(content["defaults"], list) else ():
-        if isinstance(line, dict) and "corpus" in line:
-            name = corpus or str(line["corpus"])
-            _checked(name, stems("config/corpus"), file=RUN, key="corpus")
-            read_yaml(f"config/corpus/{name}.yaml")
+    of_run = _default_corpus()  # checked, whatever takes its place
+    name = corpus or of_run
+    _checked(name, stems("config/corpus"), file=RUN, key="corpus")
+    read_yaml(f"config/corpus/{name}.yaml")
     try:
         with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
             made = compose(config_name="run", overrides=[f"corpus={corpus}"] if corpus else [])
@@ -414,13 +413,12 @@ def _conditions(value: object, names: list[str], file: str) -> list[str]:
 
 
 def _default_corpus() -> str:
-    """The corpus that config/run.yaml names."""
-    for line in read_yaml(RUN)["defaults"] or ():
-        if isinstance(line, dict) and "corpus" in line:
-            return str(line["corpus"])
-    raise PunchlineError(
-        "no corpus is chosen", file=RUN, field="defaults", way_out="Write `defaults: [corpus: demo, _self_]`"
-    )
+    """The corpus that config/run.yaml names. Raises PunchlineError for a list of Hydra's that says anything else."""
+    match read_yaml(RUN).get("defaults"):
+        case [{"corpus": str(name), **rest}, "_self_"] if not rest:
+            return name
+    what = "expected the name of a corpus, and after it _self_"
+    raise PunchlineError(what, file=RUN, field="defaults", way_out="Write `defaults: [corpus: demo, _self_]`")
 
 
 def _subset_sha256(subset: str, file: str) -> str:
