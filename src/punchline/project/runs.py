@@ -79,9 +79,11 @@ def find_root(start: Path) -> Path:
     raise PunchlineError(f"no Snakefile in {start} or above it", way_out="Go to the project, or name its root: --root")
 
 
-def making(run: str, *targets: str) -> str:
+def making(run: str, *targets: str, **overrides: str) -> str:
     """The command that makes targets in a run."""
-    return " ".join(["snakemake --cores all", *targets, *([] if run == DEFAULT_RUN else [f"--config run={run}"])])
+    said = ({} if run == DEFAULT_RUN else {"run": run}) | overrides
+    config = ["--config", *(f"{key}={value}" for key, value in said.items())] if said else []
+    return " ".join(["snakemake --cores all", *targets, *config])
 
 
 def named_root(folder: Path) -> Path:

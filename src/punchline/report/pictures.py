@@ -10,7 +10,7 @@ from pathlib import Path
 
 from punchline.core.errors import PunchlineError
 from punchline.core.records import ImageRef, Item, sha256
-from punchline.core.storage import records_in
+from punchline.core.storage import AGAIN, records_in
 from punchline.project import paths
 from punchline.project.needs import Project
 from punchline.project.processes import MODES
@@ -70,8 +70,7 @@ def content(image: ImageRef) -> bytes:
     """The bytes of a picture as models saw it. Raises PunchlineError for one that is another now."""
     found = Path(image.path).read_bytes()
     if sha256(found) != image.sha256:
-        way_out = "Make it again: snakemake --cores all"
-        raise PunchlineError("not the picture that was made", file=image.path, way_out=way_out)
+        raise PunchlineError("not the picture that was made", file=image.path, way_out=AGAIN)
     return found
 
 

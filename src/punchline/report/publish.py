@@ -34,7 +34,6 @@ from punchline.report.site import OWN
 
 OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain|MIT|Apache|BSD|of the project", re.IGNORECASE)
 MODE = "open"  # of pictures: report/pictures.py
-AGAIN = "Make it again: snakemake --cores all"
 
 # What the tables of others' data rest on, by role in the lineages: whether it holds their texts.
 TEXTS = ("raw annotation", "items", "gold")
@@ -170,16 +169,18 @@ class Folder:
         folder = Path(self.project.paths.report)
         if not (folder / OWN).is_file():
             return False
-        step = self.project.report()
+        step, run = self.project.report(), self.project.selection.run
         record = json.loads(Path(step.record).read_bytes())
         if record["parameters"]["pictures"] == "all":
             raise PunchlineError(
                 "the report holds pictures that may not be passed on",
                 file=folder,
-                way_out="Make it without them: snakemake --cores all report --config pictures=open",
+                way_out=f"Make it without them: {making(run, 'report', pictures='open')}",
             )
         if (why := Checks()(step).reason) is not None:
-            raise PunchlineError(f"the report is not current: {why}", file=folder, way_out=f"{AGAIN} report")
+            raise PunchlineError(
+                f"the report is not current: {why}", file=folder, way_out=f"Make it again: {making(run, 'report')}"
+            )
         for file in sorted(folder.rglob("*")):
             if file.is_file() and not file.name.endswith((RECORD, ".part")):
                 self.put(file.as_posix())
@@ -223,7 +224,9 @@ def _write(project: Project, root: Path) -> Published:
     states = table_states(project)
     if stale := [state for state in states if state.state == "stale"]:
         raise PunchlineError(
-            f"{len(stale)} tables are not current, e.g. {stale[0].reason}", file=stale[0].path, way_out=AGAIN
+            f"{len(stale)} tables are not current, e.g. {stale[0].reason}",
+            file=stale[0].path,
+            way_out=f"Make them again: {making(project.selection.run)}",
         )
     there = [state.path for state in states if state.state == "current"]
     if not there:
