@@ -14,8 +14,9 @@ from punchline.core.errors import PunchlineError
 from punchline.core.files import sha256_file, write_text
 from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
-from punchline.project.paths import RUNS, Paths, audited
+from punchline.project.paths import DEFAULT_RUN, Paths, audited
 from punchline.project.provenance import Checks
+from punchline.project.runs import making, run_of
 
 
 class TableState(NamedTuple):
@@ -41,10 +42,9 @@ def table_states(project: Project) -> list[TableState]:
 
 def again(table_path: str) -> str:
     """What makes a table again, in words."""
-    parts, folder = Path(table_path).parts, Path(RUNS[1]).parts
-    named = parts[: len(folder)] == folder
-    chosen = f"--config run={parts[len(folder)]}" if named else "and the --config that it was made with, if any"
-    return f"snakemake --cores all {table_path} {chosen} makes it again"
+    run = run_of(table_path)
+    besides = "" if run else " and the --config that it was made with, if any,"
+    return f"{making(run or DEFAULT_RUN, table_path)}{besides} makes it again"
 
 
 def read_lineage(table_path: str) -> Lineage:

@@ -19,6 +19,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.records import Item
 from punchline.core.storage import records_in
 from punchline.project.needs import Project
+from punchline.project.runs import making
 from punchline.report.pictures import file_of
 
 HOST = "127.0.0.1"
@@ -38,9 +39,7 @@ def application(project: Project) -> Starlette:
     """What serves a run's report. Raises PunchlineError where there is none."""
     root = Path(project.paths.report)
     if not (root / "index.html").is_file():
-        run = project.selection.run
-        chosen = "" if run == "default" else f" --config run={run}"
-        raise PunchlineError("no report", file=root, way_out=f"Make it: snakemake --cores all report{chosen}")
+        raise PunchlineError("no report", file=root, way_out=f"Make it: {making(project.selection.run, 'report')}")
     local = dict(pictures_of(project))
 
     async def picture(request: Request) -> Response:

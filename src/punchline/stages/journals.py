@@ -12,7 +12,7 @@ from punchline.project import paths
 from punchline.project.needs import Project
 from punchline.project.processes import take_folder
 from punchline.project.provenance import Checks, Step
-from punchline.project.runs import runs
+from punchline.project.runs import making, runs
 
 
 def compacted(*, orphans: bool) -> Iterator[tuple[str, int, int]]:
@@ -47,11 +47,10 @@ def _named() -> dict[str, set[Key]]:
         project, checks = Project(chosen.selection), Checks()
         for step in _snapshots(project):
             if (reason := checks(step).reason) is not None:
-                again = f"snakemake --cores all responses --config run={name}"
                 raise PunchlineError(
                     f"which answers the run {name} rests on is not known: {reason}",
                     file=step.outputs[0],
-                    way_out=f"{again}, or delete the run; without --orphans nothing of it is needed",
+                    way_out=f"{making(name, 'responses')}, or delete the run. --orphans alone needs it",
                 )
             columns = read_columns(step.outputs[0], ["request_id", "model_key"])
             keys = set(zip(columns["request_id"], columns["model_key"], strict=True))
