@@ -33,6 +33,9 @@ rule finetune:
         mem_mb=lambda wildcards, attempt: memory_mb(
             read_card(read_recipe(wildcards.adapter).base), attempt
         ),
+        runtime=lambda wildcards, attempt: minutes(
+            read_recipe(wildcards.adapter), attempt
+        ),
     message:
         "adapter {wildcards.adapter}"
     shell:

@@ -36,6 +36,7 @@ from punchline.project.adapters import WHOLE, Base, Part, Trained
 from punchline.project.needs import Project
 from punchline.project.provenance import Checks, record
 from punchline.project.recipes import read_recipe
+from punchline.project.resources import minutes
 from punchline.project.selection import read_card, read_selection, stems
 from punchline.score import boxes, highlight
 from punchline.stages import finetune
@@ -163,6 +164,15 @@ def test_a_bad_key_is_named(project: Path, changes: dict[str, Any], said: str) -
         read_recipe("tiny-hummus")
     assert str(error.value).startswith("config/finetune/tiny-hummus.yaml")
     assert said in str(error.value)
+
+
+def test_a_jobs_minutes_decide_nothing_of_a_training(project: Path) -> None:
+    recipe = read_recipe("tiny-hummus")
+    edit = Path("config/finetune/tiny-hummus.yaml")
+    edit.write_text(edit.read_text() + "runtime: 30\n")
+    longer = read_recipe("tiny-hummus")
+    assert [minutes(longer, attempt) for attempt in (1, 2)] == [30, 60] and minutes(recipe, 1) == 240
+    assert longer.trained_by() == recipe.trained_by() and "runtime" not in recipe.trained_by()
 
 
 def test_an_unknown_recipe(project: Path) -> None:

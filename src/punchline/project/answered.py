@@ -6,8 +6,6 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine
 from punchline.core.records import ModelCard, Request, digest_of_all
@@ -74,7 +72,7 @@ class Answered(Prepared):
             (paths.adapter(adapter),),
             (*before, *self._weights(base)),
             {
-                "recipe": msgspec.to_builtins(recipe),
+                "recipe": recipe.trained_by(),
                 "base": base.asked(),
                 "corpus": self.selection.corpus.name,
             },

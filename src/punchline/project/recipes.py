@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
@@ -58,6 +60,13 @@ class Recipe(Record, frozen=True, kw_only=True):
     dtype: str  # of the base's weights; the adapter's are float32 in training
     max_length: int  # tokens of a prompt and its answer; longer ones are left out
     recompute: bool = False  # activations again in the backward pass: less memory, more time
+    # Minutes that its job asks a scheduler for. Left out of what it trains by.
+    runtime: Annotated[int, msgspec.Meta(ge=1)] | msgspec.UnsetType = msgspec.UNSET
+
+    def trained_by(self) -> dict[str, Any]:
+        """What decides what is trained, as plain data."""
+        plain: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, runtime=msgspec.UNSET))
+        return plain
 
     @property
     def file(self) -> str:

@@ -10,9 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
-
 from punchline.core.records import ModelCard
+from punchline.project.recipes import Recipe
 
 ASKED = ("openai", "transformers", "vllm")  # engines that compute or are called: several jobs may ask a model by them
 HERE = ("transformers", "similarity")  # engines that load weights into the job itself
@@ -69,10 +68,9 @@ def memory_mb(card: ModelCard | None, attempt: int) -> int:
     return int((SPARE_GB + weights) * 1024) * attempt
 
 
-def minutes(card: ModelCard | None, attempt: int) -> int:
-    """Time that a model's job asks a scheduler for; more when it is tried again."""
-    said = card.runtime if card is not None else msgspec.UNSET
-    return (said or MINUTES) * attempt
+def minutes(said: ModelCard | Recipe | None, attempt: int) -> int:
+    """Time that a model's job, or a training, asks a scheduler for; more when it is tried again."""
+    return ((said.runtime if said is not None else None) or MINUTES) * attempt
 
 
 def gpu_memory() -> list[int] | None:

@@ -78,7 +78,7 @@ def train(
         _check_something(recipe, [one.example for one in tokenised], items, held, left_out)
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
         of = {
-            "recipe": msgspec.to_builtins(recipe),
+            "recipe": recipe.trained_by(),
             "base": [engine.id, engine.revision, loaded.dtype, loaded.device],
             "versions": versions,
             "examples": [[one.example.request.request_id, one.example.target] for one in tokenised],
@@ -104,7 +104,7 @@ def train(
             files=files,
             parts=parts,
             base=Base(card=recipe.base, id=engine.id, revision=engine.revision),
-            recipe=msgspec.to_builtins(recipe),
+            recipe=recipe.trained_by(),
             corpus=corpus,
             trained=[item.item_id for item in items if item.item_id in used],
             held_out=held,
