@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from punchline.read import dress
 from punchline.read.clauses import Mention
+from punchline.read.number import ORDINALS
 from punchline.read.result import Read, reader
 from punchline.read.settle import settle
 
@@ -108,6 +109,28 @@ def _texts(text: dress.Plain, options: Mapping[str, str]) -> list[Mention]:
     return sorted(found)
 
 
+_PLACE = re.compile(  # "the second option", "of the four options, the last"
+    rf"(?<!\bmy )(?<!\w)(?:the )?({'|'.join(ORDINALS)}|last) (?:option|alternative)\b(?! (?:is|,)? ?[\"'(]?[a-z]\b)"
+    rf"|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would )?(?:choose|pick|select) )?the"
+    rf" ({'|'.join(ORDINALS)}|last)(?: one)?\b(?! (?:two|three|few|\d))"
+)
+
+
+_OTHER_PLACE = re.compile(rf"\b(?:{'|'.join(ORDINALS)}) (?:n?or|and|to) $")  # "the second or third option"
+
+
+def _places(low: str, options: Mapping[str, str]) -> list[Mention]:
+    """Options that are called by their place."""
+    letters = sorted(options)
+    found = []
+    for match in _PLACE.finditer(low):
+        word, start = match[1] or match[2], match.start(1 if match[1] else 2)
+        place = len(letters) if word == "last" else ORDINALS[word]
+        if place <= len(letters) and not _OTHER_PLACE.search(low, max(0, match.start() - 20), match.start()):
+            found.append(Mention(start, match.end(), letters[place - 1], True))
+    return found
+
+
 _BETWEEN = re.compile(r"[)\]\"']{0,2}[.:,]?[)\]\"']{0,2}\s?(?:-|=|is)?\s?[(\"'\[]{0,2}")
 
 
@@ -132,8 +155,8 @@ def _merged(letters: list[Mention], texts: list[Mention], low: str) -> list[Ment
 
 
 def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool) -> list[Mention]:
-    """The options that a plain text mentions, by letter or spelt out; letters that are no option's as well."""
-    texts = _texts(text, options)
+    """The options that a plain text mentions: by letter, spelt out, by its place; letters that are no option's too."""
+    texts = sorted([*_texts(text, options), *_places(text.low, options)])
     covered = [(one.start, one.end) for one in texts]
     letters: list[Mention] = []
     place = 0

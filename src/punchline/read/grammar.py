@@ -104,6 +104,9 @@ _ROW = re.compile(  # "(A) no (B) yes"
 )
 _TICK = re.compile(r"([✓✗]) ")
 _NO_ONE = re.compile(r"\b(?:none|nothing|no|nobody)\b")
+_PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
+    r"[)\]\"']{0,3}(?: (?:would|could|might)\b[^,.;:]{0,60})? if\b(?! (?:only|any)\b)"
+)
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _SINGULAR = re.compile(
     r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
@@ -266,7 +269,7 @@ class Sentence:
             re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
         ):
             return 0, -1
-        if words.ONLY_IF.search(self.text, 0, group.start):
+        if words.ONLY_IF.search(self.text, 0, group.start) or _PROVIDED.match(self.text, group.end):
             return 0, -1
         if words.LURE.search(right) and not said.best:
             return (-1, 1) if said.sign < 0 else (0, -2)

@@ -72,6 +72,10 @@ _AND = re.compile(
 _AND_VISIBLY = re.compile(
     r"\b(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)\b|[&+]"
 )
+_INTERPLAY = re.compile(
+    r"\b(?:interplay|interaction|combination|contrast|juxtaposition|relationship|tension|mixture|mix|blend|fusion"
+    r"|synergy|pairing|connection|mismatch|incongruity|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$"
+)
 _BOTH_WORD = re.compile(
     r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were"
     r"|contribute|play|matter|of these|of them|the|equally"
@@ -93,12 +97,10 @@ def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) 
                 _AND_VISIBLY.search(between) is None
                 and re.match(r"[\"')]{0,2}$|[\"')]{0,2}[.\n]", low[mention.end :]) is None
             )
-            if (
-                not listed
-                and not apart
-                and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", low[max(0, last.start - 20) : last.start])
-            ):
-                merged[-1] = Mention(last.start, mention.end, both)
+            before = low[max(0, last.start - 60) : last.start]
+            if not listed and not apart and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", before):
+                tie = _INTERPLAY.search(before)
+                merged[-1] = Mention(last.start - (len(tie[0]) if tie else 0), mention.end, both)
                 continue
         if (
             last

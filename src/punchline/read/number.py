@@ -67,7 +67,7 @@ _TOTAL = re.compile(
     r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
     r"|\d ?[-–] ?$"
 )
-_WORD = re.compile(rf"\W*({_CARDINAL})\W*")
+_WORD = re.compile(rf"\W*(?:({_CARDINAL})|(?:the )?({_ORDINAL})(?: one)?)\W*")
 _NONE = re.compile(r"\W*(?:n/?a|not applicable|none)\W*", re.IGNORECASE)
 
 
@@ -82,7 +82,7 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
     low = _RANGE.sub(lambda several: "." * len(several[0]), text.low)
     word = _WORD.fullmatch(low)
     if word:
-        return [Mention(*word.span(1), str(CARDINALS[word[1]]))]
+        return [Mention(*word.span(word.lastindex or 0), str(CARDINALS.get(word[1]) or ORDINALS[word[2]]))]
     found = [Mention(match.start(), match.end(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
     ends = [(one.start, one.end) for one in found]
     place = 0

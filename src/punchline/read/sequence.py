@@ -45,6 +45,9 @@ _NTH = re.compile(  # "the third frame", but for "the third frame is frame 2"
 _ROW = re.compile(
     r"\b(?:(?:top|upper|middle|bottom|lower|first|second|third|last) (?:row|line|tier)|(?:row|line|tier) \d):"
 )
+_FIRST = re.compile(
+    r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)"
+)  # "Panel 3 comes first, then 1, 2"
 _COMMENT = re.compile(r"\([^()\d]{4,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
 _RANK = re.compile(
@@ -219,6 +222,7 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> list[Found]:
     run: list[str] = []
     start = end = 0
     text = _COMMENT.sub(lambda match: " " * len(match[0]), low)
+    text = _FIRST.sub(lambda match: " " * len(match[0]), text)
     rows = _ROW.findall(text)
     if rows:
         text, across_lines = _ROW.sub(lambda match: " " * len(match[0]), text).replace(".", " "), True

@@ -13,13 +13,14 @@ from punchline.read.result import Read, reader
 from punchline.read.settle import settle
 
 _WORD = re.compile(
-    r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?:in the |is )affirmative)"
-    r"|(?P<no>nope|nah|(?:in the |is )negative|no(?!\. ?\d)(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n"
+    r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?<![^\n])affirmative(?= ?[.,:!])|(?:in the |is )affirmative)"
+    r"|(?P<no>nope|nah|(?:in the |is )negative|(?<=yes or )no\b|(?<![^\n])negative(?= ?[.,:!])"
+    r"|no(?!\. ?\d)(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n"
     r"|(?:or|and|nor|but|is|was|would|because|since|as|this|there|it|i|the|that|in|here|given|for|than|rather"
     r"|instead|not|seems|to|from)\b))))"
     r"(?![\w'])(?!-\w)"
 )
-_TRUTH = re.compile(r"\W*(?P<yes>true)\W*|\W*(?P<no>false)\W*")
+_TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
 _SHORT = re.compile(
     r"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:"
     r"(?P<yes>(?:indeed,? )?(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does"
@@ -49,6 +50,10 @@ _NONE_OF_IT = re.compile(
     r"\W*(?:but|yet|however)?,? ?(?:there|it|this|that)(?: is|'s)?(?: none|n't(?: one)?| is not(?: one)?"
     r"| not(?: one)?)\W*$|\W*(?:none|no|nil|absent|not (?:present|used))\W*$"
 )
+_WITHOUT = re.compile(
+    r"\W*(?:without|take away|remove|but for|(?:if|were it) not for) (?:the|this|that|its|such|any)\b"
+)
+_LOST = re.compile(r"\b(?:not|no|never|nothing|cannot|meaningless|pointless|fails?|lost?|loses|collapses?)\b|n't\b")
 _QUESTION = re.compile(
     r"\w+s are (?:common|often|usually|frequent|typical|figures)\b|\b(?:whether(?! or not\b)|the question|asks?|asked"
     r"|determine|maps? one|figure of speech|refers to|defined"
@@ -57,8 +62,8 @@ _QUESTION = re.compile(
 
 
 _SPEAKS = re.compile(  # somebody in the picture does
-    r"\b(?!i )\w+ (?:says|said|shouts?|shouted|replies|replied|yells?|screams?|exclaims?|responds"
-    r"|responded)[,:]? [\"']$"
+    r"\b(?!i )\w+ (?:says|said|saying|shouts?|shouted|replies|replied|yells?|screams?|exclaims?|responds"
+    r"|responded|reads|reading|states|asks|answers|captioned)[,:]? [\"']$"
 )
 
 
@@ -68,10 +73,9 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
         for match in _WORD.finditer(text.low)
         if not _SPEAKS.search(text.low, max(0, match.start() - 40), match.start())
     ]
-    truth = _TRUTH.fullmatch(text.low) if marked and not found else None
-    if truth:
+    for truth in () if found else _TRUTH.finditer(text.low):
         kind = "yes" if truth["yes"] else "no"
-        found = [Mention(*truth.span(kind), kind.capitalize())]
+        found.append(Mention(*truth.span(kind), kind.capitalize()))
     return found
 
 
@@ -99,7 +103,9 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
         for left, right in itertools.pairwise(cuts):
             clause = sentence[left:right]
             turned = opposite is not None and opposite.search(clause) is not None
-            if _NONE_OF_IT.match(clause) and about.search(sentence):
+            if _WITHOUT.match(clause) and (matter := about.search(clause)):
+                stated += [("Yes", start, end)] if _LOST.search(sentence, left + matter.end()) else []
+            elif _NONE_OF_IT.match(clause) and about.search(sentence):
                 stated = [one for one in stated if one[1] != start]
                 stated.append(("No", start, end))
             elif _MAYBE.search(clause):

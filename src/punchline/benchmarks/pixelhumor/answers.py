@@ -13,8 +13,11 @@ from punchline.read import panel_texts as panels
 
 # Further forms of labels in answers under rule `paper`; * ends a word's beginning.
 _MODALITIES = {
-    "Text": ("textual", "texts", "words", "wording", "dialogue", "caption", "verbal"),
-    "Visual": ("visuals", "visually", "image", "images", "drawing", "picture", "illustration"),
+    "Text": ("textual", "text-based", "texts", "words", "wording", "dialogue", "caption", "verbal"),
+    "Visual": (
+        *("visuals", "visually", "image", "images", "image-based"),
+        *("drawing", "drawings", "picture", "pictures", "illustration", "illustrations"),
+    ),
     "Both": (),
 }
 _STYLES: dict[str, tuple[str, ...]] = dict.fromkeys(STYLES, ()) | {
