@@ -51,6 +51,37 @@ def test_paths_start_where_the_user_is(small_run: Project) -> None:
     assert "docs/no.csv: no such file" in said
 
 
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        (("compare", "random", "reading-order", "--page"), "page.html"),
+        (("attest", "table8", "--output"), "statement.json"),
+    ],
+)
+def test_a_file_is_written_where_the_user_is_and_over_nothing_else(
+    small: Project, words: tuple[str, ...], made: str
+) -> None:
+    for _ in range(2):  # its own it writes anew
+        punchline(small, *words, made, within="docs")
+    assert (small.path / "docs" / made).is_file()
+    readme = (small.path / "README.md").read_bytes()
+    for name, says in (
+        ("../README.md", "error: README.md: the file is there already, and is another. Name a new file"),
+        (".", "error: docs: a folder. Name a file"),
+        ("/proc/no/where", "No such file or directory"),
+    ):
+        said = subprocess.run(
+            [sys.executable, "-m", "punchline.cli", *words, name],
+            cwd=small.path / "docs",
+            env=small.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert said.returncode != 0 and says in last_line(said.stderr) and "Traceback" not in said.stderr
+    assert (small.path / "README.md").read_bytes() == readme
+
+
 def test_a_bare_comparison_finds_a_table_that_both_are_in(small_run: Project) -> None:
     assert "pixelhumor table8" in punchline(small_run, "compare", "random", "reading-order")[0]
 

@@ -21,7 +21,7 @@ def main() -> None:
         sys.stdout.flush()
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-    except PermissionError as error:
+    except OSError as error:
         sys.exit(f"error: {of_system(error)}")
 
 

@@ -58,6 +58,15 @@ def given(path: str | Path) -> Path:
     return path if isinstance(path, Path) else Path(os.path.relpath(_here[0] / path))
 
 
+def written(path: Path, begins: bytes) -> Path:
+    """A file to write: a new one, or one that begins as the command writes it. Raises PunchlineError."""
+    if path.is_dir():
+        raise PunchlineError("a folder", file=path, way_out="Name a file")
+    if path.is_file() and not path.read_bytes().startswith(begins):
+        raise PunchlineError("the file is there already, and is another", file=path, way_out="Name a new file")
+    return path
+
+
 def completes(folder: str) -> Any:
     """Completion of the names of cards."""
 

@@ -23,6 +23,7 @@ from punchline.cli.base import (
     overview_path,
     table_names,
     table_path,
+    written,
 )
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
@@ -89,12 +90,16 @@ def _audit_published(folder: Path, table: str | None, expect: str | None, as_jso
 @app.command("attest")
 def attest_command(
     table: TableName,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here, not to standard output")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", parser=given, help="Write here, not to standard output")
+    ] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """A statement (in-toto) about a table and all that it rests on, to be signed; only where the audit is equal."""
     from punchline.audit import attest, audit
 
+    if output is not None:
+        written(output, attest.BEGINS)
     found = audit.audit(table_path(table, run))
     if found.verdict != "equal" or found.lineage is None:
         raise PunchlineError(
@@ -144,13 +149,16 @@ def compare_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of comparisons")] = False,
     page: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write an HTML page besides, with answers that part side by side")
+        Path | None,
+        typer.Option(metavar="FILE", parser=given, help="Write an HTML page besides: answers that part, side by side"),
     ] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Two models on the items that both answered: differences, intervals, tests, effect sizes."""
     from punchline.audit import compare
 
+    if page is not None:
+        written(page, b"<!doctype html>")
     made, refused = compare.compare_models((a, b), None if table is None else table_path(table, run), run)
     if as_json:
         print(json.dumps([compare.as_json(one) for one in made], indent=1, ensure_ascii=False))
@@ -159,7 +167,7 @@ def compare_command(
     if page is not None:
         from punchline.report.beside import write_page
 
-        write_page(given(page), made, refused, run)
+        write_page(page, made, refused, run)
         print(f"{page}: the same as a page, with the answers that part", file=sys.stderr)
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
