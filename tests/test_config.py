@@ -13,7 +13,7 @@ from punchline.core.errors import PunchlineError
 from punchline.core.records import ModelCard, canonical
 from punchline.project.needs import Project
 from punchline.project.resources import minutes
-from punchline.project.selection import read_card, read_selection
+from punchline.project.selection import read_card, read_selection, read_yaml
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +69,7 @@ def test_lists_as_people_write_them(value: Any) -> None:
         ({"limit": 0}, "expected at least 1, got 0"),
         ({"limit": "ten"}, r"Expected `int \| null`, got `str`"),
         ({"seed": 1.5}, "seed"),
+        ({"samples": 10**12}, "expected less than 10,001, got 1000000000000"),
         ({"shards": 0}, "expected a number of jobs, got 0"),
         ({"shards": "many"}, "expected a number of jobs, got 'many'"),
         ({"subset": "nowhere.csv"}, r"no such file: nowhere.csv. Name a CSV"),
@@ -170,3 +171,11 @@ def test_a_list_of_defaults_names_one_corpus(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PunchlineError, match=r"config/run\.yaml, field defaults: expected the name of a corpus"):
         read_selection(overrides)
+
+
+@pytest.mark.parametrize("number", [".inf", "-.inf", ".nan"])
+def test_a_card_holds_no_number_that_json_has_not(number: str, tmp_path: Path) -> None:
+    card = tmp_path / "card.yaml"
+    card.write_text(f"engine: openai\nid: m\nsampling: {{temperature: {number}}}\n")
+    with pytest.raises(PunchlineError, match=rf"card\.yaml, line 3: .*{re.escape(number)} is no number"):
+        read_yaml(card)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -186,6 +187,18 @@ def test_words_of_a_selection(small: Project) -> None:
         said = small.punchline("--root", root, "tables", fails=True)
         assert "no project: no Snakefile with config/run.yaml" in said
     assert "that is this project itself" in small.punchline("merge", ".", fails=True)
+
+
+def test_a_run_whose_card_is_gone_hides_no_other(small: Project) -> None:
+    card = small.path / "config/model/mine.yaml"
+    card.write_text((small.path / "config/model/random.yaml").read_text())
+    small.snakemake(TABLE, config="run=two models=[mine] limit=2")
+    card.unlink()
+    said = small.punchline("runs", fails=True)
+    assert re.search(r"^default +.* of \d+", said, re.M) and re.search(r"^two +.*not known", said, re.M)
+    assert "two: config/model/mine.yaml: unknown model 'mine'" in said
+    said = small.punchline("compact", "--orphans", fails=True)
+    assert "which answers the run two rests on is not known: config/model/mine.yaml" in said and "Bring it back" in said
 
 
 def test_looking_changes_nothing(small: Project) -> None:

@@ -242,9 +242,14 @@ def runs_command() -> None:
     from punchline.audit.state import table_states
     from punchline.project.runs import runs, selection_text
 
-    rows = []
+    rows, broken = [], []
     for name, chosen in runs().items():
-        states = table_states(Project(chosen.selection))
+        try:
+            states = table_states(Project(chosen.selection))
+        except PunchlineError as error:  # a card that is gone
+            rows.append((name, selection_text(chosen.selection), "not known", "", ""))
+            broken.append(f"{name}: {error}")
+            continue
         there = [Path(state.path) for state in states if Path(state.path).is_file()]
         lineages = [lineage for path in there if (lineage := _lineage(path.as_posix())) is not None]
         when = max((str(lineage.noted.get("made_at")) for lineage in lineages), default="")[:16]
@@ -255,6 +260,9 @@ def runs_command() -> None:
     print(
         as_table(rows, ("run", "selection", "tables", "root of the first", "made (UTC)"), (None, 60, None, None, None))
     )
+    for why in broken:
+        print(why, file=sys.stderr)
+    raise typer.Exit(1 if broken else 0)
 
 
 def _lineage(path: str) -> Lineage | None:

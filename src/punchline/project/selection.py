@@ -5,6 +5,7 @@ Every mistake is a PunchlineError that names the file, the key and the nearest v
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from punchline.project.paths import DEFAULT_RUN
 
 RUN = "config/run.yaml"
 RUNS = "config/runs"
+MOST_SAMPLES = 10_001  # of a request: more is a slip of the keyboard
 YAML_BYTES = 1_000_000
 # Of a card: its words about itself are in no command; these options may hold braces (expressions, templates).
 BRACES = ("note", "caveat", "gone", "licence", "extra_body", "chat_template_kwargs", "extra_args")
@@ -80,8 +82,8 @@ PLAIN_NAME = (
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without the habit of keeping the last of two lines with one key, and without aliases: a few lines of them
-    stand for more data than there is memory."""
+    """YAML without the habit of keeping the last of two lines with one key, without aliases, a few lines of
+    which stand for more data than there is memory, and without infinities."""
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -98,6 +100,16 @@ class _Loader(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is there twice", key.start_mark)
             seen.add(name)
         return super().construct_mapping(node, deep)
+
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        value: float = super().construct_yaml_float(node)
+        if not math.isfinite(value):  # JSON has no word for it: what is hashed and sent would say null
+            problem = f"{node.value} is no number that can be computed with"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return value
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
 
 
 def read_yaml(file: str | Path) -> dict[str, Any]:
@@ -347,10 +359,10 @@ def read_selection(overrides: Mapping[str, Any]) -> Making:
     corpus = merged.pop("corpus", None)
     stem = str(chosen) if chosen is not None else _default_corpus()
     selection = as_record({**merged, "corpus": msgspec.to_builtins(_corpus(corpus, stem))}, Selection, where)
-    for key, least in (("limit", 1), ("samples", 1), ("seed", 0)):
+    for key, least, most in (("limit", 1, 2**63), ("samples", 1, MOST_SAMPLES), ("seed", 0, 2**63)):
         value = getattr(selection, key)
-        if value is not None and not least <= value < 2**63:
-            expected = f"at least {least}" if value < least else "less than 2^63"
+        if value is not None and not least <= value < most:
+            expected = f"at least {least}" if value < least else f"less than {most:,}"
             raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
     return Making(selection, str(mirror) if mirror is not None else None, shards)
 

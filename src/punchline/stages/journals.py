@@ -45,12 +45,20 @@ def _named() -> dict[str, set[Key]]:
     found: dict[str, set[Key]] = {}
     for name, chosen in runs().items():
         project, checks = Project(chosen.selection), Checks()
-        for step in _snapshots(project):
+        unknown, way_out = (
+            f"which answers the run {name} rests on is not known",
+            "delete the run. --orphans alone needs it",
+        )
+        try:
+            steps = list(_snapshots(project))
+        except PunchlineError as error:  # a card that is gone
+            raise PunchlineError(f"{unknown}: {error}", way_out=f"Bring it back, or {way_out}") from error
+        for step in steps:
             if (reason := checks(step).reason) is not None:
                 raise PunchlineError(
-                    f"which answers the run {name} rests on is not known: {reason}",
+                    f"{unknown}: {reason}",
                     file=step.outputs[0],
-                    way_out=f"{making(name, 'responses')}, or delete the run. --orphans alone needs it",
+                    way_out=f"{making(name, 'responses')}, or {way_out}",
                 )
             columns = read_columns(step.outputs[0], ["request_id", "model_key"])
             keys = set(zip(columns["request_id"], columns["model_key"], strict=True))
