@@ -60,7 +60,7 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
         (replaced("seed: 0", "seed: zero"), "config/run.yaml, field seed: Expected `int`, got `str`"),
         (replaced("seed: 0", "seed: ${nope}"), "config/run.yaml: Interpolation key 'nope' not found"),
         (replaced("corpus: demo", "corpus: dmeo"), "field corpus: unknown corpus 'dmeo'. Did you mean 'demo'"),
-        (replaced("  - corpus: demo", "  - x"), "config/run.yaml: "),
+        (replaced("  - corpus: demo", "  - x"), "config/run.yaml, field defaults: expected the name of a corpus"),
         (replaced("mirror: null", "mirror: [a]"), "field mirror: expected one folder or URL"),
         (replaced("judge: null", "judge: x"), "field judge: unknown judge 'x'"),
         (lambda _: "", "config/run.yaml: expected a mapping"),

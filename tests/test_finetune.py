@@ -138,7 +138,7 @@ def test_stripcipher_recipes_are_the_papers(project: Path, name: str) -> None:
         ({"lora__r": None}, "field lora"),
         ({"lr": None}, "the key 'lr' is missing"),
         ({"lr": "fast"}, "field lr"),
-        ({"lr": float("nan")}, "field lr"),
+        ({"lr": float("nan")}, "line 25: malformed YAML: .nan is no number"),
         ({"epochs": 0}, "field epochs"),
         ({"items": 0}, "field items"),
         ({"base": "qwen3-vl-2"}, "field base"),

@@ -249,7 +249,7 @@ def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell
         rows, columns = sorted({c.row for c in lineage.cells}), sorted({c.column for c in lineage.cells})
         raise PunchlineError(
             f"no computed cell at row {row!r}, column {column!r}",
-            file=f"{lineage.table}.lineage.json",
+            file=next((one.path for one in lineage.files if one.role == "table"), lineage.table),
             way_out=f"Rows: {', '.join(rows)}. Columns: {', '.join(columns)}. Published rows have no chain: see "
             f"config/published/{lineage.benchmark}.csv",
         )

@@ -12,7 +12,7 @@ from typing import ParamSpec
 from punchline.core.outside import without_secret
 
 P = ParamSpec("P")
-SHOWN = 120  # valid names in a message
+SHOWN = 40  # valid names in a message
 SHARED = "Work in a clone of your own; or share this one: one group, chmod -R g+rwX, chmod g+s on folders, umask 002"
 
 
@@ -62,11 +62,13 @@ def close_to(name: str, valid: Iterable[str]) -> str:
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name; of very many valid ones, some."""
+    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name; of many only those that are close, else some."""
     names = sorted(valid)
     hint = close_to(name, names)
     if not names:
         return "There is none to choose from"
+    if hint and len(names) > SHOWN:
+        return hint.rstrip()
     more = f", … ({len(names):,} in all)" if len(names) > SHOWN else ""
     return f"{hint}Valid: {', '.join(names[:SHOWN])}{more}"
 

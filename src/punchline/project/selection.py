@@ -362,7 +362,9 @@ def read_selection(overrides: Mapping[str, Any]) -> Making:
     for key, least, most in (("limit", 1, 2**63), ("samples", 1, MOST_SAMPLES), ("seed", 0, 2**63)):
         value = getattr(selection, key)
         if value is not None and not least <= value < most:
-            expected = f"at least {least}" if value < least else f"less than {most:,}"
+            expected = (
+                f"at least {least}" if value < least else "less than " + ("2^63" if most == 2**63 else f"{most:,}")
+            )
             raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
     return Making(selection, str(mirror) if mirror is not None else None, shards)
 
