@@ -135,6 +135,7 @@ def test_who_rewrites_everything_is_caught_by_the_published_root(small: Project)
     assert "DIFFERS  root" in small.punchline("audit", TABLE, "--expect", published, fails=True)
 
 
+@pytest.mark.long
 def test_the_root_is_the_same_in_another_folder_at_another_time(small_run: Project, tmp_path: Path) -> None:
     from .conftest import SMALL
 
