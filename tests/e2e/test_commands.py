@@ -58,9 +58,11 @@ def test_a_file_is_written_where_the_user_is_and_over_nothing_else(small: Projec
         assert (small.path / "docs" / made).is_file()
     readme = (small.path / "README.md").read_bytes()
     over = "error: README.md: the file is there already, and is another. Name a new file"
+    (small.path / "docs/report.html").write_text("<!doctype html>\n<html></html>\n")  # a page, and none of its own
     for words, name, says in (
         (compare, "../README.md", over),
         (attest, "../README.md", over),
+        (compare, "report.html", over.replace("README.md", "docs/report.html")),
         (compare, ".", "error: docs: a folder. Name a file"),
         (compare, "/proc/no/where", "No such file or directory"),
     ):

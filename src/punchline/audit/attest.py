@@ -19,7 +19,7 @@ from punchline.core.records import canonical
 from punchline.project.lineage import File, Lineage
 
 STATEMENT = "https://in-toto.io/Statement/v1"
-BEGINS = b'{\n "_type": "https://in-toto.io/'  # a statement as it is written here
+BEGINS = f'{{\n "_type": "{STATEMENT}"'.encode()  # as `statement` writes one
 PROVENANCE = "https://slsa.dev/provenance/v1"
 BUILD = "urn:punchline:table:1"  # subject: the table's files; dependencies: all that it rests on
 LONGEST = 100_000_000  # bytes

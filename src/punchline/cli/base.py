@@ -58,13 +58,12 @@ def given(path: str | Path) -> Path:
     return path if isinstance(path, Path) else Path(os.path.relpath(_here[0] / path))
 
 
-def written(path: Path, begins: bytes) -> Path:
-    """A file to write: a new one, or one that begins as the command writes it. Raises PunchlineError."""
+def check_output(path: Path, begins: bytes) -> None:
+    """Raises PunchlineError for a folder, and for a file that does not begin as the command itself writes it."""
     if path.is_dir():
         raise PunchlineError("a folder", file=path, way_out="Name a file")
     if path.is_file() and not path.read_bytes().startswith(begins):
         raise PunchlineError("the file is there already, and is another", file=path, way_out="Name a new file")
-    return path
 
 
 def completes(folder: str) -> Any:

@@ -18,12 +18,12 @@ from punchline.cli.base import (
     TableName,
     app,
     as_table,
+    check_output,
     given,
     overrides,
     overview_path,
     table_names,
     table_path,
-    written,
 )
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
@@ -99,7 +99,7 @@ def attest_command(
     from punchline.audit import attest, audit
 
     if output is not None:
-        written(output, attest.BEGINS)
+        check_output(output, attest.BEGINS)
     found = audit.audit(table_path(table, run))
     if found.verdict != "equal" or found.lineage is None:
         raise PunchlineError(
@@ -158,16 +158,16 @@ def compare_command(
     from punchline.audit import compare
 
     if page is not None:
-        written(page, b"<!doctype html>")
+        from punchline.report import beside
+
+        check_output(page, beside.BEGINS)
     made, refused = compare.compare_models((a, b), None if table is None else table_path(table, run), run)
     if as_json:
         print(json.dumps([compare.as_json(one) for one in made], indent=1, ensure_ascii=False))
     else:
         print("\n\n".join(compare.as_text(one) for one in made))
     if page is not None:
-        from punchline.report.beside import write_page
-
-        write_page(page, made, refused, run)
+        beside.write_page(page, made, refused, run)
         print(f"{page}: the same as a page, with the answers that part", file=sys.stderr)
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)

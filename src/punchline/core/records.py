@@ -35,8 +35,8 @@ Scalar = str | int | float | bool | None
 def canonical(value: Any) -> bytes:
     """JSON with sorted keys and no white space: the one byte form that is hashed.
 
-    Floats keep their shortest exact form; JSON has no NaN and no infinities, which are null here: what is read keeps
-    them out.
+    Floats keep their shortest exact form; JSON has no NaN and no infinities, which are null here: none comes
+    from YAML.
     """
     return msgspec.json.encode(value, order="sorted")
 

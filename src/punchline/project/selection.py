@@ -26,7 +26,7 @@ from punchline.project.paths import DEFAULT_RUN
 
 RUN = "config/run.yaml"
 RUNS = "config/runs"
-MOST_SAMPLES = 10_001  # of a request: more is a slip of the keyboard
+MOST_SAMPLES = 10_000  # of a request: more is a slip of the keyboard
 YAML_BYTES = 1_000_000
 # Of a card: its words about itself are in no command; these options may hold braces (expressions, templates).
 BRACES = ("note", "caveat", "gone", "licence", "extra_body", "chat_template_kwargs", "extra_args")
@@ -198,8 +198,8 @@ def _composed(corpus: str | None) -> dict[str, Any]:
             raise PunchlineError(f"unknown key {key!r}", file=RUN, way_out=nearest(key, keys))
     for key in sorted(keys - {*content, "corpus"}):
         raise PunchlineError(f"the key {key!r} is missing", file=RUN, way_out="Put its line back: git diff shows it")
-    of_run = _default_corpus()  # checked, whatever takes its place
-    name = corpus or of_run
+    default = _default_corpus()  # checked, whatever takes its place
+    name = corpus or default
     _checked(name, stems("config/corpus"), file=RUN, key="corpus")
     read_yaml(f"config/corpus/{name}.yaml")
     try:
@@ -359,12 +359,11 @@ def read_selection(overrides: Mapping[str, Any]) -> Making:
     corpus = merged.pop("corpus", None)
     stem = str(chosen) if chosen is not None else _default_corpus()
     selection = as_record({**merged, "corpus": msgspec.to_builtins(_corpus(corpus, stem))}, Selection, where)
-    for key, least, most in (("limit", 1, 2**63), ("samples", 1, MOST_SAMPLES), ("seed", 0, 2**63)):
+    for key, least, end in (("limit", 1, 2**63), ("samples", 1, MOST_SAMPLES + 1), ("seed", 0, 2**63)):
         value = getattr(selection, key)
-        if value is not None and not least <= value < most:
-            expected = (
-                f"at least {least}" if value < least else "less than " + ("2^63" if most == 2**63 else f"{most:,}")
-            )
+        if value is not None and not least <= value < end:
+            less = "2^63" if end == 2**63 else f"{end:,}"
+            expected = f"at least {least}" if value < least else f"less than {less}"
             raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
     return Making(selection, str(mirror) if mirror is not None else None, shards)
 

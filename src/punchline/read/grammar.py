@@ -76,11 +76,6 @@ _WITHOUT = re.compile(
 )
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
 _AS_WELL = re.compile(r"\bso (?:is|are|does|do|would) (?:option )?[(\"']?\||\|[)\"']? (?:just )?as much\b(?! as)")
-_LOST = re.compile(
-    r"\b(?:no|not|nothing|never|cannot|meaningless|pointless|boring|dull|flat|lost|gone|fails?|lose[sd]?|mediocre"
-    r"|unfunny"
-    r"|incomprehensible|disappears?|collapses?)\b|n't\b"
-)
 _EXCEPT = re.compile(
     rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
 )
@@ -198,7 +193,7 @@ class Sentence:
                     sign = 1 if _NO_ONE.search(before) or bad else -1
                     tier = 2
                 elif pattern is _WITHOUT:
-                    sign, tier = (1, 1) if _LOST.search(match["rest"]) else (0, -1)
+                    sign, tier = (1, 1) if words.LOST.search(match["rest"]) else (0, -1)
                 elif pattern is _THAN:
                     if not re.search(r"\b(?:more|less|\w{2,}er|worse|rather|sooner|as)\b[^,;]{0,80}$", before):
                         continue

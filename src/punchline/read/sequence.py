@@ -45,9 +45,8 @@ _NTH = re.compile(  # "the third frame", but for "the third frame is frame 2"
 _ROW = re.compile(
     r"\b(?:(?:top|upper|middle|bottom|lower|first|second|third|last) (?:row|line|tier)|(?:row|line|tier) \d):"
 )
-_FIRST = re.compile(
-    r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)"
-)  # "Panel 3 comes first, then 1, 2"
+# "Panel 3 comes first, then 1, 2"
+_FIRST = re.compile(r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)")
 _COMMENT = re.compile(r"\([^()\d]{4,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
 _RANK = re.compile(

@@ -192,3 +192,9 @@ FILLERS = re.compile(
     r"|overall|conclusion|verdict|me|but|hmm+|hm|ah|oh|perhaps|maybe|undoubtedly|absolutely|human|assistant|user|s)\b"
     r"|[^\w✗]|_"
 )
+# What becomes of a joke without a thing that it needs.
+LOST = re.compile(
+    r"\b(?:no|not|nothing|never|cannot|meaningless|pointless|boring|dull|flat|lost|gone|fails?|lose[sd]?|mediocre"
+    r"|unfunny"
+    r"|incomprehensible|disappears?|collapses?)\b|n't\b"
+)

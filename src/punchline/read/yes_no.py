@@ -50,10 +50,7 @@ _NONE_OF_IT = re.compile(
     r"\W*(?:but|yet|however)?,? ?(?:there|it|this|that)(?: is|'s)?(?: none|n't(?: one)?| is not(?: one)?"
     r"| not(?: one)?)\W*$|\W*(?:none|no|nil|absent|not (?:present|used))\W*$"
 )
-_WITHOUT = re.compile(
-    r"\W*(?:without|take away|remove|but for|(?:if|were it) not for) (?:the|this|that|its|such|any)\b"
-)
-_LOST = re.compile(r"\b(?:not|no|never|nothing|cannot|meaningless|pointless|fails?|lost?|loses|collapses?)\b|n't\b")
+_WITHOUT = re.compile(r"\W*(?:without|take away|remove|but for|(?:if|were it) not for) (?:the|this|that|its)\b")
 _QUESTION = re.compile(
     r"\w+s are (?:common|often|usually|frequent|typical|figures)\b|\b(?:whether(?! or not\b)|the question|asks?|asked"
     r"|determine|maps? one|figure of speech|refers to|defined"
@@ -104,7 +101,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
             clause = sentence[left:right]
             turned = opposite is not None and opposite.search(clause) is not None
             if _WITHOUT.match(clause) and (matter := about.search(clause)):
-                stated += [("Yes", start, end)] if _LOST.search(sentence, left + matter.end()) else []
+                stated += [("Yes", start, end)] if words.LOST.search(sentence, left + matter.end()) else []
             elif _NONE_OF_IT.match(clause) and about.search(sentence):
                 stated = [one for one in stated if one[1] != start]
                 stated.append(("No", start, end))

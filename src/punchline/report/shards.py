@@ -60,6 +60,6 @@ def glance(code: str) -> tuple[str, str]:
     """(class on a page, word) of an answer's character, as the pages' scripts say it."""
     if not code.isdigit():
         state = next((state for state in STATES if state[0] == code), None)
-        return ("state", state) if state else ("none", "not scored")
+        return ("state", "unread" if state == "unparsable" else state) if state else ("none", "not scored")
     value = int(code)
     return ("right", "right") if value == 9 else ("wrong", "wrong") if value == 0 else ("partly", f"{value / 9:.0%}")

@@ -47,7 +47,7 @@ def _named() -> dict[str, set[Key]]:
         project, checks = Project(chosen.selection), Checks()
         unknown, way_out = (
             f"which answers the run {name} rests on is not known",
-            "delete the run. --orphans alone needs it",
+            "delete the run; without --orphans nothing of it is needed",
         )
         try:
             steps = list(_snapshots(project))

@@ -28,6 +28,7 @@ from punchline.stages.ask import asked
 MOST = 200  # answers of a benchmark on the page
 LONGEST = 4_000  # characters of an answer or a question
 WRONG = ("r", "u")  # a refused or unread answer that the rule scores
+BEGINS = b"<!doctype html>\n<!-- punchline compare -->\n"  # such a page, and no other of ours
 STYLE = Path(__file__).parent.parent / "site/static/report.css"
 Key = tuple[str, str, str, int]  # item, task, condition, sample
 
@@ -56,12 +57,12 @@ def marks(project: Project, benchmark: str, model: str, rule: str) -> dict[Key, 
             code(benchmark, grade, golds[grade.item_id]), grade.scored, grade.responses
         )
         for grade in Stored(project.paths.grades(benchmark, model), Grade)
-        if grade.rule == rule
+        if grade.rule == rule and (grade.responses or grade.state != "ok")
     }
 
 
 def apart(a: Mapping[Key, Mark], b: Mapping[Key, Mark]) -> tuple[dict[str, Counter[str]], list[Key]]:
-    """(counts by task of who is right, answers of which one is right and the other is not, furthest apart first)."""
+    """(counts by task of who is right, answers that lie more than RIGHT apart, the furthest first)."""
     counts: dict[str, Counter[str]] = {}
     parted: dict[Key, int] = {}
     for key, mark in a.items():
@@ -159,4 +160,4 @@ def write_page(path: Path, made: Sequence[Comparison], refused: Sequence[str], r
             version=__version__,
         )
     )
-    write_bytes(path, text.encode())
+    write_bytes(path, BEGINS + text.encode())
