@@ -17,7 +17,7 @@ from punchline.core.errors import PunchlineError, nearest
 from punchline.core.files import replacing
 from punchline.core.records import Grade, Image, Message, Request, Response, Sampling, Text, Usage, canonical
 from punchline.core.storage import (
-    _column,
+    arrow_column,
     csv_text,
     digests_in,
     parse_csv,
@@ -112,7 +112,7 @@ VALUES = {
 @given(st.data(), st.sampled_from(list(VALUES)))
 def test_columns_are_those_that_arrow_makes(data: st.DataObject, kind: pa.DataType) -> None:
     values = data.draw(st.lists(st.none() | VALUES[kind]))
-    column = _column(values, kind)
+    column = arrow_column(values, kind)
     column.validate(full=True)
     assert column.equals(pa.array(values, kind))
     assert column.null_count == values.count(None)
@@ -120,7 +120,7 @@ def test_columns_are_those_that_arrow_makes(data: st.DataObject, kind: pa.DataTy
 
 def test_a_value_of_another_kind_is_no_number() -> None:
     with pytest.raises(TypeError):
-        _column([1.5], pa.int64())
+        arrow_column([1.5], pa.int64())
 
 
 def test_writing_a_table_does_not_import_pandas(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import ModelCard, Rule
-from punchline.core.stats import ALPHA, Array, Estimate, Kept
+from punchline.core.stats import ALPHA, Array, Estimate
 from punchline.core.storage import read_columns
 from punchline.project import paths
 from punchline.project.lineage import kind_of
@@ -199,7 +199,7 @@ def _common(pair: Sequence[Frame]) -> tuple[list[Frame], list[str]]:
             kept[name] = np.where(odd, np.nan, value)
     kinds = ", ".join(f"{name} ({count:,} answers)" for name, count in uneven.items())
     notes = [f"Only one of the two has it, so it is left out of both: {kinds}."] if uneven else []
-    return [replace(frame, data=data, kept=Kept()) for frame, data in zip(pair, made, strict=True)], notes
+    return [frame.having(values) for frame, values in zip(pair, made, strict=True)], notes
 
 
 def _estimates(

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from punchline.bench.frame import Flags, Frame, Places
-from punchline.core.stats import EXACT, POSITIVE, Array, Estimate, Kept, Kind, Value, mean, total
+from punchline.bench.frame import Digests, Flags, Frame, Places
+from punchline.core.stats import EXACT, POSITIVE, Array, Estimate, Kept, Kind, Sums, Value, mean, total
 
 
 class Statistics(NamedTuple):
     """What a column has of a frame."""
 
-    sums: npt.NDArray[np.bool_] | Array  # [n, k]
+    sums: Sums  # [n, k]
     item: Places  # [n]: whose each row is, by place in the scope
     clusters: Places  # [n]
-    digests: npt.NDArray[np.bytes_]  # of the grades that the rows come from
+    digests: Digests  # of the grades that the rows come from
     of: Places | None = None  # whose those are; None: a row is a grade
     value: Value | None = None  # where it hangs on the answers; None: the column's
     kept: Kept | None = None  # by all estimates of these
@@ -28,10 +27,10 @@ class Statistics(NamedTuple):
     def on(self, items: Flags) -> Statistics:
         """Those of some of the scope's items."""
         if items.all():
-            return self._replace(sums=self.sums.astype(np.float64), kept=Kept())
+            return self._replace(kept=Kept())
         kept, own = items[self.item], self.item if self.of is None else self.of
         return self._replace(
-            sums=self.sums[kept].astype(np.float64),
+            sums=self.sums[kept],
             item=self.item[kept],
             clusters=self.clusters[kept],
             digests=self.digests[items[own]],
@@ -43,8 +42,7 @@ class Statistics(NamedTuple):
         """What they say; None where there is no row, unless that is to be shown (`empty`)."""
         if not (empty or len(self.sums)):
             return None
-        sums = np.asarray(self.sums, dtype=np.float64)
-        return Estimate(sums, self.value or value, self.clusters, self.digests, kind, self.kept or Kept())
+        return Estimate(self.sums, self.value or value, self.clusters, self.digests, kind, self.kept or Kept())
 
 
 Make = Callable[[Frame], Statistics | None]
@@ -91,7 +89,7 @@ def estimates(columns: Sequence[Column], frame: Frame, items: Flags) -> dict[str
     return {column.name: column.of(made[column.make]) for column in columns}
 
 
-def by_answer(frame: Frame, sums: npt.NDArray[np.bool_] | Array, rows: Flags | None = None) -> Statistics:
+def by_answer(frame: Frame, sums: Sums, rows: Flags | None = None) -> Statistics:
     """Statistics with a row an answer, [n, k]. `rows`: those of the answers that count."""
     kept = np.ones(len(frame), dtype=np.bool_) if rows is None else rows
     return Statistics(sums[kept], frame.item[kept], frame.clusters[kept], frame.digest[kept])

@@ -19,14 +19,21 @@ import pyarrow.parquet as pq
 from punchline.core.errors import PunchlineError
 from punchline.core.records import STATES, Gold, Grade, Item, Rule, canonical
 from punchline.core.stats import Array, Kept
-from punchline.core.storage import AGAIN, BUFFER
+from punchline.core.storage import AGAIN, BUFFER, arrow_column
 
 Flags = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
+Places = npt.NDArray[np.integer[Any]]
+Digests = npt.NDArray[np.void]  # 32 bytes each
 T = TypeVar("T")
 
 BATCH = 10_000  # grades
+DIGEST = np.dtype("V32")
 TRUNCATED = 1 << len(STATES)
+
+
+def packed(digests: Iterable[str]) -> Digests:
+    """Digests as their bytes: [n]. Raises ValueError for what is none."""
+    return np.frombuffer(bytes.fromhex("".join(digests)), DIGEST)
 
 
 class Scope(Kept):
@@ -39,7 +46,7 @@ class Scope(Kept):
         self.names = list(items)
         self.place = {name: place for place, name in enumerate(self.names)}
         _, ranks = np.unique([item.cluster for item in items.values()], return_inverse=True)
-        self.clusters: Places = ranks.astype(np.int64)  # each item's, ranked by name
+        self.clusters: Places = ranks.astype(np.int32)  # each item's, ranked by name
 
     def __len__(self) -> int:
         return len(self.names)
@@ -76,39 +83,112 @@ class Texts(NamedTuple):
         return [self.words[code] for code in np.unique(self.codes)]
 
 
+class Values(NamedTuple):
+    """A value of those grades that have it."""
+
+    rows: Places  # ascending, among all grades that were read
+    values: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Grades of one model under one rule: row i of every column is a grade."""
+    """Grades of one model under one rule: row i of every column is a grade.
+
+    Some of the grades are places among all that were read; their columns are made when they are asked for.
+    """
 
     scope: Scope
     rule: Rule
-    item: Places  # its place in the scope
+    read: Mapping[str, Any]  # columns of all grades that were read
+    data: Mapping[str, Values]  # values of them by name
     task: Texts
-    condition: Texts
-    sample: Places
-    judge: Texts
-    signature: Texts  # how it was scored
-    gold: Texts  # and against what: digests
-    state: Places  # its place among STATES
-    scored: Flags
-    truncated: Flags
-    parsed: Texts
-    grade: Places  # its place among the digests
-    digests: npt.NDArray[np.bytes_]  # of all grades that were read
-    data: Mapping[str, Array]  # values by name; NaN where a grade has none of that name
+    rows: Places | None = None  # which of them; None: all
     kept: Kept = field(default_factory=Kept)
 
     def __len__(self) -> int:
-        return len(self.item)
+        return len(self.task.codes)
+
+    def _column(self, name: str) -> Any:
+        return self.read[name] if self.rows is None else self.read[name][self.rows]
+
+    def _texts(self, name: str) -> Texts:
+        found: Texts = self.read[name]
+        return found if self.rows is None else found.at(self.rows)
+
+    @property
+    def item(self) -> Places:
+        """Its place in the scope."""
+        return np.asarray(self._column("item"), dtype=np.int64)
+
+    @property
+    def sample(self) -> Places:
+        """From 0."""
+        return np.asarray(self._column("sample"), dtype=np.int64)
+
+    @property
+    def condition(self) -> Texts:
+        """In which it was asked."""
+        return self._texts("condition")
+
+    @property
+    def judge(self) -> Texts:
+        """Who judged it; None: nobody."""
+        return self._texts("judge")
+
+    @property
+    def signature(self) -> Texts:
+        """How it was scored."""
+        return self._texts("signature")
+
+    @property
+    def gold(self) -> Texts:
+        """Digests of what it was scored against."""
+        return self._texts("gold")
+
+    @property
+    def parsed(self) -> Texts:
+        """What was read of the answer, where that matters."""
+        return self._texts("parsed")
+
+    @property
+    def state(self) -> Places:
+        """Its place among STATES."""
+        return np.asarray(self._column("state"), dtype=np.int64)
+
+    @property
+    def scored(self) -> Flags:
+        """Whether it counts."""
+        return np.asarray(self._column("scored"))
+
+    @property
+    def truncated(self) -> Flags:
+        """Whether a limit of tokens cut the answer off."""
+        return np.asarray(self._column("truncated"))
+
+    @property
+    def digest(self) -> Digests:
+        """The digest of every grade."""
+        return np.asarray(self._column("digest"))
 
     def value(self, name: str) -> Array:
         """A value of every grade; NaN where it has none of that name."""
-        return self.data[name] if name in self.data else np.full(len(self), np.nan)
+        made = np.full(len(self), np.nan)
+        rows, values = self.data.get(name, _NONE)
+        if self.rows is None:
+            made[rows] = values
+        elif len(rows):
+            at = np.minimum(np.searchsorted(rows, self.rows), len(rows) - 1)
+            there = rows[at] == self.rows
+            made[there] = values[at[there]]
+        return made
 
-    @property
-    def digest(self) -> npt.NDArray[np.bytes_]:
-        """The digest of every grade."""
-        return self.digests[self.grade]
+    def having(self, values: Mapping[str, Array]) -> Frame:
+        """The same grades with other values, [grades] each."""
+        own = np.arange(len(self)) if self.rows is None else self.rows
+        order = np.argsort(own)
+        there = {name: order[~np.isnan(found[order])] for name, found in values.items()}
+        data = {name: Values(own[which], values[name][which]) for name, which in there.items()}
+        return replace(self, data=data, kept=Kept())
 
     @property
     def clusters(self) -> Places:
@@ -126,13 +206,9 @@ class Frame:
 
     def take(self, rows: Places | Flags) -> Frame:
         """Some of the grades."""
-        rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        own = {name: getattr(self, name)[rows] for name in ("item", "sample", "state", "scored", "truncated", "grade")}
-        texts = {
-            name: getattr(self, name).at(rows) for name in ("task", "condition", "judge", "signature", "gold", "parsed")
-        }
-        values = {name: found[rows] for name, found in self.data.items()}
-        return Frame(scope=self.scope, rule=self.rule, digests=self.digests, data=values, **own, **texts)
+        chosen: Places = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, dtype=np.int64)
+        own = (chosen if self.rows is None else self.rows[chosen]).astype(np.int32)
+        return replace(self, rows=own, task=self.task.at(chosen), kept=Kept())
 
     def of(self, tasks: Collection[str] | None = None, conditions: Collection[str] | None = None) -> Frame:
         """The grades of some tasks, or conditions, or both."""
@@ -152,7 +228,8 @@ class Frame:
 
     def called(self, task: str, rows: Flags) -> Frame:
         """The same grades, some of them as those of a task of that name."""
-        codes = np.where(rows, len(self.task.words), self.task.codes)
+        codes = self.task.codes.astype(np.int32)
+        codes[rows] = len(self.task.words)
         return replace(self, task=Texts(codes, [*self.task.words, task]), kept=Kept())
 
     @property
@@ -180,6 +257,7 @@ class Frame:
 
 # ---------------------------------------------------------------------------------------------------------- reading
 
+_NONE = Values(np.empty(0, np.int32), np.empty(0))
 _FIELDS = (
     *("item_id", "task", "condition", "sample", "judge", "rule", "signature", "gold"),
     *("state", "scored", "truncated", "parsed", "values", "digest"),
@@ -189,14 +267,21 @@ _VALUES = msgspec.json.Decoder(dict[str, float])
 _PARSED = msgspec.json.Decoder(tuple[str, ...] | None)
 
 
+def _numbers(column: pa.Array) -> npt.NDArray[Any]:
+    """As its to_numpy() gives them, which imports pandas."""
+    return np.from_dlpack(column)
+
+
 class _Growing:
-    """A column batch by batch, in one piece of memory."""
+    """A column batch by batch, in one piece of memory and, of integers, in as few bytes as hold them."""
 
     def __init__(self, kind: Any) -> None:
         self.values, self.count = np.empty(0, dtype=kind), 0
 
     def add(self, values: npt.NDArray[Any]) -> None:
         end = self.count + len(values)
+        if values.dtype.itemsize > self.values.dtype.itemsize:
+            self.values = self.values.astype(values.dtype)
         if end > len(self.values):
             self.values.resize(max(end, len(self.values) * 5 // 4), refcheck=False)
         self.values[self.count : end] = values
@@ -214,7 +299,7 @@ class _Words:
         self.read = read
         self.codes: dict[str, int] = {}
         self.words: list[Any] = []
-        self.rows = _Growing(np.int32)
+        self.rows = _Growing(np.uint8)
 
     def add(self, column: pa.Array) -> None:
         found = column.dictionary_encode(null_encoding="encode")
@@ -224,7 +309,7 @@ class _Words:
                 self.codes[text] = len(self.words)
                 self.words.append(None if text is None else self.read(text))
             codes.append(self.codes[text])
-        self.rows.add(np.array(codes, dtype=np.int32)[found.indices.to_numpy()])
+        self.rows.add(np.array(codes, dtype=np.min_scalar_type(len(self.words)))[_numbers(found.indices)])
 
     def texts(self) -> Texts:
         return Texts(self.rows.whole(), self.words)
@@ -234,18 +319,19 @@ class _Reader:
     """A frame, batch by batch."""
 
     def __init__(self, scope: Scope, rule: Rule, parsed: Collection[str]) -> None:
-        self.scope, self.rule, self.parsed_of = scope, rule, pa.array(sorted(parsed), pa.string())
+        self.scope, self.rule, self.parsed_of = scope, rule, arrow_column(sorted(parsed), pa.string())
+        self.of_rule = arrow_column([rule], pa.string())[0]  # a str would do, and import pandas
         self.words = {name: _Words() for name in _TEXTS}
         self.words["parsed"] = _Words(_PARSED.decode)
-        kinds = {"item": np.int64, "sample": np.int64, "scored": np.bool_, "truncated": np.bool_, "digests": "S64"}
+        kinds = {"item": np.int32, "sample": np.uint8, "scored": np.bool_, "truncated": np.bool_, "digest": DIGEST}
         self.columns = {name: _Growing(kind) for name, kind in kinds.items()}
-        self.values: dict[str, _Growing] = {}
+        self.values: dict[str, tuple[_Growing, _Growing]] = {}  # rows and values
 
     def add(self, batch: pa.RecordBatch) -> None:
-        batch = batch.filter(pc.equal(batch["rule"], self.rule))
+        batch = batch.filter(pc.equal(batch["rule"], self.of_rule))
         items = batch["item_id"].dictionary_encode()
         places = [self.scope.place.get(name, -1) for name in items.dictionary.to_pylist()]
-        item = np.array(places, dtype=np.int64)[items.indices.to_numpy()]
+        item = np.array(places, dtype=np.int64)[_numbers(items.indices)]
         if (item < 0).any():
             batch, item = batch.filter(pa.array(item >= 0)), item[item >= 0]
         if not len(batch):
@@ -256,23 +342,26 @@ class _Reader:
         self.words["parsed"].add(pc.if_else(pc.is_in(batch["task"], self.parsed_of), batch["parsed"], none))
         found = batch["values"].dictionary_encode()
         read = [_VALUES.decode(text) for text in found.dictionary.to_pylist()]
-        for name in {name for values in read for name in values} - self.values.keys():
-            self.values[name] = _Growing(np.float64)
-            self.values[name].add(np.full(self.columns["item"].count, np.nan))  # the grades before have none
-        for name, column in self.values.items():
-            column.add(np.array([values.get(name, np.nan) for values in read])[found.indices.to_numpy()])
+        for name in {name for values in read for name in values}:
+            column = np.array([values.get(name, np.nan) for values in read])[_numbers(found.indices)]
+            there = np.flatnonzero(~np.isnan(column))
+            rows, values = self.values.setdefault(name, (_Growing(np.int32), _Growing(np.float64)))
+            rows.add((there + self.columns["item"].count).astype(np.int32))
+            values.add(column[there])
         self.columns["item"].add(item)
-        self.columns["sample"].add(batch["sample"].to_numpy())
+        sample = _numbers(batch["sample"])
+        self.columns["sample"].add(sample.astype(np.min_scalar_type(int(sample.max()))))
         for name in ("scored", "truncated"):
-            self.columns[name].add(batch[name].to_numpy(zero_copy_only=False))
-        self.columns["digests"].add(np.array(batch["digest"].to_pylist(), dtype="S64"))
+            self.columns[name].add(_numbers(batch[name].cast(pa.uint8())).astype(np.bool_))
+        self.columns["digest"].add(packed(batch["digest"].to_pylist()))
 
     def frame(self) -> Frame:
         columns: dict[str, Any] = {name: words.texts() for name, words in self.words.items()}
         columns |= {name: column.whole() for name, column in self.columns.items()}
-        states, data = columns.pop("state"), {name: self.values[name].whole() for name in sorted(self.values)}
-        columns["state"] = np.array([STATES.index(word) for word in states.words] or [0])[states.codes]
-        return Frame(scope=self.scope, rule=self.rule, grade=np.arange(len(states.codes)), data=data, **columns)
+        state = columns["state"]
+        columns["state"] = np.array([STATES.index(word) for word in state.words] or [0], np.uint8)[state.codes]
+        data = {name: Values(rows.whole(), values.whole()) for name, (rows, values) in sorted(self.values.items())}
+        return Frame(self.scope, self.rule, columns, data, columns.pop("task"))
 
 
 def read_frame(path: str | Path, scope: Scope, rule: Rule, parsed: Collection[str] = ()) -> Frame:

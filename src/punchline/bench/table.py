@@ -247,9 +247,9 @@ def measure(rows: Iterable[Row], *, shown: bool = True) -> list[Measured]:
     return made
 
 
-def _digest_of_all(digests: Sequence[str] | npt.NDArray[np.bytes_]) -> str:
+def _digest_of_all(digests: Sequence[str] | npt.NDArray[np.void]) -> str:
     if isinstance(digests, np.ndarray):
-        return sha256(b"\n".join(np.sort(digests).tolist()))
+        return sha256(np.sort(digests).tobytes().hex("\n", digests.itemsize).encode())
     return digest_of_all(digests)
 
 

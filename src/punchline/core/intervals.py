@@ -216,10 +216,14 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     """The value of `a` less that of `b`, over the clusters of both."""
     width, (method, low, high) = a.sums.shape[1], a.bounds
     reach = max(high, b.bounds.high) - low
-    sums = np.zeros((a.n + b.n, width + b.sums.shape[1]))
-    sums[: a.n, :width], sums[a.n :, width:] = a.sums, b.sums
     kind = Kind(method) if method in ("hall", "none") else Kind("bonett-price", -reach, reach)
-    return Estimate(sums, Difference(a.value, b.value, width), [*a.clusters, *b.clusters], kind=kind)
+    names = np.union1d(a.cluster_names, b.cluster_names)
+    summed = np.zeros((len(names), width + b.sums.shape[1]), np.result_type(a.by_cluster, b.by_cluster))
+    summed[np.searchsorted(names, a.cluster_names), :width] = a.by_cluster
+    summed[np.searchsorted(names, b.cluster_names), width:] = b.by_cluster
+    made = Estimate(summed, Difference(a.value, b.value, width), names, kind=kind)
+    made.kept.once("exact", lambda: np.concatenate([a.exact, b.exact]))  # rounded once, not cluster by cluster
+    return made
 
 
 def differs(a: Estimate, b: Estimate, alpha: float) -> int:

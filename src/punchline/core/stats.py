@@ -14,6 +14,7 @@ import numpy.typing as npt
 from punchline.core.errors import PunchlineError
 
 Array = npt.NDArray[np.float64]
+Sums = npt.NDArray[np.bool_] | Array
 T = TypeVar("T")
 Value = Callable[[Array], Array]
 
@@ -157,7 +158,7 @@ class Kept:
 class Estimate:
     """A value that is a function of sums over items.
 
-    `sums`: [n, k], one row of sufficient statistics for each item in the denominator, in a fixed order.
+    `sums`: [n, k], one row of sufficient statistics for each item in the denominator, in a fixed order; truths count 1.
     `value`: maps summed statistics [..., k] to values [...]; NaN where undefined.
     `clusters`: [n], the unit that varies from sample to sample: names, or their ranks.
     `grades`: digests of the grades that the rows come from (any number of them for a row).
@@ -165,10 +166,10 @@ class Estimate:
     `kept`: what was made of these sums and clusters; one for all estimates that are functions of the same.
     """
 
-    sums: Array
+    sums: Sums
     value: Value
-    clusters: Sequence[str] | npt.NDArray[np.int64]
-    grades: Sequence[str] | npt.NDArray[np.bytes_] = ()
+    clusters: Sequence[str] | npt.NDArray[np.integer[Any]]
+    grades: Sequence[str] | npt.NDArray[np.void] = ()
     kind: Kind | None = None
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
@@ -183,19 +184,35 @@ class Estimate:
         return self.kept.once("exact", self._exact)
 
     @property
-    def by_cluster(self) -> Array:
-        """The sums of each cluster, in order of the clusters' names: [clusters, k]."""
+    def by_cluster(self) -> npt.NDArray[Any]:
+        """The sums of each cluster, in order of their names: [clusters, k]; counts in as few bytes as hold them."""
         return self.kept.once("by_cluster", self._by_cluster)
 
+    @property
+    def cluster_names(self) -> npt.NDArray[Any]:
+        """The clusters, sorted."""
+        return self._places[0]
+
+    @property
+    def _places(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+        return self.kept.once("places", lambda: np.unique(np.asarray(self.clusters), return_inverse=True))
+
     def _exact(self) -> Array:
+        if self.sums.dtype == np.bool_:
+            return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
         whole = self.sums.sum(axis=0)
         if not (self.sums == np.rint(self.sums)).all() or np.abs(self.sums).sum(axis=0).max(initial=0) >= 2**53:
             whole = np.array([math.fsum(column) for column in self.sums.T.tolist()])
         return np.asarray(whole, dtype=np.float64)
 
-    def _by_cluster(self) -> Array:
-        names, index = np.unique(np.asarray(self.clusters), return_inverse=True)
-        return np.stack([np.bincount(index, weights=column, minlength=len(names)) for column in self.sums.T], axis=1)
+    def _by_cluster(self) -> npt.NDArray[Any]:
+        names, index = self._places
+        most = int(np.bincount(index).max(initial=0))
+        kind = np.min_scalar_type(most) if self.sums.dtype == np.bool_ else np.dtype(np.float64)
+        made = np.empty((len(names), self.sums.shape[1]), dtype=kind)
+        for column, values in enumerate(self.sums.T):
+            made[:, column] = np.bincount(index, weights=values, minlength=len(names))
+        return made
 
     def point(self) -> float | None:
         """The value over all items; None when it is undefined or there is no item."""
@@ -227,10 +244,10 @@ class Estimate:
 # ---------------------------------------------------------------------------------------------- what a cluster is worth
 
 
-def _parts(summed: Array) -> Iterator[Array]:
+def _parts(summed: npt.NDArray[Any]) -> Iterator[Array]:
     """Clusters, as many at a time as there is room for."""
     size = max(1, ROOM // summed.shape[1])
-    return (summed[start : start + size] for start in range(0, len(summed), size))
+    return (summed[start : start + size].astype(np.float64) for start in range(0, len(summed), size))
 
 
 class Influence(NamedTuple):

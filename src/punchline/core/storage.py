@@ -161,7 +161,7 @@ def _arrow_type(annotation: Any) -> pa.DataType | None:
     return _NATIVE.get(kinds[0]) if len(kinds) == 1 else None
 
 
-def _column(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
+def arrow_column(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
     """As pa.array makes it, which imports pandas: half a second of every job."""
     there = np.fromiter((value is not None for value in values), bool, len(values))
     valid = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
@@ -200,8 +200,8 @@ def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
                 values = [None if (value := getattr(record, name)) is msgspec.UNSET else value for record in group]
                 if arrow is None:
                     arrow, values = pa.string(), [canonical(value).decode() for value in values]
-                columns.append(_column(values, arrow))
-            columns.append(_column([record.digest for record in group], pa.string()))
+                columns.append(arrow_column(values, arrow))
+            columns.append(arrow_column([record.digest for record in group], pa.string()))
             writer.write_table(pa.table(columns, schema=schema))
 
 

@@ -143,8 +143,10 @@ class Replay:
         """Nothing is open."""
 
     def unknown(self, item_ids: Collection[str]) -> list[str]:
-        """Ids of items that the file answers and that are not among `item_ids`, sorted."""
-        return sorted(self._answers.keys() - set(item_ids))
+        """Ids of items that the file answers and that are not among `item_ids`, sorted. Keeps no answer in memory."""
+        found = sorted(self._answers.keys() - set(item_ids))
+        del self._answers  # read again where an answer is asked for
+        return found
 
     def judges(self) -> dict[str, str]:
         """{item id: who judged the released answer}, of the items that have a verdict."""

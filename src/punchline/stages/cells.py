@@ -145,6 +145,7 @@ def write_cells(project: Project, benchmark: str, model: str) -> None:
     step, selection, where = project.cells(benchmark, model), project.selection, project.paths
 
     def write() -> None:
+        unknown = unknown_items(project, benchmark, model)  # first: it takes memory
         tables, scope = project.benchmark(benchmark).TABLES.values(), scope_of(project, benchmark)
         who = {"": who_in(where.snapshot(benchmark, model))}
         who |= {hop: who_in(where.hop_snapshot(benchmark, hop, model)) for hop in project.hops(benchmark, model)}
@@ -153,7 +154,7 @@ def write_cells(project: Project, benchmark: str, model: str) -> None:
             tables,
             lambda rule: read_frame(grades, scope, rule, parsed),
             who,
-            unknown_items(project, benchmark, model),
+            unknown,
             selection.scoring,
         )
         made = replace(made, unread=tuple(unread_of(project, benchmark, model)))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from punchline.bench.column import Statistics
+from punchline.bench.frame import packed
 from punchline.bench.table import Across, NamedRow, Row
 from punchline.benchmarks.humorbench.estimates import judged
 from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC, Key, human_labels, released_verdicts
@@ -30,7 +31,7 @@ _AGREEMENT: dict[str, Value] = {
     "human_pass": _rate(lambda c: c[..., 0] + c[..., 2], lambda c: c.sum(axis=-1)),
 }
 
-Verdicts = dict[Key, tuple[bytes, bool]]  # digest of what says so, whether it says PASS
+Verdicts = dict[Key, tuple[str, bool]]  # digest of what says so, whether it says PASS
 
 
 def _mean_over_rows(value: Value, rows: int) -> Value:
@@ -52,10 +53,10 @@ def _verdicts(across: Across, labels: Mapping[Key, tuple[str, str]]) -> dict[tup
         for item, parsed, judge, passed, digest in columns:
             key, who = (across.scope.names[item], (own.parsed.words[parsed] or ("",))[0]), own.judge.words[judge]
             if key in labels and who is not None:
-                found.setdefault((who, labels[key][0]), {})[key] = bytes(digest), passed == 1.0
+                found.setdefault((who, labels[key][0]), {})[key] = digest.item().hex(), passed == 1.0
     for judge, key, verdict in released_verdicts(across.files):
         if key in labels and key[0] in across.scope.place:
-            digest = digest_of([judge, key, verdict]).encode()
+            digest = digest_of([judge, key, verdict])
             found.setdefault((judge, labels[key][0]), {}).setdefault(key, (digest, verdict == "PASS"))
     return found
 
@@ -76,7 +77,7 @@ def agreement_rows(across: Across) -> list[NamedRow]:
         for at, (key, _, passed, block) in enumerate(members):
             sums[at, 4 * block + 2 * (not passed) + (labels[key][1] == "FAIL")] = 1
         items = np.array([across.scope.place[key[0]] for key, *_ in members], dtype=np.int64)
-        digests = np.array([digest for _, digest, *_ in members], dtype="S64")
+        digests = packed(digest for _, digest, *_ in members)
         made = Statistics(sums, items, across.scope.clusters[items], digests)
         values = {kind: made.estimate(_mean_over_rows(_AGREEMENT[kind], len(blocks))) for kind in kinds}
         return NamedRow(name, Row({"judge": judge}, values))
@@ -88,5 +89,5 @@ def agreement_rows(across: Across) -> list[NamedRow]:
         rows.append(row("Overall", judge, list(blocks.values())))
     for name in sorted({name for name, _ in labels.values()} - {name for _, name in found}):
         there = [key for key, label in labels.items() if label[0] == name and key[0] in across.scope.place]
-        rows.append(row(name, "", [{key: (digest_of(key).encode(), True) for key in there}], ["human_pass"]))
+        rows.append(row(name, "", [{key: (digest_of(key), True) for key in there}], ["human_pass"]))
     return rows

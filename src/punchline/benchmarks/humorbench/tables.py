@@ -9,7 +9,7 @@ import numpy as np
 
 from punchline.bench.chart import Chart
 from punchline.bench.column import Statistics, by_answer, estimates
-from punchline.bench.frame import Flags, Frame
+from punchline.bench.frame import Flags, Frame, packed
 from punchline.bench.table import Across, Model, NamedRow, Row, Table, tables
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, NAME, summaries
 from punchline.benchmarks.humorbench.agreement import agreement_rows
@@ -119,7 +119,7 @@ def _labels(across: Across) -> Iterator[tuple[str, str, list[bool]]]:
 def _table3(across: Across) -> list[NamedRow]:
     scope, hard = across.scope, _hard(across).get("elements")
     ranked = hard is None or _all_ranked(across)
-    digests = np.array([scope.golds[name].digest for name in scope.names], dtype="S64")
+    digests = packed(scope.golds[name].digest for name in scope.names)
     items, ones = np.arange(len(scope)), np.ones(len(scope))
     rows = []
     for category, labels, flags in _labels(across):

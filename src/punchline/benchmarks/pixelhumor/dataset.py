@@ -24,7 +24,19 @@ from punchline.bench.table import Row, Table
 from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, STYLES, SUBJECTIVE
 from punchline.benchmarks.pixelhumor.data import VOCABULARY, source_of
 from punchline.core.errors import PunchlineError
-from punchline.core.stats import COEFFICIENT, EXACT, PERCENT, POSITIVE, Array, Estimate, Kind, Value, mean, total
+from punchline.core.stats import (
+    COEFFICIENT,
+    EXACT,
+    PERCENT,
+    POSITIVE,
+    Array,
+    Estimate,
+    Kind,
+    Sums,
+    Value,
+    mean,
+    total,
+)
 from punchline.core.storage import csv_records
 from punchline.score.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 
@@ -282,7 +294,7 @@ def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     return rows
 
 
-def _spread(sums: Array, some: Sequence[str], everyone: Sequence[str]) -> Array:
+def _spread(sums: Sums, some: Sequence[str], everyone: Sequence[str]) -> Array:
     """Rows of some comics among those of all; the others add nothing."""
     index = {comic: row for row, comic in enumerate(everyone)}
     spread = np.zeros((len(everyone), sums.shape[1]))
