@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -213,18 +213,18 @@ def read_items(given: dict[str, bytes]) -> object:
     ],
 )
 def test_bad_input_is_named(
-    read: Callable[[dict[str, bytes]], object], name: str, old: str, new: str, expected: list[str]
+    read: Callable[[dict[str, bytes]], Iterable[object]], name: str, old: str, new: str, expected: list[str]
 ) -> None:
-    read(files())
+    list(read(files()))
     with pytest.raises(PunchlineError) as error:
-        read(replaced(name, old, new))
+        list(read(replaced(name, old, new)))
     for part in expected:
         assert part in str(error.value)
 
 
 def test_a_file_that_is_not_there() -> None:
     with pytest.raises(PunchlineError, match=r"harm_annotation\.csv: the file is not there"):
-        pixelhumor.golds({name: content for name, content in files().items() if name != "harm_annotation.csv"})
+        list(pixelhumor.golds({name: content for name, content in files().items() if name != "harm_annotation.csv"}))
 
 
 def test_an_image_of_no_comic() -> None:
@@ -262,7 +262,7 @@ def test_a_box_may_reach_two_pixels_beyond() -> None:
 def test_what_is_odd_is_tolerated_and_told(name: str, old: str, new: str, expected: str) -> None:
     given = replaced(name, old, new)
     assert any(expected in line for line in pixelhumor.oddities(given))
-    assert len(pixelhumor.golds(given)) == len(pixelhumor.listing(given)) == len(boxes(given)) == 2
+    assert len(list(pixelhumor.golds(given))) == len(pixelhumor.listing(given)) == len(boxes(given)) == 2
 
 
 def test_nothing_is_odd() -> None:

@@ -84,7 +84,7 @@ class Again:
     @functools.cached_property
     def golds(self) -> list[Gold]:
         """Gold made from the raw files."""
-        return prepare.golds(self.project, self.name)
+        return list(prepare.golds(self.project, self.name))
 
     def hops(self, model: str) -> dict[str, Hop]:
         """What the model's answers led to, by name, in order."""

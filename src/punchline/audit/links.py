@@ -202,7 +202,7 @@ def _items(project: Project, benchmark: str) -> Iterator[str]:
 
 def _gold(project: Project, benchmark: str) -> Iterator[str]:
     stored = read_records(project.paths.gold(benchmark), Gold)
-    yield from same(prepare.golds(project, benchmark), stored, lambda gold: gold.item_id)
+    yield from same(list(prepare.golds(project, benchmark)), stored, lambda gold: gold.item_id)
 
 
 def _requests(again: Again) -> Iterator[str]:

@@ -5,10 +5,11 @@ What a row must be is declared on its struct; an error names file, record, field
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -27,8 +28,16 @@ _AT = re.compile(r" - at `\$\.?([^`]*)`$")
 _CONVERTING = threading.Lock()  # two threads that meet a type for the first time crash msgspec 0.22
 
 
-class Members(list[tuple[str, Any]]):
-    """The members of a JSON object as they stand, so that a name that occurs twice can be seen."""
+class Members(list[Any]):
+    """The members of a JSON object as they stand, so that a name that occurs twice can be seen: name, value, name, …"""
+
+    def __init__(self, pairs: Iterable[tuple[str, Any]]) -> None:
+        super().__init__(itertools.chain.from_iterable(pairs))  # flat: a pair takes as much memory as a short text
+
+    @property
+    def pairs(self) -> Iterator[tuple[str, Any]]:
+        """(name, value) of each."""
+        return zip(self[::2], self[1::2], strict=True)
 
 
 def content_of(files: Files, name: str) -> bytes:
@@ -126,10 +135,12 @@ def json_rows(
         what = f"expected {'an object' if key is None else 'a list'} of records"
         raise PunchlineError(what, file=file, way_out=way_out)
     rows: dict[str, T] = {}
-    for number in range(1, len(value) + 1):
-        entry, value[number - 1] = value[number - 1], None  # so that no record is in memory twice
-        members: Any = entry[1] if key is None else entry
-        item_id: Any = entry[0] if key is None else dict(entry).get(key) if isinstance(entry, Members) else None
+    step = 2 if key is None else 1
+    for number, at in enumerate(range(step - 1, len(value), step), start=1):
+        members, value[at] = value[at], None  # so that no record is in memory twice
+        item_id: Any = value[at - 1] if key is None else None
+        if key is not None and isinstance(members, Members):
+            item_id = dict(members.pairs).get(key)
         known = (
             isinstance(item_id, str) and not _halved(item_id) and (ids is None or ids.fullmatch(item_id) is not None)
         )
@@ -156,7 +167,7 @@ def _plain(value: Any, file: str, record: str, at: str = "") -> Any:
     """JSON with dicts for objects. Raises PunchlineError for a field that is there twice, and for half a character."""
     if isinstance(value, Members):
         fields: dict[str, Any] = {}
-        for name, inner in value:
+        for name, inner in value.pairs:
             if name in fields:
                 raise PunchlineError("the field is there twice", file=file, record=record, field=ascii(at + name)[1:-1])
             fields[name] = _plain(inner, file, record, f"{at}{name}.")

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from punchline.core.errors import PunchlineError
 from punchline.core.records import STATES, Gold, Grade, Item, Rule, canonical
 from punchline.core.stats import Array, Kept
-from punchline.core.storage import AGAIN, BUFFER, arrow_column
+from punchline.core.storage import AGAIN, BUFFER, arrow_column, batches
 
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.integer[Any]]
@@ -331,7 +331,7 @@ class _Reader:
         batch = batch.filter(pc.equal(batch["rule"], self.of_rule))
         items = batch["item_id"].dictionary_encode()
         places = [self.scope.place.get(name, -1) for name in items.dictionary.to_pylist()]
-        item = np.array(places, dtype=np.int64)[_numbers(items.indices)]
+        item = np.array(places, dtype=np.int32)[_numbers(items.indices)]
         if (item < 0).any():
             batch, item = batch.filter(pa.array(item >= 0)), item[item >= 0]
         if not len(batch):
@@ -372,7 +372,7 @@ def read_frame(path: str | Path, scope: Scope, rule: Rule, parsed: Collection[st
     reader = _Reader(scope, rule, parsed)
     try:
         with pq.ParquetFile(path, buffer_size=BUFFER) as file:
-            for batch in file.iter_batches(BATCH, columns=list(_FIELDS), use_threads=False):
+            for batch in batches(file, _FIELDS):
                 reader.add(batch)
         return reader.frame()
     except FileNotFoundError:

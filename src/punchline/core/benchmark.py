@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import pkgutil
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
@@ -67,7 +67,7 @@ class Benchmark(Protocol):
         """Items of the keys of `images`: their pictures, or why there are none."""
         ...
 
-    def golds(self, files: Files) -> list[Gold]:
+    def golds(self, files: Files) -> Iterable[Gold]:
         """What is right, for every item."""
         ...
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from punchline.core.errors import PunchlineError
 
 Array = npt.NDArray[np.float64]
-Sums = npt.NDArray[np.bool_] | Array
+Sums = npt.NDArray[Any]  # of numbers, of counts (unsigned integers), or of truths
 T = TypeVar("T")
 Value = Callable[[Array], Array]
 
@@ -158,7 +158,8 @@ class Kept:
 class Estimate:
     """A value that is a function of sums over items.
 
-    `sums`: [n, k], one row of sufficient statistics for each item in the denominator, in a fixed order; truths count 1.
+    `sums`: [n, k], one row of sufficient statistics for each item in the denominator, in a fixed order: numbers,
+    counts, or truths, which count 1.
     `value`: maps summed statistics [..., k] to values [...]; NaN where undefined.
     `clusters`: [n], the unit that varies from sample to sample: names, or their ranks.
     `grades`: digests of the grades that the rows come from (any number of them for a row).
@@ -191,14 +192,10 @@ class Estimate:
     @property
     def cluster_names(self) -> npt.NDArray[Any]:
         """The clusters, sorted."""
-        return self._places[0]
-
-    @property
-    def _places(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-        return self.kept.once("places", lambda: np.unique(np.asarray(self.clusters), return_inverse=True))
+        return np.unique(np.asarray(self.clusters))
 
     def _exact(self) -> Array:
-        if self.sums.dtype == np.bool_:
+        if self.sums.dtype != np.float64:
             return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
         whole = self.sums.sum(axis=0)
         if not (self.sums == np.rint(self.sums)).all() or np.abs(self.sums).sum(axis=0).max(initial=0) >= 2**53:
@@ -206,9 +203,11 @@ class Estimate:
         return np.asarray(whole, dtype=np.float64)
 
     def _by_cluster(self) -> npt.NDArray[Any]:
-        names, index = self._places
-        most = int(np.bincount(index).max(initial=0))
-        kind = np.min_scalar_type(most) if self.sums.dtype == np.bool_ else np.dtype(np.float64)
+        names, index = np.unique(np.asarray(self.clusters), return_inverse=True)
+        kind = self.sums.dtype
+        if kind != np.float64:
+            each = 1 if kind == np.bool_ else int(np.iinfo(kind).max)
+            kind = np.min_scalar_type(each * int(np.bincount(index).max(initial=0)))
         made = np.empty((len(names), self.sums.shape[1]), dtype=kind)
         for column, values in enumerate(self.sums.T):
             made[:, column] = np.bincount(index, weights=values, minlength=len(names))

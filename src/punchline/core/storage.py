@@ -342,13 +342,19 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
     return records
 
 
+def batches(file: pq.ParquetFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Some columns of a parquet file, a row group at a time; its own iter_batches keeps what it read of each."""
+    for group in range(file.num_row_groups):
+        yield from file.read_row_group(group, list(columns), use_threads=False).to_batches()
+
+
 def _batches(path: str | Path, columns: Sequence[str]) -> Iterator[list[list[Any]]]:
     with naming(path), Path(path).open("rb") as stream:
         file = pq.ParquetFile(stream, buffer_size=BUFFER)
         for column in columns:
             if column not in file.schema_arrow.names:
                 raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)
-        for batch in file.iter_batches(ROW_GROUP, columns=list(columns), use_threads=False):
+        for batch in batches(file, columns):
             yield [batch[column].to_pylist() for column in columns]
 
 

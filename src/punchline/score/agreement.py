@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from punchline.core.stats import Array
 
 Label = TypeVar("Label", bound=Hashable)
+Counts = npt.NDArray[np.unsignedinteger[Any]]
 
 
 def consolidate(
@@ -30,7 +32,7 @@ def consolidate(
     return tuple(label for label, count in counts.items() if count >= least)
 
 
-def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Array:
+def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Counts:
     """Statistics [n, 1 + k] of n units labelled by two annotators with k labels in all, for `nominal_alpha`.
 
     Column 0 is twice the agreement of the unit, the others count its labels: the diagonal and the margins of the
@@ -40,7 +42,7 @@ def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Array:
     for pair in pairs:
         for label in pair:
             index.setdefault(label, len(index))
-    sums = np.zeros((len(pairs), 1 + len(index)))
+    sums = np.zeros((len(pairs), 1 + len(index)), np.uint8)
     for row, (first, second) in zip(sums, pairs, strict=True):
         row[0] = 2 * (first == second)
         row[1 + index[first]] += 1
@@ -50,12 +52,12 @@ def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Array:
 
 def binary_statistics(
     pairs: Sequence[tuple[Collection[Hashable], Collection[Hashable]]], labels: Sequence[Hashable]
-) -> Array:
+) -> Counts:
     """Statistics [n, 3] for `nominal_alpha` of n units to which two annotators gave any number of `labels`.
 
     Each label of each unit is a yes-or-no question of its own; all of them are pooled into one alpha.
     """
-    sums = np.zeros((len(pairs), 3))
+    sums = np.zeros((len(pairs), 3), np.uint16)
     for row, (first, second) in zip(sums, pairs, strict=True):
         for label in labels:
             row[0] += 2 * ((label in first) == (label in second))
@@ -64,14 +66,14 @@ def binary_statistics(
     return sums
 
 
-def nominal_alpha(sums: Array) -> Array:
+def nominal_alpha(sums: Array | Counts) -> Array:
     """Krippendorff's alpha for two annotators and nominal labels from summed statistics [..., 1 + k]: values [...].
 
     1 - (n - 1) (n - sum_c o_cc) / (n^2 - sum_c n_c^2) (Krippendorff 2004, chapter 11); NaN where only one label, or
     none, was ever given. The package `krippendorff` computes the same from the single votes; sums
     can be added and left out.
     """
-    agreeing, counts = sums[..., 0], sums[..., 1:]
+    agreeing, counts = np.asarray(sums[..., 0], np.float64), np.asarray(sums[..., 1:], np.float64)
     n = counts.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(1 - (n - 1) * (n - agreeing) / (n**2 - (counts**2).sum(axis=-1)), dtype=np.float64)

@@ -124,13 +124,19 @@ def make_items(
     return benchmark.items(files, {i: found.get(i) or reasons.get(i, default) for i in selected})
 
 
-def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequence[str]) -> list[Gold]:
-    """Gold of the selection. Raises PunchlineError for an item without a label."""
-    golds = {gold.item_id: gold for gold in benchmark.golds(files)}
+def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequence[str]) -> Iterator[Gold]:
+    """Gold of the selection, in its order. Raises PunchlineError for an item without a label."""
+    wanted, early = set(selected), dict[str, Gold]()  # what comes before its turn waits
+    golds = (gold for gold in benchmark.golds(files) if gold.item_id in wanted)
     for item_id in selected:
-        if item_id not in golds:
-            raise PunchlineError("the item has no label", file=benchmark.GOLD_FILES[0], record=item_id)
-    return [golds[item_id] for item_id in selected]
+        while item_id not in early:
+            gold = next(golds, None)
+            if gold is None:
+                raise PunchlineError("the item has no label", file=benchmark.GOLD_FILES[0], record=item_id)
+            early[gold.item_id] = gold
+        yield early.pop(item_id)
+    for _ in golds:  # to the end, where what is wrong in a file may be
+        pass
 
 
 def raw_files(project: Project, benchmark: str, names: Sequence[str]) -> Files:
@@ -188,11 +194,11 @@ def items(project: Project, benchmark: str) -> list[Item]:
         )
 
 
-def golds(project: Project, benchmark: str) -> list[Gold]:
-    """Gold of the selection, from published files."""
+def golds(project: Project, benchmark: str) -> Iterator[Gold]:
+    """Gold of the selection, from published files, item by item."""
     loaded = project.benchmark(benchmark)
     with reading(project, benchmark, loaded.GOLD_FILES) as files:
-        return make_gold(loaded, files, read_selected(project.paths.selected(benchmark)))
+        yield from make_gold(loaded, files, read_selected(project.paths.selected(benchmark)))
 
 
 SHOWN = 5  # oddities on the terminal

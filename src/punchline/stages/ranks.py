@@ -53,7 +53,7 @@ class Ranks:
             own = {name: self.tables[name] for name in columns if (chosen or self.tables[name].rule) == rule}
             across = {name: table for name, table in own.items() if table.across is not None}
             models = []
-            for card in cards if own else ():
+            for card in cards if own and len(cards) > 1 else ():  # one has no rank
                 model = self._model(card, rule)
                 for name, table in own.items():
                     found[name] += entries(table, model, columns[name])

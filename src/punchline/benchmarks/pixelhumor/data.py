@@ -95,7 +95,7 @@ class Harm(msgspec.Struct, frozen=True):
     potentially_harmful: Literal["harm", "non-harm"]
 
 
-def _records(files: Files, name: str, columns: Sequence[str]) -> Iterator[tuple[str, int, dict[str, str]]]:
+def records(files: Files, name: str, columns: Sequence[str]) -> Iterator[tuple[str, int, dict[str, str]]]:
     """(comic id, line, cells of these columns) of every record of a released file, in its order."""
     lines: dict[str, int] = {}
     for line, cells in csv_records(content_of(files, name), ["comic_id", *columns], file=name):
@@ -112,7 +112,12 @@ def _records(files: Files, name: str, columns: Sequence[str]) -> Iterator[tuple[
 
 def released_records(files: Files, name: str, columns: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:
     """Those records by comic id: (line, cells)."""
-    return {comic_id: (line, cells) for comic_id, line, cells in _records(files, name, columns)}
+    return {comic_id: (line, cells) for comic_id, line, cells in records(files, name, columns)}
+
+
+def released_lines(files: Files, name: str) -> dict[str, int]:
+    """The lines they are in."""
+    return {comic_id: line for comic_id, line, _ in records(files, name, [])}
 
 
 def _literals(cells: Mapping[str, str], kind: type, file: str, line: int, comic_id: str) -> dict[str, Any]:
@@ -129,8 +134,8 @@ def _literals(cells: Mapping[str, str], kind: type, file: str, line: int, comic_
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(comic id, source, page URL) in released order."""
-    records = _records(files, COMICS, ["comic_url"])
-    return [(comic_id, source_of(comic_id), cells["comic_url"].strip()) for comic_id, _, cells in records]
+    found = records(files, COMICS, ["comic_url"])
+    return [(comic_id, source_of(comic_id), cells["comic_url"].strip()) for comic_id, _, cells in found]
 
 
 def source_of(comic_id: str) -> str:
@@ -144,7 +149,7 @@ def _boxes(files: Files) -> Iterator[tuple[str, int, list[Box]]]:
         "Expected a list of {'x1': int, 'y1': int, 'x2': int, 'y2': int, 'panel_number': '1'} "
         "with 0 <= x1 < x2 and 0 <= y1 < y2"
     )
-    for comic_id, line, cells in _records(files, METADATA, ["metadata"]):
+    for comic_id, line, cells in records(files, METADATA, ["metadata"]):
         values = _literals(cells, Metadata, METADATA, line, comic_id)
         panels = typed(values, Metadata, file=METADATA, line=line, record=comic_id, way_out=way_out).metadata
         yield comic_id, line, [(p.x1, p.y1, p.x2, p.y2, int(p.panel_number)) for p in panels]
@@ -189,31 +194,28 @@ def subjective_labels(cells: Mapping[str, str], line: int, comic_id: str) -> dic
     return msgspec.structs.asdict(typed(values, Subjective, file=SUBJECTIVE, line=line, record=comic_id))
 
 
-def golds(files: Files) -> list[Gold]:
-    """What is right, for every comic, in the order of subjective_label.csv; the files are joined on comic_id.
+def golds(files: Files) -> Iterator[Gold]:
+    """What is right, comic by comic, in the order of subjective_label.csv; the files are joined on comic_id.
 
     values: Q1 … Q5 lists of labels; panel_sequence, the labels in reading order as "2, 1, 3"; text, "N: text" of each
     panel; number_of_panels; potentially_harmful. Raises PunchlineError for a cell that cannot be read, and for a comic
     that is in one file only.
     """
-    subjective = released_records(files, SUBJECTIVE, Subjective.__struct_fields__)
+    subjective = released_lines(files, SUBJECTIVE)
     objective = released_records(files, OBJECTIVE, Objective.__struct_fields__)
     harm = released_records(files, HARM, Harm.__struct_fields__)
-    for name, records in ((OBJECTIVE, objective), (HARM, harm)):
-        for comic_id in subjective.keys() ^ records.keys():
+    for name, found in ((OBJECTIVE, objective), (HARM, harm)):
+        for comic_id in subjective.keys() ^ found.keys():
             has, lacks = (SUBJECTIVE, name) if comic_id in subjective else (name, SUBJECTIVE)
             raise PunchlineError(f"the comic is in {has} only", file=lacks, record=comic_id, field="comic_id")
-    result = []
-    for comic_id in list(subjective):  # no cell stays in memory beside what is made of it
-        line, cells = subjective.pop(comic_id)
+    for comic_id, line, cells in records(files, SUBJECTIVE, Subjective.__struct_fields__):
         values = subjective_labels(cells, line, comic_id)
         line, cells = objective.pop(comic_id)
         labels = typed(cells, Objective, file=OBJECTIVE, line=line, record=comic_id, strict=False)
         values |= msgspec.structs.asdict(labels) | {"panel_sequence": labels.panel_sequence.strip()}
         line, cells = harm.pop(comic_id)
         values |= msgspec.structs.asdict(typed(cells, Harm, file=HARM, line=line, record=comic_id))
-        result.append(Gold(benchmark=NAME, item_id=comic_id, values=values))
-    return result
+        yield Gold(benchmark=NAME, item_id=comic_id, values=values)
 
 
 def oddities(files: Files) -> list[str]:
@@ -221,13 +223,12 @@ def oddities(files: Files) -> list[str]:
     found = []
     panels: dict[str, int] = {}
     if all(name in files for name in GOLD_FILES):
-        subjective = released_records(files, SUBJECTIVE, [])
-        objective = released_records(files, OBJECTIVE, [])
+        subjective, objective = released_lines(files, SUBJECTIVE), released_lines(files, OBJECTIVE)
         for gold in golds(files):
             comic_id, values = gold.item_id, gold.values
             sequence, n = [int(label) for label in values["panel_sequence"].split(",")], values["number_of_panels"]
             panels[comic_id] = n
-            at = f"{SUBJECTIVE} line {subjective[comic_id][0]} {comic_id}"
+            at = f"{SUBJECTIVE} line {subjective[comic_id]} {comic_id}"
             for label in values["Q3"]:
                 if label != "NA" and not 1 <= int(label) <= n:
                     found.append(f"{at} Q3: panel {label} of a comic of {n}")
@@ -235,7 +236,7 @@ def oddities(files: Files) -> list[str]:
                 for task, expected in (("Q2", "Absent"), ("Q3", "NA"), ("Q4", "NA"), ("Q5", "NA")):
                     if values[task] != [expected]:
                         found.append(f"{at} {task}: {values[task]} though Q1 is No")
-            at = f"{OBJECTIVE} line {objective[comic_id][0]} {comic_id}"
+            at = f"{OBJECTIVE} line {objective[comic_id]} {comic_id}"
             if sorted(sequence) != list(range(1, n + 1)):
                 found.append(f"{at} panel_sequence: {values['panel_sequence']} is no permutation of 1 to {n}")
             keys = {key for key, _ in RELEASED_PANEL.findall(values["text"])}

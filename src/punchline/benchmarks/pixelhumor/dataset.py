@@ -155,16 +155,17 @@ def consolidate_comic(cells: Cells, question: str) -> tuple[str, ...]:
     return ("Both",) if question == "Q4" and set(kept) == {"Text", "Visual"} else kept
 
 
-def _estimate(sums: Array, value: Value, comics: Sequence[str], kind: Kind | None = None) -> Estimate:
+def _estimate(sums: Sums, value: Value, comics: Sequence[str], kind: Kind | None = None) -> Estimate:
     return Estimate(sums, value, tuple(comics), kind=kind)
 
 
 def _mean(values: Iterable[float], comics: Sequence[str], kind: Kind | None = None) -> Estimate:
-    return _estimate(np.array([[value, 1.0] for value in values]).reshape(-1, 2), mean, comics, kind)
+    found = np.fromiter(values, np.float64)
+    return _estimate(np.stack([found, np.ones_like(found)], axis=1), mean, comics, kind)
 
 
 def _count(values: Iterable[bool], comics: Sequence[str]) -> Estimate:
-    return _estimate(np.array([[float(value)] for value in values]).reshape(-1, 1), total, comics)
+    return _estimate(np.fromiter(values, np.bool_)[:, None], total, comics)
 
 
 def _extreme(values: Sequence[int], pick: Callable[[Sequence[int]], int]) -> Estimate:
@@ -246,6 +247,11 @@ def table12(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     return rows
 
 
+@lru_cache(maxsize=4096)  # few are different
+def _set(labels: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(labels)
+
+
 def _pair(cells: Cells) -> tuple[str, str] | None:
     """The comic's main pair of annotators; None where they did not both answer all questions."""
     for pair in PAIRS:
@@ -263,8 +269,8 @@ def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     pairs = {comic: (cells, pair) for comic, cells in votes(files).items() if (pair := _pair(cells)) is not None}
     everyone = list(pairs)
     rows: list[tuple[str, Row]] = []
-    agreed_all: list[Array] = []
-    alpha_all: list[Array] = []
+    agreed_all: list[Sums] = []
+    alpha_all: list[Sums] = []
     for question in QUESTIONS:
         asked = [
             comic
@@ -272,7 +278,7 @@ def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
             if question == "Q1" or all(cells[f"{a}Q1"] == ("Yes",) for a in pair)
         ]
         answers = [
-            (frozenset(cells[pair[0] + question]), frozenset(cells[pair[1] + question]))
+            (_set(cells[pair[0] + question]), _set(cells[pair[1] + question]))
             for cells, pair in (pairs[comic] for comic in asked)
         ]
         if question == "Q5":
@@ -294,15 +300,15 @@ def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     return rows
 
 
-def _spread(sums: Sums, some: Sequence[str], everyone: Sequence[str]) -> Array:
+def _spread(sums: Sums, some: Sequence[str], everyone: Sequence[str]) -> Sums:
     """Rows of some comics among those of all; the others add nothing."""
     index = {comic: row for row, comic in enumerate(everyone)}
-    spread = np.zeros((len(everyone), sums.shape[1]))
+    spread = np.zeros((len(everyone), sums.shape[1]), sums.dtype)
     spread[[index[comic] for comic in some]] = sums
     return spread
 
 
-def _mean_of(blocks: Sequence[Array], value: Value, comics: Sequence[str], kind: Kind | None = None) -> Estimate:
+def _mean_of(blocks: Sequence[Sums], value: Value, comics: Sequence[str], kind: Kind | None = None) -> Estimate:
     """The unweighted mean of one value over several blocks of statistics."""
     ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
 

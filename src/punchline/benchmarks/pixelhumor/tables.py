@@ -11,7 +11,7 @@ from punchline.bench.column import Column, Make, Statistics, by_answer, mean_of
 from punchline.bench.frame import Flags, Frame
 from punchline.bench.table import Row, Table, tables
 from punchline.benchmarks.pixelhumor import NAME, STYLES, SUBJECTIVE, dataset, ratings
-from punchline.benchmarks.pixelhumor.data import released_records, subjective_labels
+from punchline.benchmarks.pixelhumor.data import records, subjective_labels
 from punchline.core.benchmark import Files
 from punchline.core.records import Gold
 from punchline.core.stats import COUNT, POSITIVE, Array, Estimate, Kind, Value, mean, total
@@ -94,14 +94,14 @@ def _exact(read: _Read) -> Flags:
     return np.column_stack([np.array(equal, dtype=np.bool_), np.ones(len(equal), dtype=np.bool_)])
 
 
-def _sizes(labels: Sequence[Labels]) -> Flags:
+def _sizes(counts: Iterable[int]) -> Flags:
     """[n, 5]: whether each has that number of styles; NA is one style."""
-    sizes = np.array([min(len(found), len(STYLE_COUNTS)) for found in labels], dtype=np.int64)
+    sizes = np.minimum(np.fromiter(counts, np.int64), len(STYLE_COUNTS))
     return np.asarray(sizes[:, None] == np.arange(1, len(STYLE_COUNTS) + 1), dtype=np.bool_)
 
 
 def _styles(read: _Read) -> Flags:
-    return _sizes(read.words)[read.scored.parsed.codes]
+    return _sizes(map(len, read.words))[read.scored.parsed.codes]
 
 
 def _confusion(read: _Read) -> Flags:
@@ -173,12 +173,11 @@ def _with_multi_panel(frame: Frame) -> list[Row]:
 
 
 def _ground_truth(files: Files) -> list[tuple[str, Row]]:
-    subjective = released_records(files, SUBJECTIVE, ["Q1", "Q2", "Q3", "Q4", "Q5"])
-    names = sorted(subjective)
-    sums = _sizes([frozenset(subjective_labels(subjective[n][1], subjective[n][0], n)["Q5"]) for n in names])
-    columns = {
-        name: Estimate(sums[:, [place]].astype(np.float64), total, names) for place, name in enumerate(STYLE_COUNTS)
-    }
+    every = records(files, SUBJECTIVE, ["Q1", "Q2", "Q3", "Q4", "Q5"])
+    styles = {name: len(set(subjective_labels(cells, line, name)["Q5"])) for name, line, cells in every}
+    names = sorted(styles)
+    sums = _sizes(styles[name] for name in names)
+    columns = {name: Estimate(sums[:, [place]], total, names) for place, name in enumerate(STYLE_COUNTS)}
     return [("ground truth", Row({}, columns))]
 
 
