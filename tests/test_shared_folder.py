@@ -58,3 +58,31 @@ def test_another_users_folder(tmp_path: Path, root: Path, without_rights: list[s
     )
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert words in done.stderr and SAID in done.stderr
+
+
+@pytest.mark.parametrize("barred", [".", "logs", ".punchline"])
+def test_a_folder_of_ones_own(tmp_path: Path, root: Path, without_rights: list[str], barred: str) -> None:
+    """It says what gives the right back, and that does."""
+    folder = tmp_path / "p"
+    for name in ("logs", ".punchline"):
+        (folder / name).mkdir(parents=True)
+    (folder / barred).chmod(0o555)
+
+    def check() -> subprocess.CompletedProcess[str]:
+        code = "from punchline.core.errors import entry_point\n"
+        code += "from punchline.project.processes import check_writable\nentry_point(check_writable)()"
+        return subprocess.run(
+            [*without_rights, sys.executable, "-c", code],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = check()
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "another" not in done.stderr
+    way_out = f"chmod -R u+rwX {(folder / barred).resolve()}"
+    assert f"you may not write here. It is your own: {way_out}" in done.stderr
+    subprocess.run(way_out.split(), check=True)
+    assert check().returncode == 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -52,7 +54,16 @@ def one_line(error: Exception) -> str:
 def of_system(error: OSError) -> str:
     """A full disk, a read-only folder: the system's own words, with the file; of somebody else's file the way out."""
     text = f"{error.filename}: {error.strerror or error}" if error.filename else str(error.strerror or error)
-    return without_secret(f"{text}. {SHARED}" if isinstance(error, PermissionError) else text)
+    barred = isinstance(error, PermissionError) or error.errno == errno.EROFS
+    return without_secret(f"{text}. {way_in(str(error.filename or '.'))}" if barred else text)
+
+
+def way_in(path: str | Path) -> str:
+    """What to do about a place that may not be read or written: by whose it is, and where."""
+    there = next(place for place in (Path(path).absolute(), *Path(path).absolute().parents) if place.exists())
+    if os.statvfs(there).f_flag & os.ST_RDONLY:
+        return "The file system is read-only: work in a clone on another"
+    return f"It is your own: chmod -R u+rwX {there}" if there.stat().st_uid == os.geteuid() else SHARED
 
 
 def close_to(name: str, valid: Iterable[str]) -> str:

@@ -119,8 +119,9 @@ class Display(logging.Handler):
             logs = [Path(name) for name in said["log"]]
             self.names[said["jobid"]] = (job_name(record), logs)
             if not self.settings.dryrun:
-                for path in logs:
-                    path.unlink(missing_ok=True)  # of an earlier run: what follows is this one's
+                for path in logs:  # of an earlier run: what follows is this one's
+                    with suppress(PermissionError):  # the job says so
+                        path.unlink(missing_ok=True)
                 with self.guard:
                     self.followed[said["jobid"]] = dict.fromkeys(logs, 0)
         elif event == LogEvent.JOB_FINISHED:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from punchline.core.errors import SHARED, PunchlineError, nearest
+from punchline.core.errors import PunchlineError, nearest, way_in
 from punchline.core.records import canonical
 from punchline.project.digests import FOLDER
 from punchline.project.selection import Making
@@ -54,10 +54,10 @@ def pictures_mode(chosen: Any = None) -> str:
 
 
 def check_writable() -> None:
-    """Raises PunchlineError in a folder whose runs are another user's."""
-    for folder in (Path(), Path(".snakemake"), FOLDER):
+    """Raises PunchlineError in a folder where no run can be noted: another user's, or one of a read-only disk."""
+    for folder in (Path(), Path(".snakemake"), FOLDER, Path("logs")):
         if folder.is_dir() and not os.access(folder, os.W_OK):
-            raise PunchlineError("you may not write here: it is another user's", file=folder.resolve(), way_out=SHARED)
+            raise PunchlineError("you may not write here", file=folder.resolve(), way_out=way_in(folder))
 
 
 def take_folder() -> bool:

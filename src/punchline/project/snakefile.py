@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from snakemake.settings.types import RerunTrigger
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.errors import PunchlineError, close_to
+from punchline.core.errors import PunchlineError, close_to, of_system
 from punchline.project import preflight
 from punchline.project.display import install
 from punchline.project.graph import Graph
@@ -125,9 +125,11 @@ class Snakefile:
             jobs = list(self.workflow.dag.needrun_jobs())
             if not self.workflow.touch:
                 preflight.check(self.project, self.making.mirror, jobs, here=local)
+            write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
         except PunchlineError as error:
             fail(error)
-        write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
+        except OSError as error:
+            fail(PunchlineError(of_system(error)))
         self.tables = [str(job.output[0]) for job in jobs if job.rule.name == "table"]
 
     def done(self) -> None:
