@@ -204,6 +204,7 @@ def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(run: Pat
         ("relevanze", {}, "no study 'relevanze'. Did you mean 'pixelhumor/relevance'"),
         ("relevance", {"overlap": 4}, "4 raters a text of 3 raters. --overlap goes from 1 to --raters, 3"),
         ("relevance", {"overlap": 0}, "--overlap goes from 1"),
+        ("relevance", {"items": 1, "raters": 9, "overlap": 2}, "3 would have none. --raters 6 at most"),
         ("preference", {"models": MODELS[:1]}, "no item has two texts to choose from and a picture"),
         ("relevance", {"models": ["hal-9"]}, "the model has no answers. Did you mean 'hal-9000'"),
         ("relevance", {"texts": ("t.csv", b"item_id,source,text\n99,Human,x\n")}, "t.csv, line 2, record 99"),
@@ -215,6 +216,33 @@ def test_what_cannot_be_drawn_up_is_said(run: Path, study: str, more: dict[str, 
     with pytest.raises(PunchlineError) as error:
         draw_up(Paths(), study, **{"models": MODELS, "raters": 3, "seed": 0, **more})  # type: ignore[arg-type]
     assert expected in str(error.value)
+
+
+def test_models_without_an_answer_are_said_with_the_way_out(run: Path) -> None:
+    asked = asked_of("pixelhumor")
+    for state, way_out in (
+        ("missing", "Select models that answer it: snakemake --cores all responses --config 'models=[NAME]'"),
+        ("failed", f"punchline retry asks the {len(items_of('pixelhumor'))} again that failed"),
+    ):
+        said = [
+            Response(
+                request_id=r.request_id,
+                model_key="k",
+                state=state,  # type: ignore[arg-type]
+                reason="why",
+                text=None,
+                engine="e",
+                engine_version="1",
+            )
+            for r in asked
+        ]
+        write_table("data/responses/pixelhumor/silent.parquet", said, Response)
+        with pytest.raises(PunchlineError) as error:
+            draw_up(Paths(), "relevance", ["silent"], raters=1, seed=0)
+        assert "no answer to Q6 of silent (8 were asked for)" in str(error.value) and way_out in str(error.value)
+    Path("data/items/yesbut/items.jsonl").unlink()
+    with pytest.raises(PunchlineError, match=r"snakemake --cores all responses --config 'benchmarks=\[yesbut\]'"):
+        draw_up(Paths(), "yesbut/texts", MODELS, raters=1, seed=0)
 
 
 def test_a_study_is_never_written_over(run: Path) -> None:
@@ -350,10 +378,20 @@ def test_back_and_forth_changing_and_coming_back(run: Path) -> None:
     assert wrong.status_code == 422
     assert "Nothing is saved" in wrong.text
     assert "kept</textarea>" in wrong.text
-    for path in ("/items/0", "/items/999", "/pictures/99", "/static/../pages.py", "/nothing"):
+    for path in (
+        "/items/0",
+        "/items/999",
+        f"/items/{'9' * 5000}",
+        "/items/²",
+        "/pictures/99",
+        f"/pictures/{'9' * 5000}",
+        "/static/../pages.py",
+        "/nothing",
+    ):
         assert http.get(path).status_code == 404
     assert http.post("/items/1", content=b"answer-=1&note=" + b"x" * MOST).status_code == 413
-    assert http.post("/items/1", content=b"\xff\xfe&a=").status_code == 400
+    unreadable = http.post("/items/1", content=b"\xff\xfe&a=")
+    assert unreadable.status_code == 400 and "cannot be read" in unreadable.text
 
 
 def test_a_rater_sees_their_own_votes_only_and_two_rate_at_once(run: Path) -> None:

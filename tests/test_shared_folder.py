@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from punchline.people.votes import Ask, Sheet, Unit, Votes
+
 OTHER = 12_345  # a user that is not this one
 SAID = "Work in a clone of your own; or share this one: one group"
 
@@ -58,6 +60,38 @@ def test_another_users_folder(tmp_path: Path, root: Path, without_rights: list[s
     )
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert words in done.stderr and SAID in done.stderr
+
+
+def test_votes_that_may_only_be_read(tmp_path: Path, root: Path, without_rights: list[str]) -> None:
+    """They are read, and a vote says why it is not taken."""
+    sheet = Sheet(
+        benchmark="b",
+        study="s",
+        run="default",
+        models=(),
+        seed=0,
+        title="",
+        intro=(),
+        options=(("1", "one"),),
+        questions={"": (Ask(aspect="", ask="?"),)},
+        note="",
+        units=(Unit(item_id="1", task="", texts=(), context=(), picture="", sha256=""),),
+    )
+    votes = Votes.make(tmp_path / "b/s.sqlite", sheet, {"1": [0]})
+    votes.vote("1", 0, {"": "1"}, "")
+    for path, mode in ((votes.path, 0o444), (votes.path.parent, 0o555)):
+        path.chmod(mode)
+    code = f"from punchline.people.votes import Votes\nvotes = Votes({str(votes.path)!r})\n"
+    code += "print(len(votes.given()), votes.raters(), votes.seats('1'), votes.offered('1'))\nvotes.new_secret('1')"
+    done = subprocess.run(
+        [*without_rights, sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "1 ['1'] [0] {}\n"
+    assert f"no vote may be written here. It is your own: chmod -R u+rwX {votes.path}" in done.stderr
 
 
 @pytest.mark.parametrize("barred", [".", "logs", ".punchline"])

@@ -90,6 +90,8 @@ def new(
     votes = Votes.make(votes_file(benchmark, called), sheet, seats)
     kinds = [unit.kind for unit in sheet.units]
     most = max(len(own) for own in seats.values())
+    if items is not None and (there := len({unit.item_id for unit in sheet.units if unit.kind == "counts"})) < items:
+        print(f"--items {items:,}: only {there:,} items have something to rate")
     print(f"{votes.path}: {kinds.count('counts'):,} pages to rate, up to {most:,} a rater, sheet {votes.version}")
     if "practice" not in kinds:
         print("No item is left over to practise on: for that draw fewer, --items")
@@ -146,9 +148,12 @@ def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> None
     from punchline.report.serve import serve as listen_on
 
     votes = _votes(study)
+    votes.check_writable()
     hosts = ["*"] if host in ("0.0.0.0", "::") else [host, "127.0.0.1", "localhost"]
     served = pages.application(votes, hosts)
-    listening = listen(host, port, "End what has it, or name another: --port N, and make links with it: rate links")
+    listening = listen(
+        host, port, f"End what has it, or name another: --port N, and punchline rate links {votes.name} --port N"
+    )
     print(f"{votes.path}: votes go into it; http://{host}:{port} with each rater's link (Ctrl-C ends it)", flush=True)
     listen_on(served, listening)
 

@@ -48,7 +48,7 @@ def one_more(votes: Votes) -> tuple[str, int]:
         raise PunchlineError(
             "nothing is undecided of what all its raters have rated",
             file=votes.path,
-            way_out="See who has rated: punchline rate status",
+            way_out=f"See who has rated: punchline rate status {votes.name}",
         )
     before = votes.raters()
     rater = f"{len(before) + 1:0{len(before[0])}d}"

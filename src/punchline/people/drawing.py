@@ -18,6 +18,7 @@ from punchline.people.assignment import assigned, chosen, with_checks
 from punchline.people.sheet import explanations
 from punchline.people.votes import Ask, Sheet, Shown, Unit
 from punchline.project.paths import Paths
+from punchline.project.runs import making
 
 CHECK = "This is no answer but a check that you read along: choose {} here."
 TEXTS = ("item_id", "source", "text")  # of a file of texts that people wrote
@@ -145,7 +146,8 @@ def draw_up(
             f"{overlap} raters a text of {raters} raters", way_out=f"--overlap goes from 1 to --raters, {raters}"
         )
     if not Path(where.items(benchmark)).is_file():
-        raise PunchlineError("no item is prepared", file=where.items(benchmark), way_out="Run the target `responses`")
+        way_out = f"Run {making(where.run, 'responses', benchmarks=f'[{benchmark}]')}"
+        raise PunchlineError("no item is prepared", file=where.items(benchmark), way_out=way_out)
     all_items = {item.item_id: item for item in read_records(where.items(benchmark), Item)}
     blurred: Mapping[str, str] = getattr(shown(benchmark), "BLURRED", {})
     golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
@@ -168,6 +170,11 @@ def draw_up(
         for item_id in spare
     ]
     groups = [f"{unit.task}/{'' if study.best else unit.texts[0].source}" for unit in units]
+    if raters > (most := len(units) * overlap):
+        raise PunchlineError(
+            f"{raters:,} raters of {len(units):,} pages with {overlap} raters each: {raters - most:,} would have none",
+            way_out=f"--raters {most} at most, a larger --overlap, or more --items",
+        )
     own = assigned(groups, raters, overlap, seed)
     checks = [max(1, len(mine) // study.check_every) if mine else 0 for mine in own]
     checking = [_check(draw.choice(units), study, draw) for _ in range(max(checks))]

@@ -149,7 +149,8 @@ def unchanged(votes: Votes) -> None:
             f"people have rated other answers than run {sheet.run} has now: {count:,}, the first that of {source}",
             file=votes.path,
             record=item_id,
-            way_out="Bring the selection and the answers of that time back, or make a new study: punchline rate new",
+            way_out="Bring the selection and the answers of that time back, or make a new study: punchline rate new "
+            f"{sheet.benchmark}/{sheet.study} --raters N --name NAME",
         )
 
 
@@ -164,7 +165,9 @@ def export(votes: Votes, out: Path) -> tuple[int, int]:
     rows = study.rows(cast(votes))
     if not rows:
         raise PunchlineError(
-            "nothing to export yet", file=votes.path, way_out="See who has rated: punchline rate status"
+            "nothing to export yet",
+            file=votes.path,
+            way_out=f"See who has rated: punchline rate status {votes.name}",
         )
     kept: list[dict[str, Any]] = []
     if out.is_file():

@@ -24,6 +24,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from punchline.core.errors import PunchlineError
 from punchline.core.pages import templates
 from punchline.people import drafts
 from punchline.people.assignment import shown_order
@@ -42,6 +43,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 SAID = {
+    400: "That cannot be read. Go back and send it again.",
     403: "This page opens with the link that you were sent, in the browser in which you opened it.",
     404: "There is no such page.",
     413: "That is too long.",
@@ -72,7 +74,8 @@ class Pages:
 
     def unit(self, request: Request, rater: str) -> tuple[int, int]:
         """(place, index of the unit) of the page's address, which counts a rater's own pages from 1."""
-        place = int(request.path_params["place"])
+        said = request.path_params["place"]
+        place = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
         if not 1 <= place <= len(self.seats(rater)):
             raise HTTPException(404)
         return place, self.seats(rater)[place - 1]
@@ -227,14 +230,19 @@ def application(votes: Votes, hosts: list[str]) -> Starlette:
         routes=[
             Route("/", pages.start),
             Route("/r/{secret}", pages.enter),
-            Route("/items/{place:int}", pages.item),
-            Route("/items/{place:int}", pages.vote, methods=["POST"]),
-            Route("/pictures/{place:int}", pages.picture),
+            Route("/items/{place}", pages.item),
+            Route("/items/{place}", pages.vote, methods=["POST"]),
+            Route("/pictures/{place}", pages.picture),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ],
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=hosts),
             Middleware(BaseHTTPMiddleware, dispatch=_guard),
         ],
-        exception_handlers={HTTPException: pages.refused, sqlite3.Error: pages.unsaved, 500: pages.refused},
+        exception_handlers={
+            HTTPException: pages.refused,
+            sqlite3.Error: pages.unsaved,
+            PunchlineError: pages.unsaved,
+            500: pages.refused,
+        },
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Item, Request, Response
 from punchline.core.storage import read_records, read_table
 from punchline.project.paths import Paths
+from punchline.project.runs import making
 
 
 def explanations(
@@ -22,7 +24,8 @@ def explanations(
     """
     requests = Path(where.requests(benchmark))
     if not requests.is_file():
-        raise PunchlineError("nothing has been asked yet", file=requests, way_out="Run the target `responses` first")
+        way_out = f"Run {making(where.run, 'responses', benchmarks=f'[{benchmark}]')} first"
+        raise PunchlineError("nothing has been asked yet", file=requests, way_out=way_out)
     asked = read_table(requests, Request)
     tasks = {request.task for request in asked}
     if task not in tasks:
@@ -31,6 +34,7 @@ def explanations(
         item.item_id: item.images[0].path if item.images else "" for item in read_records(where.items(benchmark), Item)
     }
     found = []
+    states: Counter[str] = Counter()
     for model in models:
         snapshot = Path(where.snapshot(benchmark, model))
         if not snapshot.is_file():
@@ -38,9 +42,13 @@ def explanations(
             raise PunchlineError("the model has no answers", file=snapshot, way_out=nearest(model, there))
         for request, response in zip(asked, read_table(snapshot, Response), strict=True):
             chosen = (request.task, request.condition, request.sample) == (task, condition, 0)
+            states[response.state] += chosen
             if chosen and response.state == "ok":
                 picture = pictures.get(request.item_id, "")
                 found.append(Explanation(request.item_id, model, picture, response.text or ""))
     if not found:
-        raise PunchlineError(f"no model has an answer to {task}", file=requests, way_out="Run the target `responses`")
+        what = f"no answer to {task} of {', '.join(models)} ({states.total():,} were asked for)"
+        way_out = f"Select models that answer it: {making(where.run, 'responses', models='[NAME]')}; baselines do not"
+        way_out = f"punchline retry asks the {states['failed']:,} again that failed" if states["failed"] else way_out
+        raise PunchlineError(what, file=requests, way_out=way_out)
     return found

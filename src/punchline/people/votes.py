@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import os
 import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
+from punchline.core.errors import PunchlineError, way_in
 from punchline.core.files import sync
 from punchline.core.records import Record
 
@@ -123,6 +124,11 @@ class Votes:
             ) from error
         self.version = self.sheet.digest[:16]
 
+    @property
+    def name(self) -> str:
+        """As commands take it: benchmark/name."""
+        return f"{self.path.parent.name}/{self.path.stem}"
+
     @classmethod
     def make(cls, path: str | Path, sheet: Sheet, seats: Mapping[str, Sequence[int]]) -> Votes:
         """A new study; `seats`: by rater the units in their order. Raises PunchlineError where there is one already."""
@@ -149,11 +155,23 @@ class Votes:
             raise PunchlineError(f"the study cannot be written: {error}", file=path) from error
         return cls(path)
 
+    def check_writable(self) -> None:
+        """Raises PunchlineError where no vote can be written."""
+        for place in (self.path, self.path.parent):
+            if not os.access(place, os.W_OK):
+                raise PunchlineError("no vote may be written here", file=place, way_out=way_in(place))
+
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True, timeout=PATIENCE_S)) as file:
-            file.execute("PRAGMA journal_mode = WAL")
-            file.execute("PRAGMA synchronous = FULL")  # a committed vote is on the disk, whatever ends this process
+    def _open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        barred = not all(os.access(place, os.W_OK) for place in (self.path, self.path.parent))
+        if write:
+            self.check_writable()
+        log = Path(f"{self.path}-wal")  # of votes that are not in the file itself yet
+        how = "mode=rw" if not barred else "mode=ro" if log.is_file() and log.stat().st_size else "immutable=1"
+        with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?{how}", uri=True, timeout=PATIENCE_S)) as file:
+            if not barred:
+                file.execute("PRAGMA journal_mode = WAL")
+                file.execute("PRAGMA synchronous = FULL")  # a committed vote is on the disk, whatever ends this process
             with file:
                 yield file
 
@@ -164,7 +182,7 @@ class Votes:
     def new_secret(self, rater: str) -> str:
         """A rater's secret from now on; one of before opens nothing more."""
         secret = secrets.token_urlsafe(24)
-        with self._open() as file:
+        with self._open(write=True) as file:
             file.execute("UPDATE raters SET secret = ? WHERE name = ?", [_hashed(secret), rater])
         return secret
 
@@ -186,7 +204,8 @@ class Votes:
         """{unit: the texts among which a rater chooses}, where these are not all."""
         found: dict[int, list[int]] = {}
         with self._open() as file:
-            file.execute(OFFERED)  # files of before know of none
+            if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'offered'").fetchone():
+                return {}  # a file of before
             for unit, text in file.execute("SELECT unit, text FROM offered WHERE rater = ? ORDER BY text", [rater]):
                 found.setdefault(unit, []).append(text)
         return found
@@ -198,7 +217,7 @@ class Votes:
         """
         texts = [(rater, unit, text) for unit, own in (offered or {}).items() for text in own]
         try:
-            with self._open() as file:
+            with self._open(write=True) as file:
                 file.execute(OFFERED)
                 file.execute("INSERT INTO raters VALUES (?, '')", [rater])
                 file.executemany("INSERT INTO offered VALUES (?, ?, ?)", texts)
@@ -210,7 +229,7 @@ class Votes:
     def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str) -> None:
         """Add a vote; it is on the disk when this returns."""
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        with self._open() as file:
+        with self._open(write=True) as file:
             file.execute(
                 "INSERT INTO votes (rater, unit, answers, note, time) VALUES (?, ?, ?, ?, ?)",
                 [rater, unit, json.dumps(answers, sort_keys=True), note, now],

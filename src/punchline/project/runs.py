@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def find_root(start: Path) -> Path:
 def making(run: str, *targets: str, **overrides: str) -> str:
     """The command that makes targets in a run."""
     said = ({} if run == DEFAULT_RUN else {"run": run}) | overrides
-    config = ["--config", *(f"{key}={value}" for key, value in said.items())] if said else []
+    config = ["--config", *(shlex.quote(f"{key}={value}") for key, value in said.items())] if said else []
     return " ".join(["snakemake --cores all", *targets, *config])
 
 
