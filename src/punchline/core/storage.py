@@ -104,9 +104,9 @@ def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> 
                         raise PunchlineError("the column is there twice", file=file, line=1, field=column)
                 for column in columns:
                     if column not in header:
-                        raise PunchlineError(
-                            "missing column", file=file, line=1, field=column, way_out=nearest(column, header)
-                        )
+                        other = next((mark for mark in ";\t|" if len(header) == 1 and mark in header[0]), None)
+                        way_out = f"Separate cells by commas, not {other!r}" if other else nearest(column, header)
+                        raise PunchlineError("missing column", file=file, line=1, field=column, way_out=way_out)
             elif cells:
                 if len(cells) != len(header):
                     raise PunchlineError(

@@ -152,10 +152,14 @@ def run_files(project: Project, benchmark: str, table: str) -> Files:
 
 def files_of_table(project: Project, benchmark: str, table: str) -> Files:
     """The released files, those of runs, and the user's, that a table reads."""
+    return {**read_files(paths_of_table(project, benchmark, table)), **run_files(project, benchmark, table)}
+
+
+def paths_of_table(project: Project, benchmark: str, table: str) -> list[str]:
+    """Where they are, those of runs apart; of the user's those that are there."""
     spec = project.benchmark(benchmark).TABLES[table]
     users = [path for name in spec.own if Path(path := own(benchmark, name)).is_file()]
-    files = read_files([*(project.paths.raw(benchmark, name) for name in spec.files), *users])
-    return {**files, **run_files(project, benchmark, table)}
+    return [*(project.paths.raw(benchmark, name) for name in spec.files), *users]
 
 
 @contextmanager

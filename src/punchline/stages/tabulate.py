@@ -46,7 +46,7 @@ from punchline.project.processes import MIRROR
 from punchline.stages.ask import asked_of_hop
 from punchline.stages.cells import Cells, Who, read_cells, scope_of, who_answered
 from punchline.stages.job import make
-from punchline.stages.prepare import files_of_table, raw_files, read_selected
+from punchline.stages.prepare import files_of_table, naming, paths_of_table, raw_files, read_selected
 from punchline.stages.unit import Asked as Pair
 from punchline.stages.unit import read_verdicts
 from punchline.stages.unread import COLUMNS as UNREAD
@@ -271,14 +271,15 @@ def write_table(project: Project, benchmark: str, table: str) -> None:
     selection, where = part.selection, part.paths
 
     def write() -> None:
-        made, models, hops = compute(
-            part,
-            benchmark,
-            table,
-            lambda model: read_cells(where.cells(benchmark, model)),
-            lambda model, scope, rule, spec: read_frame(where.grades(benchmark, model), scope, rule, spec.parsed),
-            lambda hop: asked_of_hop(part, benchmark, hop, DATA),
-        )
+        with naming(paths_of_table(part, benchmark, table)):
+            made, models, hops = compute(
+                part,
+                benchmark,
+                table,
+                lambda model: read_cells(where.cells(benchmark, model)),
+                lambda model, scope, rule, spec: read_frame(where.grades(benchmark, model), scope, rule, spec.parsed),
+                lambda hop: asked_of_hop(part, benchmark, hop, DATA),
+            )
         for name, text in rendered(part, benchmark, table, made).items():
             write_bytes(name, text.encode())
         files = files_of(part, benchmark, table)
