@@ -247,3 +247,23 @@ def test_case_is_dress_where_no_letter_is_an_option(phrasing: Phrasing, upper: b
         return
     answer = phrasing.answer.upper() if upper else phrasing.answer.lower()
     assert plain(phrasing.read(answer).value) == phrasing.says
+
+
+@pytest.mark.parametrize(
+    ("answer", "letters", "says"),
+    [
+        ("The last option.", "ABC", "C"),
+        ("the second option", "AB", "B"),
+        ("the third option", "AB", None),
+        ("The last option.", "", None),
+    ],
+)
+def test_a_place_among_letters_without_texts(answer: str, letters: str, says: str | None) -> None:
+    assert choice.choice(answer, letters).value == says
+
+
+def test_a_place_among_yes_and_no() -> None:
+    letters = {"A": "Yes", "B": "No"}
+    for answer, says in (("The last option.", "No"), ("The first option.", "Yes"), ("The third option.", None)):
+        assert yes_no.yes_no(answer, letters=letters).value == says
+    assert yes_no.yes_no("The last option.").value is None

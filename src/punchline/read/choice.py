@@ -119,14 +119,14 @@ _PLACE = re.compile(  # "the second option", "of the four options, the last"
 _OTHER_PLACE = re.compile(rf"\b(?:{'|'.join(ORDINALS)}) (?:n?or|and|to) $")  # "the second or third option"
 
 
-def _places(low: str, options: Mapping[str, str]) -> list[Mention]:
+def _places(low: str, letters: Iterable[str]) -> list[Mention]:
     """Options that are called by their place."""
-    letters = sorted(options)
+    letters = sorted(letters)
     found = []
     for match in _PLACE.finditer(low):
         word, start = match[1] or match[2], match.start(1 if match[1] else 2)
         place = len(letters) if word == "last" else ORDINALS[word]
-        if place <= len(letters) and not _OTHER_PLACE.search(low, max(0, match.start() - 20), match.start()):
+        if 0 < place <= len(letters) and not _OTHER_PLACE.search(low, max(0, match.start() - 20), match.start()):
             found.append(Mention(start, match.end(), letters[place - 1], True))
     return found
 
@@ -154,9 +154,12 @@ def _merged(letters: list[Mention], texts: list[Mention], low: str) -> list[Ment
     return [mention if "|" not in mention.value else mention._replace(value="") for mention in merged]
 
 
-def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool) -> list[Mention]:
-    """The options that a plain text mentions: by letter, spelt out, by its place; letters that are no option's too."""
-    texts = sorted([*_texts(text, options), *_places(text.low, options)])
+def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool, given: Iterable[str]) -> list[Mention]:
+    """The options that a plain text mentions: by letter, spelt out, by place among those given.
+
+    Letters that are no option's too.
+    """
+    texts = sorted([*_texts(text, options), *_places(text.low, given)])
     covered = [(one.start, one.end) for one in texts]
     letters: list[Mention] = []
     place = 0
@@ -197,4 +200,4 @@ def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | Non
     alone = _alone(answer, texts)
     if alone is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
-    return settle(answer, lambda text, marked: mentions(text, texts, marked), given, KEYS)
+    return settle(answer, lambda text, marked: mentions(text, texts, marked, given), given, KEYS)

@@ -136,7 +136,7 @@ def yes_no(
         chosen = choice.choice(answer, tuple(letters), options)
         if chosen.value is not None:
             return Read(letters[chosen.value], chosen.start, chosen.end)
-        if choice.mentions(dress.plain(answer), options or {}, False):
+        if choice.mentions(dress.plain(answer), options or {}, False, tuple(letters)):
             return Read(None)
     said = settle(answer, _mentions, ("Yes", "No"), judged=False)
     if said.value is not None:
