@@ -77,6 +77,24 @@ def test_only_answers_of_this_run_are_published(small: Project, tmp_path: Path) 
     assert audit(tmp_path / "pub")[0] == 0
 
 
+def test_what_lies_beside_what_was_published_stays(small_run: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    small_run.punchline("publish", str(folder))
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / "CNAME").write_text("example.org")
+    status, found = audit(folder)
+    assert status == 1 and [finding["path"] for finding in found["findings"]] == ["CNAME"]
+    small_run.punchline("publish", str(folder))
+    assert (folder / "CNAME").read_text() == "example.org" and (folder / ".git/HEAD").is_file()
+    assert audit(folder)[0] == 0
+    (folder / "index.html").rename(folder / "mine.html")
+    (folder / "published.json").write_text((folder / "published.json").read_text().replace("index.html", "other.html"))
+    (folder / "index.html").write_text("mine")
+    done = small_run.run("punchline", "publish", str(folder), fails=True)
+    assert "index.html: a file of yours lies where one is published. Move it" in done.stderr
+    assert (folder / "index.html").read_text() == "mine" and (folder / "CNAME").is_file()
+
+
 def test_a_folder_of_somebody_else_stays(small_run: Project, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     done = small_run.run("punchline", "publish", str(tmp_path), fails=True)

@@ -57,11 +57,15 @@ def differences(folder: Path, index: Published) -> Iterator[Finding]:
             yield Finding("published file", path, "the file is gone")
         elif sha256_file(file) != digest:
             yield Finding("published file", path, f"its sha256 is not {digest[:16]}…, which its index has")
-    beside = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    for path in sorted(beside - {*index.files, INDEX}):
-        if path in index.withheld or path.startswith(".punchline/"):  # put in its place; digests that an audit keeps
-            continue
+    for path in beside(folder, index):
         yield Finding("published file", path, "it is not in the index")
+
+
+def beside(folder: Path, index: Published) -> list[str]:
+    """Files in a published folder that nobody published: not a repository's own, nor what an audit puts there."""
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    found = sorted(there - {*index.files, *index.withheld, INDEX})  # withheld: put in its place
+    return [path for path in found if not path.startswith((".git/", ".punchline/"))]
 
 
 def audit_published(folder: Path, table: str | None = None, expect: str | None = None) -> list[Audit]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from punchline.audit.published import INDEX, Published
+from punchline.audit.published import INDEX, Published, beside, read_published
 from punchline.audit.state import check_shown, table_states
 from punchline.core.errors import PunchlineError
 from punchline.core.files import sha256_file, write_bytes
@@ -220,7 +220,7 @@ class Folder:
         return Published(run=run, tables=made[0], files=made[1], withheld=made[2])
 
 
-def _write(project: Project, root: Path) -> Published:
+def _write(project: Project, root: Path, before: Path) -> Published:
     states = table_states(project)
     if stale := [state for state in states if state.state == "stale"]:
         raise PunchlineError(
@@ -240,23 +240,32 @@ def _write(project: Project, root: Path) -> Published:
         made.put(journal, _lines(journal, answers))
     made.put("config/run.yaml")
     made.start(made.report())
+    for path in beside(before, read_published(before)) if (before / INDEX).is_file() else ():
+        if path in made.files:
+            raise PunchlineError("a file of yours lies where one is published", file=before / path, way_out="Move it")
+        made.put(path, (before / path).read_bytes())
     published = made.index()
     write_bytes(root / INDEX, msgspec.json.format(canonical(published), indent=1) + b"\n")
     return published
 
 
 def publish(project: Project, folder: Path, say: Callable[[str], None] = print) -> None:
-    """Write the folder whole, in place of one that was published before. Raises PunchlineError, and changes nothing."""
+    """Write the folder whole, in place of one that was published before; files of other people's in it are kept.
+
+    Raises PunchlineError, and changes nothing.
+    """
     if folder.exists() and not (folder.is_dir() and ((folder / INDEX).is_file() or not any(folder.iterdir()))):
         raise PunchlineError(f"{folder} is there, and was not published", way_out="Name a new folder, or an empty one")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
-        new, old = Path(beside) / "new", Path(beside) / "old"
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as work:
+        new, old = Path(work) / "new", Path(work) / "old"
         new.mkdir()
-        published = _write(project, new)
+        published = _write(project, new, folder)
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
+        if (old / ".git").exists():
+            (old / ".git").rename(folder / ".git")
     report = "with its report" if (folder / project.paths.report).is_dir() else "without a report (none was made)"
     folder = folder.resolve()
     say(f"{folder}: {len(published.tables)} tables of run {published.run}, {report}, {len(published.files):,} files")
