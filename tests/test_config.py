@@ -13,7 +13,8 @@ from punchline.core.errors import PunchlineError
 from punchline.core.records import ModelCard, canonical
 from punchline.project.needs import Project
 from punchline.project.resources import minutes
-from punchline.project.selection import read_card, read_selection, read_yaml
+from punchline.project.selection import read_card, read_selection
+from punchline.project.yaml_files import read_yaml
 
 
 @pytest.fixture(autouse=True)
@@ -179,3 +180,27 @@ def test_a_card_holds_no_number_that_json_has_not(number: str, tmp_path: Path) -
     card.write_text(f"engine: openai\nid: m\nsampling: {{temperature: {number}}}\n")
     with pytest.raises(PunchlineError, match=rf"card\.yaml, line 3: .*{re.escape(number)} is no number"):
         read_yaml(card)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("sampling: {temperature: hot}", "sampling.temperature: expected a number, got 'hot'"),
+        ("sampling: {max_tokens: true}", "sampling.max_tokens: expected a number, got True"),
+        ("papers: {yesbut: {sampling: {top_p: '1'}}}", "papers.yesbut.sampling.top_p: expected a number, got '1'"),
+        ("modality: []", "field modality: Expected `array` of length >= 1"),
+        ("price: {input: -1, output: 1, date: 2026-01-01, source: x}", "field price.input: Expected `float` >= 0"),
+        ("price: {input: 1, output: 1, date: 2026-13-45, source: x}", "line 3: malformed YAML: 2026-13-45 is no date"),
+    ],
+)
+def test_a_value_that_cannot_be_meant_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    card = tmp_path / "odd.yaml"
+    card.write_text(f"engine: baseline\nbaseline: random\n{line}\n")
+    with pytest.raises(PunchlineError) as error:
+        read_card("odd", tmp_path)
+    assert message in str(error.value)
+
+
+def test_a_number_with_an_exponent_is_one(tmp_path: Path) -> None:
+    (tmp_path / "fine.yaml").write_text("engine: baseline\nsampling: {temperature: 1e-2, top_p: 1.e0, stop: 1e-2x}\n")
+    assert read_card("fine", tmp_path).sampling == {"temperature": 0.01, "top_p": 1.0, "stop": "1e-2x"}

@@ -12,7 +12,8 @@ import pytest
 
 from punchline.core.errors import PunchlineError, one_line
 from punchline.core.outside import secret_field, visible, without_secret
-from punchline.project.selection import read_card, read_selection, read_yaml
+from punchline.project.selection import read_card, read_selection
+from punchline.project.yaml_files import read_yaml
 
 SECRET = "pl4nted-p4ssw0rd"
 ADDRESSES = [

@@ -8,6 +8,17 @@ from typing import Any
 __version__ = "0.1.0"
 
 
+_NAMES = {"Stale": "punchline.api", "Run": "punchline.api", "PunchlineError": "punchline.core.errors"}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "api":
+        return importlib.import_module("punchline.api")
+    if name not in _NAMES:
+        raise AttributeError(f"module 'punchline' has no attribute {name!r}")
+    return getattr(importlib.import_module(_NAMES[name]), name)
+
+
 def open(root: Any = ".", run: str = "default") -> Any:
     """A run of the project in the folder `root`, as pandas frames: a `punchline.api.Run`. Raises PunchlineError."""
     # By name: no result rests on it, as on code that a result's own code imports (project/code.py).

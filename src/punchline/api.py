@@ -54,6 +54,8 @@ class Run:
     """One run of a project. Raises PunchlineError for a folder that is none, and for a run that there is not."""
 
     def __init__(self, root: str | Path = ".", run: str = DEFAULT_RUN) -> None:
+        if not isinstance(run, str):
+            raise PunchlineError(f"a run has a name, got {run!r}", way_out=f"Leave it out for run {DEFAULT_RUN}")
         self.root = find_root(Path(root).resolve())
         self.name = run
         with contextlib.chdir(self.root):
@@ -190,10 +192,10 @@ class Run:
     def _pictures(self, item: Item) -> list[str]:
         return [str(self.root / image.path) for image in item.images]
 
-    def _of(self, benchmark: str, model: str | None = None) -> Project:
+    def _of(self, benchmark: str, *models: str) -> Project:
         project = self._project()
         self._check(benchmark, project.selection.benchmarks, "benchmark", "benchmarks")
-        if model is not None:
+        for model in models:
             self._check(model, project.selection.models, "model", "models")
         return project
 

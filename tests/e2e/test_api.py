@@ -71,6 +71,15 @@ def test_items_answers_and_grades_belong_together(run: Run) -> None:
     assert row.panel_acc == pytest.approx(q7.released_panel_acc.mean()) and row.n == len(q7)
 
 
+def test_what_the_package_names() -> None:
+    code = "import sys, punchline; assert 'pandas' not in sys.modules\n"
+    code += "print(punchline.PunchlineError, punchline.api.Stale)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{PunchlineError} {Stale}\n" and punchline.Stale is Stale
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        punchline.nothing  # noqa: B018
+
+
 def test_compare_is_what_the_command_says(run: Run) -> None:
     one = run.compare("label-order", "random", table="table8").set_index(["row", "column"]).iloc[0]
     frame = run.table("table8").query("subset == 'all'").set_index("model").panel_acc
@@ -87,6 +96,10 @@ WRONG = {
     "model of compare": (lambda run: run.compare("random", "gpt-4o"), "has no model 'gpt-4o'"),
     "rule": (lambda run: run.grades("random", "pixelhumor", rule="papr"), "Did you mean 'paper'"),
     "run": (lambda run: punchline.open(run.root, run="six"), "no run 'six'"),
+    "no run": (lambda run: punchline.open(run.root, run=None), "a run has a name, got None"),  # type: ignore[arg-type]
+    "no model": (lambda run: run.answers(None, "pixelhumor"), "has no model None"),
+    "a number for a model": (lambda run: run.grades(1, "pixelhumor"), "has no model 1"),
+    "no benchmark": (lambda run: run.items(None), "has no benchmark None"),
     "folder": (lambda run: punchline.open(run.root.parent), "no Snakefile in"),
 }
 

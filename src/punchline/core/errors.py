@@ -68,7 +68,7 @@ def way_in(path: str | Path) -> str:
 
 def close_to(name: str, valid: Iterable[str]) -> str:
     """`Did you mean 'a' or 'b'? ` for a mistyped name; nothing where none is like it."""
-    close = difflib.get_close_matches(name, sorted(set(valid)), n=3, cutoff=0.5)
+    close = difflib.get_close_matches(str(name), sorted(set(valid)), n=3, cutoff=0.5)
     return f"Did you mean {' or '.join(repr(n) for n in close)}? " if close else ""
 
 

@@ -258,11 +258,18 @@ class Paper(Record, frozen=True, kw_only=True):
     sampling: dict[str, Scalar] = {}
 
 
+Modality = Literal["text", "image"]
+# Sampling parameters that are numbers wherever they are known.
+NUMBERS = frozenset(["temperature", "top_p", "top_k", "min_p", "max_tokens", "seed"]) | {
+    f"{kind}_penalty" for kind in ("presence", "frequency", "repetition")
+}
+
+
 class Price(Record, frozen=True, kw_only=True):
     """What a provider charges for a million tokens."""
 
-    input: float
-    output: float
+    input: Annotated[float, msgspec.Meta(ge=0)]
+    output: Annotated[float, msgspec.Meta(ge=0)]
     currency: str = "USD"
     date: datetime.date  # when it was so
     source: str
@@ -277,7 +284,7 @@ class ModelCard(Record, frozen=True, kw_only=True):
     options: dict[str, Any] = {}  # what the engine needs; checked by the engine
     sampling: dict[str, Scalar] = {}  # goes before what a benchmark asks for
     thinking_tokens: Annotated[int, msgspec.Meta(ge=0)] = 0  # room for thoughts, on top of what an answer may have
-    modality: tuple[Literal["text", "image"], ...] = ("text", "image")  # what the model reads
+    modality: Annotated[tuple[Modality, ...], msgspec.Meta(min_length=1)] = ("text", "image")  # what the model reads
     context: int | None = None  # tokens
     images_per_prompt: int | None = None
     papers: dict[str, Paper] = {}  # by benchmark
@@ -293,6 +300,16 @@ class ModelCard(Record, frozen=True, kw_only=True):
     base: str | None = None  # card of the model that this one is a tuned, thinking or searching variant of
     caveat: str | None = None  # shown wherever its numbers are
     note: str | None = None
+
+    def __post_init__(self) -> None:
+        for where, sampling in {
+            "": self.sampling,
+            **{f"papers.{n}.": p.sampling for n, p in self.papers.items()},
+        }.items():
+            for name in NUMBERS & sampling.keys():
+                value = sampling[name]
+                if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                    raise ValueError(f"{where}sampling.{name}: expected a number, got {value!r}")
 
     @property
     def file(self) -> str:

@@ -14,7 +14,8 @@ from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import ModelCard, Record
 from punchline.project import adapters, paths
-from punchline.project.selection import as_record, read_card, read_yaml, stems
+from punchline.project.selection import as_record, read_card, stems
+from punchline.project.yaml_files import read_yaml
 
 FOLDER = "config/finetune"
 DTYPES = ("auto", "float32", "bfloat16", "float16")  # of weights

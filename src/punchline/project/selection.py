@@ -5,7 +5,6 @@ Every mistake is a PunchlineError that names the file, the key and the nearest v
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,15 +18,15 @@ from punchline.core.benchmark import DEFAULT, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.files import sha256_file, write_bytes
-from punchline.core.outside import PASSWORDS, read_regular, secret_field, wildcard_field
+from punchline.core.outside import PASSWORDS, secret_field, wildcard_field
 from punchline.core.records import RULES, ModelCard, Record, Rule, canonical
 from punchline.project import paths
 from punchline.project.paths import DEFAULT_RUN
+from punchline.project.yaml_files import read_yaml
 
 RUN = "config/run.yaml"
 RUNS = "config/runs"
 MOST_SAMPLES = 10_000  # of a request: more is a slip of the keyboard
-YAML_BYTES = 1_000_000
 # Of a card: its words about itself are in no command; these options may hold braces (expressions, templates).
 BRACES = ("note", "caveat", "gone", "licence", "extra_body", "chat_template_kwargs", "extra_args")
 
@@ -79,67 +78,6 @@ def stems(folder: str | Path) -> list[str]:
 PLAIN_NAME = (
     "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"  # of a model, a corpus or a folder: it becomes a path and a word of a command
 )
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without the habit of keeping the last of two lines with one key, without aliases, a few lines of
-    which stand for more data than there is memory, and without infinities."""
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()  # type: ignore[no-untyped-call]
-            problem = f"the alias *{event.anchor} is not followed; write out what it stands for"
-            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            name = str(key.value)
-            if name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is there twice", key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep)
-
-    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
-        value: float = super().construct_yaml_float(node)
-        if not math.isfinite(value):  # JSON has no word for it: what is hashed and sent would say null
-            problem = f"{node.value} is no number that can be computed with"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-        return value
-
-
-_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
-
-
-def read_yaml(file: str | Path) -> dict[str, Any]:
-    """A YAML file that holds one mapping of names. Raises PunchlineError with file and line for anything else."""
-    try:
-        content = read_regular(Path(file), YAML_BYTES)
-        value = yaml.load(content.decode("utf-8-sig"), _Loader)
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise PunchlineError(
-            f"byte {error.start} is not UTF-8", file=file, line=line, way_out="Save the file as UTF-8"
-        ) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        what = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise PunchlineError(f"malformed YAML: {what}", file=file, line=mark.line + 1 if mark else None) from error
-    except (ValueError, RecursionError) as error:  # a date that is none, nesting without end
-        raise PunchlineError(f"YAML that cannot be read: {error}", file=file) from error
-    except OSError as error:
-        raise PunchlineError(
-            f"cannot be read: {error.strerror or error}",
-            file=file,
-            way_out="Run in the project's root; snakemake -d DIR names it" if not Path("config").is_dir() else None,
-        ) from error
-    if not isinstance(value, dict):
-        raise PunchlineError("expected a mapping: lines of `key: value`", file=file)
-    for key in value:
-        if not isinstance(key, str):
-            raise PunchlineError(f"expected a name for a key, got {key!r}", file=file, way_out="Check its line")
-    return value
 
 
 def _checked(value: str, valid: Sequence[str], *, file: str, key: str, way: str = "") -> str:
