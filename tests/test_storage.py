@@ -15,7 +15,21 @@ from hypothesis import strategies as st
 
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.files import replacing
-from punchline.core.records import Grade, Image, Message, Request, Response, Sampling, Text, Usage, canonical
+from punchline.core.records import (
+    Grade,
+    Image,
+    Message,
+    Request,
+    Response,
+    Sampling,
+    Text,
+    Usage,
+    canonical,
+    digest_of,
+    digest_of_all,
+    digest_of_texts,
+    sha256,
+)
 from punchline.core.storage import (
     arrow_column,
     csv_text,
@@ -205,7 +219,14 @@ def test_thoughts_are_in_the_record_where_there_are_any_and_change_no_other_one(
     path = tmp_path / "r.parquet"
     write_table(path, [plain, thinking], Response)
     assert read_table(path, Response) == [plain, thinking]
-    assert digests_in(path) == [plain.digest, thinking.digest]
+    assert list(digests_in(path)) == [plain.digest, thinking.digest]
     before = pq.read_table(path).slice(0, 1).drop_columns(["thoughts"])
     pq.write_table(before, path)
     assert read_table(path, Response) == [plain]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 9_999, 10_000, 10_001, 20_001])
+def test_digests_of_many_texts_are_those_of_them_together(count: int) -> None:
+    texts = [sha256(str(number).encode()) for number in range(count)]
+    assert digest_of_texts("Grade", iter(texts)) == digest_of(["Grade", texts])
+    assert digest_of_all(texts) == sha256("\n".join(sorted(texts)).encode())

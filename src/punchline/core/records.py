@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import itertools
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
@@ -53,7 +54,21 @@ def digest_of(value: Any) -> str:
 
 def digest_of_all(digests: Iterable[str]) -> str:
     """One digest for a set of digests, whatever their order."""
-    return sha256("\n".join(sorted(digests)).encode())
+    return _hashed(b"", (digest.encode() for digest in sorted(digests)), b"\n", b"")
+
+
+def digest_of_texts(name: str, texts: Iterable[str]) -> str:
+    """The `digest_of` of [name, texts], of which none has to be escaped; they need not be in memory at once."""
+    return _hashed(f'["{name}",['.encode(), (f'"{text}"'.encode() for text in texts), b",", b"]]")
+
+
+def _hashed(head: bytes, parts: Iterable[bytes], between: bytes, tail: bytes) -> str:
+    hashed, rest, joint = hashlib.sha256(head), iter(parts), b""
+    while some := list(itertools.islice(rest, 10_000)):
+        hashed.update(joint + between.join(some))
+        joint = between
+    hashed.update(tail)
+    return hashed.hexdigest()
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):

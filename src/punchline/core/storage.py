@@ -372,6 +372,6 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any
     return table
 
 
-def digests_in(path: str | Path) -> list[str]:
+def digests_in(path: str | Path) -> Iterator[str]:
     """The digests of a table's records, unchecked."""
-    return [str(value) for value in read_columns(path, ["digest"])["digest"]]
+    return (str(value) for (value,) in rows_in(path, ["digest"]))

@@ -25,6 +25,7 @@ from punchline.core.records import (
     canonical,
     digest_of,
     digest_of_all,
+    digest_of_texts,
 )
 from punchline.core.storage import digests_in
 from punchline.project import adapters, digests
@@ -194,7 +195,7 @@ def _content(need: Need) -> str | None:
 def table_content(path: str, kind: type[Record]) -> str:
     """Digest of a parquet file's records in their order, whatever library wrote it."""
     name = kind.__name__
-    return str(digests.cached(name, path, lambda: digest_of([name, digests_in(path)])))
+    return str(digests.cached(name, path, lambda: digest_of_texts(name, digests_in(path))))
 
 
 def document(lineage: Lineage) -> bytes:
