@@ -10,13 +10,15 @@ WORKFLOW = (
     *("Snakefile", "rules", "scripts", "profiles", "report", "config", "dvc.yaml", ".dvc", ".dvcignore", ".gitignore"),
     *("data/manifests", "data/locks", "data/replay/README.md", "README.md", "LICENSE", "docs", "examples"),
 )
-OWN = (".dvc/cache", ".dvc/tmp", ".dvc/config.local", "config/runs")  # the user's: no part of a wheel
+OWN = (".dvc/cache", ".dvc/tmp", ".dvc/config.local", "config/runs")  # the user's: no part of a wheel, but
+OURS = ("config/runs/README.md", "config/runs/humorbench-released.yaml")
 
 
 def files() -> Iterator[Path]:
     for name in WORKFLOW:
         for path in sorted(Path(name).rglob("*")) if Path(name).is_dir() else [Path(name)]:
-            if path.is_file() and "__pycache__" not in path.parts and not path.as_posix().startswith(OWN):
+            own = path.as_posix().startswith(OWN) and path.as_posix() not in OURS
+            if path.is_file() and "__pycache__" not in path.parts and not own:
                 yield path
 
 

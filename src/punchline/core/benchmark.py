@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
+from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Rule, Sampling, Text
 
 Files = Mapping[str, bytes]  # name of a raw file: its bytes
@@ -261,11 +262,25 @@ def facets(package: str) -> Callable[[str], Any]:
             return UNSAID[name]
         if name not in FACETS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = importlib.import_module(f"{package}.{FACETS[name]}")
+        module = _imported(f"{package}.{FACETS[name]}")
         LOADED.add(module.__name__)
         return getattr(module, name, _nothing_odd) if name == "oddities" else getattr(module, name)
 
     return get
+
+
+def _imported(name: str) -> Any:
+    """Raises PunchlineError for a module that is not there, or no Python."""
+    try:
+        return importlib.import_module(name)
+    except SyntaxError as error:
+        raise PunchlineError(f"not Python: {error.msg}", file=error.filename, line=error.lineno) from error
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        file = "src/" + name.replace(".", "/") + ".py"
+        way_out = "docs/new-benchmark.md says what a benchmark's folder holds"
+        raise PunchlineError("the benchmark's file is not there", file=file, way_out=way_out) from error
 
 
 def module_of(name: str, facet: str) -> str:
@@ -280,7 +295,7 @@ def libraries(benchmark: Benchmark, stage: str) -> tuple[str, ...]:
 
 def load(name: str) -> Benchmark:
     """The benchmark of that name."""
-    return cast(Benchmark, importlib.import_module(f"punchline.benchmarks.{name}"))
+    return cast(Benchmark, _imported(f"punchline.benchmarks.{name}"))
 
 
 def _facet(name: str, facet: str) -> Any:

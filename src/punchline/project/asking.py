@@ -108,20 +108,20 @@ class Asking:
         return self._hops[benchmark, model]
 
     @functools.cached_property
-    def _scorers(self) -> dict[str, str]:
+    def scorers(self) -> dict[str, str]:
         return scorers_of(self.judges[name] for name in self.selection.scorers)
 
     def _hops_of(self, benchmark: str, model: str) -> dict[str, str]:
         loaded = self.benchmark(benchmark)
         if model == DATA:
-            return {hop: who for hop, who in self._scorers.items() if hop in loaded.COMPARED}
+            return {hop: who for hop, who in self.scorers.items() if hop in loaded.COMPARED}
         return hops_of(
             loaded,
             self.cards[model],
             self.engines[model],
             conditions=self.conditions(benchmark),
             judge=self.selection.judge,
-            scorers=self._scorers,
+            scorers=self.scorers,
         )
 
     def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Hop]:

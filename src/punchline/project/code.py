@@ -12,6 +12,7 @@ import functools
 from pathlib import Path
 from typing import Any
 
+from punchline.core.errors import PunchlineError
 from punchline.core.records import digest_of
 from punchline.project import digests
 
@@ -88,7 +89,10 @@ def _read(path: Path) -> tuple[str, list[str], list[str]]:
 
 
 def _parse(path: Path) -> tuple[str, list[str], list[str]]:
-    tree = ast.parse(path.read_bytes())
+    try:
+        tree = ast.parse(path.read_bytes())
+    except SyntaxError as error:
+        raise PunchlineError(f"not Python: {error.msg}", file=path, line=error.lineno) from error
     names: set[str] = set()
     folders: set[str] = set()
     for node in ast.walk(tree):

@@ -107,6 +107,7 @@ def _check(recipe: Recipe) -> None:
     card = read_card(recipe.base)
     if card.engine != "transformers" or "adapter" in card.options:
         what = f"expected a card with engine: transformers and no adapter, {recipe.base} has engine: {card.engine}"
+        what += " and an adapter" if card.options.get("adapter") else ""
         raise wrong("base", what)
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.training(recipe.benchmark)
     for field, values, valid in (

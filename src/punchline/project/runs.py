@@ -60,7 +60,10 @@ def made_with(run: str) -> Selection:
 
 def nothing_scored(table: str) -> bool:
     """Whether a table's CSV has rows of models or baselines, and not one of them a scored item."""
-    rows = [cells for _, cells in parse_csv(Path(table).read_bytes(), (), file=table)]
+    try:
+        rows = [cells for _, cells in parse_csv(Path(table).read_bytes(), (), file=table)]
+    except PunchlineError:  # not what was made: stale
+        return False
     counts = [row["n"] for row in rows if row.get("kind") in ("measured", "baseline") and row.get("n")]
     return bool(counts) and all(float(count) == 0 for count in counts)
 

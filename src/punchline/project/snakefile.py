@@ -53,6 +53,7 @@ class Snakefile:
             self.making = read_selection(self.config)
             self.selection = self.making.selection
             self.project = Project(self.selection, self.making.shards)
+            self.project.scorers  # noqa: B018  (what is none is said here)
             self.graph = Graph(self.project)
         except PunchlineError as error:
             fail(error)
@@ -72,6 +73,8 @@ class Snakefile:
                 job = self.graph.files(rule, {**wildcards, **fixed})
             except PunchlineError as error:
                 fail(error)
+            except OSError as error:
+                fail(PunchlineError(of_system(error)))
             if job.stale and not self.workflow.remote_exec:
                 self.workflow.dag.forcefiles.update(job.stale)
                 name = "_".join([self.graph.rule_of(rule), *fixed.values()])

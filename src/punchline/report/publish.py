@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -131,10 +131,11 @@ class Folder:
         """A file of the project, at its own place; or one of other content."""
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if content is None:
-            shutil.copyfile(path, target)
-        else:
-            target.write_bytes(content)
+        try:
+            target.write_bytes(Path(path).read_bytes() if content is None else content)
+        except OSError as error:
+            error.filename = error.filename or str(target)  # a full disk names no file
+            raise
         self.files[path] = sha256_file(target)
 
     def table(self, path: str) -> None:
@@ -272,4 +273,4 @@ def publish(project: Project, folder: Path, say: Callable[[str], None] = print) 
     for why in sorted(set(published.withheld.values())):
         count = sum(one == why for one in published.withheld.values())
         say(f"left out: {count:,} files: {why}")
-    say(f"punchline audit --published {folder} checks it")
+    say(f"punchline audit --published {shlex.quote(str(folder))} checks it")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -126,17 +126,26 @@ def make_items(
 
 def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequence[str]) -> Iterator[Gold]:
     """Gold of the selection, in its order. Raises PunchlineError for an item without a label."""
-    wanted, early = set(selected), dict[str, Gold]()  # what comes before its turn waits
+    wanted, early, known = set(selected), dict[str, Gold](), set[str]()  # early: what comes before its turn waits
     golds = (gold for gold in benchmark.golds(files) if gold.item_id in wanted)
     for item_id in selected:
         while item_id not in early:
             gold = next(golds, None)
             if gold is None:
                 raise PunchlineError("the item has no label", file=benchmark.GOLD_FILES[0], record=item_id)
+            _once([gold.item_id], benchmark.GOLD_FILES[0], "label", known)
             early[gold.item_id] = gold
         yield early.pop(item_id)
-    for _ in golds:  # to the end, where what is wrong in a file may be
-        pass
+    _once((gold.item_id for gold in golds), benchmark.GOLD_FILES[0], "label", known)  # to the end of the files
+
+
+def _once(item_ids: Iterable[str], file: str, what: str, known: set[str] | None = None) -> None:
+    """Raises PunchlineError for an item that is there twice."""
+    known = set() if known is None else known
+    for item_id in item_ids:
+        if item_id in known:
+            raise PunchlineError(f"the {what} is there twice", file=file, record=item_id, way_out="Keep one of them")
+        known.add(item_id)
 
 
 def raw_files(project: Project, benchmark: str, names: Sequence[str]) -> Files:
@@ -174,6 +183,7 @@ def selection(project: Project, benchmark: str) -> list[tuple[str, str, str]]:
     loaded, chosen = project.benchmark(benchmark), project.selection
     with reading(project, benchmark, loaded.ITEM_FILES) as files:
         listed = loaded.listing(files)
+        _once((item_id for item_id, *_ in listed), loaded.ITEM_FILES[0], "item")
     sources = (chosen.corpus.sources or {}).get(benchmark)
     return select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=project.pinned(benchmark))
 

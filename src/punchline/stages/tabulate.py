@@ -21,6 +21,7 @@ from punchline.bench.table import RETRY, TOLD, Part, PublishedRow, Table, Tabula
 from punchline.bench.table import Model as Shown
 from punchline.core import engine as engines
 from punchline.core.benchmark import SCORERS, Verdict
+from punchline.core.errors import PunchlineError, nearest
 from punchline.core.files import write_bytes, write_text
 from punchline.core.records import Item, ModelCard, Rule
 from punchline.core.storage import csv_text, read_records
@@ -97,7 +98,7 @@ def compute(
         if spec.across is not None:
             grades = spec.read_by(frame(name, scope, rule, spec))
             graded.append(Shown(name, model.kind, model.card.engine, grades, model.card, judge))
-    printed = [row for row in read_published(paths.published(benchmark)) if row["table"] == table]
+    printed = _printed(loaded.TABLES, spec, paths.published(benchmark))
     files = files_of_table(project, benchmark, table)
     compared, hops, told = _compared(project, benchmark, spec, files, printed, said)
     notes += told
@@ -129,6 +130,18 @@ def compute(
     )
     tabulated.notes.extend(notes)
     return tabulated, models, hops
+
+
+def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[PublishedRow]:
+    """What the paper prints of a table. Raises PunchlineError for a table or a column that there is not."""
+    rows = read_published(file)
+    for row in rows:
+        if row["table"] not in tables:
+            raise PunchlineError("no such table", file=file, record=row["row"], way_out=nearest(row["table"], tables))
+        if row["table"] == spec.name and row["column"] not in spec.names:
+            what, way_out = f"{spec.name} has no column {row['column']!r}", nearest(row["column"], spec.names)
+            raise PunchlineError(what, file=file, record=row["row"], way_out=way_out)
+    return [row for row in rows if row["table"] == spec.name]
 
 
 def _compared(

@@ -1,0 +1,105 @@
+"""What an author of a benchmark gets wrong: a sentence that names the file and the record."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from punchline.bench.prompts import prompts
+from punchline.benchmarks.yesbut.tables import TABLES
+from punchline.core.benchmark import facets
+from punchline.core.errors import PunchlineError
+from punchline.core.records import Gold
+from punchline.project.code import _imports
+from punchline.project.runs import nothing_scored
+from punchline.stages.prepare import make_gold
+from punchline.stages.tabulate import _printed
+
+
+def gold(item_id: str, value: str = "") -> Gold:
+    return Gold(benchmark="b", item_id=item_id, values={"v": value})
+
+
+def made(*golds: Gold, selected: str) -> list[str]:
+    benchmark: Any = SimpleNamespace(GOLD_FILES=("gold.csv",), golds=lambda files: iter(golds))
+    return [one.item_id for one in make_gold(benchmark, {}, list(selected))]
+
+
+def test_gold_is_in_the_order_of_the_selection_whatever_the_files_have() -> None:
+    assert made(gold("c"), gold("x"), gold("a"), gold("b"), selected="abc") == ["a", "b", "c"]
+    assert made(gold("a"), gold("b"), selected="") == []
+
+
+@pytest.mark.parametrize("golds", ["aab", "aba", "abb", "bbaa"])
+def test_a_label_that_is_there_twice(golds: str) -> None:
+    with pytest.raises(PunchlineError, match=r"gold\.csv, record [ab]: the label is there twice. Keep one of them"):
+        made(*map(gold, golds), selected="ab")
+
+
+def test_a_label_that_is_not_there() -> None:
+    with pytest.raises(PunchlineError, match=r"gold\.csv, record z: the item has no label"):
+        made(gold("a"), selected="az")
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    folder = tmp_path / "odd_benchmark"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("odd_benchmark")]:
+        del sys.modules[name]
+
+
+def test_a_module_that_is_no_python_or_not_there(package: Path) -> None:
+    (package / "ask.py").write_text("a = 1\nx = (\n")
+    with pytest.raises(PunchlineError, match=r"odd_benchmark/ask\.py, line 2: not Python: '\(' was never closed"):
+        facets("odd_benchmark")("requests")
+    with pytest.raises(PunchlineError, match=r"odd_benchmark/tables\.py: the benchmark's file is not there"):
+        facets("odd_benchmark")("TABLES")
+    (package / "data.py").write_text("import nothing_of_that_name")
+    with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):  # the author's own import
+        facets("odd_benchmark")("items")
+    with pytest.raises(PunchlineError, match=r"ask\.py, line 2: not Python"):
+        _imports(package / "ask.py")
+
+
+def test_a_prompt_that_is_not_there_or_no_text(package: Path) -> None:
+    folder = package / "prompts"
+    folder.mkdir()
+    (folder / "pun.txt").write_text("Is {text} a pun?\n")
+    texts = prompts("odd_benchmark")
+    assert texts == {"pun": "Is {text} a pun?"}
+    with pytest.raises(PunchlineError, match=r"prompts/pnu\.txt: no such prompt\. Did you mean 'pun'"):
+        texts["pnu"]
+    (folder / "odd.txt").write_bytes(b"a\xff")
+    with pytest.raises(PunchlineError, match=r"odd\.txt: byte 1 is not UTF-8"):
+        prompts("odd_benchmark")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "message"),
+    [
+        ("tabel1", "x", r"p\.csv, record GPT: no such table\. Did you mean 'table1'"),
+        ("table2", "acuracy", r"p\.csv, record GPT: table2 has no column 'acuracy'"),
+    ],
+)
+def test_a_published_value_of_nothing(tmp_path: Path, table: str, column: str, message: str) -> None:
+    file = tmp_path / "p.csv"
+    file.write_text(f"paper,table,row,key,column,value,n,note\nyesbut,{table},GPT,,{column},1,,\n")
+    with pytest.raises(PunchlineError, match=message):
+        _printed(TABLES, TABLES["table2"], str(file))
+
+
+def test_a_table_that_was_cut_off_is_no_error_of_who_lists_it(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("model,kind,n\na,measured,0\nb,mea")
+    assert not nothing_scored(str(file))
+    file.write_text("model,kind,n\na,measured,0\n")
+    assert nothing_scored(str(file))
