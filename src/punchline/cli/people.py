@@ -13,7 +13,8 @@ from punchline.core import engine as engines
 from punchline.core.errors import PunchlineError
 from punchline.core.files import write_text
 from punchline.core.storage import csv_text, parse_csv
-from punchline.project.paths import Paths, journal, manifest
+from punchline.project.paths import DEFAULT_RUN, Paths, journal, manifest
+from punchline.project.runs import making
 from punchline.project.selection import read_card
 from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS
 
@@ -106,9 +107,11 @@ def drafts(
     from punchline.core.storage import read_records
     from punchline.stages.infer import answer, image_files
 
+    cards = [read_card(model) for model in models]
     prepared = Path(Paths().items("stripcipher"))
     if not prepared.is_file():
-        raise PunchlineError("no strip is prepared", file=prepared, way_out="Run the target `prepare` first")
+        way_out = f"Run {making(DEFAULT_RUN, 'prepare', benchmarks='[stripcipher]')} first"
+        raise PunchlineError("no strip is prepared", file=prepared, way_out=way_out)
     items = read_records(prepared, Item)
     asked = [request for item in items for request in review.draft_requests(item)]
     if not asked:
@@ -116,8 +119,7 @@ def drafts(
             "no strip has pictures", file=prepared, way_out="Run the target `prepare` with a model that looks at images"
         )
     pool: list[review.Draft] = []
-    for model in models:
-        card = read_card(model)
+    for model, card in zip(models, cards, strict=True):
         with closing(engines.load(card, seed)) as engine:
             said = answer(
                 engine,
