@@ -41,7 +41,7 @@ _CUE = re.compile(
     r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] ))(?:(?:so|thus|therefore|hence|and|here is|here's),? )?"
     r"(?:(?:the|my|your|most|final|correct|best|right|chosen|selected|overall|short|direct|model|suggested"
     r"|predicted) ){0,4}"
-    r"(?:ans(?:wer)?|choice|option|selection|verdict|conclusion|response|decision|pick|prediction)"
+    r"(?:ans(?:wer)?|choice|option|selection|verdict|conclusion|response|decision|pick|prediction|label)"
     r"(?: (?:id|letter|is|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
 )
 _FINAL = re.compile(r"\bfinal\b")

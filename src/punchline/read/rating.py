@@ -10,8 +10,11 @@ from punchline.read.result import Read, reader
 _N = r"(\d{1,9}(?:\.\d{0,20})?)"
 _DOUBLE = re.compile(rf"\[\[\s?{_N}\s?\]\]", re.ASCII)
 _SINGLE = re.compile(rf"\[{_N}\]", re.ASCII)
+_BOXED = re.compile(rf"\\boxed ?\{{\s?{_N}\s?\}}", re.ASCII)
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _SAID = re.compile(
+    rf"\bi(?:'ll| will|'d| would) (?:say|go with|go for|settle on|settle for)(?: an?| it's an?)? {_N}"
+    r"(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
     rf"\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
     rf"\b(?:put|place) (?:it|this|that|the \w+) at (?:an? )?{_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
     rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: \(\d{{1,2}} ?(?:-|to) ?\d{{1,2}}\))?(?: (?:is|would be"
@@ -30,12 +33,25 @@ _ALONE = re.compile(
     re.ASCII,
 )
 _SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
+_OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|(?:{'|'.join(_WORDS)})\b)")
 _EDGE = 20_000
 
 
 def _number(match: re.Match[str]) -> float:
     value = next(filter(None, match.groups()))
     return float(_WORDS.index(value)) if value in _WORDS else float(value)
+
+
+def _by_itself(low: str) -> list[re.Match[str]]:
+    """The first line that says anything, or the last, where that is a number and nothing else."""
+    lines = [
+        match
+        for match in re.finditer(r"[^\n]{1,60}(?=\n|$)", low)
+        if match.start() == 0 or low[match.start() - 1] == "\n"
+    ]
+    said = [match for match in lines if re.search(r"\w", match[0])]
+    ends = dict.fromkeys(match.span() for match in (said[:1] + said[-1:]))
+    return [found for start, end in ends if (found := _ALONE.fullmatch(low, start, end))]
 
 
 @reader
@@ -45,7 +61,7 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     pieces = (
         [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
     )
-    for pattern in (_DOUBLE, _SINGLE):
+    for pattern in (_DOUBLE, _SINGLE, _BOXED):
         for at, piece in pieces:
             match = pattern.search(piece)
             if match:
@@ -62,8 +78,9 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     for correction in words.CORRECTION.finditer(text.low):
         found = [match for match in found if match.start() >= correction.start()] or found
     if not found:
-        alone = _ALONE.fullmatch(text.low[:60]) if len(text.low) <= 60 else None
-        found = [alone] if alone else []
+        found = _by_itself(text.low)
+    if found and _OR.match(text.low, found[-1].end()):  # it does not decide
+        return Read(None)
     values = {_number(match) for match in found}
     if len(values) != 1 or not least <= min(values) <= most:
         return Read(None)

@@ -23,6 +23,7 @@ _REFUSAL = re.compile(
     rf"|\b(?:i'?m|i am|we are|we're) (?:really |very |so |terribly )?(?:sorry|afraid)\b(?! (?:but )?i (?:do not"
     rf"|don't) (?:get|understand))"
     rf"|(?:^|[.!\n]\s?)(?:sorry|apologies|unfortunately)\b"
+    rf"(?! for (?:the|any|my) (?:confusion|mix-?up|mistake|error|typo))"
     rf"|\b(?:do not|don't) have (?:the )?(?:ability|capability|capacity|means) to\b|\b(?:message|request|conversation"
     rf"|input|prompt) (?:does|did)(?:n't| not) (?:contain|include|have) (?:\w+ ){{0,2}}{_PICTURE}\b"
     rf"|\bi apologi[sz]e\b|\bas an ai\b"
@@ -31,7 +32,7 @@ _REFUSAL = re.compile(
     rf"|\b(?:no|any|the|an?|your) {_PICTURE} (?:was|were|is|are|has been|have been|seems?|appears?|does|did|failed"
     rf"|to be)? ?"
     rf"(?:not |n't |to be |been )*(?:provided|attached|included|uploaded|visible|shown|present|given|missing|found"
-    rf"|loaded|load|available|here|blank|come through|open)"
+    rf"|loaded|load|available|(?<!panel )(?<!panels )here|blank|come through|open)"
     rf"|\b(?:do not|don't|did not|didn't|cannot|can't) (?:see|have|find|receive|get|detect) (?:access to )?(?:any"
     rf"|an|the|your|a) (?:\w+ )?{_PICTURE}\b"
     rf"|\b(?:please|could you|can you|you could) (?:\w+ )?(?:provide|upload|attach|share|re-?upload|resend|send)\b"
@@ -46,7 +47,16 @@ _BEGINNING = 1_500  # characters in which a refusal is looked for
 
 def refuses(low: str) -> bool:
     """Whether a plain text in lower case says that it does not answer."""
-    return _REFUSAL.search(low[:_BEGINNING]) is not None
+    return _found(low) is not None
+
+
+def _found(low: str) -> re.Match[str] | None:
+    """The first words of a refusal that somebody in the picture, or a sign, does not say."""
+    for match in _REFUSAL.finditer(low[:_BEGINNING]):
+        before = low[: match.start()]
+        if before.count('"') % 2 == 0 or not before[: before.rfind('"')].strip():
+            return match
+    return None
 
 
 _ASKS = re.compile(
@@ -67,5 +77,5 @@ def refusal(answer: str) -> Read[bool]:
     It looks at the beginning only, and does not ask whether an answer follows all the same: readers of answers do.
     """
     text = dress.plain(answer, head=_BEGINNING, tail=0)
-    match = _REFUSAL.search(text.low[:_BEGINNING])
+    match = _found(text.low)
     return Read(True, *text.span(match.start(), match.end())) if match else Read(None)

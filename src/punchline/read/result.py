@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,6 +14,7 @@ from punchline.read import final, thoughts
 V = TypeVar("V")
 P = ParamSpec("P")
 
+_QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\))\s*")  # all of an answer
 SHORT = 500  # characters of an answer that is worth remembering
 KEPT = 1_000  # of a reader
 
@@ -67,10 +69,15 @@ def _of_answers(
 ) -> Callable[Concatenate[str, P], Read[V]]:
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         own = thoughts.off(answer)
-        found = read(trimmed(own.text), *args, **kwargs) if own.text else Read[V](None)
+        found, offset = read(trimmed(own.text), *args, **kwargs) if own.text else Read[V](None), own.offset
+        if found.value is None and (quoted := _QUOTED.fullmatch(own.text)):
+            found, offset = (
+                read(quoted[quoted.lastindex or 0], *args, **kwargs),
+                offset + quoted.start(quoted.lastindex or 0),
+            )
         if found.value is None:
             return Read(None)
-        return Read(found.value, found.start + own.offset, found.end + own.offset)
+        return Read(found.value, found.start + offset, found.end + offset)
 
     remembered = lru_cache(maxsize=KEPT)(of_answer)
 

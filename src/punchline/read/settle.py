@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -87,6 +88,27 @@ def corrected(low: str, found: Sequence[Claim], given: frozenset[str]) -> list[C
     return [claim for claim in found if claim.start >= turns[-1] or claim.sign < 0]
 
 
+_TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")
+_ELIMINATING = re.compile(
+    r"\b(?:eliminating|ruling out|excluding|discarding|dismissing|rejecting|crossing out) (?:options? )?[(\[\"']{0,2}$"
+)
+
+
+def _listed(low: str, found: Sequence[Claim]) -> list[Claim]:
+    """ "Both A and B would fit" says it of A too; "eliminating A, B …" denies A."""
+    made = list(found)
+    for place, one in enumerate(found):
+        before = low[max(0, one.start - 40) : one.start].rstrip("([\"'")
+        two = found[place + 1] if place + 1 < len(found) else None
+        if one.sign:
+            continue
+        if two is not None and two.sign > 0 and before.endswith("both ") and _TWO.fullmatch(low, one.end, two.start):
+            made[place] = one._replace(sign=two.sign, tier=two.tier)
+        elif _ELIMINATING.search(before):
+            made[place] = one._replace(sign=-1, tier=1)
+    return made
+
+
 def decide(
     text: dress.Plain,
     lex: Lexer,
@@ -97,7 +119,7 @@ def decide(
 ) -> Verdict:
     """What one text commits itself to. Spans are of the plain text."""
     mentions = lex(text, marked)
-    found = claims(text.low, mentions, given, judged)
+    found = _listed(text.low, claims(text.low, mentions, given, judged))
     return weigh(corrected(text.low, found, given), given, eliminates)
 
 
@@ -140,12 +162,32 @@ def settle(
     for rank in (final.FIRM, final.SAID):
         verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], lex, values, judged)
         if verdict.settled:
-            return _read(verdict, values)
+            return _taken_back(answer, verdict, lex, values, judged) or _read(verdict, values)
     verdict = decide(text, lex, values, judged=judged, eliminates=eliminates)
     if verdict.value is None or (not verdict.settled and refuses(text.low)):
         return Read(None)
     start, end = text.span(verdict.start, verdict.end)
     return _read(verdict._replace(start=start, end=end), values)
+
+
+_BACK = re.compile(
+    r"(?<![\w\"'])(?:wait|scratch that|hold on|strike that|my mistake|i was wrong|i made a mistake|i misread"
+    r"|let me (?:reconsider|correct|revise))\b"
+)
+
+
+def _taken_back(answer: str, said: Verdict, lex: Lexer, given: frozenset[str], judged: bool) -> Read[str] | None:
+    """What an answer commits itself to where it takes back, after it, what it had marked; None where it does not."""
+    turns = list(_BACK.finditer(dress.lower(answer[said.end : said.end + 4000])))
+    if not turns:
+        return None
+    start = said.end + turns[-1].start()
+    text = dress.plain(answer[start:])
+    verdict = decide(text, lex, given, judged=judged, eliminates=False)
+    if not verdict.settled or verdict.value not in given or verdict.value == said.value:
+        return None
+    first, last = text.span(verdict.start, verdict.end)
+    return Read(verdict.value, start + first, start + last)
 
 
 def _read(verdict: Verdict, given: frozenset[str]) -> Read[str]:
