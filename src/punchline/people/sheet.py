@@ -11,7 +11,7 @@ from punchline.core.benchmark import DEFAULT
 from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Item, Request, Response
 from punchline.core.storage import read_records, read_table
-from punchline.project.paths import Paths
+from punchline.project.paths import DEFAULT_RUN, Paths
 from punchline.project.runs import making
 
 
@@ -49,6 +49,8 @@ def explanations(
     if not found:
         what = f"no answer to {task} of {', '.join(models)} ({states.total():,} were asked for)"
         way_out = f"Select models that answer it: {making(where.run, 'responses', models='[NAME]')}; baselines do not"
-        way_out = f"punchline retry asks the {states['failed']:,} again that failed" if states["failed"] else way_out
+        if states["failed"]:
+            of_run = "" if where.run == DEFAULT_RUN else f" run={where.run}"
+            way_out = f"punchline retry{of_run} asks the {states['failed']:,} again that failed"
         raise PunchlineError(what, file=requests, way_out=way_out)
     return found
