@@ -427,3 +427,13 @@ def test_so_do_those_of_f1(cells: list[int]) -> None:
 def test_an_influence_is_plain_data() -> None:
     """Two clusters that differ by 1: the variance of their mean."""
     assert Influence(np.array([-0.5, 0.5]), np.array([True, True]), 2).variance == 0.25
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.uint8, np.uint16, np.int64, np.float32, np.float64])
+def test_sums_of_any_type_are_the_same_numbers(kind: type) -> None:
+    sums = np.array([[1, 0], [1, 1], [0, 1], [1, 1]])
+    names = ["b", "a", "b", "c"]
+    expected, found = Estimate(sums.astype(np.float64), mean, names), Estimate(sums.astype(kind), mean, names)
+    assert (found.exact == expected.exact).all() and (found.by_cluster == expected.by_cluster).all()
+    assert found.exact.dtype == np.float64 and found.by_cluster.dtype.kind in "uf"
+    assert interval(found) == interval(expected)

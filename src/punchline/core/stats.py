@@ -15,6 +15,7 @@ from punchline.core.errors import PunchlineError
 
 Array = npt.NDArray[np.float64]
 Sums = npt.NDArray[Any]  # of numbers, of counts (unsigned integers), or of truths
+COUNTED = "bu"  # kinds of sums that are truths and counts
 T = TypeVar("T")
 Value = Callable[[Array], Array]
 
@@ -195,7 +196,7 @@ class Estimate:
         return np.unique(np.asarray(self.clusters))
 
     def _exact(self) -> Array:
-        if self.sums.dtype != np.float64:
+        if self.sums.dtype.kind in COUNTED:
             return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
         whole = self.sums.sum(axis=0)
         if not (self.sums == np.rint(self.sums)).all() or np.abs(self.sums).sum(axis=0).max(initial=0) >= 2**53:
@@ -204,9 +205,9 @@ class Estimate:
 
     def _by_cluster(self) -> npt.NDArray[Any]:
         names, index = np.unique(np.asarray(self.clusters), return_inverse=True)
-        kind = self.sums.dtype
-        if kind != np.float64:
-            each = 1 if kind == np.bool_ else int(np.iinfo(kind).max)
+        kind: np.dtype[Any] = np.dtype(np.float64)
+        if self.sums.dtype.kind in COUNTED:
+            each = int(np.iinfo(self.sums.dtype).max) if self.sums.dtype.kind == "u" else 1
             kind = np.min_scalar_type(each * int(np.bincount(index).max(initial=0)))
         made = np.empty((len(names), self.sums.shape[1]), dtype=kind)
         for column, values in enumerate(self.sums.T):
