@@ -452,9 +452,8 @@ def test_export_is_what_was_voted_and_keeps_what_was_there(run: Path) -> None:
 
 
 def test_choices_are_exported_as_the_source_that_was_chosen(run: Path) -> None:
-    write_text(
-        "people.csv", csv_text(("item_id", "source", "text"), [{"item_id": "1", "source": "Human", "text": "A pun"}])
-    )
+    by_people = [{"item_id": str(n), "source": "Human", "text": "A pun"} for n in (1, 2, 5)]
+    write_text("people.csv", csv_text(("item_id", "source", "text"), by_people))
     texts = ("people.csv", Path("people.csv").read_bytes())
     sheet, seats = draw_up(Paths(), "preference", MODELS, raters=3, seed=1, texts=texts)
     votes = Votes.make("data/ratings/pixelhumor/preference.sqlite", sheet, seats)
@@ -463,10 +462,10 @@ def test_choices_are_exported_as_the_source_that_was_chosen(run: Path) -> None:
     outcome.export(votes, Path("out.csv"))
     _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
     last = sorted(MODELS)[-1]
-    assert {(one.item_id, one.source) for one in choices} == {
-        (str(n), last) for n in range(8)
-    }  # "Human" sorts before "wintermute"
-    assert len([text for unit in sheet.units for text in unit.texts if text.source == "Human"]) == 1
+    about = {(str(n), last) for n in (1, 2, 5)}  # comics that people wrote about; "Human" sorts before "wintermute"
+    assert {(one.item_id, one.source) for one in choices} == about
+    rated = [unit for unit in sheet.units if unit.kind == "counts"]
+    assert all("Human" in {text.source for text in unit.texts} for unit in rated)
 
 
 def test_one_more_rater_decides_what_is_even(run: Path) -> None:
@@ -525,6 +524,51 @@ def test_raters_who_stay_even_get_one_more(run: Path) -> None:
     one_more(votes)
     fill(votes, "4", lambda index: sorted(three.get(index, "0"))[0])
     assert undecided(votes) == {}
+
+
+def test_people_write_explanations_that_others_then_rate(run: Path) -> None:
+    """Table 7's source Human: written beside the comic, exported, and rated on the same comics."""
+    votes = made("explanations", items=4)
+    units = [unit for unit in votes.sheet.units if unit.kind == "counts"]
+    assert len({unit.item_id for unit in units}) == 4 and not votes.sheet.models
+    assert not any(unit.kind == "check" for unit in votes.sheet.units)
+    seats = [index for rater in votes.raters() for index in votes.seats(rater)]
+    assert sorted(
+        seats[place] for place, _ in enumerate(seats) if votes.sheet.units[seats[place]].kind == "counts"
+    ) == [index for index, unit in enumerate(votes.sheet.units) if unit.kind == "counts"]
+    opened = client(votes, "1")
+    page = opened.get("/items/1").text
+    assert "<textarea" in page and "<blockquote" not in page and 'type="radio"' not in page
+    refused = opened.post("/items/1", data={"answer-": " \r\n "})
+    assert refused.status_code == 422 and "a question has no answer" in refused.text and not votes.given()
+    hostile = "=1+1 & <script>alert(1)</script>\r\nIt stands on its head"
+    fill(votes, "1", lambda index: f"{hostile} {index}", opened)
+    fill(votes, "2", lambda index: f"{hostile} {index}")
+    assert "&lt;script&gt;" in opened.get("/items/3").text and "<script>alert" not in opened.get("/items/3").text
+    out = outcome.target(votes)
+    assert out == Path("config/pixelhumor/explanations.csv")
+    assert outcome.export(votes, out) == (4, 0) == (outcome.export(votes, out)[0], 0)
+    rows = [cells for _, cells in parse_csv(out.read_bytes(), (), file=out)]
+    assert {row["source"] for row in rows} == {"Human"} and all(row["text"].startswith("'=1+1 &") for row in rows)
+    assert [p.passed for p in outcome.progress(votes)] == [0, 0]
+
+    sheet, _ = draw_up(Paths(), "preference", MODELS, raters=2, seed=1, texts=(str(out), out.read_bytes()))
+    rated = [unit for unit in sheet.units if unit.kind == "counts"]
+    assert {unit.item_id for unit in rated} == {unit.item_id for unit in units}
+    assert all({text.source for text in unit.texts} == {*MODELS, "Human"} for unit in rated)
+    (own,) = [text.text for text in rated[0].texts if text.source == "Human"]
+    assert own.startswith("=1+1 & <script>") and "\nIt stands" in own
+    with pytest.raises(PunchlineError, match="texts: there is nothing to decide"):
+        one_more(votes)
+    with pytest.raises(PunchlineError, match="texts are written"):
+        draw_up(Paths(), "explanations", (), raters=1, seed=1, texts=(str(out), out.read_bytes()))
+
+
+def test_several_who_write_about_the_same_are_told_apart(run: Path) -> None:
+    votes = made("explanations", items=3, overlap=2)
+    for rater in votes.raters():
+        fill(votes, rater, lambda index: f"It is funny {index}")
+    assert Counter(vote.source for vote in outcome.cast(votes)) == {"Human-1": 3, "Human-2": 3}
 
 
 def test_points_on_a_scale_are_not_decided(run: Path) -> None:

@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean
 
@@ -79,6 +81,20 @@ def looks_well(browser: Browser, link: str) -> None:
         context.close()
 
 
+@contextmanager
+def served(project: Project, study: str, port: str) -> Iterator[None]:
+    """The study's pages, until they are killed."""
+    serving = [sys.executable, "-m", "punchline.cli", "rate", "serve", study, "--port", port]
+    server = subprocess.Popen(serving, cwd=project.path, env=project.environment, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        assert "votes go into it" in server.stdout.readline()
+        yield
+    finally:
+        server.kill()
+        server.communicate()
+
+
 def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> None:
     project = small
     replayed(project)
@@ -87,19 +103,12 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
         "rate", "new", "relevance", "--raters", "2", "--seed", "3", "--items", "4", "--port", "8677"
     )
     links = re.findall(r"http://\S+", said)
-    serving = [sys.executable, "-m", "punchline.cli", "rate", "serve", "relevance", "--port", "8677"]
-    served = subprocess.Popen(serving, cwd=project.path, env=project.environment, stdout=subprocess.PIPE, text=True)
-    assert served.stdout is not None
-    try:
-        assert "votes go into it" in served.stdout.readline()
+    with served(project, "relevance", "8677"):
         looks_well(browser, links[0])
         for link, own in zip(links, "35", strict=True):
             context = browser.new_context(viewport={"width": 390, "height": 800})
             assert rate_all(context.new_page(), link, own) == 2 + 8 + 1  # practice, two texts of four comics, a check
             context.close()
-    finally:
-        served.kill()
-        served.communicate()
     status = project.punchline("rate", "status", "relevance")
     assert status.count("8 of 8") == 2
     assert status.count("1 of 1") == 2
@@ -121,6 +130,52 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     ratings = project.path / "config/pixelhumor/ratings.csv"
     ratings.write_text(ratings.read_text().replace(",3,", ",4,", 1))  # one vote is another
     assert project.audit(table)["verdict"] != "equal"
+
+
+def test_explanations_that_people_write_are_chosen_among(small: Project, browser: Browser) -> None:
+    """Table 7 from nothing: a person writes on pages, another chooses the best on pages."""
+    replayed(small)
+    small.snakemake("responses", config=CONFIG)
+    said = small.punchline(
+        "rate", "new", "explanations", "--raters", "1", "--items", "3", "--port", "8678", "--name", "own-words"
+    )
+    assert "3 pages to write" in said
+    (link,) = re.findall(r"http://\S+", said)
+    with served(small, "own-words", "8678"):
+        looks_well(browser, link)
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.goto(link)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/items/1")
+        for place in range(1, 6):  # two for practice
+            page.wait_for_url(f"**/items/{place}")
+            page.locator("textarea").fill(f"=The twist is number {place}")
+            page.keyboard.press("Control+Enter")
+        page.get_by_text("Thank you").wait_for()
+    assert "explanations.csv" in small.punchline("rate", "export", "own-words")
+    texts = "config/pixelhumor/explanations.csv"
+    assert {row["source"] for row in rows(small.path / texts)} == {"Human"}
+    said = small.punchline("rate", "new", "preference", "--raters", "1", "--texts", texts, "--port", "8679")
+    assert "3 pages to rate" in said
+    (link,) = re.findall(r"http://\S+", said)
+    with served(small, "preference", "8679"):
+        page = browser.new_context().new_page()
+        page.goto(link)
+        page.keyboard.press("Enter")
+        for place in range(1, 5):  # a check, and no comic is left to practise on
+            page.wait_for_url(f"**/items/{place}")
+            check = page.get_by_text("This is no answer but a check")
+            page.locator("label.text").filter(
+                has_text="This is no answer" if check.count() else "The twist is number"
+            ).click()
+            page.keyboard.press("Enter")
+        page.get_by_text("Thank you").wait_for()
+    small.punchline("rate", "export", "preference")
+    table = "results/pixelhumor/table7.csv"
+    small.snakemake(table, config=CONFIG)
+    chosen = {row["model"]: row["times_selected"] for row in rows(small.path / table) if row["kind"] == "human"}
+    assert float(chosen["Human"]) == 3
+    assert small.audit(table)["verdict"] == "equal"
 
 
 def test_sheets_go_out_and_come_back(small: Project) -> None:

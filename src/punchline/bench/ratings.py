@@ -115,6 +115,11 @@ def for_spreadsheet(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
+def from_spreadsheet(text: str) -> str:
+    """The text that `for_spreadsheet` was given."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
+
+
 def blinded(explanations: Sequence[Explanation], seed: int) -> tuple[str, str]:
     """A rating sheet without any source's name, and its key, as CSV: rows in an order drawn with the seed.
 

@@ -11,6 +11,7 @@ from punchline.read import thoughts
 from punchline.score.ratings import Level
 
 BEST = "best"  # the aspect of a study in which the best of several texts is chosen
+HUMAN = "Human"  # the source of a text that one person wrote
 
 
 class Question(NamedTuple):
@@ -62,6 +63,22 @@ def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     return rows
 
 
+def text_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
+    """Rows of a file of texts that people wrote, for `punchline rate new --texts`: a row a text."""
+    return [
+        {
+            "item_id": vote.item_id,
+            "source": vote.source,
+            "task": vote.task,
+            "text": for_spreadsheet(vote.text),
+            "rater": vote.rater,
+            "time": vote.time,
+            "sheet": vote.sheet,
+        }
+        for vote in votes
+    ]
+
+
 @dataclass(frozen=True)
 class Study:
     """One declaration; those of a benchmark are STUDIES of its module `studies`, by name."""
@@ -72,6 +89,7 @@ class Study:
     questions: Mapping[str, tuple[Question, ...]]  # by that name
     intro: tuple[str, ...]  # paragraphs, shown before the first item and beside each
     options: tuple[tuple[str, str], ...] = ()  # (value, label); none where the best of all texts is chosen
+    writes: bool = False  # whether people write a text on each item, instead of rating one
     level: Level = "interval"  # of Krippendorff's alpha
     picture: bool = True  # whether an item without a picture is left out
     fields: tuple[str, ...] = ()  # of the item, shown above the text
@@ -87,4 +105,4 @@ class Study:
     @property
     def best(self) -> bool:
         """Whether the best of an item's texts is chosen."""
-        return not self.options
+        return not self.options and not self.writes

@@ -59,7 +59,8 @@ def new(
     items: Annotated[int | None, typer.Option(min=1, help="Items to draw; else all")] = None,
     model: Annotated[list[str] | None, typer.Option(help="Whose answers; else those of all the run's models")] = None,
     texts: Annotated[
-        Path | None, typer.Option(parser=given, help="CSV of texts that people wrote: item_id, source, text")
+        Path | None,
+        typer.Option(parser=given, help="CSV of texts that people wrote, on the items to draw: item_id, source, text"),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Of the study, else the declaration's")] = None,
     host: Host = "127.0.0.1",
@@ -92,7 +93,8 @@ def new(
     most = max(len(own) for own in seats.values())
     if items is not None and (there := len({unit.item_id for unit in sheet.units if unit.kind == "counts"})) < items:
         print(f"--items {items:,}: only {there:,} items have something to rate")
-    print(f"{votes.path}: {kinds.count('counts'):,} pages to rate, up to {most:,} a rater, sheet {votes.version}")
+    pages = f"{kinds.count('counts'):,} pages to {'write' if sheet.writing else 'rate'}"
+    print(f"{votes.path}: {pages}, up to {most:,} a rater, sheet {votes.version}")
     if "practice" not in kinds:
         print("No item is left over to practise on: for that draw fewer, --items")
     _say_links(votes, list(seats), host, port)
@@ -168,7 +170,7 @@ def status(study: StudyName) -> None:
     rows = [(p.rater, f"{p.rated} of {p.of}", f"{p.passed} of {p.checks}", p.last or "-") for p in done]
     print(f"{votes.path}: {votes.sheet.title} Sheet {votes.version}\n")
     print(as_table(rows, ("rater", "rated", "checks passed", "last vote")))
-    if votes.sheet.drafts:
+    if votes.sheet.drafts or votes.sheet.writing:
         return
     agreed = [
         (
@@ -200,7 +202,7 @@ def export(
     study: StudyName,
     out: Annotated[Path | None, typer.Option(parser=given, help="Else where the tables look for it")] = None,
 ) -> None:
-    """Write the votes, under their sources' names, into the file that the tables read."""
+    """Write the votes, under their sources' names, into the file that the tables read; texts into one to rate."""
     from punchline.people import outcome
 
     votes = _votes(study)
@@ -218,5 +220,8 @@ def export(
     failed = [p.rater for p in outcome.progress(votes) if p.passed < p.checks]
     if failed:
         print(f"Raters {', '.join(failed)} did not pass every attention check; their votes are in it")
+    if votes.sheet.writing:
+        print(f"Have them rated, by others: punchline rate new STUDY --raters N --texts {out}")
+        return
     tables = ", ".join(f"{votes.sheet.benchmark}/{table}" for table in outcome.study_of(votes).feeds)
     print(f"Tables that read it: {tables}")

@@ -36,13 +36,13 @@ def one_more(votes: Votes) -> tuple[str, int]:
 
     After the practice, in drawn order, with the study's attention checks among them. Where the best text is chosen,
     they choose among those that lead, as in the paper.
-    Raises PunchlineError where nothing is undecided, or votes are points on a scale, which differ and decide nothing.
+    Raises PunchlineError where nothing is undecided, and where votes are points on a scale, which differ and decide
+    nothing, or texts.
     """
     study, units = study_of(votes), votes.sheet.units
     if study.level != "nominal":
-        raise PunchlineError(
-            f"{study.title} Its votes are points on a scale: there is nothing to decide", file=votes.path
-        )
+        votes_are = "texts" if study.writes else "points on a scale"
+        raise PunchlineError(f"{study.title} Its votes are {votes_are}: there is nothing to decide", file=votes.path)
     found = undecided(votes)
     if not found:
         raise PunchlineError(

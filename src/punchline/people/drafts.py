@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from punchline.bench.ratings import for_spreadsheet
-from punchline.benchmarks.stripcipher.review import CATEGORY, FORMULA, KINDS, SHEET
+from punchline.bench.ratings import for_spreadsheet, from_spreadsheet
+from punchline.benchmarks.stripcipher.review import CATEGORY, KINDS, SHEET
 from punchline.benchmarks.stripcipher.strips import CATEGORIES
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Item
@@ -38,9 +38,7 @@ def draw_up(where: Paths, file: str, content: bytes, *, raters: int, seed: int) 
             continue
         if cells["item_id"] not in strips:
             raise PunchlineError("no such strip is prepared", file=file, line=line, record=cells["item_id"])
-        text = cells["text"]
-        text = text[1:] if text[:1] == "'" and text[1:2] in FORMULA else text
-        shown = Shown(source=cells["drafted_by"], text=text, kind=cells["kind"])
+        shown = Shown(source=cells["drafted_by"], text=from_spreadsheet(cells["text"]), kind=cells["kind"])
         drafted.setdefault((cells["item_id"], cells["task"]), []).append(shown)
     if not drafted:
         raise PunchlineError("no drafts", file=file, way_out="Make them: punchline drafts MODEL")

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from punchline.bench.ratings import from_spreadsheet
 from punchline.bench.study import Study
 from punchline.core.benchmark import names, shown, studies
 from punchline.core.errors import PunchlineError, nearest
@@ -50,7 +51,7 @@ def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) 
     """Texts that people wrote: a CSV with item_id, source and text, and task where the study has several."""
     found: Texts = {}
     for line, cells in parse_csv(content, TEXTS, file=file):
-        item_id, source, text = (cells[name].strip() for name in TEXTS)
+        item_id, source, text = (from_spreadsheet(cells[name].strip()) for name in TEXTS)
         task = cells.get("task", "").strip()
 
         def wrong(what: str, field: str, way_out: str, line: int = line, record: str = item_id) -> PunchlineError:
@@ -71,11 +72,13 @@ def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) 
 def _units(
     study: Study, texts: Texts, items: Mapping[str, Item], golds: Mapping[str, Gold], blurred: Mapping[str, str]
 ) -> list[Unit]:
-    """What can be rated: a unit a text, or an item where the best of its texts is chosen.
+    """What can be rated: a unit a text, or an item where the best of its texts is chosen or one is written.
 
     `blurred`: values of gold that a picture is blurred for.
     """
     groups: dict[tuple[str, ...], list[Shown]] = {}
+    if study.writes:
+        groups = {(item_id, task): [] for item_id in sorted(items) for task in study.questions}
     for (item_id, task, source), text in sorted(texts.items()):
         key = (item_id, task) if study.best else (item_id, task, source)
         groups.setdefault(key, []).append(Shown(source=source, text=text))
@@ -135,29 +138,39 @@ def draw_up(
 ) -> tuple[Sheet, dict[str, list[int]]]:
     """(sheet, units by rater) of a study of a run's answers, and of `texts`: (name, content) of a file of people's.
 
-    Items are drawn, of each source as many as of any other; the practice items are others than those that count.
-    Raises PunchlineError where there is nothing to rate, for fewer raters than a text is to have, and for a picture
-    that is not there.
+    Items are drawn, of each source as many as of any other, with `texts` of those that people wrote about; the practice
+    items are others than those that count. Raises PunchlineError where there is nothing to rate, for fewer raters than
+    a text is to have, and for a picture that is not there.
     """
     benchmark, study_name, study = declared(name)
+    if study.writes and texts is not None:
+        raise PunchlineError(
+            "in this study texts are written", file=texts[0], way_out="--texts goes with one of ratings"
+        )
     overlap = min(study.overlap, raters) if overlap is None else overlap
     if not 1 <= overlap <= raters:
         raise PunchlineError(
             f"{overlap} raters a text of {raters} raters", way_out=f"--overlap goes from 1 to --raters, {raters}"
         )
     if not Path(where.items(benchmark)).is_file():
-        way_out = f"Run {making(where.run, 'responses', benchmarks=f'[{benchmark}]')}"
+        target = "prepare" if study.writes else "responses"
+        way_out = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
         raise PunchlineError("no item is prepared", file=where.items(benchmark), way_out=way_out)
     all_items = {item.item_id: item for item in read_records(where.items(benchmark), Item)}
     blurred: Mapping[str, str] = getattr(shown(benchmark), "BLURRED", {})
     golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
+    models = () if study.writes else models
     found = answered(where, benchmark, study, models)
     if texts is not None:
-        found |= written(texts[1], texts[0], study, all_items)
+        own_words = written(texts[1], texts[0], study, all_items)
+        about = {item_id for item_id, *_ in own_words}
+        found = {key: text for key, text in found.items() if key[0] in about} | own_words
     ratable = _units(study, found, all_items, golds, blurred)
     if not ratable:
         what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
         way_out = "Run the target `responses` with models that look at pictures, or name more models: --model"
+        if study.writes:
+            what, way_out = "no item", "Run the target `prepare` with more of them"
         raise PunchlineError(what + (" and a picture" if study.picture else ""), way_out=way_out)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
     drawn = chosen(sources, len(sources), seed)
@@ -169,14 +182,14 @@ def draw_up(
         replace(draw.choice([unit for unit in ratable if unit.item_id == item_id]), kind="practice")
         for item_id in spare
     ]
-    groups = [f"{unit.task}/{'' if study.best else unit.texts[0].source}" for unit in units]
+    groups = [f"{unit.task}/{unit.texts[0].source if len(unit.texts) == 1 else ''}" for unit in units]
     if raters > (most := len(units) * overlap):
         raise PunchlineError(
             f"{raters:,} raters of {len(units):,} pages with {overlap} raters each: {raters - most:,} would have none",
             way_out=f"--raters {most} at most, a larger --overlap, or more --items",
         )
     own = assigned(groups, raters, overlap, seed)
-    checks = [max(1, len(mine) // study.check_every) if mine else 0 for mine in own]
+    checks = [max(1, len(mine) // study.check_every) if mine and not study.writes else 0 for mine in own]
     checking = [_check(draw.choice(units), study, draw) for _ in range(max(checks))]
     first_check = len(units) + len(practice)
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]

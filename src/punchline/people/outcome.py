@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from punchline.bench.ratings import RATINGS, read_ratings
-from punchline.bench.study import Study, Vote
+from punchline.bench.study import HUMAN, Study, Vote
 from punchline.core.benchmark import studies
 from punchline.core.errors import PunchlineError
 from punchline.core.files import write_text
@@ -14,7 +15,7 @@ from punchline.core.intervals import interval
 from punchline.core.stats import COEFFICIENT, Estimate
 from punchline.core.storage import csv_text, parse_csv
 from punchline.people.drawing import answered
-from punchline.people.votes import Given, Votes
+from punchline.people.votes import Given, Shown, Votes
 from punchline.project.paths import Paths, own
 from punchline.score.ratings import alpha_of, coincidences
 
@@ -108,12 +109,19 @@ def agreement(votes: Votes) -> list[Agreement]:
 
 
 def cast(votes: Votes) -> list[Vote]:
-    """All votes that count, by unit, under their sources' names."""
+    """All votes that count, by unit, under their sources' names.
+
+    Who writes a text is Human, or Human-<rater> where several write about the same.
+    """
     found = []
+    writers = Counter(unit for rater in votes.raters() for unit in votes.seats(rater)) if votes.sheet.writing else {}
     for (rater, at), given in sorted(votes.given().items(), key=lambda one: (one[0][1], one[0][0])):
         unit = votes.sheet.units[at]
         for aspect, value in given.answers.items() if unit.kind == "counts" else ():
-            shown = unit.texts[int(value) if votes.sheet.best else 0]
+            if votes.sheet.writing:
+                shown = Shown(source=HUMAN if writers[at] == 1 else f"{HUMAN}-{rater}", text=value)
+            else:
+                shown = unit.texts[int(value) if votes.sheet.best else 0]
             found.append(
                 Vote(
                     unit.item_id,

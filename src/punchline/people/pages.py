@@ -32,7 +32,7 @@ from punchline.people.votes import Given, Votes
 
 HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
-WORDS = 2_000  # characters of a note
+WORDS = 2_000  # characters of a note, or of a text that a rater writes
 COOKIE_S = 90 * 24 * 3600
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -163,16 +163,16 @@ class Pages:
         unit = self.sheet.units[index]
         if self.sheet.drafts:
             return self._review(rater, place, index, fields)
-        valid = self._valid(rater, index)
-        answers = {}
-        for question in self.sheet.questions[unit.task]:
-            value = fields.get(f"answer-{question.aspect}", "")
-            if value in valid:
-                answers[question.aspect] = value
-        note = fields.get("note", "").replace("\r\n", "\n").strip()[:WORDS] if self.sheet.note else ""
+        said = {ask.aspect: fields.get(f"answer-{ask.aspect}", "") for ask in self.sheet.questions[unit.task]}
+        if self.sheet.writing:
+            answers = {aspect: text for aspect, given in said.items() if (text := _words(given))}
+        else:
+            valid = self._valid(rater, index)
+            answers = {aspect: value for aspect, value in said.items() if value in valid}
+        note = _words(fields.get("note", "")) if self.sheet.note else ""
         if len(answers) < len(self.sheet.questions[unit.task]):
-            said = Given(rater, index, answers, note, "")
-            return self._item(rater, place, index, said, "Nothing is saved yet: a question has no answer.")
+            kept = Given(rater, index, answers, note, "")
+            return self._item(rater, place, index, kept, "Nothing is saved yet: a question has no answer.")
         return self._saved(rater, place, index, answers, note)
 
     def _saved(self, rater: str, place: int, index: int, answers: Mapping[str, str], note: str) -> Response:
@@ -195,6 +195,11 @@ class Pages:
         """The file cannot be read or written: a full disk, a folder that is gone."""
         print(f"error: {self.votes.path}: {error}. Votes are not being saved", file=sys.stderr, flush=True)
         return self.page("said.html", 503, said=SAID[503])
+
+
+def _words(given: str) -> str:
+    """What a rater wrote in a box."""
+    return given.replace("\r\n", "\n").strip()[:WORDS]
 
 
 async def _fields(request: Request) -> dict[str, str]:

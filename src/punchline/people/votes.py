@@ -52,7 +52,7 @@ class Unit(Record, frozen=True, kw_only=True):
 
     item_id: str
     task: str  # as a ratings file calls it
-    texts: tuple[Shown, ...]  # one, or those among which the best is chosen
+    texts: tuple[Shown, ...]  # one, or those among which the best is chosen; none where one is written
     context: tuple[tuple[str, str], ...] = ()  # (name, text) shown above
     picture: str = ""  # path from the root
     sha256: str = ""  # of the picture
@@ -85,7 +85,12 @@ class Sheet(Record, frozen=True, kw_only=True):
 
     @property
     def best(self) -> bool:
-        return not self.options
+        return not self.options and not self.writing
+
+    @property
+    def writing(self) -> bool:
+        """Whether texts are written, instead of rated."""
+        return not any(unit.texts for unit in self.units)
 
     @property
     def drafts(self) -> bool:

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from punchline.bench.study import BEST, Question, Study
+from punchline.bench.study import BEST, Question, Study, text_rows
 
 _COMICS = "Some comics are dark or sarcastic. Leave out whatever you would rather not look at: go on to the next."
 
 STUDIES = {
+    "explanations": Study(
+        title="What is funny about this comic?",
+        feeds=(),  # the texts are rated first
+        tasks={"Q6": ""},
+        questions={"": (Question("", "Explain what is funny about this comic."),)},
+        intro=(
+            "You see a comic. Explain in your own words what is funny about it, as you would to somebody who does not "
+            "get it: what happens, what the words and the pictures do together, and what one has to know.",
+            _COMICS,
+        ),
+        writes=True,
+        overlap=1,
+        file="explanations.csv",
+        rows=text_rows,
+    ),
     "relevance": Study(
         title="Does the explanation fit the comic?",
         feeds=("table5", "table6", "figure3"),

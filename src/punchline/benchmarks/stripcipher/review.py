@@ -15,6 +15,7 @@ import msgspec
 
 from punchline.bench.ask import question
 from punchline.bench.prompts import prompts
+from punchline.bench.ratings import for_spreadsheet, from_spreadsheet
 from punchline.bench.task import Task
 from punchline.benchmarks.stripcipher import REVIEWED as TASKS
 from punchline.benchmarks.stripcipher import STRIPS
@@ -30,7 +31,6 @@ KINDS = ("answer", "distractor")
 CATEGORY = "category"
 SHEET = ("item_id", "task", "kind", "text", "drafted_by", "use", "reviewer", "note")
 USED = ("x", "yes", "1")
-FORMULA = ("=", "+", "-", "@")  # what a spreadsheet takes for one; such a text gets an apostrophe before it
 
 # Figure 9, the misspelling included, and figure 11 (both), line breaks where print has them. The second prompt of
 # comprehension is printed without its question: the first one is put there, as in the second prompt of prediction.
@@ -140,9 +140,7 @@ def sheet(pool: Iterable[Draft]) -> str:
     rows: list[dict[str, Any]] = []
     for item_id, own in by_item.items():
         own.sort(key=lambda draft: (TASKS.index(draft.task), KINDS.index(draft.kind)))
-        rows += [
-            {**draft._asdict(), "text": f"'{draft.text}" if draft.text[:1] in FORMULA else draft.text} for draft in own
-        ]
+        rows += [{**draft._asdict(), "text": for_spreadsheet(draft.text)} for draft in own]
         rows.append({"item_id": item_id, "task": CATEGORY, "kind": CATEGORY, "note": "one of " + ", ".join(CATEGORIES)})
     return csv_text(SHEET, rows)
 
@@ -175,8 +173,7 @@ def reviewed(strips: bytes, review: bytes, file: str = "review.csv") -> str:
             raise wrong(f"unknown kind {kind!r}", "kind", nearest(kind, KINDS))
         if not cells["reviewer"].strip():
             raise wrong("nobody has reviewed it", "reviewer", "Who put the x writes a name or a sign there")
-        text = " ".join(cells["text"].split())  # an option stands on one line
-        text = text[1:] if text[:1] == "'" and text[1:2] in FORMULA else text
+        text = from_spreadsheet(" ".join(cells["text"].split()))  # an option stands on one line
         if not plain(text):
             raise wrong("the text is empty", "text", "Write one, or take the x away")
         if task == CATEGORY and text not in CATEGORIES:

@@ -1,4 +1,4 @@
-// Keys: numbers choose, Enter sends, arrows turn pages. Everything works without this file.
+// Keys: numbers choose, Enter (in a text Ctrl Enter) sends, arrows turn pages. Everything works without this file.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.getElementById("vote");
@@ -9,6 +9,7 @@ document.addEventListener("DOMContentLoaded", () => {
   let last = null; // the question that was answered by the last key
 
   document.addEventListener("keydown", (event) => {
+    if (form && event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "TEXTAREA") return;
     const link = { ArrowLeft: "back", ArrowRight: "on" }[event.key];
     if (link) {
