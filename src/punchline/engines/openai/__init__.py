@@ -24,6 +24,7 @@ from punchline.core.records import Image, ModelCard, Record, Request, Response, 
 from punchline.engines.openai import chat, pace
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
     from punchline.engines.openai import wire
@@ -196,20 +197,37 @@ class OpenAI:
         messages = chat.messages(request, images)
         return {"model": self.options.id, "messages": messages, **self.parameters(request)}
 
-    def http(self, most: int | None = None) -> wire.Bounded:
-        """What speaks HTTP in the event loop that runs; `most`: bytes of a reply that it reads."""
+    def post(self) -> wire.Post:
+        """What asks in the event loop that runs."""
+        import aiohttp
         import httpx2
+
+        from punchline.engines.openai import wire
+
+        client = self.client(
+            httpx2.AsyncClient(verify=False)
+        )  # for what it says of itself and the account: it asks nobody
+        headers = {**client.default_headers, **client.auth_headers}
+        return wire.Post(
+            f"{self.base_url.rstrip('/')}/chat/completions",
+            {name: value for name, value in headers.items() if isinstance(value, str)},
+            aiohttp.ClientTimeout(sock_connect=self.options.timeouts.connect, sock_read=self.options.timeouts.read),
+            most=STREAM_BYTES if self.options.stream else REPLY_BYTES,
+            connections=self.options.concurrency + 8,
+            through_proxy=self.through_proxy,
+        )
+
+    def http(self, most: int | None = None) -> wire.Bounded:
+        """What a batch is handed in and fetched with; `most`: bytes of a reply that it reads."""
         import openai
 
         from punchline.engines.openai import wire
 
-        most = most or (STREAM_BYTES if self.options.stream else REPLY_BYTES)
         timeouts = self.options.timeouts
-        limits = httpx2.Limits(max_connections=self.options.concurrency + 8)
         timeout = openai.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
-        return wire.Bounded(most, timeout=timeout, limits=limits, trust_env=self.through_proxy)
+        return wire.Bounded(most or REPLY_BYTES, timeout=timeout, trust_env=self.through_proxy)
 
-    def client(self, http: wire.Bounded) -> openai.AsyncOpenAI:
+    def client(self, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
         """The package's client. Its own retries are off: they know nothing of budgets."""
         import openai
 

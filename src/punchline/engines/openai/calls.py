@@ -43,8 +43,7 @@ class Calls:
         """Ask all; the first PunchlineError ends it, and with it every call in flight."""
         options = self.engine.options
         self.pace = pace.Pace(options.concurrency, options.requests_per_minute, options.tokens_per_minute)
-        client = self.engine.client(http := self.engine.http())
-        post = wire.Post(http, client, "/chat/completions")
+        post = self.engine.post()
 
         async def worker() -> None:
             try:
@@ -65,7 +64,7 @@ class Calls:
             for task in workers:
                 task.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-            await client.close()
+            await post.close()
 
     def finish(self) -> None:
         """Begin no call more; those under way are paid for, and come to their end."""
@@ -141,27 +140,23 @@ class Calls:
         try:
             async with asyncio.timeout(total):
                 raw = await post(body)
-            if not raw.is_success:
-                refusal = chat.read_refusal(raw.status_code, raw.content)
+            if not 200 <= raw.status < 300:
+                refusal = chat.read_refusal(raw.status, raw.content)
                 return _Refused("again", self._clean(str(refusal)), chat.retry_after(raw.headers), refusal)
             reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
             return _Answer(reply, raw.headers.get("x-request-id") or reply.id)
         except chat.Unusable as error:
             return _Fault("again", self._clean(f"HTTP 200: {error}"))
+        except wire.Unwanted as error:
+            return _Fault("failed", self._clean(str(error)))
+        except aiohttp.SocketTimeoutError:
+            return _Fault("time-out", f"time-out: silent for {self.engine.options.timeouts.read:g} s")
+        except (httpx2.DecodingError, aiohttp.ClientError, ssl.SSLError) as error:
+            never = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+            kind = "unreachable" if isinstance(error, never) else "again"
+            return _Fault(kind, self._clean(f"{type(error).__name__}: {error}"))
         except TimeoutError:
             return _Fault("time-out", f"time-out: no whole answer in {total:g} s")
-        except (httpx2.RequestError, aiohttp.ClientError, ssl.SSLError, wire.Unwanted) as error:
-            chain: list[BaseException] = [error]  # the layers between call a broken connection a time-out
-            while (cause := chain[-1].__cause__) is not None:
-                chain.append(cause)
-            if unwanted := [cause for cause in chain if isinstance(cause, wire.Unwanted)]:
-                return _Fault("failed", self._clean(str(unwanted[0])))
-            if any(isinstance(cause, aiohttp.SocketTimeoutError) for cause in chain):
-                return _Fault("time-out", f"time-out: silent for {self.engine.options.timeouts.read:g} s")
-            never = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-            kind = "unreachable" if any(isinstance(cause, never) for cause in chain) else "again"
-            cause = next((cause for cause in chain if isinstance(cause, aiohttp.ClientError)), chain[-1])
-            return _Fault(kind, self._clean(f"{type(cause).__name__}: {cause}"))
 
     def _clean(self, words: str) -> str:
         return chat.one_line(words, self.engine.key)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from typing import Any, NamedTuple
+from urllib.request import getproxies, proxy_bypass
 
+import aiohttp
 import httpx2
 import msgspec
 import openai
+from yarl import URL
 
 REDIRECTS = 5
+REDIRECTED = (301, 302, 303, 307, 308)
 PACKINGS = ("gzip", "x-gzip", "deflate")
+ACCEPTED = "gzip, deflate"
+BLOCK = 2**16  # bytes
 
 
 class Unwanted(Exception):
@@ -19,14 +25,11 @@ class Unwanted(Exception):
 
 
 class Bounded(openai.DefaultAioHttpClient):
-    """A client that reads `most` bytes of a reply (unpacked) and no more, and follows no redirect to another server.
-
-    aiohttp below takes half the processor time of httpx2's own transport.
-    """
+    """A client that reads `most` bytes of a reply (unpacked) and no more, and follows no redirect to another server."""
 
     def __init__(self, most: int, **options: Any) -> None:
         super().__init__(**options)
-        self.headers["Accept-Encoding"] = "gzip, deflate"
+        self.headers["Accept-Encoding"] = ACCEPTED
         self.most = most
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
@@ -36,11 +39,16 @@ class Bounded(openai.DefaultAioHttpClient):
             if response.next_request is None:
                 break
             await response.aclose()
-            request = _followed(request, response.next_request)
+            _check_same_server(URL(str(request.url)), URL(str(response.next_request.url)))
+            request = response.next_request
         else:
             raise Unwanted(f"redirected more than {REDIRECTS} times")
         try:
-            _bound(response, self.most)
+            packing = packing_of(response.headers, self.most)
+            if packing:
+                del response.headers["content-encoding"]
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Stream(response.stream, self.most, packing)
             if not stream:
                 await response.aread()
         except BaseException:
@@ -49,52 +57,109 @@ class Bounded(openai.DefaultAioHttpClient):
         return response
 
 
+class Reply(NamedTuple):
+    """What a server sent, whole."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
 class Post:
-    """Posts to one address, with the headers that the package's client sends. Its own `post` builds URL, headers and
-    models anew for every call, which takes as much processor time as all the rest of it."""
+    """Posts to one address, within the bounds of Bounded, at most `connections` at a time.
 
-    def __init__(self, http: Bounded, client: openai.AsyncOpenAI, path: str) -> None:
-        given = {**client.default_headers, **client.auth_headers}
-        self._http = http
-        self._url = httpx2.URL(f"{str(client.base_url).rstrip('/')}{path}")
-        self._headers = httpx2.Headers(http.headers)
-        self._headers.update({name: value for name, value in given.items() if isinstance(value, str)})
-        self._extensions = {"timeout": http.timeout.as_dict()}
+    By aiohttp alone: the package's own post, and httpx2's below it, take three times the processor time.
+    """
 
-    async def __call__(self, body: Mapping[str, Any]) -> httpx2.Response:
-        content = msgspec.json.encode(body)
-        return await self._http.send(
-            httpx2.Request("POST", self._url, headers=self._headers, content=content, extensions=self._extensions)
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        timeout: aiohttp.ClientTimeout,
+        *,
+        most: int,
+        connections: int,
+        through_proxy: bool,
+    ) -> None:
+        self._url, self._most = URL(url), most
+        trust = httpx2.create_ssl_context() if self._url.scheme == "https" else True
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=connections, ssl=trust),
+            headers={**headers, "Accept-Encoding": ACCEPTED},
+            timeout=timeout,
+            proxy=_proxy(self._url) if through_proxy else None,  # aiohttp would look for it at every call, in a thread
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
         )
 
+    async def __call__(self, body: Mapping[str, Any]) -> Reply:
+        """Raises Unwanted, aiohttp.ClientError and ssl.SSLError."""
+        content, url = msgspec.json.encode(body), self._url
+        for _ in range(REDIRECTS + 1):
+            async with self._session.post(url, data=content, allow_redirects=False) as response:
+                to = response.headers.get("Location")
+                if response.status not in REDIRECTED or to is None:
+                    packing = packing_of(response.headers, self._most)
+                    blocks = unpacked(response.content.iter_chunked(BLOCK), self._most, packing)
+                    return Reply(response.status, response.headers, b"".join([block async for block in blocks]))
+            following = url.join(URL(to))
+            _check_same_server(url, following)
+            url = following
+        raise Unwanted(f"redirected more than {REDIRECTS} times")
 
-def _followed(request: httpx2.Request, to: httpx2.Request) -> httpx2.Request:
-    """The next request, where it goes to the same server: the answer is recorded as this one's, and so is the key."""
-    before, after = request.url, to.url
-    upgraded = (before.scheme, after.scheme) == ("http", "https") and before.port is None and after.port is None
+    async def close(self) -> None:
+        await self._session.close()
+
+
+def _proxy(url: URL) -> str | None:
+    """The proxy that the environment names for an address."""
+    proxies = {} if url.host is None or proxy_bypass(url.host) else getproxies()
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+def _check_same_server(before: URL, after: URL) -> None:
+    """Raises Unwanted for a redirect to another server: answer and key are the first one's."""
+    standard = before.port == 80 and after.port == 443
+    upgraded = (before.scheme, after.scheme) == ("http", "https") and standard
     if before.host != after.host or not (upgraded or (before.scheme, before.port) == (after.scheme, after.port)):
-        port = f":{after.port}" if after.port else ""
+        port = f":{after.explicit_port}" if after.explicit_port else ""
         raise Unwanted(f"the server redirects to another one, {after.scheme}://{after.host}{port}: not followed")
-    return to
 
 
-def _bound(response: httpx2.Response, most: int) -> None:
-    """Put the limit into a reply that has not been read."""
-    names = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
+def packing_of(headers: Mapping[str, str], most: int) -> str | None:
+    """How a reply that has not been read is packed. Raises Unwanted for one that is not to be read."""
+    names = [name.strip().lower() for name in headers.get("content-encoding", "").split(",")]
     packed = [name for name in names if name not in ("", "identity")]
     if len(packed) > 1 or any(name not in PACKINGS for name in packed):
         raise Unwanted(f"the reply is packed as {', '.join(packed)}: not read")
-    length = response.headers.get("content-length", "")
+    length = headers.get("content-length", "")
     if length.isdecimal() and (len(length) > 18 or int(length) > most):
         raise _too_large(most)
-    if packed:
-        del response.headers["content-encoding"]
-    assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = _Stream(response.stream, most, packed[0] if packed else None)
+    return packed[0] if packed else None
 
 
 def _too_large(most: int) -> Unwanted:
     return Unwanted(f"the reply is larger than {most // 2**20:,} MiB: not read")
+
+
+async def unpacked(blocks: AsyncIterable[bytes], most: int, packing: str | None) -> AsyncIterator[bytes]:
+    """A reply's bytes, unpacked, up to `most` of them. Raises Unwanted beyond, and DecodingError."""
+    left, unpacker = most, None
+    async for block in blocks:
+        if packing is not None:
+            if unpacker is None:  # gzip and zlib say what they are; some send deflate without zlib's header
+                plain = packing == "deflate" and block[:1] and block[0] & 15 != 8
+                unpacker = zlib.decompressobj(-15 if plain else 47)
+            try:
+                block = unpacker.decompress(block, left + 1)
+            except zlib.error as error:
+                raise httpx2.DecodingError(str(error)) from error
+        left -= len(block)
+        if left < 0:
+            raise _too_large(most)
+        yield block
+    if unpacker is not None and not unpacker.eof:
+        raise httpx2.DecodingError("the packed reply ends early")
 
 
 class _Stream(httpx2.AsyncByteStream):
@@ -103,23 +168,8 @@ class _Stream(httpx2.AsyncByteStream):
     def __init__(self, inner: httpx2.AsyncByteStream, most: int, packing: str | None) -> None:
         self._inner, self._most, self._packing = inner, most, packing
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        left, unpacker = self._most, None
-        async for block in self._inner:
-            if self._packing is not None:
-                if unpacker is None:  # gzip and zlib say what they are; some send deflate without zlib's header
-                    plain = self._packing == "deflate" and block[:1] and block[0] & 15 != 8
-                    unpacker = zlib.decompressobj(-15 if plain else 47)
-                try:
-                    block = unpacker.decompress(block, left + 1)
-                except zlib.error as error:
-                    raise httpx2.DecodingError(str(error)) from error
-            left -= len(block)
-            if left < 0:
-                raise _too_large(self._most)
-            yield block
-        if unpacker is not None and not unpacker.eof:
-            raise httpx2.DecodingError("the packed reply ends early")
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return unpacked(self._inner, self._most, self._packing)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
