@@ -12,11 +12,14 @@ import pytest
 
 from punchline.bench.prompts import prompts
 from punchline.benchmarks.yesbut.tables import TABLES
-from punchline.core.benchmark import facets
+from punchline.core.benchmark import facets, filled, load
 from punchline.core.errors import PunchlineError
 from punchline.core.records import Gold
 from punchline.project.code import _imports
+from punchline.project.recipes import Recipe
 from punchline.project.runs import nothing_scored
+from punchline.project.selection import as_record
+from punchline.project.yaml_files import read_yaml
 from punchline.stages.prepare import make_gold
 from punchline.stages.tabulate import _printed
 
@@ -103,3 +106,21 @@ def test_a_table_that_was_cut_off_is_no_error_of_who_lists_it(tmp_path: Path) ->
     assert not nothing_scored(str(file))
     file.write_text("model,kind,n\na,measured,0\n")
     assert nothing_scored(str(file))
+
+
+def test_a_place_in_a_prompt_that_nothing_fills() -> None:
+    assert filled("Is {text} a pun?", {"text": "{text}"}) == "Is {text} a pun?"
+    with pytest.raises(PunchlineError, match=r"'Is \{txet\} a pun.*for \{txet\}.*Did you mean 'text'"):
+        filled("Is {txet} a pun?", {"text": "it"})
+
+
+def test_a_folder_that_calls_itself_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punchline.benchmarks.yesbut.NAME", "yesbt")
+    with pytest.raises(PunchlineError, match=r"yesbut/__init__\.py, field NAME: .* calls itself 'yesbt'"):
+        load("yesbut")
+
+
+def test_a_word_that_is_none_of_a_keys() -> None:
+    content = read_yaml("config/finetune/tiny-hummus.yaml") | {"name": "tiny", "schedule": "cosin"}
+    with pytest.raises(PunchlineError, match=r"field schedule: .*'cosin'.*Did you mean 'cosine'"):
+        as_record(content, Recipe, lambda _: "recipe.yaml")

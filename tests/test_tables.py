@@ -90,6 +90,18 @@ def test_missing_and_failed_leave_both_sides_and_are_counted() -> None:
     )
 
 
+def test_a_column_of_a_value_that_no_grade_has_says_so() -> None:
+    """As a misspelt one: answers are there, and nothing of what is asked of them."""
+    row = read(as_csv(made([grade("a", "Q2"), grade("b", "Q2")])))[0]
+    assert row["n"] == "2"
+    misspelt = Table(name="t1", title="A table", columns=[mean_of("accuracy", "Q1", "corect")], rule="released")
+    grades = [grade("a", "Q1"), grade("b", "Q1"), grade("c", "Q1", "failed")]
+    model = Graded("m", "measured", "replay", grades)
+    table = tabulate(misspelt, [model], *known(grades), {}, [], scoring=None, complete=True)
+    (row,) = read(as_csv(table))
+    assert row["note"] == "nothing to score: 2 items with answers to Q1, and no value for accuracy of them"
+
+
 def test_failed_answers_make_a_table_incomplete() -> None:
     notes = made([grade("a", "Q1", "failed"), grade("b", "Q1")]).notes
     assert any("INCOMPLETE: m: answers on 1 of 2 items failed" in note for note in notes)

@@ -328,7 +328,12 @@ def _written(
     written["comparable"] = "yes" if whole else "no"
     fewer = [f"{name} n={count}" for name, count in counts.items() if count != n]
     if not fewer and row.tasks and n == 0:
-        fewer = [f"nothing to score: no answer to {', '.join(row.tasks)}"]
+        tasks, columns = ", ".join(row.tasks), ", ".join(table.names)
+        fewer = [f"nothing to score: no answer to {tasks}"]
+        if answered := max(0, row.items - absent):
+            fewer = [
+                f"nothing to score: {answered:,} items with answers to {tasks}, and no value for {columns} of them"
+            ]
     if said or fewer:
         written["note"] = "; ".join([*said, *fewer])
     return written

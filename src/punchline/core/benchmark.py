@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
-from punchline.core.errors import PunchlineError
+from punchline.core.errors import PunchlineError, nearest
 from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Rule, Sampling, Text
 
 Files = Mapping[str, bytes]  # name of a raw file: its bytes
@@ -204,11 +204,17 @@ def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate
 
 
 def filled(prompt: str, values: Mapping[str, object]) -> str:
-    """The prompt with {name} replaced once: what stands in a value is never read as a place to fill."""
+    """The prompt with {name} replaced once: what stands in a value is never read as a place to fill.
+
+    Raises PunchlineError for a name that has no value.
+    """
     pieces = prompt.split("{")
     filled = [pieces[0]]
     for piece in pieces[1:]:
         name, _, rest = piece.partition("}")
+        if name not in values:
+            what = f"the prompt {prompt[:60]!r}… has a place for {{{name}}}, and there is no such field"
+            raise PunchlineError(what, way_out=nearest(name, list(values)))
         filled += [str(values[name]), rest]
     return "".join(filled)
 
@@ -294,8 +300,12 @@ def libraries(benchmark: Benchmark, stage: str) -> tuple[str, ...]:
 
 
 def load(name: str) -> Benchmark:
-    """The benchmark of that name."""
-    return cast(Benchmark, _imported(f"punchline.benchmarks.{name}"))
+    """The benchmark of that name. Raises PunchlineError for one that its card calls otherwise."""
+    benchmark = cast(Benchmark, _imported(f"punchline.benchmarks.{name}"))
+    if benchmark.NAME != name:
+        file = f"src/punchline/benchmarks/{name}/__init__.py"
+        raise PunchlineError(f"the folder {name} calls itself {benchmark.NAME!r}", file=file, field="NAME")
+    return benchmark
 
 
 def _facet(name: str, facet: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 import yaml
@@ -114,11 +114,14 @@ def as_record(value: Mapping[str, Any], kind: type[C], where: Callable[[str], st
     except msgspec.ValidationError as error:
         what, _, at = str(error).partition(" - at `$.")
         key = at.rstrip("`")
+        hint = get_type_hints(kind).get(key)
+        words = get_args(hint) if get_origin(hint) is Literal else ()
+        way_out = f"See the comments in {RUN}" if kind is Selection else None
         raise PunchlineError(
             what,
             file=where(key.split(".")[0].split("[")[0]),
             field=key,
-            way_out=f"See the comments in {RUN}" if kind is Selection else None,
+            way_out=nearest(str(value[key]), words) if words else way_out,
         ) from error
 
 
