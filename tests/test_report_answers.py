@@ -14,7 +14,8 @@ from punchline.core.records import Gold, Grade
 from punchline.read.result import Read
 from punchline.report.answers import span
 from punchline.report.items import columns
-from punchline.report.shards import code, script, write_parts
+from punchline.report.publish import without_texts
+from punchline.report.shards import code, script, unscripted, write_parts
 
 TEXT = "<think>No.</think>\U0001f600 Yes, so it is"
 SPANS: list[tuple[str | None, list[tuple[str, Read[Any]]], list[int] | None]] = [
@@ -96,3 +97,30 @@ def test_a_data_file_holds_text_as_text(text: str, tmp_path: Path) -> None:
     assert (tmp_path / "0.js").stat().st_mtime_ns == stamp  # the same: left as it is
     write_parts(str(tmp_path / "index.js"), text, {"index": 3})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.js"]  # a chunk of before is gone
+
+
+def test_what_annotations_say_is_taken_out_of_a_report_to_be_published() -> None:
+    """Gold, panels, fields and questions, a judge's among them; answers stay, and what a picture is blurred for."""
+    item = {
+        "fields": {"caption": "SECRET"},
+        "gold": {"text": "SECRET", "harm": "yes"},
+        "boxes": [[[0, 0, 1, 1, "SECRET"]], []],
+        "asked": [["id", "Q1", "default", 0, "which of SECRET"]],
+        "images": ["a.png"],
+    }
+    own = {"answers": [{"text": "said"}], "heard": [{"question": "is it SECRET", "text": "PASS"}]}
+    index = {"facets": {"source": [["a"]], "style": [["SECRET"]], "harm": [["yes"]]}, "ids": ["1"]}
+    codes = {"codes": {"released": {"Q1@default": "9"}}}
+    for key, part in (("items/b/0", {"1": item}), ("answers/b/m/0", {"1": own}), ("items/b/index", index)):
+        name, read = unscripted(script(key, part))
+        assert (name, read) == (key, part)
+        without_texts(read, "none stated", ("harm",))
+        assert "SECRET" not in str(read), key
+        if key == "items/b/0":
+            assert (read["1"]["images"], read["1"]["gold"]) == (["a.png"], {"harm": "yes"})
+        elif key == "answers/b/m/0":
+            assert read["1"]["answers"] == own["answers"] and read["1"]["heard"][0]["text"] == "PASS"
+        else:
+            assert read["facets"] == {"source": [["a"]], "harm": [["yes"]]}
+    without_texts(codes, "none stated", ())
+    assert codes == {"codes": {"released": {"Q1@default": "9"}}}

@@ -302,7 +302,7 @@ def libraries(benchmark: Benchmark, stage: str) -> tuple[str, ...]:
 def load(name: str) -> Benchmark:
     """The benchmark of that name. Raises PunchlineError for one that its card calls otherwise."""
     benchmark = cast(Benchmark, _imported(f"punchline.benchmarks.{name}"))
-    if benchmark.NAME != name:
+    if name != benchmark.NAME:
         file = f"src/punchline/benchmarks/{name}/__init__.py"
         raise PunchlineError(f"the folder {name} calls itself {benchmark.NAME!r}", file=file, field="NAME")
     return benchmark

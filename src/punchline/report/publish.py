@@ -11,13 +11,16 @@ import json
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from punchline.audit.published import INDEX, Published, beside, read_published
 from punchline.audit.state import check_shown, table_states
+from punchline.core.benchmark import shown
 from punchline.core.errors import PunchlineError
 from punchline.core.files import sha256_file, write_bytes
 from punchline.core.journal import read_lines
@@ -30,7 +33,8 @@ from punchline.project.paths import RECORD
 from punchline.project.provenance import Checks
 from punchline.project.runs import making
 from punchline.report.pictures import holds, right_of, rights
-from punchline.report.site import OWN
+from punchline.report.shards import script, unscripted
+from punchline.report.site import ELSEWHERE, OWN
 
 OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain|MIT|Apache|BSD|of the project", re.IGNORECASE)
 MODE = "open"  # of pictures: report/pictures.py
@@ -44,8 +48,8 @@ WEIGHTS = ("model", "adapter")
 class Rights:
     """What of one benchmark's files may be passed on."""
 
-    def __init__(self, project: Project, lineage: Lineage) -> None:
-        self.project, self.name = project, lineage.benchmark
+    def __init__(self, project: Project, name: str) -> None:
+        self.project, self.name = project, name
         self.drawn = project.selection.corpus.drawn
         self.licences = dict(self._licences(self.name) if not self.drawn else [])
         self.released = dict(self._licences(paths.runs_of(self.name)) if not self.drawn else [])
@@ -69,6 +73,10 @@ class Rights:
             if entry.path is not None:
                 yield entry.path, holds(MODE, right_of(self.project, known, entry.item_id))
 
+    def texts(self) -> str:
+        """Why what the annotations say may not be passed on; "" where it may."""
+        return self.closed(self.licences)
+
     def closed(self, licences: dict[str, str]) -> str:
         """Why what is made of these files may not be passed on; "" where it may."""
         shut = sorted({licence or "none stated" for licence in licences.values() if not OPEN.match(licence)})
@@ -89,10 +97,27 @@ class Rights:
         if role in ("image", "picture"):
             return "" if self.pictures.get(path) else "a picture under no licence to pass it on: fetch it"
         if role in TEXTS or role.endswith("requests"):
-            return self.closed(self.licences)
+            return self.texts()
         if role.endswith(ANSWERS) and Path(path).stem in self.replays:
             return self.closed(self.released or {path: ""})
         return ""
+
+
+def without_texts(part: dict[str, Any], why: str, blurred: Collection[str]) -> None:
+    """Take what the annotations say out of a part of a report: the index of items, some items, or answers.
+
+    `blurred`: what a picture is blurred for stays, so that it stays blurred.
+    """
+    said = f"not passed on: {why}"
+    if "facets" in part:
+        part["facets"] = {name: of for name, of in part["facets"].items() if name in ("source", *blurred)}
+    for one in part.values():
+        if isinstance(one, dict) and "gold" in one:
+            one["gold"] = {name: value for name, value in one["gold"].items() if name in blurred}
+            one |= {"fields": {"annotation": said}, "boxes": [[] for _ in one["boxes"]]}
+            one["asked"] = [[*place, said] for *place, _ in one["asked"]]
+        for heard in one.get("heard", ()) if isinstance(one, dict) else ():
+            heard["question"] = said
 
 
 def _answers(project: Project, lineage: Lineage) -> dict[str, set[str]]:
@@ -125,7 +150,9 @@ class Folder:
         self.tables: dict[str, str] = {}
         self.files: dict[str, str] = {}
         self.withheld: dict[str, str] = {}
+        self.closed: dict[str, str] = {}  # why the report's items have no gold, by benchmark
         self.journals: dict[str, set[str]] = {}
+        self.rights = cache(lambda benchmark: Rights(project, benchmark))
 
     def put(self, path: str, content: bytes | None = None) -> None:
         """A file of the project, at its own place; or one of other content."""
@@ -141,7 +168,7 @@ class Folder:
     def table(self, path: str) -> None:
         """A table, its lineage, and what it rests on as far as that may be passed on."""
         lineage = check_shown(path)
-        allowed = Rights(self.project, lineage)
+        allowed = self.rights(lineage.benchmark)
         self.tables[path] = lineage.root
         self.put(lineage_path(path).as_posix())
         self.put(f"config/corpus/{lineage.selection.corpus.name}.yaml")
@@ -184,8 +211,17 @@ class Folder:
             )
         for file in sorted(folder.rglob("*")):
             if file.is_file() and not file.name.endswith((RECORD, ".part")):
-                self.put(file.as_posix())
+                self.put(file.as_posix(), self._shown(file, file.relative_to(folder).parts))
         return True
+
+    def _shown(self, file: Path, parts: tuple[str, ...]) -> bytes | None:
+        """A part of the report's data as it may be passed on; None: as it is."""
+        if f"{parts[0]}/" not in ELSEWHERE or file.suffix != ".js" or not (why := self.rights(parts[1]).texts()):
+            return None
+        key, value = unscripted(file.read_bytes())
+        without_texts(value, why, getattr(shown(parts[1]), "BLURRED", {}))
+        self.closed[parts[1]] = why
+        return script(key, value)
 
     def start(self, reported: bool) -> None:
         """The first page, which leads to all."""
@@ -221,7 +257,7 @@ class Folder:
         return Published(run=run, tables=made[0], files=made[1], withheld=made[2])
 
 
-def _write(project: Project, root: Path, before: Path) -> Published:
+def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[str, str]]:
     states = table_states(project)
     if stale := [state for state in states if state.state == "stale"]:
         raise PunchlineError(
@@ -247,7 +283,7 @@ def _write(project: Project, root: Path, before: Path) -> Published:
         made.put(path, (before / path).read_bytes())
     published = made.index()
     write_bytes(root / INDEX, msgspec.json.format(canonical(published), indent=1) + b"\n")
-    return published
+    return published, made.closed
 
 
 def publish(project: Project, folder: Path, say: Callable[[str], None] = print) -> None:
@@ -261,7 +297,7 @@ def publish(project: Project, folder: Path, say: Callable[[str], None] = print) 
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as work:
         new, old = Path(work) / "new", Path(work) / "old"
         new.mkdir()
-        published = _write(project, new, folder)
+        published, closed = _write(project, new, folder)
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
@@ -273,4 +309,6 @@ def publish(project: Project, folder: Path, say: Callable[[str], None] = print) 
     for why in sorted(set(published.withheld.values())):
         count = sum(one == why for one in published.withheld.values())
         say(f"left out: {count:,} files: {why}")
+    for benchmark, why in closed.items():
+        say(f"left out of the report: gold, panels and questions of {benchmark}: {why}")
     say(f"punchline audit --published {shlex.quote(str(folder))} checks it")
