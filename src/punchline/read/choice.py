@@ -113,6 +113,7 @@ _PLACE = re.compile(  # "the second option", "of the four options, the last"
     rf"(?<!\bmy )(?<!\w)(?:the )?({'|'.join(ORDINALS)}|last) (?:option|alternative)\b(?! (?:is|,)? ?[\"'(]?[a-z]\b)"
     rf"|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would )?(?:choose|pick|select) )?the"
     rf" ({'|'.join(ORDINALS)}|last)(?: one)?\b(?! (?:two|three|few|\d))"
+    rf"|\b(?:answer|pick|choice)(?: is| would be|:) the ({'|'.join(ORDINALS)}|last) (?:choice|title|statement|one)\b"
 )
 
 
@@ -124,7 +125,7 @@ def _places(low: str, letters: Iterable[str]) -> list[Mention]:
     letters = sorted(letters)
     found = []
     for match in _PLACE.finditer(low):
-        word, start = match[1] or match[2], match.start(1 if match[1] else 2)
+        word, start = match[match.lastindex or 1], match.start(match.lastindex or 1)
         place = len(letters) if word == "last" else ORDINALS[word]
         if 0 < place <= len(letters) and not _OTHER_PLACE.search(low, max(0, match.start() - 20), match.start()):
             found.append(Mention(start, match.end(), letters[place - 1], True))
@@ -170,7 +171,41 @@ def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool, given:
             continue
         if _is_option(text.text, match.start(), match.end(), marked):
             letters.append(Mention(match.start(), match.end(), match[0].upper()))
-    return _merged(letters, texts, text.low)
+    return _without_ranks(_merged(letters, texts, text.low), text.low)
+
+
+_RANKING = re.compile(
+    r"\b(?:best|strongest|highest|most(?: \w+)?) to (?:the )?(?:worst|weakest|lowest|least(?: \w+)?)\b[^:\n]{0,40}:"
+)
+
+
+def _without_ranks(found: list[Mention], low: str) -> list[Mention]:
+    """Of "from best to worst: C, B, A" only the first."""
+    for match in _RANKING.finditer(low):
+        end = low.find("\n", match.end()) % (len(low) + 1)
+        ranked = [one for one in found if match.end() <= one.start < end]
+        found = [one for one in found if one not in ranked[1:]]
+    return found
+
+
+_SCORED = re.compile(
+    r"(?<![\w'])(?:option )?[(\"']{0,2}([a-z])[)\"']{0,2} ?[:=(-]{0,2} ?(\d{1,3}(?:\.\d{1,4})?) ?"
+    r"(?:%|/ ?\d{1,3}|out of \d{1,3})"
+)
+
+
+def _scored(answer: str, given: tuple[str, ...]) -> Read[str]:
+    """The option with the highest of the scores, or shares, that an answer gives to most of them."""
+    if "%" not in answer and "/" not in answer and "out of" not in answer:
+        return Read(None)
+    text = dress.plain(answer)
+    scores = {match[1].upper(): match for match in _SCORED.finditer(text.low)}
+    if len(scores) < 2 or not scores.keys() <= set(given) or 2 * len(scores) <= len(given):
+        return Read(None)
+    ranked = sorted(scores, key=lambda letter: -float(scores[letter][2]))
+    if float(scores[ranked[0]][2]) == float(scores[ranked[1]][2]):
+        return Read(None)
+    return Read(ranked[0], *text.span(*scores[ranked[0]].span()))
 
 
 def _alone(answer: str, options: Mapping[str, str]) -> str | None:
@@ -200,4 +235,5 @@ def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | Non
     alone = _alone(answer, texts)
     if alone is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
-    return settle(answer, lambda text, marked: mentions(text, texts, marked, given), given, KEYS)
+    said = settle(answer, lambda text, marked: mentions(text, texts, marked, given), given, KEYS)
+    return said if said.value is not None else _scored(answer, given)

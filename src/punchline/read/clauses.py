@@ -45,6 +45,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
         if mark[0] != "\n":
             before = text[max(start, match.start() - 80) : match.end()]
             follows = text[match.end() : match.end() + 1]
+            if mark[0] == "." and text.startswith((" ✓", " ✗"), match.end()):  # "A. ✗ B. ✓": said of what stands before
+                continue
             if mark[0] == "." and _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()]):
                 continue
             if follows not in ("", "\n") and match.end() - start < 80 and LEAD.match(before) and mark[0] == ".":

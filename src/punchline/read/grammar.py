@@ -63,8 +63,10 @@ _NOT = re.compile(
 _RATHER = re.compile(
     rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to"
     rf"|with)|over|beats?|outweighs?"
-    rf"|trumps?|overshadows?|outranks?|preferable to|superior to|ahead of|more so than|and never)|>) {_FILL}(?P<g>{_G})"
+    rf"|trumps?|overshadows?|outranks?|preferable to|superior to|ahead of|more so than|and never)|(?<![-=])>)"
+    rf" {_FILL}(?P<g>{_G})"
 )
+_AND_NOT = re.compile(r"[)\"']{0,2}, (?:and )?not\b")  # behind words of an option: what it is told apart from
 _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
 _LESS_THAN = re.compile(
     rf"\bless\b[^,.;:{FIRST}]{{0,40}}(?P<g>{MENTION})[^.;:{FIRST}]{{0,40}}\bthan\b[^,.;:{FIRST}]{{0,40}}(?P<more>{MENTION})"
@@ -81,7 +83,7 @@ _EXCEPT = re.compile(
 )
 _CONCEDED = re.compile(r"\b(?:while|(?:even )?though|although|granted)\b")
 _REJECTED = re.compile(
-    r"\b(?:incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false"
+    r"\b(?:(?<!to )worst|weakest|least \w+|incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false"
     r"|absent|not (?:present|used|applicable|chosen|selected|included|shown))(?: \w+)?\W{0,3}$"
 )
 _ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?|\),? [\w' -]{0,40}\(")
@@ -91,7 +93,8 @@ _ALL = re.compile(
 )
 _OF_NEXT = (  # belongs to the value that follows
     r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*"
-    r"(?:(?:{}not|without|neither|nor|never|certainly|definitely|really|any|much|an?|the|option) )+[(\"']*$"
+    r"(?:(?:{}not|without|neither|nor|never|certainly|definitely|really|any|much|an?|the|option) )+"
+    r"(?:(?:is|are|was|were|does|do) )?[(\"']*$"
 )
 _NOT_OF_NEXT, _NO_OF_NEXT = re.compile(_OF_NEXT.format("")), re.compile(_OF_NEXT.format("no|"))
 _ROW = re.compile(  # "(A) no (B) yes"
@@ -252,6 +255,8 @@ class Sentence:
     def weigh(self, group: Group, floor: int, ceiling: int, alone: bool) -> tuple[int, int]:
         """(sign, tier) of a group that is not contrasted with any."""
         left, right = self.left(group, floor), self.right(group, ceiling)
+        if group.mentions[-1].text and _AND_NOT.match(self.text, group.end):
+            right = ""
         said = judgement(right)
         head, _, own = left.rpartition(":")
         said_no = r"\bno(?:pe)?\b ?(?=[,:;-]|$)" if self.single else r"\bno(?:pe)?\b ?(?=[,:;-])"
@@ -342,11 +347,13 @@ class Sentence:
         return [claim._replace(sign=0, tier=-2) if claim.value == first.value else claim for claim in claims]
 
     def split(self, groups: list[Group]) -> list[Group]:
-        """Of "B, C is wrong" and "B, and C is wrong" only the last is the subject."""
+        """Of "B, C is wrong" and "B, and C is wrong" only the last is the subject; "between A and B, B" is two."""
         parts: list[Group] = []
         for group in groups:
+            between = self.text[max(0, group.start - 12) : group.start].rstrip("([\"' ").endswith("between")
+            repeats = between and group.mentions[-1].value in {one.value for one in group.mentions[:-1]}
             several = len(group.mentions) > 1 and not re.search(r"\b(?:n?or|both|either)\b", group.joined)
-            if (
+            if repeats or (
                 several
                 and _SINGULAR.match(self.text, group.end)
                 and judgement(self.text[group.end : group.end + NEAR]).sign
@@ -427,6 +434,5 @@ def _said_without(sentence: str, start: int, found: list[Claim], before: int, ap
     said = judgement(text[anaphor.end() if anaphor else 0 :])
     if not said.sign or not last[0].value or last[0].tier >= 2:
         return []
-    return [
-        last[0]._replace(sign=said.sign, tier=2 if said.best and not said.hedged else 1, start=start, end=start + 1)
-    ]
+    at = start + len(sentence) - len(sentence.lstrip())
+    return [last[0]._replace(sign=said.sign, tier=2 if said.best and not said.hedged else 1, start=at, end=at + 1)]

@@ -76,6 +76,9 @@ _INTERPLAY = re.compile(
     r"\b(?:interplay|interaction|combination|contrast|juxtaposition|relationship|tension|mixture|mix|blend|fusion"
     r"|synergy|pairing|connection|mismatch|incongruity|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$"
 )
+_OF_THE_TWO = re.compile(
+    r"\b(?:interplay|interaction|combination|mixture|mix|blend|fusion|synergy) (?:of|between) the two\b"
+)
 _BOTH_WORD = re.compile(
     r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were"
     r"|contribute|play|matter|of these|of them|the|equally"
@@ -129,6 +132,8 @@ def label(
 
     def lex(text: dress.Plain, marked: bool) -> list[Mention]:
         found = _mentions(text.low, forms)
+        if both and not found and (tie := _OF_THE_TWO.search(text.low)):
+            return [Mention(*tie.span(), both[2])]
         return _with_both(found, text.low, frozenset(both[:2]), both[2]) if both else found
 
     if none and len(answer) < 200 and _NONE.fullmatch(dress.plain(answer).low):
@@ -241,15 +246,16 @@ _ABSENT = re.compile(
 _PRESENT = re.compile(
     r"\bpresent\b|\bpresence\b|\bthere(?:'s| is| are| were)(?! no\b| not\b|n't)|\b(?:contains?|includes?|features?"
     r"|uses?|has|appears?|shows?)\b(?! no)|\bsound[- ]?effects?(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b"
-    r"|\bnot absent\b|\b(?:can be seen|visible|used)\b"
+    r"|\bnot absent\b|\b(?:can be seen|visible|used)\b|\bis an? (?:\w+ )?(?:sound[- ]?effect|onomatopoeia)"
 )
 _CONTRIBUTE = re.compile(
     r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|\bdepends? on\b"
     r"|\bwhat (?:makes|drives)\b|\benhanc\w+|\bamplif\w+|\bessential\b"
     r"|\bheighten\w*|\breinforc\w+|\bpart of (?:the|what)"
     r"|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key"
-    r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:play|has"
+    r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:plays?|has"
     r"|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|influence|impact|part)\b"
+    r"|\bmakes? (?:the|this|it) (?:joke|gag|punch ?line|comic|humou?r|scene|funny|funnier|work)\b"
 )
 _NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|nil|zero|✗)")
 _IDLE = re.compile(

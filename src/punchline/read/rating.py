@@ -32,6 +32,9 @@ _ALONE = re.compile(
     rf"| points?)?\W*",
     re.ASCII,
 )
+_LEADING = re.compile(  # "2 - misses the point"
+    rf"[^\w\n]*{_N}(?: ?(?:/|out of) ?\d{{1,2}}| stars?| points?)?(?: - |: | \()(?=\D)", re.ASCII
+)
 _SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
 _OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|(?:{'|'.join(_WORDS)})\b)")
 _EDGE = 20_000
@@ -50,6 +53,9 @@ def _by_itself(low: str) -> list[re.Match[str]]:
         if match.start() == 0 or low[match.start() - 1] == "\n"
     ]
     said = [match for match in lines if re.search(r"\w", match[0])]
+    first = _LEADING.match(low)
+    if first and not any(_LEADING.match(line[0]) for line in said[1:]):
+        return [first]
     ends = dict.fromkeys(match.span() for match in (said[:1] + said[-1:]))
     return [found for start, end in ends if (found := _ALONE.fullmatch(low, start, end))]
 

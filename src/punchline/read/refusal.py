@@ -24,6 +24,7 @@ _REFUSAL = re.compile(
     rf"|don't) (?:get|understand))"
     rf"|(?:^|[.!\n]\s?)(?:sorry|apologies|unfortunately)\b"
     rf"(?! for (?:the|any|my) (?:confusion|mix-?up|mistake|error|typo))"
+    rf"(?!(?<=unfortunately) for (?:him|her|them|(?:the|his|her|their) \w+))"
     rf"|\b(?:do not|don't) have (?:the )?(?:ability|capability|capacity|means) to\b|\b(?:message|request|conversation"
     rf"|input|prompt) (?:does|did)(?:n't| not) (?:contain|include|have) (?:\w+ ){{0,2}}{_PICTURE}\b"
     rf"|\bi apologi[sz]e\b|\bas an ai\b"

@@ -35,6 +35,8 @@ def verdict(answer: str) -> Read[str]:
             if clean is None:
                 return Read(None)
             return Read(clean[1].upper(), own.offset + span[0] + clean.start(1), own.offset + span[0] + clean.end(1))
+    if len(own.text) < 40 and (clean := _CLEAN.fullmatch(own.text)):
+        return Read(clean[1].upper(), own.offset + clean.start(1), own.offset + clean.end(1))
     notes = tags.inside(own.text, "reasoning") if tags.named(own.text, "reasoning") else None
     at = own.text.find(">", notes[1]) + 1 if notes else 0
     said = settle(own.text[at:], _mentions, ("PASS", "FAIL"), ("judgement", "judgment"))

@@ -27,6 +27,7 @@ EXCLUSION = re.compile(
     r"|(?:cross|strik|stuck|toss|throw)\w* (?:out|off)|set aside|(?:get|got) rid of|wrong (?:is|are|ones? (?:is|are))"
     r"|incorrect (?:is|are)|disagree with|against|drop(?:ped|ping)?|(?:mistake|wrong|error|unwise|incorrect"
     r"|misguided|hard|difficult) to (?:choose|pick|select|say|go|opt|justify|defend|argue|call|answer))\b|✗"
+    r"|\b(?:worst|weakest|least (?!one)\w+)(?: \w+){0,2}? ?(?:is|are|be|:|→|->|=>|=)"
     r"|不|非|排除|错"
 )
 BAD = (
@@ -41,7 +42,7 @@ BAD = (
     r"|superficial(?:ly)?|tangential(?:ly)?|distractors?|(?:a )?stretch|generic|vague|unnecessary|decorative|negligible"
     r"|red herring|ruled out|eliminated|excluded|rejected|discarded|dismissed|out of the question|(?:is|are) out\b"
     r"|crossed (?:off|out)|off the (?:mark|table)|(?:is|are|seems?|feels?) off|beside the point|opposite"
-    r"|impossible|inadequate"
+    r"|impossible|inadequate|partial"
     r"|insufficient|unsupported|unconvincing|broad|narrow|literal|simplistic|trivial|absent|missing|unfitting|reductive"
     r"|exaggerates|overstates|overreach\w*|overgenerali[sz]\w+|distracts?|strays?|sidesteps|flawed|n/?a\b|✗"
 )
@@ -66,7 +67,7 @@ GOOD = (
     r"|supported|consistent|contributes?|important|relevant|central|yes|agrees?|correspond\w*|applies|apply|sound"
     r"|drives?"
     r"|articulat\w+|communicat\w+|emphasi[sz]es?|speaks? to|gets? (?:at|it)|points? to|pick|✓|present|helps?"
-    r"|needed|necessary"
+    r"|needed|necessary|covers|applicable"
 )
 _NO = r"no(?= ?[,.:;!)-]| ?$)"  # as a verdict
 JUDGED = re.compile(
@@ -114,13 +115,13 @@ PAST = re.compile(
     r"|examine|see|take)"
     r"|whether|between|such as|for example|e\.g"
     r"|(?:looking at|compar(?:e|ing)|examin(?:e|ing)|evaluat(?:e|ing))(?= (?:\w+ ){0,2}\W*$)|originally"
-    r"|previously|earlier|was torn|toss[- ]?up)\b"
+    r"|previously|earlier|was torn|toss[- ]?up|(?:second|next)[- ](?:best|choice|closest)|runner-?up)\b"
 )
 LURE = re.compile(
     r"\b(?:comes? close\b(?! to the)|maybe|close second|tempting|attractive|plausible|appealing|reasonable|contender"
     r"|possible|(?:is|comes|a|close) second|runner-?up|(?:its|some"
     r"|a certain|their) (?:merits?|appeal|logic|truth)"
-    r"|candidate|alternative|arguable|defensible|understandable|partially|touch(?:es)? on|similar)\b"
+    r"|candidate|alternative|arguable|defensible|understandable|partially|touch(?:es)? (?:up)?on|similar)\b"
 )
 THOUGHT_BETTER = re.compile(r"\b(?:but|settled|now|then|before|until)\b")
 UNSURE = re.compile(

@@ -33,6 +33,16 @@ _SHORT = re.compile(
     r"|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
     r"|(?:i )?(?:don't|do not) (?:think|believe) (?:so|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
 )
+_ALONE = {  # an answer that is one letter, or in another language than the question
+    **dict.fromkeys(("y", "oui", "sí", "si", "ja", "да", "是", "是的", "はい", "예", "네"), "Yes"),
+    **dict.fromkeys(("n", "non", "nein", "нет", "否", "不是", "いいえ", "아니요", "아니오"), "No"),
+}
+_FIRST = re.compile(r"(?<![^\n])[^.!?\n]{1,60}[.!]+(?=\s|$)")  # a line's first sentence
+_OPEN = re.compile(
+    r"\b(?:hard|difficult|impossible|tough) to (?:say|tell|judge)\W*$"
+    r"|\b(?:debatable|an open question|a matter of taste)\W*$"
+)
+_FALSE = re.compile(r"\b(?:is|would be) (?:false|wrong|incorrect|untrue)\W*$")
 _DENIAL = re.compile(
     rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
     r"|fails? to|lack of|absent|deny|denies|(?:a stretch|too much|hard|difficult|wrong|a mistake) to)\b"
@@ -94,7 +104,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
         asked = sentence.rstrip(" \"')").endswith("?") and about.search(sentence) is not None
         if sentence.rstrip(" \"')").endswith("?") or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
             continue
-        if words.UNSURE.search(sentence):
+        if words.UNSURE.search(sentence) or _OPEN.search(sentence):
             return None, 0, 0
         cuts = [0, *(match.start() for match in _CLAUSE.finditer(sentence)), len(sentence)]
         for left, right in itertools.pairwise(cuts):
@@ -110,6 +120,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
             elif (matter := about.search(clause)) or turned:
                 beyond = _OF_WHAT.search(clause, matter.end()) if matter else None
                 denied = len(_DENIAL.findall(clause[: beyond.start()] if beyond else clause)) % 2 == 1
+                denied ^= _FALSE.search(sentence) is not None
                 # "It is literal, not metaphorical": both say the same.
                 no = denied != turned if not (turned and about.search(clause)) else True
                 (concluded if _CONCLUSION.match(sentence) else stated).append(("No" if no else "Yes", start, end))
@@ -138,10 +149,18 @@ def yes_no(
             return Read(letters[chosen.value], chosen.start, chosen.end)
         if choice.mentions(dress.plain(answer), options or {}, False, tuple(letters)):
             return Read(None)
+    text = dress.plain(answer)
+    if alone := _ALONE.get(text.low.strip(" .!\n")) if len(text.low) < 20 else None:
+        return Read(alone, *text.span(0, len(text.low)))
+    for stem in stems:  # "Metaphor: yes. Pun: no."
+        named = re.search(
+            rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)? ?[:=] ?(yes|no)\b(?! ?(?:/|or\b))", text.low
+        )
+        if named:
+            return Read(named[1].capitalize(), *text.span(*named.span(1)))
     said = settle(answer, _mentions, ("Yes", "No"), judged=False)
     if said.value is not None:
         return said
-    text = dress.plain(answer)
     last = text.low.rstrip().rfind("\n") + 1
     short = _SHORT.fullmatch(text.low, last) if len(text.low) - last <= 200 else None
     if short:
@@ -149,8 +168,9 @@ def yes_no(
         return Read(kind.capitalize(), *text.span(*short.span(kind)))
     if refuses(text.low) or _mentions(text, False):
         return Read(None)
-    if stems:
-        value, start, end = _stated(text.low, stems, against)
-        if value is not None:
-            return Read(value, *text.span(start, end))
-    return Read(None)
+    value, start, end = _stated(text.low, stems, against) if stems else (None, 0, 0)
+    shorts = [short for first in _FIRST.finditer(text.low) if (short := _SHORT.fullmatch(text.low, *first.span()))]
+    kinds = {"yes" if short["yes"] else "no" for short in shorts}
+    if len(kinds) == 1 and value in (None, (kind := kinds.pop()).capitalize()):
+        return Read(kind.capitalize(), *text.span(*shorts[0].span(kind)))
+    return Read(None) if value is None else Read(value, *text.span(start, end))
