@@ -18,6 +18,7 @@ localrules:
     questions,
     responses,
     all_tables,
+    figures,
     select_items,
     availability,
     items,
@@ -91,6 +92,11 @@ rule all_tables:
         all_of("ranks"),
         PATHS.discrepancies,
         PATHS.cost,
+
+
+rule figures:
+    input:
+        all_of("figures"),
 
 
 include: "rules/fetch.smk"

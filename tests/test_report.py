@@ -145,3 +145,8 @@ VENDORED = {
 def test_kept_packages_are_what_was_published(root: Path) -> None:
     folder = root / "src/punchline/report/site/static/vendor"
     assert {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()} == VENDORED
+
+
+def test_a_table_without_a_value_is_drawn_as_that() -> None:
+    made = figures.svg(figures.on_paper(figures.nothing("results/<b>.csv")))
+    assert "results/&lt;b&gt;.csv has no value to draw" in made and "currentColor" not in made

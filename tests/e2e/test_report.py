@@ -112,6 +112,16 @@ def test_a_figure_for_a_paper(reported: Project) -> None:
     assert "currentColor" not in svg and "LLaVA-1.6-13B" in svg
 
 
+def test_snakemakes_report_has_every_figure(reported: Project) -> None:
+    chosen = CONFIG.replace("pixelhumor,yesbut", "stripcipher").replace(",served", "")
+    reported.snakemake("all", "figures", config=f"run=drawn {chosen}")
+    reported.snakemake("--report", "report.html", "all", "figures", config=f"run=drawn {chosen}")
+    html = (reported.path / "report.html").read_text()
+    drawn = [path for path in (reported.path / "results/runs/drawn").rglob("*.svg") if "report" not in path.parts]
+    assert len(drawn) == 8
+    assert [path.name for path in drawn if f'"name": "{path.name}"' not in html] == []
+
+
 def open_page(page: Page, project: Project, name: str) -> None:
     page.goto(f"{report(project).as_uri()}/{name}")
     page.reload()  # another item of the same page is no new page

@@ -125,6 +125,9 @@ class Graph:
             return [step.outputs[0] for step in [*(project.snapshot(*pair) for pair in pairs), *hops]]
         if rule == "tables":
             return [step.outputs[0] for step in project.tables()]
+        if rule == "figures":
+            tables = [(name, spec) for name in selection.benchmarks for spec in project.benchmark(name).TABLES.items()]
+            return [project.figure(b, name).outputs[0] for b, (name, spec) in tables if spec.chart or spec.graded]
         raise ValueError(rule)
 
     def chained(self) -> list[str]:

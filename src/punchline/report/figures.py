@@ -201,6 +201,12 @@ def drawn(sheet: Sheet, ranks: Mapping[str, str]) -> Spec:
     return made or (forest(sheet, ranks) if sheet.table.graded else {})
 
 
+def nothing(path: str) -> Spec:
+    """What stands where a table has no value to draw."""
+    base = alt.Chart(alt.InlineData(values=[{"said": f"{path} has no value to draw"}]))
+    return _spec(base.mark_text(color="currentColor").encode(text="said:N").properties(width=WIDTH, height=60))
+
+
 def on_paper(made: Spec) -> Spec:
     """The same in black, for white paper."""
     black: Spec = json.loads(json.dumps(made).replace('"currentColor"', '"black"'))

@@ -326,9 +326,7 @@ def write_figure(project: Project, benchmark: str, table: str) -> None:
     def write() -> None:
         spec = project.benchmark(benchmark).TABLES[table]
         sheet = read_sheet(project, benchmark, spec, read_lineage(project.paths.table(spec.file)))
-        drawn = figures.on_paper(figures.drawn(sheet, {}))
-        if not drawn:
-            raise PunchlineError("there is no value to draw", file=sheet.path, way_out=f"punchline print {sheet.path}")
+        drawn = figures.on_paper(figures.drawn(sheet, {}) or figures.nothing(sheet.path))
         write_bytes(step.outputs[0], figures.svg(drawn).encode())
         write_bytes(step.outputs[1], figures.pdf(drawn))
 
