@@ -114,6 +114,7 @@ def test_a_broken_corpus(project: Path, text: str, message: str) -> None:
         ({"subset": "config"}, "--config, field subset: config cannot be read"),
         ({"subset": "a\0b"}, "--config, field subset"),
         ({"subset": "{a}.csv"}, "--config, field subset: braces in the file name"),
+        ({"subset": "config/run.yaml"}, r"config/run\.yaml, line 1, field item_id: missing column"),
         ({"models": [None]}, "expected a list of names"),
         ({"models": ["../x"]}, "unknown models '../x'"),
     ],

@@ -63,7 +63,8 @@ class Run:
 
     def __repr__(self) -> str:
         project = self._project()
-        return f"run {self.name} of {self.root}: {', '.join(project.selection.benchmarks)}; {len(self.models)} models"
+        models = f"{len(self.models)} model{'s' * (len(self.models) != 1)}"
+        return f"run {self.name} of {self.root}: {', '.join(project.selection.benchmarks)}; {models}"
 
     @_in_project
     def _project(self) -> Project:

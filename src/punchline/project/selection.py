@@ -376,11 +376,11 @@ def _default_corpus() -> str:
 
 
 def _subset_sha256(subset: str, file: str) -> str:
-    """sha256 of the subset's file. Raises PunchlineError for one that is not there."""
+    """sha256 of the subset's file. Raises PunchlineError for one that is not there, or lists no items."""
     if "{" in subset or "}" in subset:  # Snakemake takes them for a wildcard
         raise PunchlineError(f"braces in the file name {subset}", file=file, field="subset", way_out="Rename the file")
     try:
-        return sha256_file(subset)
+        digest = sha256_file(subset)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         what = f"no such file: {subset}" if not Path(subset).exists() else f"{subset} cannot be read: {error}"
         raise PunchlineError(
@@ -389,6 +389,32 @@ def _subset_sha256(subset: str, file: str) -> str:
             field="subset",
             way_out="Name a CSV with a column item_id or comic_id, relative to the project root",
         ) from error
+    read_subset(subset)
+    return digest
+
+
+def read_subset(file: str) -> tuple[str, dict[str, int]]:
+    """(name of the column, {id: line}) of a subset. Raises PunchlineError for another file, and an id that is there
+    twice."""
+    from punchline.core.storage import parse_csv  # here: tables of columns take time to import
+
+    content = Path(file).read_bytes()
+    header = content.split(b"\n", 1)[0].decode("utf-8-sig", "replace")
+    column = "comic_id" if "comic_id" in header and "item_id" not in header else "item_id"
+    wanted: dict[str, int] = {}
+    for line, cells in parse_csv(content, [column], file=file):
+        item_id = cells[column].strip()
+        if item_id in wanted:
+            raise PunchlineError(
+                f"the id is there already, in line {wanted[item_id]}",
+                file=file,
+                line=line,
+                record=item_id,
+                field=column,
+                way_out="Keep one of them",
+            )
+        wanted[item_id] = line
+    return column, wanted
 
 
 def read_card(name: str, folder: str | Path = "config/model") -> ModelCard:

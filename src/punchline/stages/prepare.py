@@ -14,6 +14,7 @@ from punchline.core.records import Gold, Item, LedgerEntry, Pictures
 from punchline.core.storage import csv_text, parse_csv, read_records, write_records
 from punchline.project.needs import Project
 from punchline.project.paths import own, runs_of
+from punchline.project.selection import read_subset
 from punchline.stages.job import make
 
 SELECTED = ("item_id", "source", "url")
@@ -62,22 +63,7 @@ def select(
             )
     chosen = [comic for comic in comics if sources is None or comic[1] in sources]
     if subset is not None:
-        content = Path(subset).read_bytes()
-        header = content.split(b"\n", 1)[0].decode("utf-8-sig", "replace")
-        column = "comic_id" if "comic_id" in header and "item_id" not in header else "item_id"
-        wanted: dict[str, int] = {}
-        for line, cells in parse_csv(content, [column], file=subset):
-            item_id = cells[column].strip()
-            if item_id in wanted:
-                raise PunchlineError(
-                    f"the id is there already, in line {wanted[item_id]}",
-                    file=subset,
-                    line=line,
-                    record=item_id,
-                    field=column,
-                    way_out="Keep one of them",
-                )
-            wanted[item_id] = line
+        column, wanted = read_subset(subset)
         known = {comic[0] for comic in chosen}
         for item_id, line in wanted.items():
             if item_id not in known:
