@@ -154,6 +154,21 @@ def test_the_same_server_may_redirect(tmp_path: Path) -> None:
     assert journal(tmp_path)[0].text == "m"
 
 
+@pytest.mark.parametrize("location", ["http://[::1", "//:0x", "mailto:a@b", "ftp://127.0.0.1/v1", "\u0001"])
+def test_a_redirect_to_nothing_that_can_be_asked_is_left(location: str, tmp_path: Path) -> None:
+    with scripted(lambda call: call.send(b"", 307, Location=location)) as server:
+        assert run(tmp_path, card(server.url, **TIGHT), many(1, "nowhere")) == {"failed": 1}
+
+
+def test_a_proxy_that_cannot_be_asked_is_said_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"socks5://user:{SECRET}@127.0.0.1:1")
+    with pytest.raises(PunchlineError, match=r"kind socks5 is not supported.*no_proxy=models\.example") as caught:
+        run(tmp_path, card("http://models.example", **TIGHT), many(1, "socks"))
+    assert SECRET not in str(caught.value)
+
+
 def test_a_server_that_redirects_for_ever_is_left(tmp_path: Path) -> None:
     with scripted(lambda call: call.send(b"", 307, Location="/v1/again")) as server:
         assert run(tmp_path, card(server.url, **TIGHT), many(1, "loop")) == {"failed": 1}

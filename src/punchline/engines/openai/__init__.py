@@ -204,9 +204,8 @@ class OpenAI:
 
         from punchline.engines.openai import wire
 
-        client = self.client(
-            httpx2.AsyncClient(verify=False)
-        )  # for what it says of itself and the account: it asks nobody
+        # It asks nobody: only what it says of itself and the account is wanted.
+        client = self.client(httpx2.AsyncClient(verify=False, trust_env=False))
         headers = {**client.default_headers, **client.auth_headers}
         return wire.Post(
             f"{self.base_url.rstrip('/')}/chat/completions",

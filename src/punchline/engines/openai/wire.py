@@ -13,6 +13,8 @@ import msgspec
 import openai
 from yarl import URL
 
+from punchline.core.errors import PunchlineError
+
 REDIRECTS = 5
 REDIRECTED = (301, 302, 303, 307, 308)
 PACKINGS = ("gzip", "x-gzip", "deflate")
@@ -93,7 +95,7 @@ class Post:
         )
 
     async def __call__(self, body: Mapping[str, Any]) -> Reply:
-        """Raises Unwanted, aiohttp.ClientError and ssl.SSLError."""
+        """Raises Unwanted, DecodingError, aiohttp.ClientError and ssl.SSLError."""
         content, url = msgspec.json.encode(body), self._url
         for _ in range(REDIRECTS + 1):
             async with self._session.post(url, data=content, allow_redirects=False) as response:
@@ -102,7 +104,10 @@ class Post:
                     packing = packing_of(response.headers, self._most)
                     blocks = unpacked(response.content.iter_chunked(BLOCK), self._most, packing)
                     return Reply(response.status, response.headers, b"".join([block async for block in blocks]))
-            following = url.join(URL(to))
+            try:
+                following = url.join(URL(to))
+            except ValueError as error:
+                raise Unwanted("the server redirects to what is no address") from error
             _check_same_server(url, following)
             url = following
         raise Unwanted(f"redirected more than {REDIRECTS} times")
@@ -112,9 +117,16 @@ class Post:
 
 
 def _proxy(url: URL) -> str | None:
-    """The proxy that the environment names for an address."""
+    """The proxy that the environment names for an address. Raises PunchlineError, without its address, for another kind
+    than HTTP's."""
     proxies = {} if url.host is None or proxy_bypass(url.host) else getproxies()
-    return proxies.get(url.scheme) or proxies.get("all")
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if proxy and "://" not in proxy:
+        proxy = f"http://{proxy}"
+    if proxy and not proxy.startswith(("http://", "https://")):
+        way_out = f"Name an http:// one in {url.scheme}_proxy, or except the server: no_proxy={url.host}"
+        raise PunchlineError(f"a proxy of the kind {proxy.partition('://')[0]} is not supported", way_out=way_out)
+    return proxy
 
 
 def _check_same_server(before: URL, after: URL) -> None:
