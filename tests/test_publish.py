@@ -71,11 +71,11 @@ def test_files_are_passed_on_or_withheld(licence: str, tmp_path: Path, monkeypat
         manifest = tmp_path / f"data/manifests/{name}/annotations.csv"
         manifest.parent.mkdir(parents=True)
         manifest.write_text(f"path,url,licence\n{path},https://a.example/x,{licence}\n")
-    lineage = type("L", (), {"benchmark": "b"})()
-    allowed = Rights(Chosen(drawn=False), lineage)  # type: ignore[arg-type]
+    allowed = Rights(Chosen(drawn=False), "b")  # type: ignore[arg-type]
     assert {file: not allowed.withheld(*file) for file in FILES} == {
         file: passed[licence == SHUT] for file, passed in FILES.items()
     }
-    drawn = Rights(Chosen(drawn=True), lineage)  # type: ignore[arg-type]
+    assert bool(allowed.texts()) == (licence == SHUT)
+    drawn = Rights(Chosen(drawn=True), "b")  # type: ignore[arg-type]
     mine = {file for file in FILES if file[1] in ("user's file", "model")}
     assert {file for file in FILES if drawn.withheld(*file)} == mine
