@@ -40,7 +40,7 @@ from punchline.core.storage import csv_text, parse_csv, write_records, write_tab
 from punchline.people import drafts, outcome
 from punchline.people.assignment import assigned, chosen, shown_order, with_checks
 from punchline.people.decide import one_more, undecided
-from punchline.people.drawing import declared, draw_up
+from punchline.people.drawing import declared, draw_up, written
 from punchline.people.pages import MOST, application
 from punchline.people.votes import Votes
 from punchline.project.paths import Paths
@@ -562,6 +562,24 @@ def test_people_write_explanations_that_others_then_rate(run: Path) -> None:
         one_more(votes)
     with pytest.raises(PunchlineError, match="texts are written"):
         draw_up(Paths(), "explanations", (), raters=1, seed=1, texts=(str(out), out.read_bytes()))
+
+
+def test_the_released_explanations_are_taken_as_they_are(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As PixelHumor's file: a name of a comic that there is not, and a second text of one."""
+    content = b'comic_id,explanation\r\n2,=A pun\r\ngarfied_1,Lost\r\n5,"Two\nlines"\r\n2,Of another comic\r\n'
+    sheet, _ = draw_up(Paths(), "preference", MODELS, raters=2, seed=1, texts=("released.csv", content))
+    own = {u.item_id: t.text for u in sheet.units if u.kind == "counts" for t in u.texts if t.source == "Human"}
+    assert own == {"2": "=A pun", "5": "Two\nlines"}
+    assert "released.csv: 2 of 4 explanations are of comics of this run" in capsys.readouterr().err
+
+
+@pytest.mark.real
+def test_pixelhumors_own_explanations(mirror: Path) -> None:
+    content = (mirror / "pixelhumor/human_explanation.csv").read_bytes()
+    labels = (mirror / "pixelhumor/objective_label.csv").read_bytes()
+    ids = {row["comic_id"] for _, row in parse_csv(labels, (), file="objective_label.csv")}
+    items = {i: Item(benchmark="pixelhumor", item_id=i, source="s", cluster=i) for i in ids}
+    assert len(written(content, "human_explanation.csv", declared("preference")[2], items)) == 66
 
 
 def test_several_who_write_about_the_same_are_told_apart(run: Path) -> None:

@@ -10,9 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from punchline.bench.ratings import from_spreadsheet
-from punchline.bench.study import Study
+from punchline.bench.study import HUMAN, Study
 from punchline.core.benchmark import names, shown, studies
 from punchline.core.errors import PunchlineError, nearest
+from punchline.core.progress import say
 from punchline.core.records import Gold, Item
 from punchline.core.storage import parse_csv, read_records
 from punchline.people.assignment import assigned, chosen, with_checks
@@ -23,6 +24,7 @@ from punchline.project.runs import making
 
 CHECK = "This is no answer but a check that you read along: choose {} here."
 TEXTS = ("item_id", "source", "text")  # of a file of texts that people wrote
+RELEASED = ("comic_id", "explanation")  # of PixelHumor's
 
 Texts = dict[tuple[str, str, str], str]  # by item, task and source
 
@@ -48,8 +50,16 @@ def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) 
 
 
 def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) -> Texts:
-    """Texts that people wrote: a CSV with item_id, source and text, and task where the study has several."""
+    """Texts that people wrote: a CSV with item_id, source and text, and task where the study has several; or
+    PixelHumor's released one, of which what is about no item of this run is left out, and a second one of an item."""
     found: Texts = {}
+    if all(name in content.partition(b"\n")[0].decode("utf-8-sig", "replace") for name in RELEASED):
+        rows = [tuple(cells[name].strip() for name in RELEASED) for _, cells in parse_csv(content, RELEASED, file=file)]
+        for item_id, text in rows:
+            if item_id in items and text:
+                found.setdefault((item_id, "", HUMAN), text)
+        say(f"{file}: {len(found):,} of {len(rows):,} explanations are of comics of this run, the first of each")
+        return found
     for line, cells in parse_csv(content, TEXTS, file=file):
         item_id, source, text = (from_spreadsheet(cells[name].strip()) for name in TEXTS)
         task = cells.get("task", "").strip()
