@@ -25,8 +25,9 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
 
 @noted
 def verdict(answer: str) -> Read[str]:
-    """ "PASS" or "FAIL": the content of the first <judgement>…</judgement>; without such a tag the word alone, or what the
-    answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the prompt."""
+    """ "PASS" or "FAIL": the content of the first <judgement>…</judgement>; without such a tag the word alone, else
+    what the answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the
+    prompt."""
     own = thoughts.off(answer, tuple(tag for tag in thoughts.TAGS if tag != "reasoning"))
     for tag in _TAGS:
         span = tags.inside(own.text, tag) if tags.named(own.text, tag) else None
