@@ -1,6 +1,6 @@
 """vLLM through the pipeline against a bare loop of vLLM's own: the same requests, the same settings, throughput.
 
-    .venv/bin/python benchmarks/vllm_workflow.py [text] [images] [order] [--requests 96] [--rounds 6] [--tokens 64]
+    .venv/bin/python benchmarks/vllm_workflow.py [text] [images] [order] [--requests 96] [--rounds 3] [--tokens 64]
 
 `text`: HumorBench's question on real captions, SmolLM2-135M. `images`: PixelHumor's questions on the demo comics, a
 Qwen2-VL of random weights. The pipeline is `infer()` with journal and snapshot, which asks `vllm serve` over HTTP; the
@@ -210,7 +210,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help="text, images, order; default: all")
     parser.add_argument("--requests", type=int, default=96, help="of one round")
-    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=64, help="new tokens of one answer, at most")
     parser.add_argument("--comics", type=int, default=24, help="in `order`")
     parser.add_argument("--bare", action="store_true", help=argparse.SUPPRESS)
