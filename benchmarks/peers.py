@@ -222,7 +222,7 @@ def throughput(args: argparse.Namespace, url: str, pid: int, place: Callable[[],
             rate, ms = args.requests / best["seconds"], 1000 / args.requests
             cells = (rate, 0.2 * rate / at_a_time, best["cpu"] * ms, best["peak"] / 1e6, best["server"] * ms)
             print(
-                f"| {at_a_time} | {who} | " + "{:.1f} | {:.2f} | {:.1f} | {:.0f} | {:.2f} |".format(*cells), flush=True
+                f"| {at_a_time} | {who} | " + "{:.1f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} |".format(*cells), flush=True
             )
 
 

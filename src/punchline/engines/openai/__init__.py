@@ -192,10 +192,9 @@ class OpenAI:
             sampling[self.options.max_tokens_field] = sampling.pop("max_tokens")
         return {**sampling, **self.constants()}
 
-    def body(self, request: Request, images: Mapping[str, Path]) -> dict[str, Any]:
-        """What is sent for a request."""
-        messages = chat.messages(request, images)
-        return {"model": self.options.id, "messages": messages, **self.parameters(request)}
+    def body(self, request: Request, images: Mapping[str, Path], sent: Mapping[str, Any]) -> dict[str, Any]:
+        """What is sent for a request; `sent`: its parameters."""
+        return {"model": self.options.id, "messages": chat.messages(request, images), **sent}
 
     def post(self) -> wire.Post:
         """What asks in the event loop that runs."""
@@ -204,8 +203,8 @@ class OpenAI:
 
         from punchline.engines.openai import wire
 
-        # It asks nobody: only what it says of itself and the account is wanted.
-        client = self.client(httpx2.AsyncClient(verify=False, trust_env=False))
+        # It can ask nobody: only what it says of itself and the account is wanted.
+        client = self.client(httpx2.AsyncClient(transport=httpx2.AsyncBaseTransport()))
         headers = {**client.default_headers, **client.auth_headers}
         return wire.Post(
             f"{self.base_url.rstrip('/')}/chat/completions",

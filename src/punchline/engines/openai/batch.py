@@ -141,7 +141,7 @@ class _Run:
         taken: list[Request] = []
         lines, size = [], 0
         for request in todo[:MOST_REQUESTS]:
-            body = self.engine.body(request, self.images)
+            body = self.engine.body(request, self.images, self.engine.parameters(request))
             about = {"custom_id": request.request_id, "method": "POST", "url": ENDPOINT, "body": body}
             line = json.dumps(about).encode() + b"\n"
             if taken and size + len(line) > MOST_BYTES:

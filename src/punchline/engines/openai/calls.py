@@ -78,7 +78,8 @@ class Calls:
     async def ask(self, post: wire.Post, request: Request) -> Response | None:
         """Ask until there is an answer, or no hope of one. None: the run ended before either."""
         engine, options = self.engine, self.engine.options
-        body, sent = engine.body(request, self.images), engine.parameters(request)
+        sent = engine.parameters(request)
+        body = engine.body(request, self.images, sent)
         tokens = chat.estimated_tokens(request, sent.get(options.max_tokens_field))
         tries: dict[str, int] = {"again": 0, "limited": 0, "time-out": 0, "unreachable": 0}
         most = {"again": options.attempts, "limited": LIMITED_TRIES * options.attempts}

@@ -355,5 +355,6 @@ def redacted(text: str, key: str | None, least: int = SHORTEST_KEY) -> str:
 def one_line(text: str, key: str | None) -> str:
     """A server's words on one short line, without the key."""
     words = " ".join(without_secret(redacted(text[:WORDS_MOST], key)).split())
-    words = "".join(c for c in words if c.isprintable())
+    if not words.isprintable():
+        words = "".join(c for c in words if c.isprintable())
     return words if len(words) <= REASON_LENGTH else words[: REASON_LENGTH - 1] + "…"
