@@ -1,7 +1,7 @@
 # The graph: configuration, includes, target rules; nothing else. One .smk a stage in rules/.
 from snakemake.utils import min_version
 
-min_version("9.5")
+min_version("9.16")
 
 
 report: "report/workflow.rst"
@@ -10,7 +10,7 @@ report: "report/workflow.rst"
 include: "rules/common.smk"
 
 
-# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: pictures, infer, judge_*.
+# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: pictures, infer*, judge_*.
 localrules:
     all,
     fetch,

@@ -1,8 +1,10 @@
 # The selection, and what rules ask of it: punchline.project says what rests on what (needs.py) and what is not current.
+from functools import partial
+
 from punchline.project.hops import CHAINED, DATA, HOPS
-from punchline.project.paths import adapter, small_model
+from punchline.project.paths import adapter, shard, small_model
 from punchline.project.recipes import read_recipe
-from punchline.project.resources import MANY_THREADS, gpus, memory_mb, minutes, threads
+from punchline.project.resources import MANY_THREADS, threads
 from punchline.project.selection import read_card
 from punchline.project.small_models import BUILDERS
 from punchline.project.snakefile import Snakefile, wildcard
@@ -10,12 +12,13 @@ from punchline.project.snakefile import Snakefile, wildcard
 SNAKEFILE = Snakefile(workflow, config)
 SELECTION, PROJECT, GRAPH = SNAKEFILE.selection, SNAKEFILE.project, SNAKEFILE.graph
 PATHS = PROJECT.paths
-needs, all_of = SNAKEFILE.needs, SNAKEFILE.all_of
+needs, all_of, takes = SNAKEFILE.needs, SNAKEFILE.all_of, SNAKEFILE.takes
 
 
-def asked_whole(model):
-    """A model's card where one job asks it; None where shards have."""
-    return None if PROJECT.shards(model) else PROJECT.cards[model]
+def asked(wildcards, judge=None):
+    """The card of who a job asks, a model or a judge; None where its shards have asked, or nobody is."""
+    card = PROJECT.judges.get(judge) if judge else PROJECT.cards[wildcards.model]
+    return card if "shard" in wildcards.keys() or not PROJECT.shards(card) else None
 
 
 wildcard_constraints:

@@ -14,15 +14,9 @@ rule infer:
         f"{PATHS.logs}/infer/{{model}}.log",
     benchmark:
         f"{PATHS.logs}/infer/{{model}}.tsv"
-    threads: lambda wildcards: threads(asked_whole(wildcards.model))
+    threads: lambda wildcards: threads(asked(wildcards))
     resources:
-        gpu=lambda wildcards: gpus(asked_whole(wildcards.model)),
-        mem_mb=lambda wildcards, attempt: memory_mb(
-            asked_whole(wildcards.model), attempt
-        ),
-        runtime=lambda wildcards, attempt: minutes(
-            asked_whole(wildcards.model), attempt
-        ),
+        **takes(asked),
     message:
         "answers of {wildcards.model}"
     shell:
@@ -37,7 +31,7 @@ rule infer_shard:
     output:
         update(
             expand(
-                PATHS.shard("{benchmark}", "{{model}}", "{{shard}}"),
+                shard(PATHS.snapshot("{benchmark}", "{{model}}"), "{{shard}}"),
                 benchmark=SELECTION.benchmarks,
             )
         ),
@@ -45,15 +39,9 @@ rule infer_shard:
         f"{PATHS.logs}/infer/{{model}}.shard{{shard}}.log",
     benchmark:
         f"{PATHS.logs}/infer/{{model}}.shard{{shard}}.tsv"
-    threads: lambda wildcards: threads(PROJECT.cards[wildcards.model])
+    threads: lambda wildcards: threads(asked(wildcards))
     resources:
-        gpu=lambda wildcards: gpus(PROJECT.cards[wildcards.model]),
-        mem_mb=lambda wildcards, attempt: memory_mb(
-            PROJECT.cards[wildcards.model], attempt
-        ),
-        runtime=lambda wildcards, attempt: minutes(
-            PROJECT.cards[wildcards.model], attempt
-        ),
+        **takes(asked),
     message:
         "answers of {wildcards.model}, part {wildcards.shard}"
     shell:
@@ -78,24 +66,45 @@ if GRAPH.chained():
             f"{PATHS.logs}/infer/chained_{{model}}.log",
         benchmark:
             f"{PATHS.logs}/infer/chained_{{model}}.tsv"
-        threads: lambda wildcards: threads(PROJECT.cards[wildcards.model])
+        threads: lambda wildcards: threads(asked(wildcards))
         resources:
-            gpu=lambda wildcards: gpus(PROJECT.cards[wildcards.model]),
-            mem_mb=lambda wildcards, attempt: memory_mb(
-                PROJECT.cards[wildcards.model], attempt
-            ),
-            runtime=lambda wildcards, attempt: minutes(
-                PROJECT.cards[wildcards.model], attempt
-            ),
+            **takes(asked),
         message:
             "answers of {wildcards.model} to what hangs on its own"
         shell:
             "python scripts/infer_chained.py --model {wildcards.model} --threads {threads} &> {log}"
 
+    rule infer_chained_shard:
+        input:
+            needs("infer_chained_shard"),
+        output:
+            update(
+                expand(
+                    shard(
+                        PATHS.hop_snapshot("{benchmark}", CHAINED, "{{model}}"),
+                        "{{shard}}",
+                    ),
+                    benchmark=GRAPH.chained(),
+                )
+            ),
+        log:
+            f"{PATHS.logs}/infer/chained_{{model}}.shard{{shard}}.log",
+        benchmark:
+            f"{PATHS.logs}/infer/chained_{{model}}.shard{{shard}}.tsv"
+        threads: lambda wildcards: threads(asked(wildcards))
+        resources:
+            **takes(asked),
+        message:
+            "answers of {wildcards.model} to what hangs on its own, part {wildcards.shard}"
+        shell:
+            "python scripts/infer_chained_shard.py --model {wildcards.model} --shard {wildcards.shard}"
+            " --threads {threads} &> {log}"
+
 
 # One job a judge or scorer, over all models and benchmarks that it is asked about. No wildcard can name these jobs: which files
 # one writes hangs on the selection, and no part of their paths is the judge. So each is a rule of its own.
 for judge, about in PROJECT.judged.items():
+    card = partial(asked, judge=judge)
 
     rule:
         name:
@@ -108,18 +117,38 @@ for judge, about in PROJECT.judged.items():
             f"{PATHS.logs}/infer/judge_{judge}.log",
         benchmark:
             f"{PATHS.logs}/infer/judge_{judge}.tsv"
-        threads: threads(PROJECT.judges.get(judge))
+        threads: lambda wildcards, card=card: threads(card(wildcards))
         resources:
-            gpu=gpus(PROJECT.judges[judge]) if judge in PROJECT.judges else 0,
-            mem_mb=lambda wildcards, attempt, judge=judge: memory_mb(
-                PROJECT.judges.get(judge), attempt
-            ),
-            runtime=lambda wildcards, attempt, judge=judge: minutes(
-                PROJECT.judges.get(judge), attempt
-            ),
+            **takes(card),
         params:
             judge=judge,
         message:
             "verdicts of {params.judge}"
         shell:
             "python scripts/judge.py --judge {params.judge} --threads {threads} &> {log}"
+
+    if PROJECT.shards(PROJECT.judges.get(judge)):
+
+        rule:
+            name:
+                f"judge_shard_{judge}"
+            input:
+                needs("judge_shard", judge=judge),
+            output:
+                update(
+                    [shard(PATHS.hop_snapshot(*names), "{shard}") for names in about]
+                ),
+            log:
+                f"{PATHS.logs}/infer/judge_{judge}.shard{{shard}}.log",
+            benchmark:
+                f"{PATHS.logs}/infer/judge_{judge}.shard{{shard}}.tsv"
+            threads: lambda wildcards, card=card: threads(card(wildcards))
+            resources:
+                **takes(card),
+            params:
+                judge=judge,
+            message:
+                "verdicts of {params.judge}, part {wildcards.shard}"
+            shell:
+                "python scripts/judge_shard.py --judge {params.judge} --shard {wildcards.shard}"
+                " --threads {threads} &> {log}"

@@ -29,12 +29,9 @@ rule finetune:
         "logs/finetune/{adapter}.tsv"
     threads: lambda wildcards: threads(read_card(read_recipe(wildcards.adapter).base))
     resources:
-        gpu=lambda wildcards: gpus(read_card(read_recipe(wildcards.adapter).base)),
-        mem_mb=lambda wildcards, attempt: memory_mb(
-            read_card(read_recipe(wildcards.adapter).base), attempt
-        ),
-        runtime=lambda wildcards, attempt: minutes(
-            read_recipe(wildcards.adapter), attempt
+        **takes(
+            lambda wildcards: read_card(read_recipe(wildcards.adapter).base),
+            runtime=lambda wildcards: read_recipe(wildcards.adapter),
         ),
     message:
         "adapter {wildcards.adapter}"

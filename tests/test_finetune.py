@@ -171,7 +171,7 @@ def test_a_jobs_minutes_decide_nothing_of_a_training(project: Path) -> None:
     edit = Path("config/finetune/tiny-hummus.yaml")
     edit.write_text(edit.read_text() + "runtime: 30\n")
     longer = read_recipe("tiny-hummus")
-    assert [minutes(longer, attempt) for attempt in (1, 2)] == [30, 60] and minutes(recipe, 1) == 240
+    assert [minutes(longer, attempt) for attempt in (1, 2)] == [30, 60] and minutes(recipe, 1) is None
     assert longer.trained_by() == recipe.trained_by() and "runtime" not in recipe.trained_by()
 
 

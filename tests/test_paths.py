@@ -36,15 +36,20 @@ def views(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> Iterator[tu
         elif inspect.isfunction(member):
             parameters = list(inspect.signature(member).parameters)[1:]
             for values in product(*(arguments[parameter] for parameter in parameters)):
-                yield name, values, member(of, *values)
+                path = member(of, *values)
+                yield name, values, path
+                if name in ("snapshot", "hop_snapshot"):
+                    yield from (("shard", (*values, part), paths.shard(path, part)) for part in arguments["shard"])
 
 
 def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
     """Files that runs share."""
     found = [of.fetch_journal(b) for b in arguments["benchmark"]]
     for benchmark, model in product(arguments["benchmark"], arguments["model"]):
-        found += [paths.journal(benchmark, model), f"{of.pictures(benchmark)}/{model}.png"]
-        found += [paths.hop_journal(benchmark, hop, model) for hop in arguments["hop"]]
+        journals = [paths.journal(benchmark, model)]
+        journals += [paths.hop_journal(benchmark, hop, model) for hop in arguments["hop"]]
+        found += [*journals, f"{of.pictures(benchmark)}/{model}.png"]
+        found += [paths.shard_journal(journal, part) for journal in journals for part in arguments["shard"]]
         found.append(of.raw(benchmark, f"images/{model}.png"))
     return found + [place(model) for model in arguments["model"] for place in (paths.small_model, paths.adapter)]
 
@@ -58,7 +63,19 @@ def check_apart(files: list[str]) -> None:
 
 def test_every_place_is_looked_at() -> None:
     named = {name for name, _, _ in views(Paths())}
-    assert named >= {"items", "gold", "ledger", "index", "requests", "hop_snapshot", "grades", "table", "cost", "plan"}
+    assert named >= {
+        "items",
+        "gold",
+        "ledger",
+        "index",
+        "requests",
+        "hop_snapshot",
+        "shard",
+        "grades",
+        "table",
+        "cost",
+        "plan",
+    }
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,8 @@ def test_a_judges_key_and_a_scorer_that_is_not_installed(root: Path, monkeypatch
     project = Project(selection_in(root, **chosen))
     with pytest.raises(PunchlineError, match="it cannot run: "):
         preflight.check(project, None, [job("judge_gpt-4o")], here=True)
+    with pytest.raises(PunchlineError, match="it cannot run: "):
+        preflight.check(project, None, [job("judge_shard_gpt-4o", shard="2")], here=True)
     preflight.check(project, None, [job("judge_labse"), job("judge_released")], here=True)
 
 

@@ -78,7 +78,8 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
     (project.path / "config/model/slow.yaml").write_text(SLOW)
     select(project, "reading-order, slow")
     profile = project.path / "profiles/slurm/config.yaml"
-    profile.write_text(profile.read_text() + "slurm-init-seconds-before-status-checks: 5\n")
+    text = profile.read_text().replace("runtime: 240 * attempt", "runtime: 230 * attempt")  # what no card says
+    profile.write_text(text + "slurm-init-seconds-before-status-checks: 5\n")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "cluster")
     return project
@@ -139,8 +140,8 @@ def test_only_what_takes_time_is_submitted_and_only_the_model_gets_a_gpu(cancell
     assert {name for name, about in known.items() if "gres:gpu:1" in about} == {"infer/slow"}
     for about in known.values():
         assert "JobState=COMPLETED" in about and "NumCPUs=4" in about
-    assert "TimeLimit=04:00:00" in known["infer/reading-order"]
-    assert "TimeLimit=08:00:00" in known["infer/slow"] and re.search(r"mem=8(G|19\dM)", known["infer/slow"]), (
+    assert "TimeLimit=03:50:00" in known["infer/reading-order"]
+    assert "TimeLimit=07:40:00" in known["infer/slow"] and re.search(r"mem=8(G|19\dM)", known["infer/slow"]), (
         "its second attempt"
     )
 

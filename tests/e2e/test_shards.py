@@ -10,6 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.test_engine_openai import KEY, Served
+
+from punchline.core.storage import read_columns
 
 from .conftest import FAST, SMALL, TABLE
 from .project import Project
@@ -121,8 +124,68 @@ def test_compact_and_merge(small: Project, tmp_path: Path) -> None:
     assert "the run default rests on is not known" in small.punchline("compact", "--orphans", fails=True)
 
 
-def test_only_a_model_has_shards(small: Project) -> None:
-    judge = next((small.path / "config/judge").glob("*.yaml"))
-    judge.write_text(judge.read_text() + "\nshards: 2\n")
-    said = small.snakemake("-n", TABLE, config=f"{SMALL} judge={judge.stem}", fails=True)
-    assert f"{Path('config/judge') / judge.name}, field shards: only a model's items are asked in parts" in said
+def test_what_hangs_on_answers_is_asked_in_parts_too(
+    tmp_path: Path, add_served: Callable[[Project, str], Project], server: Served
+) -> None:
+    """Chained questions and a judge's, of a run and of a card; nobody is asked twice when one part could not work."""
+    table = "results/yesbut/table3.csv"
+    server.script(key=KEY)
+    config = "benchmarks=[yesbut] models=[served] judge=served scorers=null conditions=[oracle,chained] limit=4"
+    project = add_served(Project.copy(tmp_path / "p"), "")
+    answers = project.path / "data/responses/yesbut"
+
+    def requests(hop: str = "") -> set[str]:
+        return set(read_columns(answers / hop / "served.parquet", ["request_id"])["request_id"])
+
+    for hop, rule in (("chained", "infer_chained"), ("judge", "judge_served")):
+        second = answers / hop / "shards/served/2.jsonl"
+        second.parent.mkdir(parents=True)
+        with second.open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            said = project.snakemake(table, "--keep-going", config=f"{config} shards=3", fails=True)
+        assert f"{second.relative_to(project.path)}: another run is writing to this journal" in said
+        assert {path.name for path in second.parent.glob("?.json")} == {"1.json", "3.json"}
+        assert not (answers / hop / "served.parquet").exists() and rule in said
+    said = project.snakemake(table, config=f"{config} shards=3")
+    assert set(re.findall(r"verdicts of served.*", said)) == {"verdicts of served", "verdicts of served, part 2"}
+    asked = [requests(), requests("chained"), requests("judge")]
+    assert all(asked) and not list(answers.rglob("shards/**/*.jsonl"))
+    counts = server.get("/counts")
+    assert sum(counts.values()) == sum(map(len, asked))
+    found = project.audit(table)
+    assert found["verdict"] == "equal", found["findings"]
+    assert project.to_run(table, config=config) == project.to_run(table, config=f"{config} shards=2") == set()
+
+    # Of the judge's card alone; what is in its journal is not asked again, whatever was lost beside it.
+    card = project.path / "config/judge/served.yaml"
+    card.write_text(card.read_text() + "shards: 2\n")
+    lines = (answers / "judge/served.jsonl").read_bytes().splitlines(keepends=True)
+    (answers / "judge/served.jsonl").write_bytes(b"".join(lines[::2]))
+    (answers / "judge/served.parquet").unlink()
+    plan = [line.split() for line in project.punchline("plan", *config.split()).splitlines()]
+    header, planned = (next(row for row in plan if word in row) for word in ("to_ask", "judge"))
+    assert planned[header.index("jobs")] == "2" and planned[header.index("to_ask")] == str(len(lines) // 2)
+    said = project.snakemake(table, config=config)
+    assert {f"verdicts of served, part {shard}" for shard in (1, 2)} <= set(re.findall(r"verdicts of served.*", said))
+    assert sum(server.get("/counts").values()) - sum(counts.values()) == len(lines) // 2
+    assert project.audit(table)["root"] == found["root"]  # the server says the same to the same
+    more = server.get("/counts")
+    project.snakemake(table, "--forcerun", "judge_served", "infer_chained", config=config)
+    assert server.get("/counts") == more
+
+
+def test_minutes_of_a_job(small: Project) -> None:
+    """A card's, else those that a profile gives every job; nothing where nobody says any."""
+    card = small.path / "config/model/random.yaml"
+    card.write_text(card.read_text() + "runtime: 30\n")
+
+    def asked(*options: str) -> set[str]:
+        said = small.snakemake("-n", "-p", "--forceall", TABLE, *options, config=SMALL)
+        jobs = [job for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE) if job.startswith("infer:")]
+        found = {tuple(re.findall(r"model=(\S+)|runtime=(\d+)", job)) for job in jobs}
+        return {" ".join(name or minutes for name, minutes in job) for job in found}
+
+    assert asked() == {"random 30", "label-order", "reading-order"}
+    default = ("--default-resources", "runtime=11 * attempt")
+    assert asked(*default) == {"random 30", "label-order 11", "reading-order 11"}
+    assert asked(*default, "--set-resources", "infer:runtime=5") == {"random 5", "label-order 5", "reading-order 5"}

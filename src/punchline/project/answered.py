@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from punchline.project.hops import CHAINED, DATA, RELEASED, by_journal
 from punchline.project.prepared import Prepared, once
 from punchline.project.provenance import Need, Step
 from punchline.project.selection import read_card
+
+SHARD = "shard"
 
 
 class Answered(Prepared):
@@ -94,38 +97,42 @@ class Answered(Prepared):
         """A model's answers to the current requests, from its journal: what is not in it is asked."""
         files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
         snapshot = self.paths.snapshot(benchmark, model)
-        for shard in self.shards(model):
-            step = functools.partial(self.shard, benchmark, model, shard)
-            files.append(Need("shard", self.paths.shard(benchmark, model, shard), step, decides=False))
+        shards = self._shards_of(self.cards[model], snapshot, lambda: self.snapshot(benchmark, model))
         return Step(
             "infer",
             (benchmark, model),
             (snapshot,),
-            (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files),
+            (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files, *shards),
             parameters,
             ("punchline.stages.infer",),
             journals=lambda: [("journal", paths.journal(benchmark, model), answers_in(snapshot))],
             kept=(paths.journal(benchmark, model),),
         )
 
-    def shards(self, model: str) -> list[str]:
-        """Names of the jobs that ask a model, where they are several."""
-        of = self.jobs(model)
-        return [str(number) for number in range(1, of + 1)] if of > 1 else []
+    def _shards_of(self, card: ModelCard | None, path: str, snapshot: Callable[[], Step]) -> list[Need]:
+        """The parts that several jobs ask of who answers a snapshot's requests. How many there are decides about no
+        answer: the snapshot's step does not hang on them, and asks for them only where it is to be made."""
+
+        def part(shard: str) -> Step:
+            return self.shard(snapshot(), shard)
+
+        return [
+            Need(SHARD, paths.shard(path, shard), functools.partial(part, shard), decides=False)
+            for shard in self.shards(card)
+        ]
 
     @once
-    def shard(self, benchmark: str, model: str, shard: str) -> Step:
-        """One job's part of a model's answers. How many parts there are decides about no answer: the snapshot's step
-        does not hang on it, and asks for it only where it is to be made."""
-        files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
+    def shard(self, snapshot: Step, shard: str) -> Step:
+        """One job's part of the answers of a snapshot's step."""
+        needs = [need for need in snapshot.needs if need.role != SHARD]
         return Step(
-            "infer_shard",
-            (benchmark, model, shard),
-            (self.paths.shard(benchmark, model, shard),),
-            (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files),
-            {**parameters, "shards": self.jobs(model)},
-            ("punchline.stages.infer",),
-            follows=("infer", self.paths.snapshot(benchmark, model)),
+            f"{snapshot.rule}_shard",
+            (*snapshot.wildcards, shard),
+            (paths.shard(snapshot.outputs[0], shard),),
+            tuple(needs),
+            {**snapshot.parameters, "shards": len(snapshot.needs) - len(needs)},
+            snapshot.code,
+            follows=(snapshot.rule, *snapshot.outputs),
         )
 
     def _own(self, benchmark: str, model: str) -> list[Need]:
@@ -182,11 +189,14 @@ class Answered(Prepared):
         files, parameters = self._answering(card, engine, benchmark)
         requests = self._hop(benchmark, hop, model)[0]
         pictured = [self._items(benchmark)._replace(decides=False)] if hop == CHAINED else []
+        snapshot = self.paths.hop_snapshot(benchmark, hop, model)
+        asked = None if who == RELEASED else card
+        shards = self._shards_of(asked, snapshot, lambda: self.hop_snapshot(benchmark, hop, model))
         return Step(
             "infer_chained" if hop == CHAINED else "judge",
             (benchmark, hop, model),
-            (self.paths.hop_snapshot(benchmark, hop, model),),
-            (requests, *pictured, *files),
+            (snapshot,),
+            (requests, *pictured, *files, *shards),
             {"who": who, **parameters},
             ("punchline.stages.infer",),
             journals=lambda: self._hop_journals(benchmark, hop, model),

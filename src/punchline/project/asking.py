@@ -49,13 +49,20 @@ class Asking:
     @functools.cached_property
     def engines(self) -> dict[str, Engine]:
         """Engines of the models, by name. Those of one model may run side by side."""
-        parted = {name: msgspec.structs.replace(card, shards=self.jobs(name)) for name, card in self.cards.items()}
-        return {name: engines.load(card, self.selection.seed) for name, card in parted.items()}
+        return {name: self._engine(card) for name, card in self.cards.items()}
 
-    def jobs(self, model: str) -> int:
-        """How many ask a model: as many as the run says of those that compute or are called, else as its card says."""
-        card = self.cards[model]
+    def _engine(self, card: ModelCard) -> Engine:
+        return engines.load(msgspec.structs.replace(card, shards=self.jobs(card)), self.selection.seed)
+
+    def jobs(self, card: ModelCard) -> int:
+        """How many ask a model, a judge or a scorer: as many as the run says of those that compute or are called, else
+        as its card says."""
         return self._shards if self._shards is not None and card.engine in ASKED else card.shards
+
+    def shards(self, card: ModelCard | None) -> list[str]:
+        """Names of the jobs that ask somebody, where they are several. None: nobody is asked."""
+        of = 1 if card is None else self.jobs(card)
+        return [str(number) for number in range(1, of + 1)] if of > 1 else []
 
     @functools.cached_property
     def judges(self) -> dict[str, ModelCard]:
@@ -66,7 +73,7 @@ class Asking:
     @functools.cached_property
     def judging(self) -> dict[str, Engine]:
         """Engines of the judge and the scorers, by name."""
-        return {name: engines.load(card, self.selection.seed) for name, card in self.judges.items()}
+        return {name: self._engine(card) for name, card in self.judges.items()}
 
     def benchmark(self, name: str) -> Benchmark:
         return benchmarks.load(name)

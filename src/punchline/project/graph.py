@@ -8,7 +8,7 @@ from pathlib import Path
 
 from punchline.core.engine import check_files
 from punchline.project.hops import CHAINED, DATA
-from punchline.project.needs import Project
+from punchline.project.needs import ASKING_RULES, SHARD_RULES, Project
 from punchline.project.paths import Paths
 from punchline.project.provenance import Checks, Need, Step, asked_again, walk
 
@@ -68,11 +68,12 @@ class Graph:
 
     def runs(self, step: Step) -> bool:
         """Whether the job that makes a step will run: for it, or for another step that it makes too."""
-        if step.rule not in ("infer", "infer_shard", "infer_chained", "judge"):
+        if step.rule not in (*ASKING_RULES, *SHARD_RULES):
             return self.check(step).reason is not None
-        own = step.wildcards[1:] if step.rule == "infer_shard" else step.wildcards[-1:]
-        who = (str(step.parameters["who"]),) if step.rule == "judge" else own
-        return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, *who))
+        *names, last = step.wildcards
+        shard = [last] if step.rule in SHARD_RULES else []
+        who = str(step.parameters.get("who") or (names[-1] if shard else last))
+        return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, who, *shard))
 
     def whole(self, step: Step) -> bool:
         """Whether a step and all that lies before it are current."""

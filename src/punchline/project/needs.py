@@ -24,6 +24,8 @@ from punchline.project.prepared import once
 from punchline.project.processes import pictures_mode
 from punchline.project.provenance import Need, Step, walk
 
+ASKING_RULES = ("infer", "infer_chained", "judge")  # a job of which makes a step a benchmark
+SHARD_RULES = tuple(f"{name}_shard" for name in ASKING_RULES)
 DRAWING = ("altair", "vl-convert-python")
 
 
@@ -34,8 +36,9 @@ class Project(Answered):
         """What one job of a rule makes: one step, or those of all benchmarks that one start of an engine serves."""
         if rule == "infer":
             return [self.snapshot(benchmark, *wildcards) for benchmark in self.selection.benchmarks]
-        if rule == "infer_shard":
-            return [self.shard(benchmark, *wildcards) for benchmark in self.selection.benchmarks]
+        if rule in SHARD_RULES:
+            *names, shard = wildcards
+            return [self.shard(step, shard) for step in self.steps_of(rule.removesuffix("_shard"), *names)]
         if rule == "infer_chained":
             (model,) = wildcards
             chained = [name for name in self.selection.benchmarks if CHAINED in self.hops(name, model)]
@@ -47,12 +50,12 @@ class Project(Answered):
     @staticmethod
     def wildcards(rule: str) -> tuple[str, ...]:
         """Names of a rule's wildcards, in order."""
-        special = {
+        special: dict[str, tuple[str, ...]] = {
             "infer": ("model",),
-            "infer_shard": ("model", "shard"),
             "infer_chained": ("model",),
             "judge": ("judge",),
         }
+        special |= {name: (*special[name.removesuffix("_shard")], "shard") for name in SHARD_RULES}
         return special.get(rule) or tuple(inspect.signature(getattr(Project, rule)).parameters)[1:]
 
     # Grades and tables

@@ -20,7 +20,7 @@ IMAGES = "data/images"
 JOURNALS = "data/responses"
 VOTES = "data/ratings"
 BATCHES = f"{JOURNALS}/batches"  # of the openai engine: what is under way at a provider
-SHARDS = "shards"  # folder of journals of several jobs that ask one model
+SHARDS = "shards"  # folder of journals of several jobs that ask one model or judge
 MODELS = "data/models"
 ADAPTERS = "data/adapters"
 RUNS = ("data/runs", "results/runs")
@@ -66,15 +66,23 @@ def journal(benchmark: str, model: str) -> str:
     return f"{JOURNALS}/{benchmark}/{model}.jsonl"
 
 
-def shard_journal(benchmark: str, model: str, shard: str) -> str:
-    """What one of several jobs that ask a model has been answered, until the model's journal takes it over."""
-    return f"{JOURNALS}/{benchmark}/{SHARDS}/{model}/{shard}.jsonl"
+def shard_journal(journal: str, shard: str) -> str:
+    """What one of several jobs has been answered, until the journal of who answers takes it over."""
+    return f"{_shards_of(journal)}/{shard}.jsonl"
 
 
-def journals(benchmark: str, model: str) -> list[str]:
-    """A model's journal, and those of its shards that are there."""
-    beside = Path(folder_of(shard_journal(benchmark, model, ""))).glob("*.jsonl")
-    return [journal(benchmark, model), *sorted(path.as_posix() for path in beside)]
+def shard(snapshot: str, shard: str) -> str:
+    """That one of several jobs has asked its part of the requests that a snapshot answers."""
+    return f"{_shards_of(snapshot)}/{shard}.json"
+
+
+def _shards_of(path: str) -> str:
+    return f"{folder_of(path)}/{SHARDS}/{Path(path).stem}"
+
+
+def with_shards(journal: str) -> list[str]:
+    """A journal, and those of its shards that are there."""
+    return [journal, *sorted(path.as_posix() for path in Path(_shards_of(journal)).glob("*.jsonl"))]
 
 
 def votes(benchmark: str, name: str) -> str:
@@ -173,10 +181,6 @@ class Paths:
     def snapshot(self, benchmark: str, model: str) -> str:
         """The answers to the current requests."""
         return f"{self.data}/responses/{benchmark}/{model}.parquet"
-
-    def shard(self, benchmark: str, model: str, shard: str) -> str:
-        """That one of several jobs has asked a model its part of the current requests."""
-        return f"{self.data}/responses/{benchmark}/{SHARDS}/{model}/{shard}.json"
 
     def hop_snapshot(self, benchmark: str, hop: str, model: str) -> str:
         return f"{self.data}/responses/{benchmark}/{hop}/{model}.parquet"

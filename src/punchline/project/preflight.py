@@ -33,7 +33,9 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
     by_rule: dict[str, list[dict[str, str]]] = {}
     for job in jobs:
         rule, _, judge = job.rule.name.partition("judge_")
-        wildcards = dict(job.wildcards_dict) | ({"judge": judge} if judge else {})
+        wildcards = dict(job.wildcards_dict)
+        if judge:
+            wildcards["judge"] = judge.removeprefix("shard_") if "shard" in wildcards else judge
         by_rule.setdefault(rule or "judge", []).append(wildcards)
     fetches = {"fetch_annotations", "fetch_images"} & by_rule.keys()
     if mirror and fetches and "://" not in mirror and not Path(mirror).is_dir():
@@ -55,17 +57,23 @@ Asked = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths 
 def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterator[tuple[ModelCard, Engine, Asked]]:
     """Who is asked, and what. A scorer that cannot run leaves its column empty and stops nobody."""
     ready = {wildcards["benchmark"] for wildcards in by_rule.get("ask", ())}
-    jobs = [*by_rule.get("infer", ()), *by_rule.get("infer_shard", ())]
-    for model in dict.fromkeys(wildcards["model"] for wildcards in jobs):
+
+    def named(rule: str, wildcard: str) -> Iterator[str]:
+        """Who is asked by jobs of a rule, each once, by how many jobs soever."""
+        jobs = [*by_rule.get(rule, ()), *by_rule.get(f"{rule}_shard", ())]
+        return iter(dict.fromkeys(wildcards[wildcard] for wildcards in jobs))
+
+    for model in named("infer", "model"):
         chosen = project.selection.benchmarks
-        files = [(b, "" if b in ready else project.paths.requests(b), paths.journals(b, model)) for b in chosen]
+        files = [
+            (b, "" if b in ready else project.paths.requests(b), paths.with_shards(paths.journal(b, model)))
+            for b in chosen
+        ]
         yield project.cards[model], project.engines[model], files
-    for wildcards in by_rule.get("infer_chained", ()):
-        model = wildcards["model"]
+    for model in named("infer_chained", "model"):
         steps = project.steps_of("infer_chained", model)
         yield project.cards[model], project.engines[model], [_of_hop(project, step.wildcards, model) for step in steps]
-    for wildcards in by_rule.get("judge", ()):
-        who = wildcards["judge"]
+    for who in named("judge", "judge"):
         if who != RELEASED and who not in project.selection.scorers:
             about = project.judged.get(who, [])
             yield project.judges[who], project.judging[who], [_of_hop(project, names, who) for names in about]
@@ -73,7 +81,8 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
 
 def _of_hop(project: Project, names: tuple[str, ...], who: str) -> tuple[str, str, list[str]]:
     benchmark, hop, model = names
-    return benchmark, project.paths.hop_requests(benchmark, hop, model), [paths.hop_journal(benchmark, hop, who)]
+    journals = paths.with_shards(paths.hop_journal(benchmark, hop, who))
+    return benchmark, project.paths.hop_requests(benchmark, hop, model), journals
 
 
 def _missing(

@@ -21,7 +21,7 @@ def once(method: Callable[..., Step]) -> Callable[..., Step]:
     """A method whose answer is kept: a step is one object, whoever asks for it."""
 
     @functools.wraps(method)
-    def get(self: Prepared, *wildcards: str) -> Step:
+    def get(self: Prepared, *wildcards: object) -> Step:
         key = (method.__name__, *wildcards)
         if key not in self.steps:
             self.steps[key] = method(self, *wildcards)
@@ -35,7 +35,7 @@ class Prepared(Asking):
 
     def __init__(self, selection: Selection, shards: int | None = None) -> None:
         super().__init__(selection, shards)
-        self.steps: dict[tuple[str, ...], Step] = {}
+        self.steps: dict[tuple[object, ...], Step] = {}
 
     # Published bytes
 

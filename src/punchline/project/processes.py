@@ -20,7 +20,7 @@ from punchline.project.selection import Making
 SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
 AGAIN = "PUNCHLINE_AGAIN"  # rules and files that somebody asks to make again, as --forcerun names them; `all`
 MIRROR = "PUNCHLINE_FETCH_MIRROR"  # where bytes come from is no part of the selection: another mirror reruns nothing
-SHARDS = "PUNCHLINE_SHARDS"  # by how many jobs a model is asked; "": as its card says
+SHARDS = "PUNCHLINE_SHARDS"  # by how many jobs a model or judge is asked; "": as its card says
 PICTURES = "PUNCHLINE_PICTURES"  # which pictures a report holds, one of MODES
 MODES = ("own", "open", "all")  # each holds what the one before it holds
 OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are

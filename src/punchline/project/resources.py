@@ -19,7 +19,6 @@ SERVER_THREADS = 4  # of a model on a GPU: images and text are prepared on the C
 MANY_THREADS = 8  # of what computes on the CPU
 SPARE_GB = 4.0  # of a job's memory, besides weights
 SMALL_GB = 5.0
-MINUTES = 240
 
 
 def gpus(card: ModelCard | None) -> int:
@@ -68,9 +67,9 @@ def memory_mb(card: ModelCard | None, attempt: int) -> int:
     return int((SPARE_GB + weights) * 1024) * attempt
 
 
-def minutes(said: ModelCard | Recipe | None, attempt: int) -> int:
-    """Time that a model's job, or a training, asks a scheduler for; more when it is tried again."""
-    return ((said.runtime if said is not None else None) or MINUTES) * attempt
+def minutes(said: ModelCard | Recipe | None, attempt: int) -> int | None:
+    """Time that a card or a recipe says its job takes, more when it is tried again; None where it says nothing."""
+    return said.runtime * attempt if said is not None and said.runtime else None
 
 
 def gpu_memory() -> list[int] | None:

@@ -67,7 +67,7 @@ class Making(NamedTuple):
 
     selection: Selection
     mirror: str | None = None
-    shards: int | None = None  # jobs that ask each model that computes or is called; None: as its card says
+    shards: int | None = None  # jobs that ask each model and judge that computes or is called; None: as its card says
 
 
 def stems(folder: str | Path) -> list[str]:
@@ -447,9 +447,6 @@ def read_card(name: str, folder: str | Path = "config/model") -> ModelCard:
     card = as_record(
         {**about, "name": name, "folder": Path(folder).as_posix(), "options": options}, ModelCard, lambda _: str(file)
     )
-    if card.shards > 1 and card.folder != "config/model":
-        way_out = "Judges and scorers are asked by one job each: leave it out"
-        raise PunchlineError("only a model's items are asked in parts", file=str(file), field="shards", way_out=way_out)
     for benchmark in card.papers:
         _checked(benchmark, benchmark_names(), file=str(file), key="benchmark")
     return card

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from snakemake.resources import Resources
 from snakemake.settings.types import RerunTrigger
 
 from punchline.core import benchmark as benchmarks
@@ -30,8 +31,11 @@ from punchline.project.processes import (
     pictures_mode,
     take_folder,
 )
+from punchline.project.resources import gpus, memory_mb, minutes
 from punchline.project.runs import changes_in_place, nothing_scored, run_of
 from punchline.project.selection import named_run, read_selection, stems, write_chosen
+
+CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
 
 
 def fail(error: PunchlineError) -> NoReturn:
@@ -86,6 +90,27 @@ class Snakefile:
             return [ancient(path) for path in job.inputs]
 
         return files
+
+    def takes(self, card: CardOf, runtime: CardOf | None = None) -> dict[str, Callable[..., Any]]:
+        """Resources of a rule whose job asks by the card that `card` gives for its wildcards (None: nobody is asked).
+
+        Minutes: as that card says, or what `runtime` gives, else as default-resources do, which of themselves reach no
+        resource that a rule names.
+        """
+        default = Resources.from_mapping(self.workflow.resource_settings.default_resources or {}).get("runtime")
+
+        def limit(wildcards: Any, input: Any, attempt: int, threads: int, rulename: str, async_run: Any) -> Any:
+            said = minutes((runtime or card)(wildcards), attempt)
+            if said is not None or default is None:
+                return said
+            about = {"input": input, "threads": threads, "rulename": rulename, "async_run": async_run}
+            return default.evaluate(wildcards, attempt=attempt, **about).value
+
+        return {
+            "gpu": lambda wildcards: gpus(card(wildcards)),
+            "mem_mb": lambda wildcards, attempt: memory_mb(card(wildcards), attempt),
+            "runtime": limit,
+        }
 
     def all_of(self, rule: str) -> Callable[[Any], list[str]]:
         """Input function: outputs of all jobs of a rule in this selection."""

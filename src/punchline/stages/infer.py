@@ -77,7 +77,7 @@ def infer(
 
 
 def answer(
-    engine: Engine,
+    engine: Engine | None,
     requests: Sequence[Request],
     images: Mapping[str, Path],
     *,
@@ -85,13 +85,14 @@ def answer(
     label: str,
     key: str,
     before: Callable[[], Iterable[Response]] = list,
+    parts: Sequence[str | Path] = (),
     clock: Meter | None = None,
 ) -> list[Response]:
     """The engine's answers to requests, one for one and in their order, by way of the journal.
 
-    `before`, `clock`: as in `infer`.
+    `before`, `parts`, `clock`, no engine: as in `infer`.
     """
-    with _answered(engine, requests, images, journal, label, key, before, clock) as log:
+    with _answered(engine, requests, images, journal, label, key, before, clock, parts) as log:
         return [log.read((request.request_id, key)) for request in requests]
 
 
@@ -121,7 +122,7 @@ def _answered(
             raise PunchlineError(
                 f"{without:,} requests have no answer, though every shard is done",
                 file=journal,
-                way_out="Run again with --forcerun infer_shard",
+                way_out="Run again with --forcerun and the rule that says so: infer, infer_chained or judge_NAME",
             )
         yield log
 
@@ -211,17 +212,15 @@ def write_chained(project: Project, model: str) -> None:
 
 def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> None:
     card, engine = project.cards[model], project.engines[model]
-    asks = bool(hop) or not project.shards(model)
+    asks = not project.shards(card)
     with closing(engine):
         for step in steps:
             benchmark = step.wildcards[0]
             label = f"infer {model} on {benchmark}" + (f" ({hop})" if hop else "")
 
             def write(step: Step = step, benchmark: str = benchmark, label: str = label) -> None:
-                requests, (journal, *parts) = project.paths.requests(benchmark), paths.journals(benchmark, model)
-                if hop:
-                    requests = project.paths.hop_requests(benchmark, hop, model)
-                    journal, parts = paths.hop_journal(benchmark, hop, model), []
+                requests, whole = _files(project, benchmark, model, hop)
+                journal, *parts = paths.with_shards(whole)
                 states = infer(
                     engine if asks else None,
                     Stored(requests, Request),
@@ -239,6 +238,13 @@ def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> Non
             make(step, write)
 
 
+def _files(project: Project, benchmark: str, model: str, hop: str) -> tuple[str, str]:
+    """Where the requests to a model lie, on items or of a hop, and its journal."""
+    if hop:
+        return project.paths.hop_requests(benchmark, hop, model), paths.hop_journal(benchmark, hop, model)
+    return project.paths.requests(benchmark), paths.journal(benchmark, model)
+
+
 def images_of(project: Project, engine: Engine, benchmark: str) -> dict[str, Path]:
     """What an engine is shown of a benchmark."""
     items = records_in(project.paths.items(benchmark), Item)
@@ -246,34 +252,83 @@ def images_of(project: Project, engine: Engine, benchmark: str) -> dict[str, Pat
 
 
 def write_shard(project: Project, model: str, shard: str) -> None:
-    """One job's part of a model's answers, in a journal of its own, until `write_answers` takes them over."""
-    jobs = project.jobs(model)
-    card, engine = project.cards[model], project.engines[model]
-    with closing(engine):
-        for step in project.steps_of("infer_shard", model, shard):
-            benchmark = step.wildcards[0]
+    """One job's part of a model's answers, in journals of its own, until `write_answers` takes them over."""
+    _write_shards(project, model, project.steps_of("infer", model), "", shard)
 
-            def write(step: Step = step, benchmark: str = benchmark) -> None:
-                label = f"infer {model} on {benchmark}, shard {shard} of {jobs}"
-                key, file = model_key(engine, card, benchmark), project.paths.requests(benchmark)
-                own = places_of(read_columns(file, ["item_id"])["item_id"], shard, jobs)
-                requests: Sequence[Request] = Part(Stored(file, Request), own)
-                whole, *parts = paths.journals(benchmark, model)
-                journal = paths.shard_journal(benchmark, model, shard)
-                kept: list[Response] = []
-                if _gone(whole):
-                    asked = set(digests_of(requests))
-                    before = _snapshot(project.snapshot(benchmark, model))
-                    kept = [response for response in before if response.request_id in asked]
-                with Journal(journal, beside=[path for path in (whole, *parts) if path != journal]) as log:
-                    _keep(log, kept, label)
-                    images = images_of(project, engine, benchmark)
-                    _ask(engine, requests, images, log, key, label, meter(engine, card, benchmark), retry=not kept)
-                    states = Counter(str(log.state((request_id, key))) for request_id in digests_of(requests))
+
+def write_chained_shard(project: Project, model: str, shard: str) -> None:
+    """One job's part of what hangs on a model's own answers, until `write_chained` takes it over."""
+    _write_shards(project, model, project.steps_of("infer_chained", model), CHAINED, shard)
+
+
+def _write_shards(project: Project, model: str, snapshots: Sequence[Step], hop: str, shard: str) -> None:
+    card, engine = project.cards[model], project.engines[model]
+    jobs = project.jobs(card)
+    with closing(engine):
+        for snapshot in snapshots:
+            benchmark, step = snapshot.wildcards[0], project.shard(snapshot, shard)
+
+            def write(snapshot: Step = snapshot, benchmark: str = benchmark, step: Step = step) -> None:
+                file, journal = _files(project, benchmark, model, hop)
+                part = part_of(file, shard, jobs)
+                label = f"infer {model} on {benchmark}" + (f" ({hop})" if hop else "") + f", shard {shard} of {jobs}"
+                images = images_of(project, engine, benchmark)
+                (states,) = _ask_part(engine, card, benchmark, [part], images, journal, shard, label, [snapshot])
                 write_bytes(step.outputs[0], canonical(states) + b"\n")
                 say(f"{label}: {_counts(states)}")
 
             make(step, write)
+
+
+def write_judge_shard(project: Project, judge: str, shard: str) -> None:
+    """One job's part of what a judge or scorer says of all models' answers, until `write_verdicts` takes it over."""
+    card, engine = project.judges[judge], project.judging[judge]
+    jobs = project.jobs(card)
+    with closing(engine):
+        for (benchmark, hop), models in _rounds(project, judge, shard).items():
+            snapshots = [project.hop_snapshot(benchmark, hop, model) for model in models]
+            steps = [project.shard(snapshot, shard) for snapshot in snapshots]
+            before = [step.inputs() for step in steps]
+            parts = [part_of(project.paths.hop_requests(benchmark, hop, model), shard, jobs) for model in models]
+            journal, label = paths.hop_journal(benchmark, hop, judge), f"{hop} {judge} on {benchmark}"
+            label += f", shard {shard} of {jobs}"
+            found = _ask_part(engine, card, benchmark, parts, {}, journal, shard, label, snapshots)
+            for model, step, inputs, states in zip(models, steps, before, found, strict=True):
+                write_bytes(step.outputs[0], canonical(states) + b"\n")
+                record(step, inputs)
+                say(f"{label}, of {model}: {_counts(states)}")
+
+
+def _ask_part(
+    engine: Engine,
+    card: ModelCard,
+    benchmark: str,
+    parts: Sequence[Sequence[Request]],
+    images: Mapping[str, Path],
+    journal: str,
+    shard: str,
+    label: str,
+    snapshots: Sequence[Step],
+) -> list[Counter[str]]:
+    """Ask one job's parts of some requests, in one go, into its own journal, beside which lie `journal` and those of
+    other jobs; how many answers of each state each part has. `snapshots`: as `before` in `infer`."""
+    key, own = model_key(engine, card, benchmark), paths.shard_journal(journal, shard)
+    requests: Sequence[Request] = parts[0]
+    if len(parts) > 1:
+        requests = list({request.request_id: request for part in parts for request in part}.values())
+    kept: list[Response] = []
+    if _gone(journal):
+        asked = set(digests_of(requests))
+        kept = [answer for step in snapshots for answer in _snapshot(step) if answer.request_id in asked]
+    with Journal(own, beside=[path for path in paths.with_shards(journal) if path != own]) as log:
+        _keep(log, kept, label)
+        _ask(engine, requests, images, log, key, label, meter(engine, card, benchmark), retry=not kept)
+        return [Counter(str(log.state((request_id, key))) for request_id in digests_of(part)) for part in parts]
+
+
+def part_of(file: str, shard: str, shards: int) -> Part[Request]:
+    """The requests of a file that one of several jobs asks."""
+    return Part(Stored(file, Request), places_of(read_columns(file, ["item_id"])["item_id"], shard, shards))
 
 
 def places_of(item_ids: Iterable[str], shard: str, shards: int) -> Iterator[int]:
@@ -291,17 +346,23 @@ def _counts(states: Mapping[str, int]) -> str:
 
 def write_verdicts(project: Project, judge: str) -> None:
     """What a judge or scorer says of all models' answers: one start of its engine. RELEASED: verdicts from files."""
-    rounds: dict[tuple[str, str], list[str]] = {}
-    for benchmark, hop, model in project.judged.get(judge, []):
-        if not current(project.hop_snapshot(benchmark, hop, model)):
-            rounds.setdefault((benchmark, hop), []).append(model)
     with ExitStack() as opened:  # each engine serves all benchmarks: one loading of weights
         for engine in project.engines.values() if judge == RELEASED else [project.judging[judge]]:
             opened.callback(engine.close)
-        for (benchmark, hop), models in rounds.items():
+        for (benchmark, hop), models in _rounds(project, judge).items():
             # One is asked about all models in one go; released verdicts come model by model, each from its file.
             for judged in [[model] for model in models] if judge == RELEASED else [models]:
                 _judge(project, judge, benchmark, hop, judged)
+
+
+def _rounds(project: Project, judge: str, shard: str | None = None) -> dict[tuple[str, str], list[str]]:
+    """{(benchmark, hop): models} of what a judge or scorer, or one of several jobs that ask it, has not said yet."""
+    rounds: dict[tuple[str, str], list[str]] = {}
+    for benchmark, hop, model in project.judged.get(judge, []):
+        snapshot = project.hop_snapshot(benchmark, hop, model)
+        if not current(snapshot if shard is None else project.shard(snapshot, shard)):
+            rounds.setdefault((benchmark, hop), []).append(model)
+    return rounds
 
 
 def _judge(project: Project, judge: str, benchmark: str, hop: str, models: Sequence[str]) -> None:
@@ -313,15 +374,18 @@ def _judge(project: Project, judge: str, benchmark: str, hop: str, models: Seque
     requests = {model: read_table(project.paths.hop_requests(benchmark, hop, model), Request) for model in models}
     asked = {request.request_id: request for model in models for request in requests[model]}
     answers: dict[str, Response] = {}
+    asks = judge == RELEASED or not project.shards(card)
     for stem, part in by_journal(judge, engine, list(asked.values())).items():
+        journal, *parts = paths.with_shards(paths.hop_journal(benchmark, hop, stem))
         found = answer(
-            engine,
+            engine if asks else None,
             part,
             {},
-            journal=paths.hop_journal(benchmark, hop, stem),
+            journal=journal,
             label=f"{hop} {stem} on {benchmark}" + (f" of {models[0]}" if judge == RELEASED else ""),
             key=model_key(engine, card, benchmark),
             before=lambda: [response for step in steps.values() for response in _snapshot(step)],
+            parts=parts,
             clock=meter(engine, card, benchmark),
         )
         answers |= {response.request_id: response for response in found}

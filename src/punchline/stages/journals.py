@@ -35,9 +35,10 @@ def compacted(*, orphans: bool) -> Iterator[tuple[str, int, int]]:
 
 
 def _whole(path: Path) -> str:
-    """The journal that one belongs to: itself, or for a shard's its model's."""
-    parts = path.relative_to(paths.JOURNALS).parts
-    return paths.journal(parts[0], parts[2]) if len(parts) == 4 and parts[1] == paths.SHARDS else path.as_posix()
+    """The journal that one belongs to: itself, or for a shard's that of who is asked."""
+    folder = path.parent
+    own = folder.parent.with_name(f"{folder.name}.jsonl") if folder.parent.name == paths.SHARDS else path
+    return own.as_posix()
 
 
 def _named() -> dict[str, set[Key]]:

@@ -48,7 +48,7 @@ class _Asking:
 
     def rows(self, requests: Sequence[Request]) -> list[Row]:
         card, engine = self.project.cards[self.model], self.project.engines[self.model]
-        known = Answers(paths.journals(self.benchmark, self.model))
+        known = Answers(paths.with_shards(paths.journal(self.benchmark, self.model)))
         key = key_so_far(engine, card, self.benchmark)
         to_ask = [request for request in requests if self._open(request, known, key, engine)]
         why = engine.unavailable()
@@ -67,7 +67,7 @@ class _Asking:
             pairs = zip(asked, given, strict=True)
             made = list(ask_hop(of, hop.name, self.items, self.golds, pairs, conditions))
             stem = self.model if hop.name == CHAINED else hop.card.name
-            found = Answers([paths.hop_journal(self.benchmark, hop.name, stem)])
+            found = Answers(paths.with_shards(paths.hop_journal(self.benchmark, hop.name, stem)))
             still = [r for r in made if found.state((r.request_id, hop.key)) in (None, "failed")]
             if hop.name == CHAINED:
                 asked, said = [*asked, *made], [*said, *(found.get((r.request_id, hop.key)) for r in made)]
@@ -98,7 +98,7 @@ class _Asking:
         most: Mapping[str, int],
         note: str,
     ) -> Row:
-        jobs = self.project.jobs(self.model) if hop == "answer" else 1
+        jobs = self.project.jobs(card)
         speed = measured(key, card, self.benchmark)
         return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note, jobs, speed)
 

@@ -42,7 +42,8 @@ class Calls:
     async def run(self, put: pace.Put[Response]) -> None:
         """Ask all; the first PunchlineError ends it, and with it every call in flight."""
         options = self.engine.options
-        self.pace = pace.Pace(options.concurrency, options.requests_per_minute, options.tokens_per_minute)
+        budgets = (options.requests_per_minute, options.tokens_per_minute)  # an account's, whatever jobs ask by it
+        self.pace = pace.Pace(options.concurrency, *(each and each / self.engine.card.shards for each in budgets))
         post = self.engine.post()
 
         async def worker() -> None:
