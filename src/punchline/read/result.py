@@ -19,6 +19,26 @@ SHORT = 500  # characters of an answer that is worth remembering
 KEPT = 1_000  # of a reader
 
 
+class _Asked:
+    """What a reader is called with, by its content."""
+
+    __slots__ = ("args", "key", "kwargs")
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.args, self.kwargs = args, kwargs
+        self.key = (*map(_content, args), *((name, _content(value)) for name, value in kwargs.items()))
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self.key == other.key
+
+
+def _content(value: Any) -> Any:
+    return tuple(value.items()) if isinstance(value, dict) else value
+
+
 class Read(NamedTuple, Generic[V]):
     """What was read, and where: a span of the text that the reader was given. value None: nothing was read."""
 
@@ -79,12 +99,18 @@ def _of_answers(
             return Read(None)
         return Read(found.value, found.start + offset, found.end + offset)
 
-    remembered = lru_cache(maxsize=KEPT)(of_answer)
+    remembered = lru_cache(maxsize=KEPT)(lambda asked: of_answer(*asked.args, **asked.kwargs))
 
     @wraps(read)
     def once(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         """Many answers are the same few words: those are read once. Nobody changes a value that was read."""
-        short = len(answer) <= SHORT and not kwargs and all(isinstance(one, str | tuple) for one in args)
-        return remembered(answer, *args) if short else of_answer(answer, *args, **kwargs)
+        if len(answer) > SHORT:
+            return of_answer(answer, *args, **kwargs)
+        asked = _Asked((answer, *args), kwargs)
+        try:
+            hash(asked)
+        except TypeError:  # a list among them
+            return of_answer(answer, *args, **kwargs)
+        return remembered(asked)
 
     return noted(cast(Callable[Concatenate[str, P], Read[V]], once))
