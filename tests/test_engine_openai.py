@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
@@ -375,6 +376,14 @@ def test_tokens_a_minute_are_kept(max_tokens: int, server: Served, tmp_path: Pat
     run(tmp_path, of, many(8, f"tokens {max_tokens}"))
     starts = server.get("/state")["starts"][begun:]
     assert 0.4 <= starts[-1] - starts[0] < 4  # seven gaps of 0.12 s; 6,000 tokens reserved each time would take 42 s
+
+
+def test_without_uvloop_calls_are_made_all_the_same(
+    server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    assert isinstance(pace._loop(), asyncio.SelectorEventLoop)
+    assert run(tmp_path, card(server), many(3, "plain loop")) == {"ok": 3}
 
 
 # What ends a run at once
