@@ -14,11 +14,17 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from tests.servers import misbehaving
 
 from punchline.core.engine import model_key
@@ -43,13 +49,13 @@ QUICK = {"backoff": {"first": 0.01, "most": 0.05}, "attempts": 4}
 class Served:
     """The server as a process of its own."""
 
-    def __init__(self, port: int = 0, log: Path | None = None) -> None:
+    def __init__(self, port: int = 0, log: Path | None = None, tls: Path | None = None) -> None:
         command = [sys.executable, "-m", "tests.servers.misbehaving", "--port", str(port)]
-        command += ["--log", str(log)] if log else []
+        command += [*(["--log", str(log)] if log else []), *(["--tls", str(tls)] if tls else [])]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline())
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
 
     def get(self, path: str) -> Any:
         with urllib.request.urlopen(f"{self.url}{path}", timeout=10) as reply:
@@ -376,6 +382,36 @@ def test_tokens_a_minute_are_kept(max_tokens: int, server: Served, tmp_path: Pat
     run(tmp_path, of, many(8, f"tokens {max_tokens}"))
     starts = server.get("/state")["starts"][begun:]
     assert 0.4 <= starts[-1] - starts[0] < 4  # seven gaps of 0.12 s; 6,000 tokens reserved each time would take 42 s
+
+
+def certificate(folder: Path) -> Path:
+    """One of 127.0.0.1, signed by itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([]), datetime.now(UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1))
+    address = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    signed = made.add_extension(address, critical=True).sign(key, hashes.SHA256())
+    parts = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), signed.public_bytes(Encoding.PEM)
+    (folder / "tls.pem").write_bytes(b"".join(parts))
+    return folder / "tls.pem"
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_over_tls(loop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server whose certificate is trusted is asked, one whose is not is not."""
+    if loop == "asyncio":
+        monkeypatch.setitem(sys.modules, "uvloop", None)
+    tls = certificate(tmp_path)
+    server = Served(tls=tls)
+    try:
+        asked = many(40, "over tls")
+        assert "certificate verify failed" in error_of(tmp_path, card(server, attempts=1), asked)
+        assert not journal(tmp_path)
+        monkeypatch.setenv("SSL_CERT_FILE", str(tls))
+        assert run(tmp_path, card(server), asked) == {"ok": 40}
+        assert_each_answered_once(tmp_path, asked)
+    finally:
+        server.kill()
 
 
 def test_without_uvloop_calls_are_made_all_the_same(

@@ -1,6 +1,6 @@
 """An OpenAI-compatible server that misbehaves on request: a real process, nothing but the standard library.
 
-    python -m tests.servers.misbehaving [--port N] [--log FILE]
+    python -m tests.servers.misbehaving [--port N] [--log FILE] [--tls FILE]
 
 The first line on stdout is the port. What a call gets is scripted in its prompt: every `<<fault>>` or
 `<<fault:n>>` in the last text is met in order, one a call for this very content (`:n` for n calls, `:always` for all),
@@ -27,6 +27,7 @@ import json
 import os
 import re
 import socket
+import ssl
 import struct
 import time
 from collections import Counter
@@ -367,10 +368,11 @@ def refuse(
     return reply(out, status, body, headers)
 
 
-async def serve(port: int, log: str | None) -> None:
+async def serve(port: int, log: str | None = None, tls: ssl.SSLContext | None = None) -> None:
     """Serve until killed."""
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666) if log else None
-    server = await asyncio.start_server(Server(file).connection, "127.0.0.1", port, limit=2**26, backlog=1024)
+    made = asyncio.start_server(Server(file).connection, "127.0.0.1", port, limit=2**26, backlog=1024, ssl=tls)
+    server = await made
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
@@ -379,5 +381,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--log", metavar="FILE")
+    parser.add_argument("--tls", metavar="FILE", help="a certificate and its key: speak HTTPS")
     given = parser.parse_args()
-    asyncio.run(serve(given.port, given.log))
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if given.tls else None
+    if context is not None:
+        context.load_cert_chain(given.tls)
+    asyncio.run(serve(given.port, given.log, context))
