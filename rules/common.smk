@@ -4,7 +4,7 @@ from functools import partial
 from punchline.project.hops import CHAINED, DATA, HOPS
 from punchline.project.paths import adapter, shard, small_model
 from punchline.project.recipes import read_recipe
-from punchline.project.resources import MANY_THREADS, threads
+from punchline.project.resources import MANY_THREADS, memory_mb, threads
 from punchline.project.selection import read_card
 from punchline.project.small_models import BUILDERS
 from punchline.project.snakefile import Snakefile, wildcard

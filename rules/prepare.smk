@@ -10,7 +10,7 @@ rule pictures:
         f"{PATHS.logs}/prepare/pictures_{{benchmark}}.tsv"
     threads: MANY_THREADS
     resources:
-        mem_mb=takes(lambda wildcards: None)["mem_mb"],
+        mem_mb=lambda wildcards, attempt: memory_mb(None, attempt),
     message:
         "pictures of {wildcards.benchmark}"
     shell:

@@ -368,7 +368,7 @@ def refuse(
     return reply(out, status, body, headers)
 
 
-async def serve(port: int, log: str | None = None, tls: ssl.SSLContext | None = None) -> None:
+async def serve(port: int, log: str | None, tls: ssl.SSLContext | None) -> None:
     """Serve until killed."""
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666) if log else None
     made = asyncio.start_server(Server(file).connection, "127.0.0.1", port, limit=2**26, backlog=1024, ssl=tls)

@@ -163,7 +163,7 @@ def iterate(
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    """uvloop's, which takes less processor time a call (7 to 25 %); the standard one where there is none of it."""
+    """uvloop's, which takes less processor time a call; the standard one where there is none of it."""
     try:
         import uvloop
     except ImportError:
