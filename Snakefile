@@ -25,10 +25,7 @@ localrules:
     gold,
     ask,
     ask_hop,
-    small_model,
-    grade,
-    cells,
-    table,
+    score,
     unread,
     ranks,
     discrepancies,
@@ -104,7 +101,7 @@ include: "rules/prepare.smk"
 include: "rules/ask.smk"
 include: "rules/models.smk"
 include: "rules/infer.smk"
-include: "rules/grade.smk"
+include: "rules/score.smk"
 include: "rules/tabulate.smk"
 include: "rules/cost.smk"
 include: "rules/report.smk"

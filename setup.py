@@ -8,7 +8,8 @@ from setuptools.command.build_py import build_py
 
 WORKFLOW = (
     *("Snakefile", "rules", "scripts", "profiles", "report", "config", "dvc.yaml", ".dvc", ".dvcignore", ".gitignore"),
-    *("data/manifests", "data/locks", "data/replay/README.md", "README.md", "LICENSE", "docs", "examples"),
+    *(".gitattributes", "README.md", "LICENSE", "docs", "examples"),
+    *("data/demo", "data/manifests", "data/locks", "data/replay/README.md"),
 )
 OWN = (".dvc/cache", ".dvc/tmp", ".dvc/config.local", "config/runs")  # the user's: no part of a wheel, but
 OURS = ("config/runs/README.md", "config/runs/humorbench-released.yaml")
@@ -23,12 +24,12 @@ def files() -> Iterator[Path]:
 
 
 class Packed(build_py):
-    """The package, with the workflow as its folder `workflow`."""
+    """Build the package with the workflow as its folder `template`."""
 
     def run(self) -> None:
         super().run()
         for path in () if self.editable_mode else files():
-            target = Path(self.build_lib) / "punchline" / "workflow" / path
+            target = Path(self.build_lib) / "punchline" / "template" / path
             target.parent.mkdir(parents=True, exist_ok=True)
             self.copy_file(str(path), str(target))
 

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punchline.bench.column import deviation
 from punchline.benchmarks.hummus.dataset import F1
-from punchline.core.intervals import interval
-from punchline.core.stats import (
+from punchline.stats.estimate import (
     COEFFICIENT,
     DIFFERENCE,
     POSITIVE,
@@ -35,8 +33,10 @@ from punchline.core.stats import (
     mean,
     total,
 )
-from punchline.score.labels import f1 as weighted_f1
-from punchline.score.ratings import alpha_of, coincidences
+from punchline.stats.functions import deviation
+from punchline.stats.intervals import interval
+from punchline.stats.labels import f1 as weighted_f1
+from punchline.stats.ratings import alpha_of, coincidences
 
 Random = np.random.Generator
 RESAMPLES = 1_000

@@ -37,14 +37,14 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import msgspec  # noqa: E402
 import similarity  # noqa: E402
+from tests.small_models.tiny import build_tiny  # noqa: E402
 from transformers_engine import NEW, ask, compare  # noqa: E402
 
+from punchline.config.cards import read_card  # noqa: E402
 from punchline.core import engine as engines  # noqa: E402
-from punchline.core.files import sha256_file  # noqa: E402
-from punchline.core.records import Image, ModelCard, Request, Response, Sampling, Text  # noqa: E402
-from punchline.project import small_models  # noqa: E402
+from punchline.files import sha256_file  # noqa: E402
 from punchline.project.recipes import read_recipe  # noqa: E402
-from punchline.project.selection import read_card  # noqa: E402
+from punchline.schema import Image, ModelCard, Request, Response, Sampling, Text  # noqa: E402
 
 SHAPES = {  # hidden, intermediate, layers, heads, key/value heads: as published
     "2b": (1536, 8960, 28, 12, 2),
@@ -94,7 +94,7 @@ def random_qwen2_vl(size: str, folder: Path) -> Path:
     import torch
     from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration
 
-    small_models.build("tiny-qwen2-vl", folder)
+    build_tiny(folder)
     if size == "tiny":
         return folder
     tiny = msgspec.json.decode((folder / "config.json").read_bytes())

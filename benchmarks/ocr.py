@@ -28,8 +28,8 @@ from punchline.benchmarks.pixelhumor.answers import panel_texts
 from punchline.benchmarks.pixelhumor.baselines import Comic
 from punchline.comics import ocr
 from punchline.comics.split import Box, read_image
-from punchline.core.progress import say
-from punchline.core.storage import parse_csv
+from punchline.files import parse_csv
+from punchline.text import log_line
 
 Boxes = Mapping[str, Box]
 Read = Callable[[ocr.Image, Boxes], dict[str, str]]  # of a comic and its panels: {label: text}
@@ -151,7 +151,7 @@ def compare(mirror: Path, every: int) -> None:
                 for i, value in enumerate(edits(gold.get(label, ""), found[label])):
                     sums[name][i] += value
         if n % 20 == 19:
-            say(f"{n + 1} of {len(comics)} comics")
+            log_line(f"{n + 1} of {len(comics)} comics")
     first = next(iter(seconds.values()))
     words = next(iter(sums.values()))[1]
     print(f"{len(comics)} comics, {panels} panels, {words} words; {versions()}\n")

@@ -24,7 +24,7 @@ import cv2
 import numpy as np
 
 from punchline.comics.split import Box, Pixels, read_image, reading_order, split
-from punchline.core.errors import PunchlineError, entry_point
+from punchline.errors import PunchlineError, entry_point
 
 SHARE = 0.04
 ROOT = Path(__file__).resolve().parent.parent
@@ -89,7 +89,7 @@ def right(found: list[Box], gold: list[Box]) -> int:
 def load(mirror: Path) -> list[Comic]:
     def rows(name: str) -> list[dict[str, str]]:
         if not (mirror / name).is_file():
-            raise PunchlineError("no such file", file=mirror / name, way_out="Name the folder with the real data")
+            raise PunchlineError("no such file", file=mirror / name, hint="Name the folder with the real data")
         with (mirror / name).open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 

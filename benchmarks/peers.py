@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ROOT / ".venv-peers/bin/python"
 WHO = ("punchline", "inspect", "lm-eval", "lm-eval, use_cache")
 NEW = 64  # tokens
+LATENCY_S = 0.2
 Run = Callable[[], int]  # ask all; how many were answered
 
 TASK = """task: peers
@@ -48,12 +49,31 @@ metric_list: [{{metric: exact_match}}]
 
 def punchline(url: str, at_a_time: int, prompts: Path, folder: Path) -> Run:
     """The engine with its journal and snapshot."""
-    import aiohttp  # noqa: F401
     import openai  # noqa: F401
-    import openai_engine
+
+    from punchline.engines.openai import OpenAI
+    from punchline.schema import Message, ModelCard, Request, Sampling, Text
+    from punchline.stages.infer import infer
 
     count = len(prompts.read_text().splitlines())
-    return lambda: openai_engine.ask("infer", url, at_a_time, openai_engine.requests(count), folder)
+
+    def request(n: int) -> Request:
+        return Request(
+            benchmark="b",
+            item_id=f"i{n}",
+            task="Q1",
+            condition="default",
+            messages=(Message(role="user", content=(Text(text=f"question {n}"),)),),
+            sampling=Sampling(temperature=0, max_tokens=NEW),
+        )
+
+    def run() -> int:
+        options = {"id": "m", "base_url": f"{url}/v1", "concurrency": at_a_time}
+        engine = OpenAI(ModelCard(name="m", engine="openai", options=options))
+        files = {"journal": folder / "m.jsonl", "snapshot": folder / "m.parquet"}
+        return infer(engine, [request(n) for n in range(count)], {}, **files, label="benchmark", key="benchmark")["ok"]
+
+    return run
 
 
 def inspect(url: str, at_a_time: int, prompts: Path, folder: Path) -> Run:
@@ -190,14 +210,13 @@ def state(url: str) -> dict[str, int]:
 @contextlib.contextmanager
 def server() -> Iterator[tuple[str, int]]:
     """Its address and process."""
-    import openai_engine
-
     command = [sys.executable, "-m", "tests.servers.misbehaving"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         url = f"http://127.0.0.1:{int(process.stdout.readline())}"
-        openai_engine.script(url, openai_engine.LATENCY_S)
+        script = json.dumps({"latency": LATENCY_S, "forget": True}).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{url}/script", script, method="POST")).close()
         yield url, process.pid
     finally:
         process.kill()
@@ -220,7 +239,7 @@ def throughput(args: argparse.Namespace, url: str, pid: int, place: Callable[[],
         for who, made_all in runs.items():
             best = {name: min(made[name] for made in made_all) for name in made_all[0]}
             rate, ms = args.requests / best["seconds"], 1000 / args.requests
-            cells = (rate, 0.2 * rate / at_a_time, best["cpu"] * ms, best["peak"] / 1e6, best["server"] * ms)
+            cells = (rate, LATENCY_S * rate / at_a_time, best["cpu"] * ms, best["peak"] / 1e6, best["server"] * ms)
             print(
                 f"| {at_a_time} | {who} | " + "{:.1f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} |".format(*cells), flush=True
             )

@@ -56,8 +56,8 @@ def plain(mirror: Path, files: Mapping[str, Path]) -> dict[str, dict[str, float]
     from sklearn.preprocessing import MultiLabelBinarizer
 
     from punchline.benchmarks.pixelhumor.answers import panel_texts, parse
-    from punchline.benchmarks.pixelhumor.grade import _ordered, text_scores
-    from punchline.core.records import RULES
+    from punchline.benchmarks.pixelhumor.scoring import _ordered, text_scores
+    from punchline.schema import RULES
 
     subjective = read_rows(mirror / "subjective_label.csv")
     objective = read_rows(mirror / "objective_label.csv")
@@ -105,9 +105,9 @@ class Measured:
 
 
 def stage_of(command: Sequence[str]) -> str:
-    for word in command:
-        if "/scripts/" in f"/{word}" and word.endswith(".py"):
-            return Path(word).stem
+    for word, following in itertools.pairwise(command):
+        if word.endswith("scripts/stage.py"):
+            return following
     if any("snakemake" in word for word in command):
         return "snakemake"
     return "other"
@@ -166,11 +166,11 @@ def tree_of(root: psutil.Process) -> list[psutil.Process]:
 def largest_difference(project: Project, loop: Mapping[str, Mapping[str, float]]) -> float:
     """Between the loop's sequence scores and Table 8: shows that both did the same work."""
     with (project.path / "results" / "table8.csv").open(encoding="utf-8", newline="") as file:
-        rows = {row["model"]: row for row in csv.DictReader(file) if row["subset"] == "all"}
+        rows = [row for row in csv.DictReader(file) if row["subset"] == "all"]
     return max(
-        abs(float(row[column]) - loop[f"{model} {row['scoring']}"][column])
-        for model, row in rows.items()
-        if f"{model} {row['scoring']}" in loop
+        abs(float(row[column]) - loop[f"{row['model']} {row['scoring']}"][column])
+        for row in rows
+        if f"{row['model']} {row['scoring']}" in loop
         for column in ("panel_acc", "text_acc", "wer", "cer")
     )
 

@@ -1,15 +1,11 @@
-"""The engine similarity against scoring item by item: the same pairs, packages and weights, in one run.
+"""The similarity engine compared with scoring item by item on the same pairs and weights; gpu.py runs it.
 
-    .venv/bin/python benchmarks/similarity.py [--items 60] [--rounds 3] [MIRROR]
-
-Pairs are made of YesBut's released texts: caption against description, wrong morals against the moral, wrong titles
-against the title; and once more as a run of three models has them, two of which say the same. The loop loads its model
-once.
+Pairs are YesBut's released texts: caption and description, wrong morals and the moral, wrong titles and the title; then
+those of three models, two of which answer alike. The loop loads its model once.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -27,10 +23,9 @@ import msgspec  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
 from punchline.core.benchmark import comparison  # noqa: E402
-from punchline.core.errors import PunchlineError  # noqa: E402
-from punchline.core.records import ModelCard  # noqa: E402
 from punchline.engines import similarity  # noqa: E402
-from punchline.project.selection import read_card  # noqa: E402
+from punchline.errors import PunchlineError  # noqa: E402
+from punchline.schema import ModelCard  # noqa: E402
 
 Pairs = list[tuple[str, str]]  # candidate, reference
 
@@ -98,32 +93,3 @@ def table(rows: list[tuple[Any, ...]]) -> str:
     """As Markdown."""
     headers = ("card", "pairs", "n", "distinct", "engine s", "loop s", "ratio", "ratio of CPU s", "apart by at most")
     return tabulate(rows, headers, tablefmt="github", floatfmt=".1f", disable_numparse=[8])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "mirror", nargs="?", default=os.environ.get("PUNCHLINE_MIRROR", ROOT.parent / "shared/upstream")
-    )
-    parser.add_argument("--items", type=int, default=60)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument(
-        "--cards", nargs="+", default=["minilm", "bertscore-minilm"], choices=["minilm", "bertscore-minilm"]
-    )
-    args = parser.parse_args()
-    os.chdir(ROOT)
-    mirror = Path(args.mirror)
-    if not (mirror / "yesbut" / "Yesbut_data.json").is_file():
-        sys.exit(f"REAL DATA ABSENT: no yesbut/Yesbut_data.json in {mirror}")
-    once = pairs_of(mirror, args.items)
-    rows = []
-    for name in args.cards:
-        try:
-            rows += compared(read_card(name, "config/judge"), once, args.rounds, "cpu")
-        except PunchlineError as error:
-            sys.exit(str(error))
-    print(table(rows))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,49 +1,17 @@
-"""The transformers engine against the loop that authors publish: one prompt, one generate; prints a Markdown table.
-
-    python benchmarks/transformers_engine.py [--requests N] [--rounds N] [--mirror ../shared/upstream]
-
-Text: SmolLM2-135M on HumorBench's own requests (distinct prompts only: an answer that is computed once for many is no
-feat). Rounds alternate between the two; on a busy machine read the ratio of CPU seconds, with --threads 1. On a GPU:
-gpu.py.
-"""
+"""The transformers engine compared with a loop of one prompt and one `generate` at a time; gpu.py runs it."""
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from punchline.benchmarks import humorbench
-from punchline.core import engine as engines
-from punchline.core.progress import say
-from punchline.core.records import Image, Message, Request, Sampling, Text
-from punchline.project import small_models
-from punchline.project.selection import read_card
+from punchline.schema import Image, Message, Request, Sampling, Text
+from punchline.text import log_line
 
 NEW = 64  # tokens
 Taken = tuple[float, float, int]  # seconds, CPU seconds, new tokens
-
-
-def humorbench_requests(mirror: Path, count: int) -> list[Request]:
-    """Distinct requests, greedy. Synthetic captions, said loudly, where HumorBench's files are not there."""
-    folder = mirror / "humorbench"
-    if folder.is_dir():
-        files = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
-        items = humorbench.items(files, {item_id: "" for item_id, _, _ in humorbench.listing(files)})
-        found = [request for item in items for request in humorbench.requests(item)]
-    else:
-        say(f"REAL DATA ABSENT: no humorbench/ in {mirror}; synthetic captions are asked")
-        words = ["a cat at a desk", "tells a dog", "with a phone", "that the king", "is late", "for the bus", "again"]
-        texts = [" ".join(words[n % 7 :] * (3 + n % 4)) + f" {n}" for n in range(count)]
-        found = [ask(n, Text(text=f"Explain what the joke is.\n{text}")) for n, text in enumerate(texts)]
-    distinct = {request.messages: request for request in found}
-    greedy = Sampling(temperature=0.0, max_tokens=NEW)
-    return [msgspec.structs.replace(request, sampling=greedy) for request in distinct.values()][:count]
 
 
 def ask(number: int, *content: Text | Image) -> Request:
@@ -105,7 +73,7 @@ def compare(engine: Any, requests: list[Request], images: Mapping[str, Path], ro
         for name, new in zip(taken, (answered(engine, part, images), loop(engine, spread, images)), strict=True):
             wall, cpu, tokens = taken[name]
             taken[name] = (wall + new[0], cpu + new[1], tokens + new[2])
-            say(f"round {n + 1}, {name}: {new[2] / new[0]:.1f} tokens/s, {new[2] / new[1]:.1f} a CPU second")
+            log_line(f"round {n + 1}, {name}: {new[2] / new[0]:.1f} tokens/s, {new[2] / new[1]:.1f} a CPU second")
     print("| | requests | seconds | requests/s | tokens/s | tokens a CPU second |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     rates = {}
@@ -115,28 +83,3 @@ def compare(engine: Any, requests: list[Request], images: Mapping[str, Path], ro
     ratios = [many / one for many, one in zip(*rates.values(), strict=True)]
     print("| ratio | | | " + " | ".join(f"{ratio:.1f}" for ratio in ratios) + " |")
     return taken["engine"]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--requests", type=int, default=128)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--single", type=int, default=6, help="prompts of the loop for each round")
-    parser.add_argument("--threads", type=int, default=0, help="of torch; default: its own choice")
-    parser.add_argument("--mirror", type=Path, default=Path(os.environ.get("PUNCHLINE_MIRROR", "../shared/upstream")))
-    args = parser.parse_args()
-    import torch
-
-    if args.threads:
-        torch.set_num_threads(args.threads)
-    card = read_card("smollm2-135m-transformers")
-    if not Path(card.options["id"]).is_dir():
-        small_models.build("smollm2-135m-instruct")
-    card = msgspec.structs.replace(card, sampling={})
-    requests = humorbench_requests(args.mirror, args.requests)
-    say(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {len(requests)} requests")
-    compare(engines.load(card, 0), requests, {}, args.rounds, args.single)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-# Prompts, rendered; and what hangs on answers, asked one hop later.
+# Requests: one per item and task; in a second pass, those that depend on answers.
 rule ask:
     input:
         needs("ask"),
@@ -9,9 +9,9 @@ rule ask:
     benchmark:
         f"{PATHS.logs}/ask/{{benchmark}}.tsv"
     message:
-        "questions of {wildcards.benchmark}"
+        "requests of {wildcards.benchmark}"
     shell:
-        "python scripts/ask.py --benchmark {wildcards.benchmark} &> {log}"
+        "python scripts/stage.py ask --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule ask_hop:
@@ -24,7 +24,7 @@ rule ask_hop:
     benchmark:
         f"{PATHS.logs}/ask/{{benchmark}}_{{hop}}/{{model}}.tsv"
     message:
-        "questions ({wildcards.hop}) on what {wildcards.model} said on {wildcards.benchmark}"
+        "requests of {wildcards.benchmark} that depend on answers of {wildcards.model} ({wildcards.hop})"
     shell:
-        "python scripts/ask_hop.py --benchmark {wildcards.benchmark} --hop {wildcards.hop}"
+        "python scripts/stage.py ask_hop --benchmark {wildcards.benchmark} --hop {wildcards.hop}"
         " --model {wildcards.model} &> {log}"

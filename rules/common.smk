@@ -2,11 +2,10 @@
 from functools import partial
 
 from punchline.project.hops import CHAINED, DATA, HOPS
-from punchline.project.paths import adapter, shard, small_model
+from punchline.paths import adapter, shard
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import MANY_THREADS, memory_mb, threads
-from punchline.project.selection import read_card
-from punchline.project.small_models import BUILDERS
+from punchline.config.cards import read_card
 from punchline.project.snakefile import Snakefile, wildcard
 
 SNAKEFILE = Snakefile(workflow, config)

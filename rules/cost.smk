@@ -9,6 +9,6 @@ rule cost:
     benchmark:
         f"{PATHS.logs}/cost.tsv"
     message:
-        "what answers and verdicts have cost"
+        "cost of answers and verdicts"
     shell:
-        "python scripts/cost.py &> {log}"
+        "python scripts/stage.py cost &> {log}"

@@ -1,70 +1,37 @@
-# Published bytes: drawn by the project (corpus=demo), else fetched from the URL manifests. update(): what is there is
+# Published bytes: copied from data/demo/ (corpus=demo), else fetched from the URL manifests. update(): what is there is
 # neither deleted before a job nor lost when it fails.
-if SELECTION.corpus.drawn:
+rule fetch_annotations:
+    input:
+        needs("raw"),
+    output:
+        update(PATHS.raw("{benchmark}", "annotations.made.json")),
+    log:
+        f"{PATHS.logs}/fetch/annotations_{{benchmark}}.log",
+    benchmark:
+        f"{PATHS.logs}/fetch/annotations_{{benchmark}}.tsv"
+    wildcard_constraints:
+        benchmark=wildcard(PROJECT.manifests),  # of released runs, too
+    localrule: True
+    message:
+        "released files of {wildcards.benchmark}"
+    shell:
+        "python scripts/stage.py raw --benchmark {wildcards.benchmark} &> {log}"
 
-    rule draw_demo:
-        input:
-            needs("raw"),
-        output:
-            update(PATHS.raw("{benchmark}", "annotations.made.json")),
-        log:
-            f"{PATHS.logs}/fetch/draw_demo_{{benchmark}}.log",
-        benchmark:
-            f"{PATHS.logs}/fetch/draw_demo_{{benchmark}}.tsv"
-        localrule: True
-        message:
-            "demo corpus of {wildcards.benchmark}, drawn"
-        shell:
-            "python scripts/draw_demo.py --benchmark {wildcards.benchmark} &> {log}"
 
-    rule drawn_images:
-        input:
-            needs("images"),
-        output:
-            update(PATHS.ledger("{benchmark}")),
-        log:
-            f"{PATHS.logs}/fetch/drawn_images_{{benchmark}}.log",
-        benchmark:
-            f"{PATHS.logs}/fetch/drawn_images_{{benchmark}}.tsv"
-        localrule: True
-        message:
-            "ledger of the drawn images of {wildcards.benchmark}"
-        shell:
-            "python scripts/drawn_images.py --benchmark {wildcards.benchmark} &> {log}"
-
-else:
-
-    rule fetch_annotations:
-        input:
-            needs("raw"),
-        output:
-            update(PATHS.raw("{benchmark}", "annotations.made.json")),
-        log:
-            f"{PATHS.logs}/fetch/annotations_{{benchmark}}.log",
-        benchmark:
-            f"{PATHS.logs}/fetch/annotations_{{benchmark}}.tsv"
-        wildcard_constraints:
-            benchmark=wildcard(PROJECT.manifests),  # of released runs, too
-        localrule: True
-        message:
-            "released files of {wildcards.benchmark}, fetched"
-        shell:
-            "python scripts/fetch_annotations.py --benchmark {wildcards.benchmark} &> {log}"
-
-    rule fetch_images:
-        input:
-            needs("images"),
-        output:
-            update(PATHS.ledger("{benchmark}")),
-        log:
-            f"{PATHS.logs}/fetch/images_{{benchmark}}.log",
-        benchmark:
-            f"{PATHS.logs}/fetch/images_{{benchmark}}.tsv"
-        localrule: True
-        message:
-            "images of {wildcards.benchmark}, fetched"
-        shell:
-            "python scripts/fetch_images.py --benchmark {wildcards.benchmark} &> {log}"
+rule fetch_images:
+    input:
+        needs("images"),
+    output:
+        update(PATHS.ledger("{benchmark}")),
+    log:
+        f"{PATHS.logs}/fetch/images_{{benchmark}}.log",
+    benchmark:
+        f"{PATHS.logs}/fetch/images_{{benchmark}}.tsv"
+    localrule: True
+    message:
+        "images of {wildcards.benchmark}"
+    shell:
+        "python scripts/stage.py images --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule select_items:
@@ -79,7 +46,7 @@ rule select_items:
     message:
         "items of {wildcards.benchmark} that are evaluated"
     shell:
-        "python scripts/select_items.py --benchmark {wildcards.benchmark} &> {log}"
+        "python scripts/stage.py select_items --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule availability:
@@ -99,4 +66,4 @@ rule availability:
     message:
         "which images of {wildcards.benchmark} there are"
     shell:
-        "python scripts/availability.py --benchmark {wildcards.benchmark} &> {log}"
+        "python scripts/stage.py availability --benchmark {wildcards.benchmark} &> {log}"

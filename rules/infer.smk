@@ -20,7 +20,7 @@ rule infer:
     message:
         "answers of {wildcards.model}"
     shell:
-        "python scripts/infer.py --model {wildcards.model} --threads {threads} &> {log}"
+        "python scripts/stage.py infer --model {wildcards.model} --threads {threads} &> {log}"
 
 
 # Before it, for a card with shards: one job a part of the items, each with its own journal, server and GPU. Then infer
@@ -45,7 +45,7 @@ rule infer_shard:
     message:
         "answers of {wildcards.model}, part {wildcards.shard}"
     shell:
-        "python scripts/infer_shard.py --model {wildcards.model} --shard {wildcards.shard}"
+        "python scripts/stage.py infer_shard --model {wildcards.model} --shard {wildcards.shard}"
         " --threads {threads} &> {log}"
 
 
@@ -70,9 +70,9 @@ if GRAPH.chained():
         resources:
             **takes(asked),
         message:
-            "answers of {wildcards.model} to what hangs on its own"
+            "answers of {wildcards.model} to questions about its own answers"
         shell:
-            "python scripts/infer_chained.py --model {wildcards.model} --threads {threads} &> {log}"
+            "python scripts/stage.py infer_chained --model {wildcards.model} --threads {threads} &> {log}"
 
     rule infer_chained_shard:
         input:
@@ -95,9 +95,9 @@ if GRAPH.chained():
         resources:
             **takes(asked),
         message:
-            "answers of {wildcards.model} to what hangs on its own, part {wildcards.shard}"
+            "answers of {wildcards.model} to questions about its own answers, part {wildcards.shard}"
         shell:
-            "python scripts/infer_chained_shard.py --model {wildcards.model} --shard {wildcards.shard}"
+            "python scripts/stage.py infer_chained_shard --model {wildcards.model} --shard {wildcards.shard}"
             " --threads {threads} &> {log}"
 
 
@@ -125,7 +125,7 @@ for judge, about in PROJECT.judged.items():
         message:
             "verdicts of {params.judge}"
         shell:
-            "python scripts/judge.py --judge {params.judge} --threads {threads} &> {log}"
+            "python scripts/stage.py judge --judge {params.judge} --threads {threads} &> {log}"
 
     if PROJECT.shards(PROJECT.judges.get(judge)):
 
@@ -150,5 +150,5 @@ for judge, about in PROJECT.judged.items():
             message:
                 "verdicts of {params.judge}, part {wildcards.shard}"
             shell:
-                "python scripts/judge_shard.py --judge {params.judge} --shard {wildcards.shard}"
+                "python scripts/stage.py judge_shard --judge {params.judge} --shard {wildcards.shard}"
                 " --threads {threads} &> {log}"

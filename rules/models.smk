@@ -1,21 +1,4 @@
-# Small real models that no hub is needed for, and adapters, built when a selected card names them.
-rule small_model:
-    input:
-        needs("small_model"),
-    output:
-        manifest=update(small_model("{name}")),
-    log:
-        "logs/models/{name}.log",
-    benchmark:
-        "logs/models/{name}.tsv"
-    wildcard_constraints:
-        name=wildcard(BUILDERS),
-    message:
-        "small model {wildcards.name}"
-    shell:
-        "python scripts/small_model.py {wildcards.name} --record &> {log}"
-
-
+# Adapters, trained when a selected card names them.
 # What lies in <adapter>.work/ is the state of a training and no declared output; heldout.csv is none either: subset= may
 # name it, and what selects items would hang on what is trained on them.
 rule finetune:
@@ -36,4 +19,4 @@ rule finetune:
     message:
         "adapter {wildcards.adapter}"
     shell:
-        "python scripts/finetune.py --adapter {wildcards.adapter} --threads {threads} &> {log}"
+        "python scripts/stage.py finetune --adapter {wildcards.adapter} --threads {threads} &> {log}"

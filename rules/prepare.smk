@@ -12,9 +12,9 @@ rule pictures:
     resources:
         mem_mb=lambda wildcards, attempt: memory_mb(None, attempt),
     message:
-        "pictures of {wildcards.benchmark}"
+        "prepared images of {wildcards.benchmark}"
     shell:
-        "python scripts/pictures.py --benchmark {wildcards.benchmark} --threads {threads} &> {log}"
+        "python scripts/stage.py pictures --benchmark {wildcards.benchmark} --threads {threads} &> {log}"
 
 
 rule items:
@@ -29,7 +29,7 @@ rule items:
     message:
         "items of {wildcards.benchmark}"
     shell:
-        "python scripts/items.py --benchmark {wildcards.benchmark} &> {log}"
+        "python scripts/stage.py items --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule gold:
@@ -42,6 +42,6 @@ rule gold:
     benchmark:
         f"{PATHS.logs}/prepare/gold_{{benchmark}}.tsv"
     message:
-        "gold of {wildcards.benchmark}"
+        "gold labels of {wildcards.benchmark}"
     shell:
-        "python scripts/gold.py --benchmark {wildcards.benchmark} &> {log}"
+        "python scripts/stage.py gold --benchmark {wildcards.benchmark} &> {log}"

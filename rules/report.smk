@@ -1,4 +1,4 @@
-# Pages and pictures to look at, made of tables, grades and answers; they compute no score of their own.
+# Pages and pictures to look at, made of tables, scores and answers; they compute no score of their own.
 rule figure:
     input:
         needs("figure"),
@@ -20,7 +20,7 @@ rule figure:
     message:
         "figure of table {wildcards.table}"
     shell:
-        "python scripts/figure.py --benchmark {params.benchmark} --table {params.table} &> {log}"
+        "python scripts/stage.py figure --benchmark {params.benchmark} --table {params.table} &> {log}"
 
 
 rule report_items:
@@ -35,7 +35,7 @@ rule report_items:
     message:
         "items of {wildcards.benchmark} for the report"
     shell:
-        "python scripts/report_items.py --benchmark {wildcards.benchmark} &> {log}"
+        "python scripts/stage.py report_items --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule report_answers:
@@ -50,7 +50,7 @@ rule report_answers:
     message:
         "answers of {wildcards.model} to {wildcards.benchmark} for the report"
     shell:
-        "python scripts/report_answers.py --benchmark {wildcards.benchmark} --model {wildcards.model} &> {log}"
+        "python scripts/stage.py report_answers --benchmark {wildcards.benchmark} --model {wildcards.model} &> {log}"
 
 
 rule report:
@@ -64,6 +64,6 @@ rule report:
     benchmark:
         f"{PATHS.logs}/report.tsv"
     message:
-        f"pages to look at: {PATHS.report}/index.html (punchline view opens them)"
+        f"report pages: {PATHS.report}/index.html (to open them: punchline view)"
     shell:
-        "python scripts/report.py &> {log}"
+        "python scripts/stage.py report &> {log}"

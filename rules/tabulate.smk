@@ -1,43 +1,40 @@
 # Tables: what the benchmarks declare, and what is said over all of them.
-rule cells:
-    input:
-        needs("cells"),
-    output:
-        update(PATHS.cells("{benchmark}", "{model}")),
-    log:
-        f"{PATHS.logs}/tabulate/{{benchmark}}/{{model}}.log",
-    benchmark:
-        f"{PATHS.logs}/tabulate/{{benchmark}}/{{model}}.tsv"
-    message:
-        "cells of {wildcards.model} on {wildcards.benchmark}"
-    shell:
-        "python scripts/cells.py --benchmark {wildcards.benchmark} --model {wildcards.model} &> {log}"
+# One job a benchmark, over all of its tables. Their paths do not name the benchmark, so each job is a rule of its own.
+for name in SELECTION.benchmarks:
+    made = {table: spec.file for table, spec in PROJECT.benchmark(name).TABLES.items()}
+    stems = [PATHS.table(file.removesuffix(".csv")) for file in made.values()]
 
-
-rule table:
-    input:
-        needs("table"),
-    output:
-        csv=report(
-            update(PATHS.table("{table}.csv")),
-            category=lambda wildcards: GRAPH.tables[wildcards.table][0],
-            caption="../report/table.rst",
-            labels=lambda wildcards: GRAPH.labels(wildcards.table),
-        ),
-        markdown=update(PATHS.table("{table}.md")),
-        latex=update(PATHS.table("{table}.tex")),
-        lineage=update(PATHS.table("{table}.lineage.json")),
-    log:
-        f"{PATHS.logs}/tabulate/{{table}}.log",
-    benchmark:
-        f"{PATHS.logs}/tabulate/{{table}}.tsv"
-    params:
-        benchmark=lambda wildcards: GRAPH.tables[wildcards.table][0],
-        table=lambda wildcards: GRAPH.tables[wildcards.table][1],
-    message:
-        "table {wildcards.table}"
-    shell:
-        "python scripts/table.py --benchmark {params.benchmark} --table {params.table} &> {log}"
+    rule:
+        name:
+            f"tables_{name}"
+        input:
+            needs("tables", benchmark=name),
+        output:
+            [
+                report(
+                    update(f"{stem}.csv"),
+                    category=name,
+                    caption="../report/table.rst",
+                    labels=GRAPH.labels(file.removesuffix(".csv")),
+                )
+                for stem, file in zip(stems, made.values())
+            ],
+            [
+                update(f"{stem}.{ending}")
+                for stem in stems
+                for ending in ("md", "tex", "lineage.json")
+            ],
+        log:
+            f"{PATHS.logs}/tabulate/{name}.log",
+        benchmark:
+            f"{PATHS.logs}/tabulate/{name}.tsv"
+        localrule: True
+        params:
+            benchmark=name,
+        message:
+            f"tables of {name}"
+        shell:
+            "python scripts/stage.py tables --benchmark {params.benchmark} &> {log}"
 
 
 rule unread:
@@ -55,9 +52,9 @@ rule unread:
     benchmark:
         f"{PATHS.logs}/tabulate/unread_{{benchmark}}.tsv"
     message:
-        "answers to {wildcards.benchmark} that were not read"
+        "unparsed answers to {wildcards.benchmark}"
     shell:
-        "python scripts/unread.py --benchmark {wildcards.benchmark} &> {log}"
+        "python scripts/stage.py unread --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule ranks:
@@ -75,9 +72,9 @@ rule ranks:
     benchmark:
         f"{PATHS.logs}/tabulate/ranks_{{benchmark}}.tsv"
     message:
-        "ranges of ranks in {wildcards.benchmark}"
+        "ranks of models in {wildcards.benchmark}"
     shell:
-        "python scripts/ranks.py --benchmark {wildcards.benchmark} &> {log}"
+        "python scripts/stage.py ranks --benchmark {wildcards.benchmark} &> {log}"
 
 
 rule discrepancies:
@@ -94,9 +91,9 @@ rule discrepancies:
     benchmark:
         f"{PATHS.logs}/tabulate/discrepancies.tsv"
     message:
-        "where the two rules differ"
+        "differences between the two scoring rules"
     shell:
-        "python scripts/discrepancies.py &> {log}"
+        "python scripts/stage.py discrepancies &> {log}"
 
 
 rule metrics:
@@ -114,6 +111,6 @@ rule metrics:
     benchmark:
         f"{PATHS.logs}/tabulate/metrics.tsv"
     message:
-        "the main values of every table"
+        "main values of every table"
     shell:
-        "python scripts/metrics.py &> {log}"
+        "python scripts/stage.py metrics &> {log}"

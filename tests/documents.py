@@ -4,8 +4,6 @@ Commands stand in ```sh blocks, one a line, or are a whole ```python block. test
 documents.yaml does not mark.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,14 +1,13 @@
 """A real HTTP server on 127.0.0.1 that plays any number of hosts: it answers by Host header and path."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.servers.scripted import Call, Scripted, running
 
 
 @dataclass
@@ -28,10 +27,11 @@ def page(html: str, **more: object) -> Reply:
     return Reply(html.encode(), "text/html; charset=utf-8", **more)  # type: ignore[arg-type]
 
 
-class Server:
+class Server(Scripted):
     """`routes[host, path]`: a Reply, a list of them (the last one stays), or a function of the request's number."""
 
     def __init__(self) -> None:
+        super().__init__(self.answer_one)
         self.routes: dict[tuple[str, str], Reply | list[Reply] | Callable[[int], Reply]] = {}
         self.requests: list[tuple[str, str]] = []  # (host, path) in order of arrival
         self.times: dict[str, list[float]] = defaultdict(list)  # host -> monotonic times
@@ -39,24 +39,12 @@ class Server:
         self.most_at_once: dict[str, int] = defaultdict(int)
         self._now: dict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
-        outer = self
-
-        class Answer(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.answer(self)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-        self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
 
     def asked(self, host: str, path: str) -> int:
         """How often."""
         return self.requests.count((host, path))
 
-    def answer(self, request: BaseHTTPRequestHandler) -> None:
+    def answer_one(self, request: Call) -> None:
         host, path = request.headers["Host"], request.path
         with self._lock:
             number = self.asked(host, path)
@@ -67,23 +55,16 @@ class Server:
             self.most_at_once[host] = max(self.most_at_once[host], self._now[host])
         try:
             route = self.routes.get((host, path), Reply(b"no such thing", "text/plain", 404))
-            reply = (
-                route(number)
-                if callable(route)
-                else route[min(number, len(route) - 1)]
-                if isinstance(route, list)
-                else route
-            )
+            found = route(number) if callable(route) else route
+            reply = found[min(number, len(found) - 1)] if isinstance(found, list) else found
             time.sleep(reply.delay)
             self._send(request, reply)
-        except (BrokenPipeError, ConnectionResetError):
-            pass
         finally:
             with self._lock:
                 self._now[host] -= 1
 
     @staticmethod
-    def _send(request: BaseHTTPRequestHandler, reply: Reply) -> None:
+    def _send(request: Call, reply: Reply) -> None:
         request.close_connection = True
         if reply.hang_up:
             return
@@ -92,6 +73,7 @@ class Server:
             request.send_header("Content-Type", reply.media_type)
         if not reply.unannounced:
             request.send_header("Content-Length", str(len(reply.body)))
+        request.send_header("Connection", "close")  # unannounced, a client may send its next request into the closing
         for name, value in reply.headers.items():
             request.send_header(name, value)
         request.end_headers()
@@ -106,11 +88,5 @@ class Server:
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    server = Server()
-    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with running(Server()) as server:
         yield server
-    finally:
-        server.http.shutdown()
-        server.http.server_close()

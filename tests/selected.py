@@ -1,12 +1,10 @@
 """What a rule hands to its script: `--selection JSON`, made as the Snakefile makes it."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 
-from punchline.core.records import canonical
-from punchline.project.selection import Selection, read_selection
+from punchline.config.selection import Selection, read_selection
+from punchline.schema import canonical
 
 
 def selection_in(folder: Path, **overrides: object) -> Selection:

@@ -1,7 +1,5 @@
 """One line that lists what JUnit reports say was skipped, and why."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from xml.etree import ElementTree

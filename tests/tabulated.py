@@ -1,62 +1,93 @@
-"""Tables made of grades that a test has at hand."""
-
-from __future__ import annotations
+"""Tables made of scores that a test has at hand."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from punchline.bench import discrepancies as differences
-from punchline.bench import table as tables
-from punchline.bench.frame import Scope, frame_of
-from punchline.bench.table import Model, Row, Table, Tabulated
-from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Rule
+import pandas as pd
+
+from punchline.core import benchmark as benchmarks
+from punchline.schema import RULES, Gold, Item, ModelCard, Rule, Score
+from punchline.scores import Digests, items_frame, scores_frame
+from punchline.tables import tabulate as tables
+from punchline.tables.declare import Across, Model, PublishedRow, Row, Table
+from punchline.tables.run import Answers, Part, measure, parts_of, rows_across, rows_of_model
+from punchline.tables.tabulate import Tabulated
 
 
-class Graded(NamedTuple):
-    """A model, and its grades under one rule or several."""
+class Scored(NamedTuple):
+    """A model, and its scores under one rule or both."""
 
     name: str
     kind: str
     engine: str
-    grades: Sequence[Grade]
+    scores: Sequence[Score]
     card: ModelCard | None = None
     judge: ModelCard | None = None
 
-    def model(self, scope: Scope, rule: Rule) -> Model:
-        return Model(self.name, self.kind, self.engine, frame_of(self.grades, scope, rule), self.card, self.judge)
+
+def frame_of_items(items: Mapping[str, Item], golds: Mapping[str, Gold]) -> pd.DataFrame:
+    """Items with the columns that their benchmark's tables need."""
+    names = {item.benchmark for item in items.values()} & set(benchmarks.names())
+    columns = benchmarks.load(names.pop()).ITEMS if len(names) == 1 else {}
+    return items_frame(items, golds, columns)
+
+
+def frame_of_scores(scores: Sequence[Score], of_items: pd.DataFrame, rule: Rule) -> tuple[pd.DataFrame, Digests]:
+    """Scores with all metrics of their benchmark, as a file has them, and their digests."""
+    names = {score.benchmark for score in scores} & set(benchmarks.names()) or benchmarks.names()
+    metrics = [metric for name in names for metric in benchmarks.load(name).METRICS]
+    return scores_frame(scores, of_items, rule, metrics)
+
+
+def models_of(models: Sequence[Scored], of_items: pd.DataFrame, rule: Rule) -> tuple[list[Model], list[Digests]]:
+    """Models for a table of several, whose rows are numbered on from one to the next, and digests of each."""
+    made: list[Model] = []
+    digests: list[Digests] = []
+    for one in models:
+        frame, own = frame_of_scores(one.scores, of_items, rule)
+        frame["row"] += sum(map(len, digests))
+        made.append(Model(one.name, one.kind, one.engine, frame, one.card, one.judge))
+        digests.append(own)
+    return made, digests
 
 
 def tabulate(
     table: Table,
-    models: Sequence[Graded],
+    models: Sequence[Scored],
     golds: Mapping[str, Gold],
     items: Mapping[str, Item],
     files: Mapping[str, bytes],
-    published: Sequence[tables.PublishedRow],
+    published: Sequence[PublishedRow] = (),
     *,
-    scoring: Rule | None,
+    scoring: Rule | None = None,
+    complete: bool = True,
     **options: Any,
 ) -> Tabulated:
-    """A table under a rule, or its own, all at once: jobs measure each model for itself (cells)."""
-    scope, rule = Scope(items, golds), scoring or table.rule
-    made = [model.model(scope, rule) for model in models]
-    measured = made if table.by_model else ()
-    by_model = [tables.Part(one.name, one.kind, one.engine, tables.measure(table.rows(one.frame))) for one in measured]
-    parts, notes = tables.all_parts(table, by_model, made, scope, files)
-    return tables.tabulate(table, parts, published, rule=rule, notes=notes, **options)
+    """A table under both rules; the one that is shown is `scoring`, or its own."""
+    shown = scoring or table.published_rule
+    of_items = frame_of_items(items, golds)
+    parts: dict[Rule, list[Part]] = {}
+    notes: list[str] = []
+    for rule in RULES:
+        data = list(table.data(files)) if table.data is not None and rule == shown else []
+        parts[rule] = parts_of(data, Answers([]), table.kind)
+        for model in models if table.rows is not None else ():
+            frame, own = frame_of_scores(model.scores, of_items, rule)
+            rows = measure(rows_of_model(table, frame, of_items), Answers([(frame, own)]))
+            parts[rule].append(Part(model.name, model.kind, model.engine, rows))
+        if table.across is not None:
+            several, digests = models_of(models, of_items, rule)
+            told: list[str] = []
+            answers = Answers([(one.scores, own) for one, own in zip(several, digests, strict=True)])
+            parts[rule] += parts_of(rows_across(table, Across(several, of_items, files, told)), answers)
+            notes += told if rule == shown else []
+    return tables.tabulate(table, parts, published, rule=shown, notes=notes, complete=complete, **options)
 
 
 def rows_of(
-    table: Table, grades: Sequence[Grade], golds: Mapping[str, Gold], items: Mapping[str, Item], rule: Rule = "paper"
+    table: Table, scores: Sequence[Score], golds: Mapping[str, Gold], items: Mapping[str, Item], rule: Rule = "paper"
 ) -> list[Row]:
-    """A model's rows; the rule is that of its grades, where it has any."""
-    return list(table.rows(frame_of(grades, Scope(items, golds), grades[0].rule if grades else rule)))
-
-
-def discrepancies(
-    benchmark: str, table: Table, model: Graded, golds: Mapping[str, Gold], items: Mapping[str, Item]
-) -> list[dict[str, str | int | float | None]]:
-    """Where the two rules differ on a model's answers."""
-    scope = Scope(items, golds)
-    rows = {rule: tables.measure(table.rows(frame_of(model.grades, scope, rule)), shown=False) for rule in RULES}
-    return differences.discrepancies(benchmark, table.name, model.name, rows)
+    """A model's rows; the rule is that of its scores, where it has any."""
+    of_items = frame_of_items(items, golds)
+    frame, _ = frame_of_scores(scores, of_items, scores[0].rule if scores else rule)
+    return rows_of_model(table, frame, of_items)

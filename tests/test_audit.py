@@ -1,7 +1,5 @@
 """What an audit says of records that differ."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,8 +7,8 @@ from msgspec.structs import replace
 
 from punchline.audit import sources
 from punchline.audit.links import same as _same
-from punchline.core.records import Gold
-from punchline.project.selection import Corpus
+from punchline.config.selection import Corpus
+from punchline.schema import Gold
 
 GOLDS = [Gold(benchmark="b", item_id=f"i{n}", values={"a": n}) for n in range(2000)]
 
@@ -41,7 +39,7 @@ def test_each_reason_is_said_and_a_record_that_differs_alone_is_named() -> None:
     ]
 
 
-# What a lineage may name of a corpus that keeps some sources of b: (sources in it, of which benchmark, graded, equal).
+# What a lineage may name of a corpus that keeps some sources of b: (sources in it, benchmark, of models, equal).
 KEPT = {"b": ["x"]}
 CORPORA = [
     (KEPT, "b", True, True),
@@ -52,11 +50,11 @@ CORPORA = [
 ]
 
 
-@pytest.mark.parametrize(("named", "benchmark", "graded", "equal"), CORPORA)
+@pytest.mark.parametrize(("named", "benchmark", "of_models", "equal"), CORPORA)
 def test_a_corpus_is_compared_as_far_as_a_table_hangs_on_it(
     named: dict[str, list[str]] | None,
     benchmark: str,
-    graded: bool,
+    of_models: bool,
     equal: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -66,7 +64,7 @@ def test_a_corpus_is_compared_as_far_as_a_table_hangs_on_it(
     (tmp_path / "config/corpus/c.yaml").write_text("name: c\nraw: data/raw\ndrawn: false\nsources: {pixelhumor: [x]}\n")
     given = None if named is None else {"pixelhumor": named["b"]}
     corpus = Corpus(name="c", raw="data/raw", drawn=False, sources=given)
-    selection = type("S", (), {"corpus": corpus, "models": ["m"] if graded else []})()
+    selection = type("S", (), {"corpus": corpus, "models": ["m"] if of_models else []})()
     project = type("P", (), {"selection": selection})()
     found = list(sources.corpus(project, "pixelhumor" if benchmark == "b" else benchmark))
     assert (found == []) == equal

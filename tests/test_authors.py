@@ -1,7 +1,5 @@
 """What an author of a benchmark gets wrong: a sentence that names the file and the record."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,19 +7,21 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.records import score
 
-from punchline.bench.prompts import prompts
+from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.yesbut.tables import TABLES
+from punchline.config.cards import as_record
+from punchline.config.runs import nothing_scored
+from punchline.config.yaml_files import read_yaml
 from punchline.core.benchmark import facets, filled, load
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold
-from punchline.project.code import _imports
+from punchline.errors import PunchlineError
 from punchline.project.recipes import Recipe
-from punchline.project.runs import nothing_scored
-from punchline.project.selection import as_record
-from punchline.project.yaml_files import read_yaml
+from punchline.schema import Gold
+from punchline.scores import write_scores
 from punchline.stages.prepare import make_gold
 from punchline.stages.tabulate import _printed
+from punchline.workflow.code import _imports
 
 
 def gold(item_id: str, value: str = "") -> Gold:
@@ -114,6 +114,12 @@ def test_a_place_in_a_prompt_that_nothing_fills() -> None:
         filled("Is {txet} a pun?", {"text": "it"})
 
 
+def test_a_metric_that_is_not_declared(tmp_path: Path) -> None:
+    with pytest.raises(PunchlineError, match=r"b/__init__\.py, field METRICS: 'acuracy' .*Did you mean 'accuracy'"):
+        write_scores(tmp_path / "s.parquet", [score("i", metrics={"acuracy": 1})], ("accuracy",))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_calls_itself_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("punchline.benchmarks.yesbut.NAME", "yesbt")
     with pytest.raises(PunchlineError, match=r"yesbut/__init__\.py, field NAME: .* calls itself 'yesbt'"):
@@ -121,6 +127,6 @@ def test_a_folder_that_calls_itself_otherwise(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_word_that_is_none_of_a_keys() -> None:
-    content = read_yaml("config/finetune/tiny-hummus.yaml") | {"name": "tiny", "schedule": "cosin"}
+    content = read_yaml("config/finetune/qwen3-vl-2b-hummus.yaml") | {"name": "tiny", "schedule": "cosin"}
     with pytest.raises(PunchlineError, match=r"field schedule: .*'cosin'.*Did you mean 'cosine'"):
         as_record(content, Recipe, lambda _: "recipe.yaml")

@@ -1,7 +1,5 @@
 """Overlap of unions of boxes, against counting pixels, and by its laws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

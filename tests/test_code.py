@@ -1,7 +1,5 @@
 """The code that a result rests on: which modules, and what of them counts."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections.abc import Iterator
@@ -10,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from punchline.core import benchmark as benchmarks
-from punchline.project import code, digests
-from punchline.project.code import closure, plain
+from punchline.errors import PunchlineError
+from punchline.workflow import code, digests
+from punchline.workflow.code import closure, plain
 
 # A module of what counts: every line of it is changed by one of the cases below.
 MODULE = '''\
@@ -49,13 +48,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "__init__.py": "",
         "core/__init__.py": "",
         "core/words.py": "def count(text):\n    return len(text.split())\n",
-        "core/progress.py": "BAR = '#'\n",
         "project/__init__.py": "",
-        "project/paths.py": "from punchline.core import unseen\nRAW = 'data/raw'\n",
+        "project/graph.py": "",
+        "paths.py": "from punchline.core import unseen\nRAW = 'data/raw'\n",
         "core/unseen.py": "",
         "stages/__init__.py": "",
         "stages/tell.py": MODULE,
-        "stages/late.py": "from punchline.project import paths\nfrom punchline.core.progress import BAR\n"
+        "stages/late.py": "from punchline import paths\nfrom punchline.project import graph\n"
         "def tell():\n    import punchline.stages.tell\n    import numpy, json\n",
         "stages/loop.py": "from punchline.stages import pool\n",
         "stages/pool.py": "from punchline.stages import loop\n",
@@ -82,23 +81,17 @@ def digest(*modules: str) -> str:
     return code.digest(*modules)
 
 
-# ------------------------------------------------------------------------------------------------------ what counts
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("  # of a joke", ""),
-        ("# of a joke", "# of any joke"),
-        ('"""What it does."""', '"""What it does not."""'),
-        ('"""What it does."""\n', ""),
+        *(("  # of a joke", new) for new in ("", "  # of any joke")),
+        *(('"""What it does."""\n', new) for new in ('"""What it does not."""\n', "")),
         ('"""A joke."""', '"""An old joke."""'),
         ('    """Whether it is."""\n', "    # whether it is\n"),
         ('    """Whether it is."""\n', '    """Whether it is.\n\n    At all.\n    """\n'),
         ('    """Tell it."""\n', ""),
         ("\n\n\nclass", "\n\nclass"),
-        ("LIMIT = 3", "LIMIT = (3)"),
-        ("LIMIT = 3", "LIMIT = 0x3"),
+        *(("LIMIT = 3", new) for new in ("LIMIT = (3)", "LIMIT = 0x3")),
         ("(self.teller) * times > LIMIT", "(\n            self.teller\n        ) * times > LIMIT"),
         ('= "nobody"', "= 'nobody'"),
         ("\n", "\r\n"),
@@ -114,20 +107,12 @@ def test_what_does_not_run_changes_nothing(package: Path, old: str, new: str) ->
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("LIMIT = 3", "LIMIT = 4"),
-        ("LIMIT = 3", "LIMIT = 3.0"),
-        ("LIMIT = 3", "LIMIT = '3'"),
-        ("LIMIT = 3", "LIMIT = True"),
-        ("LIMIT = 3", "LIMITS = 3"),
-        ('"nobody"', '"somebody"'),
-        ('"nobody"', 'b"nobody"'),
-        ("times: int = 1", "times: int = 2"),
-        ("times: int = 1", "times: float = 1"),
-        ("times: int = 1", "*, times: int = 1"),
+        *(("LIMIT = 3", new) for new in ("LIMIT = 4", "LIMIT = 3.0", "LIMIT = '3'", "LIMIT = True", "LIMITS = 3")),
+        *(('"nobody"', new) for new in ('"somebody"', 'b"nobody"')),
+        *(("times: int = 1", new) for new in ("times: int = 2", "times: float = 1", "*, times: int = 1")),
+        *(("import functools\n", new) for new in ("", "import functools as tools\n")),
         ("> LIMIT", ">= LIMIT"),
         ("* times", "+ times"),
-        ("import functools\n", ""),
-        ("import functools\n", "import functools as tools\n"),
         ("import words", "import progress as words"),
         ("async def", "def"),
         ("    def funny", "    @functools.cache\n    def funny"),
@@ -168,10 +153,8 @@ def test_a_change_is_seen_within_its_time_stamps_resolution_and_across_processes
 
 
 def test_the_order_in_which_modules_are_named_does_not_count(package: Path) -> None:
-    assert digest("punchline.stages.tell", "punchline.stages.loop") == digest(
-        "punchline.stages.loop", "punchline.stages.tell"
-    )
-    assert digest("punchline.stages.tell") != digest("punchline.stages.tell", "punchline.stages.loop")
+    tell, loop = "punchline.stages.tell", "punchline.stages.loop"
+    assert digest(tell, loop) == digest(loop, tell) != digest(tell)
 
 
 @pytest.mark.parametrize("text", ["x = 1\n", "x = 1  # 1\n", '"""a"""\nx = 1', "x = (1)"])
@@ -184,47 +167,65 @@ def test_a_text_that_is_no_docstring_counts() -> None:
     assert one != other
 
 
-# ---------------------------------------------------------------------------------------------------- which modules
-
-
 def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:
-    assert set(closure("punchline.stages.late")) == {
-        "punchline",
-        "punchline.core",
-        "punchline.core.words",
-        "punchline.stages",
-        "punchline.stages.late",
-        "punchline.stages.tell",
-    }
-    assert set(closure("punchline.stages.loop")) == {
-        "punchline",
-        "punchline.stages",
-        "punchline.stages.loop",
-        "punchline.stages.pool",
-    }
+    for module, others in (("late", ("core", "core.words", "stages.tell")), ("loop", ("stages.pool",))):
+        names = ("stages", f"stages.{module}", *others)
+        assert set(closure(f"punchline.stages.{module}")) == {"punchline", *(f"punchline.{name}" for name in names)}
     assert closure("numpy", "punchline.stages.none") == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "module"),
+    [
+        ("stages/new.py", "from .tell import Joke", "punchline.stages.tell"),
+        ("stages/new.py", "from . import tell", "punchline.stages.tell"),
+        ("stages/new.py", "from ..core import words", "punchline.core.words"),
+        ("stages/new.py", "from ..core.words import count", "punchline.core.words"),
+        ("stages/new.py", "from .. import core", "punchline.core"),
+        ("stages/new.py", "def new():\n    from .tell import Joke", "punchline.stages.tell"),
+        ("stages/new/__init__.py", "from ..tell import Joke", "punchline.stages.tell"),
+        ("stages/new/__init__.py", "from .. import tell", "punchline.stages.tell"),
+        ("stages/new/__init__.py", "from .new import new", "punchline.stages.new.new"),
+        ("stages/new/__init__.py", "from ...core import words", "punchline.core.words"),
+    ],
+)
+def test_a_relative_import_is_of_the_modules_own_package(package: Path, place: str, line: str, module: str) -> None:
+    for name, text in {"stages/new/new.py": "new = 1\n", place: line + "\n"}.items():
+        (package / name).parent.mkdir(exist_ok=True)
+        (package / name).write_text(text)
+    found = closure("punchline.stages.new")
+    assert module in found
+    before = digest("punchline.stages.new")
+    found[module].write_text(found[module].read_text() + "more = 1\n")
+    assert digest("punchline.stages.new") != before
+
+
+def test_a_relative_import_beyond_the_package_is_an_error_with_its_place(package: Path) -> None:
+    (package / "stages/new.py").write_text("from ... import core\n")
+    with pytest.raises(PunchlineError, match=r"stages/new\.py, line 1: .*beyond top-level package"):
+        closure("punchline.stages.new")
 
 
 def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
     before = digest("punchline.stages.late")
-    (package / "project/paths.py").write_text("RAW = 'elsewhere'\n")
-    (package / "core/progress.py").write_text("BAR = '='\n")
+    (package / "paths.py").write_text("RAW = 'elsewhere'\n")
+    (package / "project/graph.py").write_text("RULES = []\n")
     assert digest("punchline.stages.late") == before
 
 
-STAGES = ["ask", "grade", "infer", "pictures", "prepare", "tabulate", "fetch.ledger", "cost", "metrics"]
+STAGES = ["ask", "score", "infer", "pictures", "prepare", "tabulate", "fetch.ledger", "cost", "metrics"]
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_no_stage_rests_on_punchline_project(stage: str) -> None:
     found = closure(f"punchline.stages.{stage}")
-    assert f"punchline.stages.{stage}" in found and "punchline.core.records" in found
+    assert f"punchline.stages.{stage}" in found and "punchline.schema" in found
     assert [name for name in found if name.startswith("punchline.project")] == []
 
 
 def test_what_a_stage_depends_on() -> None:
     found = closure("punchline.stages.ask")
-    assert {"punchline.core.records", "punchline.core.storage", "punchline.core.errors"} <= set(found)
+    assert {"punchline.schema", "punchline.core.storage", "punchline.errors"} <= set(found)
     assert "punchline.audit.audit" not in found
     assert all(path.is_file() and path.name.endswith(".py") for path in found.values())
 
@@ -232,22 +233,22 @@ def test_what_a_stage_depends_on() -> None:
 def test_a_benchmarks_module_is_added_with_its_own_imports() -> None:
     found = set(closure("punchline.stages.ask", benchmarks.module_of("pixelhumor", "ask")))
     assert {"punchline.benchmarks.pixelhumor", "punchline.benchmarks.pixelhumor.ask"} <= found
-    graded = set(closure("punchline.stages.grade", benchmarks.module_of("pixelhumor", "grade")))
-    assert {"punchline.score.text", "punchline.benchmarks.pixelhumor.answers"} <= graded
+    scoring = set(closure("punchline.stages.score", benchmarks.module_of("pixelhumor", "scoring")))
+    assert {"punchline.score.text", "punchline.benchmarks.pixelhumor.answers"} <= scoring
 
 
-def test_asking_does_not_depend_on_fetching_or_drawing_or_grading() -> None:
+def test_asking_does_not_depend_on_fetching_or_drawing_or_scoring() -> None:
     found = set(closure("punchline.stages.ask", benchmarks.module_of("pixelhumor", "ask")))
-    others = ("stages.fetch", "comics.number", "demo.comics", "benchmarks.pixelhumor.grade", "score", "stages.grade")
+    others = ("stages.fetch", "comics.number", "demo.comics", "benchmarks.pixelhumor.scoring", "score", "stages.score")
     assert {name for name in found if name.startswith(tuple(f"punchline.{other}" for other in others))} == set()
 
 
 @pytest.mark.parametrize("benchmark", benchmarks.names())
 def test_no_benchmark_hangs_on_another(benchmark: str) -> None:
-    for facet in ("data", "ask", "grade", "tables"):
+    for facet in ("data", "ask", "scoring", "tables"):
         found = closure(benchmarks.module_of(benchmark, facet))
         others = {name.split(".")[2] for name in found if name.startswith("punchline.benchmarks.")}
-        assert others == {benchmark}, facet
+        assert others & {*benchmarks.names()} == {benchmark}, facet
 
 
 def test_pages_count_where_they_are_written_only() -> None:

@@ -1,7 +1,5 @@
 """Paired comparisons: the statistics against simulation and worked examples, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,29 +9,29 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from scipy import stats as distributions
-from tests.tabulated import Graded
+from tests.records import score
 from typer.testing import CliRunner
 
 from punchline import cli
 from punchline.audit import compare
-from punchline.audit.compare import as_json, as_text
-from punchline.audit.paired import Paired, holm, paired_difference
-from punchline.bench.column import mean_of
-from punchline.bench.frame import Frame, Scope
-from punchline.bench.table import Across, NamedRow, Row, Table
+from punchline.audit.compare_text import as_json, as_text
 from punchline.cli import base
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
-from punchline.core.intervals import difference, interval
-from punchline.core.records import Gold, Grade, Item
-from punchline.core.stats import POSITIVE, REAL, Estimate, mean, total
-from punchline.core.storage import write_table
-from punchline.project import runs
+from punchline.config import runs
+from punchline.errors import PunchlineError
+from punchline.files import write_bytes
+from punchline.schema import Gold, Item, Score
+from punchline.scores import items_frame, scores_frame, write_scores
+from punchline.stats import functions
+from punchline.stats.estimate import POSITIVE, REAL, Estimate, mean, total
+from punchline.stats.intervals import difference, interval
+from punchline.stats.paired import Paired, holm, paired_difference
+from punchline.tables.declare import Across, Model, Row, Table
 
 
 def estimate(values: Any, clusters: Sequence[str] | None = None, *, real: bool = False) -> Estimate:
@@ -65,10 +63,6 @@ class Answers:
 
     def paired(self, resamples: int = 399) -> Paired:
         return paired(self.a, self.b, self.clusters, resamples=resamples)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Worked examples
 
 
 def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
@@ -175,10 +169,6 @@ def test_the_seed_decides() -> None:
     assert made[0] == made[1] != made[2]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Simulation
-
-
 def test_intervals_cover_and_tests_reject_as_often_as_they_say() -> None:
     """500 clustered data sets without a difference: coverage .95 and rejection .05, within 3 standard errors."""
     made = [Answers(seed, 40, 6).paired() for seed in range(500)]
@@ -192,13 +182,6 @@ def test_few_clusters_are_covered_too() -> None:
     made = [Answers(seed, 10, 6).paired() for seed in range(400)]
     covered = np.mean([one.low <= 0 <= one.high for one in made])  # type: ignore[operator]
     assert covered >= 0.91  # and mostly more: two clusters are added to the ten
-
-
-def test_ignoring_clusters_would_reject_too_often() -> None:
-    """The same data, every item a cluster of its own: what the clustering is for."""
-    found = [Answers(seed, 20, 12) for seed in range(200)]
-    alone = np.mean([paired(one.a, one.b, resamples=199).p <= 0.05 for one in found])  # type: ignore[operator]
-    assert alone > 0.15
 
 
 def test_the_interval_covers_a_difference_that_is_there() -> None:
@@ -217,27 +200,8 @@ def test_the_detectable_difference_is_found_four_times_in_five() -> None:
     assert np.mean(found) == pytest.approx(0.8, abs=0.06)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Tables
-
-
-def grade(model: str, item: str, value: float, task: str = "Q", **fields: Any) -> Grade:
-    made: dict[str, Any] = {
-        "benchmark": "b",
-        "item_id": item,
-        "task": task,
-        "condition": "default",
-        "sample": 0,
-        "model": model,
-        "rule": "paper",
-        "signature": "acc|v:1",
-        "responses": (),
-        "gold": "g",
-        "state": "ok",
-        "scored": True,
-        "values": {"acc": value, "length": 2 * value},
-    }
-    return Grade(**made | fields)
+def row(scores: pd.DataFrame, **keys: str) -> Row:
+    return Row(**keys, acc=functions.mean(scores, "acc"), length=functions.mean(scores, "length", POSITIVE))
 
 
 TABLE = Table(
@@ -245,34 +209,39 @@ TABLE = Table(
     title="A table",
     file="t1.csv",
     keys=("subset",),
-    columns=[mean_of("acc", "Q", "acc"), mean_of("length", "Q", "length", kind=POSITIVE), "never"],
-    split=lambda frame: [Row({"subset": "all"})],
+    columns=("acc", "length", "never"),
+    tasks=("Q",),
+    rows=lambda scores, items: [row(scores, subset="all")],
 )
 ITEMS = {
     f"{letter}{n}": Item(benchmark="b", item_id=f"{letter}{n}", source="s", cluster=letter)
     for letter in "abcdefgh"
     for n in range(3)
 }
+GOLDS = {name: Gold(benchmark="b", item_id=name, values={}) for name in ITEMS}
+OF_ITEMS = items_frame(ITEMS, GOLDS)
 
 
-def model(name: str, ids: Sequence[str], **fields: Any) -> Graded:
-    made = [grade(name, item, float(hash_of(name, item) % 2), **fields) for item in ids]
-    return Graded(name, "measured", "e", made)
+def scores_of(name: str, ids: Sequence[str], **fields: Any) -> list[Score]:
+    right = {item: float(hash_of(name, item) % 2) for item in ids}
+    fields = {"model": name, "signature": "acc|v:1"} | fields
+    return [score(i, cluster=i[0], metrics={"acc": acc, "length": 2 * acc}, **fields) for i, acc in right.items()]
 
 
 def hash_of(*parts: str) -> int:
     return sum(ord(char) * (7 + n) for n, char in enumerate("".join(parts)))
 
 
-def compared(a: Graded, b: Graded, table: Table = TABLE) -> compare.Comparison:
-    scope = Scope(ITEMS, {})
-    return compare.compare("b", table, (a.model(scope, table.rule), b.model(scope, table.rule)), {}, seed=0)
+def compared(a: Sequence[Score], b: Sequence[Score], table: Table = TABLE) -> compare.Comparison:
+    frames = [scores_frame(of, OF_ITEMS, table.published_rule)[0] for of in (a, b)]
+    one, other = (Model(name, "measured", "e", frame) for name, frame in zip("AB", frames, strict=True))
+    return compare.compare("b", table, (one, other), Across([], OF_ITEMS, {}), seed=0)
 
 
 def test_only_shared_items_count_and_the_rest_is_said() -> None:
     ids = list(ITEMS)
-    a, b = model("A", ids[:20]), model("B", ids[5:])
-    a.grades[7:9] = [changed(g, scored=False, state="missing", values={}) for g in a.grades[7:9]]  # type: ignore[index]
+    a, b = scores_of("A", ids[:20]), scores_of("B", ids[5:])
+    a[7:9] = [changed(one, scored=False, state="missing", metrics={}) for one in a[7:9]]
     made = compared(a, b)
     (shared,) = made.shared
     assert (shared.both, shared.left_out, shared.unscored) == (13, (5, 6), (2, 0))
@@ -292,8 +261,8 @@ def test_only_shared_items_count_and_the_rest_is_said() -> None:
 
 
 def test_a_value_that_one_lacks_is_left_out_of_both() -> None:
-    a, b = model("A", list(ITEMS)), model("B", list(ITEMS))
-    a.grades[0] = changed(a.grades[0], values={"acc": 1.0})  # type: ignore[index]
+    a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
+    a[0] = changed(a[0], metrics={"acc": 1.0})
     made = compared(a, b)
     assert [one.n for one in made.differences] == [(24, 24), (23, 23)]
     assert "Only one of the two has it, so it is left out of both: length (1 answers)." in made.notes
@@ -304,79 +273,77 @@ def test_a_value_that_one_lacks_is_left_out_of_both() -> None:
     [
         ({"signature": "acc|v:2"}, r"scored in another way: acc\|v:1 and acc\|v:2"),
         ({"judge": "gpt"}, "scored by another judge: nobody and gpt"),
-        ({"gold": "h"}, "scored against other gold: g and h"),
-        ({"rule": "released"}, "no grades of B for t1"),
-        ({"task": "R"}, "no grades of B for t1"),
-        ({"condition": "blind"}, "no grades of B for t1"),
+        ({"gold_digest": "h"}, "scored against other gold: g and h"),
+        ({"rule": "released"}, "no scores of B for t1"),
+        ({"task": "R"}, "no scores of B for t1"),
+        ({"condition": "blind"}, "no scores of B for t1"),
         ({"scored": False}, r"no answer that is scored for both models \(scored: A 24, B 0\)"),
         ({"sample": 1}, r"no answer that is scored for both models \(scored: A 24, B 24\)"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(PunchlineError, match=said):
-        compared(model("A", list(ITEMS)), model("B", list(ITEMS), **fields))
+        compared(scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS), **fields))
 
 
 def test_other_items_are_refused() -> None:
     with pytest.raises(PunchlineError, match=r"no answer that is scored for both models \(scored: A 5, B 19\)"):
-        compared(model("A", list(ITEMS)[:5]), model("B", list(ITEMS)[5:]))
+        compared(scores_of("A", list(ITEMS)[:5]), scores_of("B", list(ITEMS)[5:]))
 
 
 def test_a_table_of_the_data_and_an_empty_one_are_refused() -> None:
-    a, b = model("A", list(ITEMS)), model("B", list(ITEMS))
+    a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
     with pytest.raises(PunchlineError, match="of no model's answers"):
-        compared(a, b, replace(TABLE, columns=["never"], split=None, data_rows=lambda files: []))
+        compared(a, b, replace(TABLE, columns=("never",), rows=None, data=lambda files: []))
     with pytest.raises(PunchlineError, match="no column that is defined for both"):
-        compared(a, b, replace(TABLE, columns=["never"]))
+        compared(a, b, replace(TABLE, columns=("never",)))
 
 
 def test_rows_of_one_model_and_of_other_items_are_said() -> None:
-    def uneven(frame: Frame) -> list[Row]:
-        name = "A" if len(set(frame.value("acc"))) == 1 else "B"
-        own = np.array([item[0] == name.lower() for item in frame.scope.names])
-        return [Row({"subset": "all"}), Row({"only": name}), Row({"own": "x"}, items=own)]
+    def uneven(scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
+        name = "A" if scores["acc"].nunique() == 1 else "B"
+        own = scores[scores["item_id"].str.startswith(name.lower())]
+        return [row(scores, subset="all"), row(scores, only=name), row(own, own="x")]
 
-    a, b = (model(name, list(ITEMS)) for name in "AB")
-    a.grades[:] = [changed(g, values={"acc": 1.0, "length": 1.0}) for g in a.grades]  # type: ignore[index]
-    made = compared(a, b, replace(TABLE, split=uneven))
+    a, b = (scores_of(name, list(ITEMS)) for name in "AB")
+    a = [changed(one, metrics={"acc": 1.0, "length": 1.0}) for one in a]
+    made = compared(a, b, replace(TABLE, rows=uneven))
     assert {one.row for one in made.differences} == {"subset=all"}
     assert "Row only=A: only A has it." in made.notes and "Row only=B: only B has it." in made.notes
     assert "Row own=x: not compared, as it is of other items for each model." in made.notes
 
 
 def test_denominators_that_hang_on_the_answers_are_said() -> None:
-    def of_right_ones(frame: Frame) -> list[Row]:
-        return [Row({"subset": "all"}, frame=frame.take(frame.value("acc") > 0))]
+    def of_right_ones(scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
+        right = scores["acc"].to_numpy() > 0
+        return [Row(subset="all", acc=functions.mean(scores, "acc", where=right))]
 
-    made = compared(model("A", list(ITEMS)), model("B", list(ITEMS)[:23]), replace(TABLE, split=of_right_ones))
+    made = compared(scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS)[:23]), replace(TABLE, rows=of_right_ones))
     assert any("acc: denominators hang on the answers" in note for note in made.notes)
 
 
 def test_tables_across_models_are_compared_by_their_models_rows() -> None:
-    def across(of: Across) -> list[NamedRow]:
+    def across(of: Across) -> list[Row]:
         assert [one.name for one in of.models] == ["A", "B"]
-        named = [NamedRow(one.name, next(TABLE.rows(one.frame)), one) for one in of.models]
-        return [*named, NamedRow("all", named[0].row)]
+        named = [row(one.scores, subset="all").set(of=one) for one in of.models]
+        return [*named, row(of.models[0].scores, model="all", subset="all")]
 
-    a, b = model("A", list(ITEMS)), model("B", list(ITEMS))
-    made = compared(a, b, replace(TABLE, columns=TABLE.names, split=None, across=across))
+    a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
+    made = compared(a, b, replace(TABLE, rows=None, across=across))
     assert made.differences == compared(a, b).differences
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The command
 
 
 class Module:
     """In place of a benchmark's module."""
 
     NAME = "b"
-    TABLES = {"t0": replace(TABLE, name="t0", file="t0.csv", columns=["acc"], split=None), "t1": TABLE}  # noqa: RUF012
+    TABLES = {"t0": replace(TABLE, name="t0", file="t0.csv", columns=("acc",), rows=None), "t1": TABLE}  # noqa: RUF012
+    ITEMS: dict[str, Any] = {}  # noqa: RUF012
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
-    """A folder with grades of A and B in one benchmark, b."""
+    """A folder with scores of A and B in one benchmark, b."""
     (tmp_path / "Snakefile").touch()
     (tmp_path / "config").symlink_to(root / "config")
     monkeypatch.setattr(compare, "benchmark_names", lambda: ["b"])
@@ -385,10 +352,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Path
         monkeypatch.setattr(place, "benchmarks", SimpleNamespace(load=lambda name: Module, names=lambda: ["b"]))
     monkeypatch.chdir(tmp_path)
     for name, ids in (("A", list(ITEMS)), ("B", list(ITEMS)[4:])):
-        write_table(f"results/b/grades/{name}.parquet", model(name, ids).grades, Grade)
+        write_scores(f"results/b/scores/{name}.parquet", scores_of(name, ids), ("acc", "length"))
     encode = lambda records: b"".join(msgspec.json.encode(one) + b"\n" for one in records)  # noqa: E731
     write_bytes("data/items/b/items.jsonl", encode(ITEMS.values()))
-    write_bytes("data/items/b/gold.jsonl", encode([Gold(benchmark="b", item_id=i, values={}) for i in ITEMS]))
+    write_bytes("data/items/b/gold.jsonl", encode(GOLDS.values()))
     return tmp_path
 
 
@@ -412,7 +379,7 @@ def test_the_command(project: Path, table: tuple[str, ...]) -> None:
     ("arguments", "said"),
     [
         (("A", "A"), "A is one model"),
-        (("A", "C"), "no grades of C in results/*/grades/. Valid: A, B"),
+        (("A", "C"), "no scores of C in results/*/scores/. Valid: A, B"),
         (("A", "B", "--table", "t9"), "no table 't9'"),
     ],
 )
@@ -421,8 +388,8 @@ def test_the_command_refuses(project: Path, arguments: tuple[str, ...], said: st
     assert isinstance(done.exception, PunchlineError) and said in str(done.exception)
 
 
-def test_grades_of_another_selection_are_refused(project: Path) -> None:
+def test_scores_of_another_selection_are_refused(project: Path) -> None:
     write_bytes("data/items/b/items.jsonl", b"")
-    assert "graded items are not in data/items/b/items.jsonl" in str(run("A", "B").exception)
+    assert "scored items are not in data/items/b/items.jsonl" in str(run("A", "B").exception)
     Path("data/items/b/items.jsonl").unlink()
     assert "no such file" in str(run("A", "B").exception)

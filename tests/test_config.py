@@ -1,20 +1,25 @@
-"""The selection: what is mistyped is named, with the way out."""
+"""The selection and its cards: what is mistyped, means harm or holds a secret is named, with file, line or field."""
 
-from __future__ import annotations
-
+import os
 import re
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from tests.records import outcome, refused
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ModelCard, canonical
+from punchline.config.cards import read_card
+from punchline.config.selection import read_selection
+from punchline.config.yaml_files import read_yaml
+from punchline.core import engine as engines
+from punchline.errors import PunchlineError, one_line
 from punchline.project.needs import Project
 from punchline.project.resources import minutes
-from punchline.project.selection import read_card, read_selection
-from punchline.project.yaml_files import read_yaml
+from punchline.schema import ModelCard, canonical
+from punchline.text import escape_controls, secret_field, without_secret
 
 
 @pytest.fixture(autouse=True)
@@ -57,55 +62,71 @@ def test_lists_as_people_write_them(value: Any) -> None:
     assert read_selection({"models": value})[0].models == ["random", "ocr"]
 
 
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        ({"modles": ["ocr"]}, r"unknown key 'modles'. Did you mean 'models'"),
-        ({"models": ["ocrr"]}, r"unknown models 'ocrr' .*Did you mean 'ocr'"),
-        ({"models": []}, "expected a list of names"),
-        ({"models": ["ocr", "ocr"]}, "named twice: ocr"),
-        ({"corpus": "opne"}, r"unknown corpus 'opne'. Did you mean 'open'"),
-        ({"benchmarks": ["pixelhumour"]}, r"Did you mean 'pixelhumor'"),
-        ({"scoring": "relased"}, r"unknown scoring 'relased'. Did you mean 'released'"),
-        ({"limit": 0}, "expected at least 1, got 0"),
-        ({"limit": "ten"}, r"Expected `int \| null`, got `str`"),
-        ({"seed": 1.5}, "seed"),
-        ({"samples": 10**12}, "expected less than 10,001, got 1000000000000"),
-        ({"shards": 0}, "expected a number of jobs, got 0"),
-        ({"shards": "many"}, "expected a number of jobs, got 'many'"),
-        ({"subset": "nowhere.csv"}, r"no such file: nowhere.csv. Name a CSV"),
-        ({"conditions": ["oracel"], "benchmarks": ["yesbut"]}, r"unknown conditions 'oracel'. Did you mean 'oracle'"),
-        ({"conditions": ["oracle"]}, r"unknown conditions 'oracle'. Valid: default"),  # PixelHumor has no other
-        ({"scorers": ["labs"]}, r"unknown scorers 'labs' .*Did you mean 'labse'"),
-    ],
-)
-def test_a_mistake_is_named(overrides: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("overrides", "message"), refused("overrides"))
+def test_a_mistake_in_an_override_is_named(overrides: dict[str, Any], message: str) -> None:
     with pytest.raises(PunchlineError, match=message):
         read_selection(overrides)
 
 
+@pytest.mark.parametrize(("old", "new", "message"), refused("run"))
+def test_a_mistake_in_run_yaml_is_named(project: Path, old: str | None, new: str, message: str) -> None:
+    file = project / "config/run.yaml"
+    text = file.read_text()
+    file.write_text(new if old is None else text.replace(old, new) if old else text + new)
+    with pytest.raises(PunchlineError, match=message):
+        read_selection({})
+
+
+@pytest.mark.parametrize(("text", "message"), refused("corpora"))
+def test_a_mistake_in_a_corpus_is_named(project: Path, text: str, message: str) -> None:
+    (project / "config/corpus/open.yaml").write_text(text)
+    with pytest.raises(PunchlineError, match=message):
+        read_selection({"corpus": "open"})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("engine: [", r"broken\.yaml, line 1: malformed YAML"),
-        ("- a", "expected a mapping"),
-        ("path: x", "expected a mapping with at least `engine`"),
-        ("engine: replay\npublished_as: 3", "field published_as: expected the paper's row name"),
-    ],
+    [*refused("cards"), (b"engine: repl\xe9y", "line 1: byte 12 is not UTF-8"), (b"- " * 3000, "cannot be read")],
 )
-def test_a_broken_card_is_named(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "config" / "model").mkdir(parents=True)
-    (tmp_path / "config" / "model" / "broken.yaml").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(PunchlineError, match=message):
-        read_card("broken")
+def test_a_mistake_in_a_card_is_named(tmp_path: Path, text: str | bytes, message: str) -> None:
+    (tmp_path / "bad.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(PunchlineError, match=message) as raised:
+        read_card("bad", tmp_path)
+    assert str(raised.value).startswith(str(tmp_path / "bad.yaml"))
+
+
+def test_a_run_yaml_that_is_not_text_or_not_there(project: Path) -> None:
+    (project / "config/run.yaml").write_bytes(b"seed: 0\nx: \xff\n")
+    with pytest.raises(PunchlineError, match=r"config/run.yaml, line 2: byte 11 is not UTF-8"):
+        read_selection({})
+    shutil.rmtree(project / "config")
+    with pytest.raises(PunchlineError, match=r"config/run.yaml: cannot be read.*project's root"):
+        read_selection({})
+
+
+@pytest.mark.parametrize(
+    "stem", ["a b", "it's", 'a"b', "a;touch x", "$(id)", "a`id`b", "-x", ".x", "..", "a{b}", "a,b", "a\nb", "x" * 101]
+)
+def test_a_model_is_never_named_as_a_command(project: Path, stem: str) -> None:
+    (project / "config/model" / f"{stem}.yaml").write_text("engine: baselines\nbaseline: random\n")
+    with pytest.raises(PunchlineError, match=r"is not a valid model name. Rename the file"):
+        read_selection({"models": [stem]})
+    with pytest.raises(PunchlineError, match="is not a valid model name"):
+        read_card(stem)
+
+
+@pytest.mark.parametrize("path", ["data/replay/none.json", "~/none.json", "../none.json", "config", '"a\\0b"'])
+def test_released_answers_that_are_not_there(project: Path, path: str) -> None:
+    (project / "config/model/mine.yaml").write_text(f"engine: replay\nformat: pixelhumor\npath: {path}\n")
+    card = read_card("mine")
+    engine = engines.load(card, 0)
+    with pytest.raises(PunchlineError, match=r"config/model/mine.yaml, field path: no such file"):
+        engines.check_files(card, engine)
+    with pytest.raises(PunchlineError, match=r"config/model/mine.yaml, field path: cannot read"):
+        engine.identity()
 
 
 def test_environment_yml_and_pyproject_agree(root: Path) -> None:
-    import tomllib
-
-    import yaml
-
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     text = (root / "environment.yml").read_text()
     environment = yaml.safe_load(text)
@@ -152,55 +173,152 @@ def test_what_a_card_does_not_say_leaves_records_of_earlier_versions_as_they_are
 @pytest.mark.parametrize(
     "defaults",
     [
-        "demo",
-        "null",
-        "{corpus: demo}",
-        "[corpus: demo]",
-        "[_self_]",
-        "[corpus: null, _self_]",
-        "[corpus: a, b: c, _self_]",
+        *("demo", "null", "{corpus: demo}", "[corpus: demo]", "[_self_]"),
+        *("[corpus: null, _self_]", "[corpus: a, b: c, _self_]"),
     ],
 )
 @pytest.mark.parametrize("overrides", [{}, {"corpus": "open"}])
-def test_a_list_of_defaults_names_one_corpus(
-    defaults: str, overrides: dict[str, Any], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(root / "config", tmp_path / "config")
-    file = tmp_path / "config" / "run.yaml"
+def test_a_list_of_defaults_names_one_corpus(defaults: str, overrides: dict[str, Any], project: Path) -> None:
+    file = project / "config" / "run.yaml"
     lines = re.sub(r"(?m)^defaults:\n(  .*\n)+", f"defaults: {defaults}\n", file.read_text())
     file.write_text(lines)
-    monkeypatch.chdir(tmp_path)
     with pytest.raises(PunchlineError, match=r"config/run\.yaml, field defaults: expected the name of a corpus"):
         read_selection(overrides)
-
-
-@pytest.mark.parametrize("number", [".inf", "-.inf", ".nan"])
-def test_a_card_holds_no_number_that_json_has_not(number: str, tmp_path: Path) -> None:
-    card = tmp_path / "card.yaml"
-    card.write_text(f"engine: openai\nid: m\nsampling: {{temperature: {number}}}\n")
-    with pytest.raises(PunchlineError, match=rf"card\.yaml, line 3: .*{re.escape(number)} is no number"):
-        read_yaml(card)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("sampling: {temperature: hot}", "sampling.temperature: expected a number, got 'hot'"),
-        ("sampling: {max_tokens: true}", "sampling.max_tokens: expected a number, got True"),
-        ("papers: {yesbut: {sampling: {top_p: '1'}}}", "papers.yesbut.sampling.top_p: expected a number, got '1'"),
-        ("modality: []", "field modality: Expected `array` of length >= 1"),
-        ("price: {input: -1, output: 1, date: 2026-01-01, source: x}", "field price.input: Expected `float` >= 0"),
-        ("price: {input: 1, output: 1, date: 2026-13-45, source: x}", "line 3: malformed YAML: 2026-13-45 is no date"),
-    ],
-)
-def test_a_value_that_cannot_be_meant_is_refused(tmp_path: Path, line: str, message: str) -> None:
-    card = tmp_path / "odd.yaml"
-    card.write_text(f"engine: baseline\nbaseline: random\n{line}\n")
-    with pytest.raises(PunchlineError) as error:
-        read_card("odd", tmp_path)
-    assert message in str(error.value)
 
 
 def test_a_number_with_an_exponent_is_one(tmp_path: Path) -> None:
     (tmp_path / "fine.yaml").write_text("engine: baseline\nsampling: {temperature: 1e-2, top_p: 1.e0, stop: 1e-2x}\n")
     assert read_card("fine", tmp_path).sampling == {"temperature": 0.01, "top_p": 1.0, "stop": "1e-2x"}
+
+
+SECRET = "pl4nted-p4ssw0rd"
+ADDRESSES = [
+    f"http://user:{SECRET}@mirror.example/m",
+    f"https://{SECRET}@mirror.example",
+    f"http://mirror.example/m?token={SECRET}",
+    f"http://user:a/{SECRET}@mirror.example",
+    f"http://user:a@{SECRET}@mirror.example",
+    f"ftp://user:{SECRET}@mirror.example",
+]
+
+
+def card_of(folder: Path, text: str) -> Any:
+    (folder / "config" / "model").mkdir(parents=True, exist_ok=True)
+    (folder / "config" / "model" / "bad.yaml").write_text(text)
+    return read_card("bad", folder / "config" / "model")
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize(
+    "key", ["mirror", "subset", "models", "benchmarks", "judge", "scorers", "corpus", "limit", "new"]
+)
+def test_an_address_with_a_secret_is_refused_on_a_command_line(key: str, address: str) -> None:
+    with pytest.raises(PunchlineError, match=rf"--config, field {key}: .*netrc.*PUNCHLINE_MIRROR_AUTH") as caught:
+        read_selection({key: [address] if key in ("models", "benchmarks") else address})
+    assert SECRET not in str(caught.value)
+
+
+def test_an_address_without_one_is_a_mirror() -> None:
+    for mirror in ("http://mirror.example:8080/m@x", "https://mirror.example", "a/b@c", "../mirror"):
+        assert read_selection({"mirror": mirror})[1] == mirror
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "engine: openai\nid: m\nbase_url: '{}'\n",
+        "engine: vllm\nid: m\nbase_url: '{}'\n",
+        "engine: openai\nid: m\nextra_body: {a: [{b: '{}'}]}\n",
+        "engine: transformers\nid: '{}'\n",
+        "engine: replay\npath: '{}'\n",
+        "engine: openai\nid: m\nnote: 'see {}'\n",
+        "engine: openai\nid: m\nprice: {input: 1, output: 1, date: 2026-01-01, source: '{}'}\n",
+    ],
+)
+def test_an_address_with_a_secret_is_refused_in_a_card(text: str, address: str, tmp_path: Path) -> None:
+    with pytest.raises(PunchlineError, match=r"bad\.yaml, field \w+") as caught:
+        card_of(tmp_path, text.replace("'{}'", f"'{address}'").replace("{}", address))
+    assert SECRET not in str(caught.value)
+
+
+def test_no_error_repeats_a_secret() -> None:
+    for address in ADDRESSES:
+        assert SECRET not in str(PunchlineError(f"cannot reach {address}", file=address, hint=f"Try '{address}'"))
+        assert SECRET not in one_line(ValueError(f"<{address}>"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *((plain, plain) for plain in ("http://h/a", "a@b.example", "https://social.example/@someone")),
+        *((plain, plain) for plain in ("https://h:8080/@someone, https://h/x", "http://[::1]:80/@x")),
+        *((plain, plain) for plain in ("https://h/?author=me&keyword=a", "max_tokens=5")),
+        ("from 'http://u:p@h/a' to \"https://v@w/b\"", "from 'http://h/a' to \"https://w/b\""),
+        ("https://h/?a=1&api_key=x&b=2#c", "https://h/?a=1&api_key=[secret]&b=2#c"),
+    ],
+)
+def test_what_is_taken_out_of_a_text(text: str, expected: str) -> None:
+    assert without_secret(text) == expected
+
+
+def test_where_a_secret_stands() -> None:
+    assert secret_field({"a": ["x", {"b": "http://u:p@h"}]}) == "a.1.b"
+    assert secret_field({"a": {"http://u:p@h": 1}}) == "a"
+    assert secret_field({"a": ["x", 1, None, True]}) is None
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefghijklmn", "bcdefghijklmno", strict=False)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [(BOMB, 2), ("a: &a [*a]\n", 1), ("a: &a {b: 1}\nc:\n  <<: *a\n", 3), ("x: 1\ny: *x\n", 2)]
+)
+def test_an_alias_is_refused_with_its_line(text: str, line: int, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(PunchlineError, match=rf"a\.yaml, line {line}: .*alias"):
+        read_yaml(tmp_path / "a.yaml")
+    with pytest.raises(PunchlineError, match=r"bad\.yaml, line \d+: .*alias"):
+        card_of(tmp_path, "engine: openai\nid: m\n" + text)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "long"])
+def test_what_is_no_small_file_is_not_read(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "device":
+        file.symlink_to("/dev/zero")
+    else:
+        file.write_text("a: b\n" * 1_000_000)
+    assert re.search("not a regular file|larger than", str(outcome(lambda: read_yaml(file))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "engine: openai\nid: m\nextra_body: {guided_regex: '[0-9]{3}'}\n",
+        "engine: vllm\nid: m\nchat_template_kwargs: {template: '{{ x }} {y}'}\n",
+        "engine: vllm\nid: m\nextra_args: ['--override-generation-config={\"a\": 1}']\n",
+        "engine: openai\nid: m\nnote: 'as {x} in the paper'\n",
+    ],
+)
+def test_braces_where_they_mean_something_stay(text: str, tmp_path: Path) -> None:
+    assert card_of(tmp_path, text).name == "bad"
+
+
+def test_what_steers_is_shown() -> None:
+    shown = "a\\x1b[31mb\\x9b1m\\u202ec\\u2066d\\x00e\\x7f\\u2028f"
+    assert escape_controls("a\x1b[31mb\x9b1m\u202ec\u2066d\x00e\x7f\u2028f") == shown
+    plain = "naïve 日本語 🦤👩‍🚀 e\u0301 a\tb\nc — “d” \u00a0e\ufe0f שלום"
+    assert escape_controls(plain) == plain
+
+
+def test_an_address_with_a_secret_is_refused_in_run_yaml(project: Path) -> None:
+    file = project / "config" / "run.yaml"
+    file.write_text(re.sub(r"(?m)^mirror:.*$", f"mirror: {ADDRESSES[0]}", file.read_text()))
+    with pytest.raises(PunchlineError, match=r"config/run\.yaml, field mirror: .*netrc") as caught:
+        read_selection({})
+    assert SECRET not in str(caught.value)

@@ -1,25 +1,11 @@
 """What a run will ask and what it has cost, by hand."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 
 import pytest
 
-from punchline.core.records import (
-    Image,
-    ImageRef,
-    Message,
-    ModelCard,
-    Price,
-    Request,
-    Response,
-    Sampling,
-    State,
-    Text,
-    Usage,
-)
+from punchline.schema import Image, ImageRef, Message, ModelCard, Price, Request, Response, Sampling, State, Text, Usage
 from punchline.stages import cost
 
 PRICE = Price(input=2.0, output=10.0, date=datetime.date(2026, 1, 1), source="made up")

@@ -1,7 +1,5 @@
 """What a run says: job lines, what logs gain, the last words of failed jobs; and jobs that end with their owner."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

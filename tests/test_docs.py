@@ -1,7 +1,5 @@
 """What the documents list is what there is."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every shell command of the documents is executed by a test or marked, and names only what there is."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any
@@ -15,7 +13,7 @@ from typer.core import TyperGroup
 
 from punchline.cli import app
 from punchline.cli.base import overrides, table_path
-from punchline.project.selection import read_selection
+from punchline.config.selection import read_selection
 
 WAY_OUT = (
     "mark it in tests/documents.yaml, or write it so that it runs in a copy of the project, after README's commands"

@@ -1,7 +1,5 @@
 """Answers that are streamed, from a real server: whole, broken off, with an error, not streamed after all."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +13,11 @@ from tests.servers.scripted import Call, completion, scripted
 from tests.test_engine_openai import card, journal, many, run
 
 from punchline.core.engine import model_key
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ModelCard, Response
 from punchline.engines.openai import chat, engine
+from punchline.errors import PunchlineError
+from punchline.schema import ModelCard, Response
 
-pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai[aiohttp]>=3'")
+pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai>=3'")
 
 USAGE = {"prompt_tokens": 7, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 3}}
 ANSWER = "Das Känguru lacht: 😂\u2028„ja“"
@@ -62,7 +60,7 @@ def told(folder: Path, asked: int, **options: Any) -> tuple[list[Response], list
             call.chunks(iter(reply), Content_Type="text/event-stream")
 
     with scripted(answer) as server:
-        of = card(server, stream=True, concurrency=1, **options)  # type: ignore[arg-type]
+        of = card(server.url, stream=True, concurrency=1, **options)
         run(folder, of, many(asked, "streamed"))
     return [msgspec.convert(msgspec.to_builtins(line), Response) for line in journal(folder)], bodies
 

@@ -1,19 +1,17 @@
 """Exports: where they are refused, and which pictures they hold. tests/engines/test_export.py reads them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, ImageRef, Item, sha256
+from punchline.config.runs import made_with
+from punchline.errors import PunchlineError
 from punchline.export import export, hf
 from punchline.export.samples import Shown
 from punchline.project.needs import Project
-from punchline.project.runs import made_with
 from punchline.report.pictures import OWN, Right
+from punchline.schema import Gold, ImageRef, Item, sha256
 
 BYTES = b"\x89PNG of nobody's licence"
 

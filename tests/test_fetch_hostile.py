@@ -1,37 +1,24 @@
 """Fetching from files and servers that mean harm: nothing outside the project is touched, nothing goes on for ever."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import signal
 import socket
-import subprocess
-import sys
-import threading
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fetch_server import Reply
-from tests.test_fetch import (
-    IMAGE_HOST,
-    QUICK,
-    ROOT,
-    Project,
-    annotations,
-    picture,
-    project,
-    server,
-)
+from tests.records import outcome
+from tests.servers.scripted import Call, Scripted, scripted
+from tests.test_fetch import IMAGE_HOST, QUICK, Project, annotations, moved, picture, project, server
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import LedgerEntry, canonical, sha256
-from punchline.core.storage import csv_text
+from punchline.errors import PunchlineError
+from punchline.files import csv_text
+from punchline.schema import FetchEntry, canonical, sha256
 from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.ledger import read_ledger
 from punchline.stages.fetch.manifests import LOCK_COLUMNS, Annotation, Lock, read_manifest
@@ -43,17 +30,14 @@ __all__ = ["project", "server"]
 SECRET = "pl4nted-p4ssw0rd"
 
 
-def entry(item_id: str, path: str, content: bytes) -> LedgerEntry:
+def entry(item_id: str, path: str, content: bytes) -> FetchEntry:
     about: dict[str, Any] = {"sha256": sha256(content), "bytes": len(content), "width": 8, "height": 6}
-    return LedgerEntry(item_id=item_id, source="xkcd", state="ok", path=path, **about)
+    return FetchEntry(item_id=item_id, source="xkcd", state="ok", path=path, **about)
 
 
-def write_ledger(project: Project, *entries: LedgerEntry) -> None:
+def write_ledger(project: Project, *entries: FetchEntry) -> None:
     project.ledger.parent.mkdir(parents=True, exist_ok=True)
     project.ledger.write_bytes(b"".join(canonical(entry) + b"\n" for entry in entries))
-
-
-# Paths out of files
 
 
 @pytest.mark.parametrize("path", ["../victim.txt", "data/../../victim.txt", "ABSOLUTE", "..\\victim.txt", ""])
@@ -110,40 +94,22 @@ def test_a_file_of_the_project_that_is_none_is_named(tmp_path: Path, server: Any
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "endless"])
-def test_a_mirrors_device_or_pipe_is_passed_over(project: Project, tmp_path: Path, kind: str) -> None:
-    folder = tmp_path / "mirror" / "xkcd" / "images"
-    folder.mkdir(parents=True)
+def test_a_mirrors_device_or_pipe_is_passed_over(project: Project, kind: str) -> None:
+    file = project.fill_mirror(None)
     if kind == "pipe":
-        os.mkfifo(folder / "1.png")
+        os.mkfifo(file)
     else:
-        (folder / "1.png").symlink_to("/dev/zero" if kind == "device" else "/dev/stdin")
+        file.symlink_to("/dev/zero" if kind == "device" else "/dev/stdin")
     project.pin(1, picture(1))
-    done: list[LedgerEntry] = []
-    work = lambda: done.append(project.one(project.xkcd(1), mirror=str(tmp_path / "mirror")))  # noqa: E731
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(10)
-    assert done and done[0].state == "ok" and "not a regular file" in str(done[0].note)
+    done = outcome(lambda: project.one(project.xkcd(1)))
+    assert done.state == "ok" and "not a regular file" in str(done.note)
 
 
 def test_an_annotation_that_is_a_pipe_is_an_error(project: Project, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
     manifest = annotations(tmp_path, project.server, b"x", url="pipe.csv")
-    said: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            fetch_annotations(manifest, tmp_path / "out", root=tmp_path)
-        except PunchlineError as error:
-            said.append(error)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(10)
-    assert said and "not a regular file" in str(said[0])
-
-
-# Replies without end
+    said = outcome(lambda: fetch_annotations(manifest, tmp_path / "out", root=tmp_path))
+    assert isinstance(said, PunchlineError) and "not a regular file" in str(said)
 
 
 def packed(rounds: int, size: int = 60_000_000) -> bytes:
@@ -182,37 +148,16 @@ def test_a_broken_encoding_is_truncated(project: Project, content: bytes) -> Non
     assert project.one(project.xkcd(1, Reply(content, headers={"Content-Encoding": "gzip"}))).reason == "truncated"
 
 
-@contextmanager
-def dripping(start: bytes, drip: bytes, every: float) -> Iterator[str]:
-    """Address of a server that sends `start`, then `drip` for ever."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    ended = threading.Event()
+def dripping(start: bytes, drip: bytes, every: float) -> AbstractContextManager[Scripted]:
+    """Start a server that sends `start`, then `drip` for a minute."""
 
-    def talk(to: socket.socket) -> None:
-        try:
-            to.recv(65536)
-            to.sendall(start)
-            while not ended.wait(every):
-                to.sendall(drip)
-        except OSError:
-            pass
-        finally:
-            to.close()
+    def answer(call: Call) -> None:
+        call.wfile.write(start)
+        for _ in range(int(60 / every)):
+            time.sleep(every)
+            call.wfile.write(drip)
 
-    def serve() -> None:
-        while not ended.is_set():
-            try:
-                to, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=talk, args=(to,), daemon=True).start()
-
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        ended.set()
-        listener.close()
+    return scripted(answer)
 
 
 SLOW = {
@@ -227,58 +172,23 @@ SLOW = {
 @pytest.mark.parametrize("kind", SLOW)
 def test_a_whole_reply_has_a_deadline(kind: str) -> None:
     manners = Manners(pause=0.0, read_timeout=5.0, total_timeout=0.5, backoff=0.01, attempts=2)
-    with dripping(*SLOW[kind], 0.05) as url:
+    with dripping(*SLOW[kind], 0.05) as slow:
         web = Web(manners)
         began = time.monotonic()
-        result: list[Missing] = []
-
-        def work() -> None:
-            try:
-                web.get(f"{url}/a.png", limit=10**6, own=True)
-            except Missing as missing:
-                result.append(missing)
-
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        thread.join(6)
-        assert result and result[0].reason == "timed out"
+        ended = outcome(lambda: web.get(f"{slow.url}/a.png", limit=10**6, own=True), 6)
+        assert isinstance(ended, Missing) and ended.reason == "timed out"
         assert time.monotonic() - began < 5
         web.close()
 
 
 @pytest.mark.parametrize("kind", ["silent", *SLOW])
-def test_ctrl_c_ends_a_fetch_at_once_and_keeps_what_was_fetched(project: Project, tmp_path: Path, kind: str) -> None:
-    for number in (1, 2):
-        project.pin(number, picture(number))
+def test_ctrl_c_ends_a_fetch_at_once_and_keeps_what_was_fetched(project: Project, kind: str) -> None:
+    project.pin(1, picture(1))
+    project.pin(2, picture(2), image_url="https://two.example/2.png")
     project.xkcd(1)
-    (tmp_path / "ids.csv").write_text("comic_id\nxkcd_1\nxkcd_2\n")
     start, drip = SLOW.get(kind, (b"", b""))
     with dripping(start, drip, 0.2) as slow:
-        script = (
-            "import sys, json\nfrom pathlib import Path\nfrom punchline.core.errors import entry_point\n"
-            "from punchline.stages.fetch.images import fetch_images\n"
-            "hosts, ids = json.loads(sys.argv[1]), ['xkcd_1', 'xkcd_2']\n"
-            "pages = {i: f'https://{h}/' for i, h in zip(ids, ['one.example', 'two.example'])}\n"
-            "def done(n, total, entry): print(entry.item_id, flush=True)\n"
-            "@entry_point\ndef main():\n"
-            "    fetch_images(ids, pages, Path('images_pinned.csv'), Path('o'), Path('l'), None, hosts=hosts,\n"
-            "                 progress=done)\nmain()\n"
-        )
-        pins = (
-            (tmp_path / "images_pinned.csv")
-            .read_text()
-            .replace(f"https://{IMAGE_HOST}/comics/2", "https://two.example/2")
-        )
-        (tmp_path / "images_pinned.csv").write_text(pins)
-        hosts = f'{{"{IMAGE_HOST}": "{project.server.url}", "two.example": "{slow}"}}'
-        child = subprocess.Popen(
-            [sys.executable, "-c", script, hosts],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        )
+        child = project.child(["xkcd_1", "xkcd_2"], {"two.example": slow.url})
         assert child.stdout is not None and child.stdout.readline() == "xkcd_1\n"
         time.sleep(0.5)
         began = time.monotonic()
@@ -289,45 +199,21 @@ def test_ctrl_c_ends_a_fetch_at_once_and_keeps_what_was_fetched(project: Project
             child.kill()
         assert time.monotonic() - began < 4
         assert child.returncode == 130 and "Traceback" not in said
-    assert [(e.item_id, e.state) for e in read_ledger(tmp_path / "l")] == [("xkcd_1", "ok")]
-    assert (tmp_path / "o" / "xkcd_1.png").read_bytes() == picture(1)
+    assert [(e.item_id, e.state) for e in read_ledger(project.ledger)] == [("xkcd_1", "ok")]
+    assert (project.out / "xkcd_1.png").read_bytes() == picture(1)
 
 
-# Addresses
-
-
-@pytest.mark.parametrize(
-    ("address", "public"),
-    [
-        ("93.184.216.34", True),
-        ("2606:2800:220:1:248:1893:25c8:1946", True),
-        ("127.0.0.1", False),
-        ("10.0.0.1", False),
-        ("169.254.169.254", False),
-        ("100.64.0.1", False),
-        ("0.0.0.0", False),
-        ("224.0.0.1", False),
-        ("::1", False),
-        ("fe80::1%eth0", False),
-        ("fd00::1", False),
-        ("fec0::1", False),
-        ("ff02::1", False),
-        ("::ffff:127.0.0.1", False),
-        ("::ffff:93.184.216.34", True),
-        ("::127.0.0.1", False),
-        ("64:ff9b::7f00:1", False),
-        ("64:ff9b::a9fe:a9fe", False),
-        ("64:ff9b::5db8:d822", True),
-        ("64:ff9b:1::7f00:1", False),
-        ("2002:7f00:1::", False),
-        ("2002:a00:1::1", False),
-        ("2002:5db8:d822::1", True),
-        ("2001:0:5db8:d822::f5ff:fffe", False),  # Teredo: its client is 10.0.0.1
-        ("no address", False),
-    ],
+PUBLIC = "93.184.216.34 2606:2800:220:1:248:1893:25c8:1946 ::ffff:93.184.216.34 64:ff9b::5db8:d822 2002:5db8:d822::1"
+PRIVATE = (
+    "127.0.0.1 10.0.0.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 ::1 fe80::1%eth0 fd00::1 fec0::1 ff02::1 "
+    "::ffff:127.0.0.1 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b:1::7f00:1 2002:7f00:1:: 2002:a00:1::1 "
+    "2001:0:5db8:d822::f5ff:fffe no-address"  # the first: Teredo, with the client 10.0.0.1
 )
-def test_public_addresses(address: str, public: bool) -> None:
-    assert is_public(address) is public
+
+
+@pytest.mark.parametrize("address", [*PUBLIC.split(), *PRIVATE.split()])
+def test_public_addresses(address: str) -> None:
+    assert is_public(address) is (address in PUBLIC.split())
 
 
 def test_a_name_that_changes_its_address_after_the_check_leads_nowhere(
@@ -361,9 +247,6 @@ def test_other_spellings_of_this_machine_are_refused(project: Project, host: str
         web.get(f"http://{host}:{port}/a.png", limit=1000, found=True)
     assert caught.value.reason == "unsafe address" and project.server.requests == []
     web.close()
-
-
-# Secrets
 
 
 def texts(folder: Path) -> str:
@@ -403,14 +286,11 @@ def test_a_mirrors_password_comes_from_netrc_or_the_environment_and_goes_to_no_o
     else:
         (tmp_path / "netrc").write_text(f"machine 127.0.0.1 login user password {SECRET}\n")
         monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    host = project.server.url.removeprefix("http://")
     project.pin(1, picture(1))
-    project.server.routes[host, "/xkcd/images/1.png"] = Reply(picture(1))
     project.pin(2, picture(2))
-    away = {"Location": "http://elsewhere.example/2.png"}
-    project.server.routes[host, "/xkcd/images/2.png"] = Reply(status=302, headers=away)
+    project.serve_mirror(picture(1))
+    host = project.serve_mirror(moved("http://elsewhere.example/2.png"), 2)
     project.server.routes["elsewhere.example", "/2.png"] = Reply(picture(2))
-    project.mirror = project.server.url
     assert [e.url for e in project.fetch(["xkcd_1", "xkcd_2"])] == [f"mirror:xkcd/images/{n}.png" for n in (1, 2)]
     given = {host for host, header in seen if header is not None}
     assert given == {host} and "elsewhere.example" in {host for host, _ in seen}
@@ -425,7 +305,7 @@ def test_an_address_with_a_password_is_written_nowhere(project: Project, tmp_pat
     secret = f"https://user:{SECRET}@{IMAGE_HOST}/comics/1.png"
     pages = {}
     if kind == "redirect":
-        comic = project.xkcd(1, Reply(status=302, headers={"Location": secret}))
+        comic = project.xkcd(1, moved(secret))
     elif kind == "page":
         comic = project.xkcd(1, image=secret)
     elif kind == "manifest":
@@ -453,10 +333,7 @@ def test_a_proxys_password_is_written_nowhere(
 
 def test_a_signed_address_that_a_mirror_leads_to_is_written_nowhere(project: Project, tmp_path: Path) -> None:
     project.pin(1, picture(1))
-    host = project.server.url.removeprefix("http://")
-    signed = f"http://elsewhere.example/1.png?X-Amz-Signature={SECRET}"
-    project.server.routes[host, "/xkcd/images/1.png"] = Reply(status=302, headers={"Location": signed})
-    project.mirror = project.server.url
+    project.serve_mirror(moved(f"http://elsewhere.example/1.png?X-Amz-Signature={SECRET}"))
     project.xkcd(1)
     entry = project.one("xkcd_1")
     assert entry.state == "ok" and "mirror: " in str(entry.note)

@@ -1,7 +1,5 @@
 """Frames of strips: cutting, masking, rows, and the seeded orders that questions are made of."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 from punchline.comics import frames
 from punchline.comics.shuffle import inverse
 from punchline.comics.split import Box, Pixels
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 COUNTS = st.integers(3, 8)
 

@@ -1,6 +1,4 @@
-"""HumorBench: reading of answers and verdicts, items and gold, what a judge is asked, and grades in every state."""
-
-from __future__ import annotations
+"""HumorBench: reading of answers and verdicts, items and gold, what a judge is asked, and scores in every state."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,22 +7,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import refused, response, text_of
 
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import (
-    ANNOTATIONS,
-    CATEGORIES,
-    grade_item,
-    judge_requests,
-)
-from punchline.benchmarks.humorbench import demo as humorbench_demo
+from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, judge_requests, score_item
 from punchline.benchmarks.humorbench.answers import explained, explanation, judged_text, parse_verdict
 from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.core.benchmark import Verdict
-from punchline.core.errors import PunchlineError
-from punchline.core.records import RULES, Gold, Grade, Item, Request, Response, Rule, State, Text, Usage
-from punchline.core.storage import csv_text
-from punchline.stages.grade import read_verdicts
+from punchline.errors import PunchlineError
+from punchline.files import csv_text
+from punchline.schema import RULES, Gold, Item, Response, Rule, Score, State, Usage
+from punchline.stages.score import read_verdicts
 from punchline.stages.unit import answered as answered_in_order
 
 COLUMNS = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
@@ -47,49 +40,8 @@ def items(files: dict[str, bytes]) -> list[Item]:
     return humorbench.items(files, {item_id: "" for item_id, _, _ in humorbench.listing(files)})
 
 
-# ------------------------------------------------------------------------------------------------ answers and verdicts
-
 MEGABYTE = 1_000_000
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("", ""),
-        ("  plain \r\n", "plain"),
-        ("<explanation>a</explanation>", "a"),
-        ("before <explanation> a\r\nb </explanation> after", "a\r\nb"),
-        ("<explanation>a</explanation><explanation>b</explanation>", "a"),
-        ("<explanation></explanation>rest", ""),
-        ("<explanation>a <explanation>b</explanation> c</explanation>", "a <explanation>b"),
-        ("<explanation>never closed", "<explanation>never closed"),
-        ("closed only</explanation>", "closed only</explanation>"),
-        ("</explanation>a<explanation>b", "</explanation>a<explanation>b"),
-        ("</explanation><explanation>b</explanation>", "b"),
-        ("<EXPLANATION>a</EXPLANATION>", "<EXPLANATION>a</EXPLANATION>"),
-        ("<explanation >a</explanation>", "<explanation >a</explanation>"),
-        ("<reasoning>x</reasoning>a", "a"),
-        ("<reasoning>x</reasoning>\n<explanation>a</explanation>", "a"),
-        ("<reasoning>x</reasoning>a<reasoning>y</reasoning>b", "ab"),
-        ("<reasoning>x", "<reasoning>x"),
-        ("<reasoning>x <explanation>a</explanation></reasoning><explanation>b</explanation>", "b"),
-        ("<explanation>a <reasoning>x</reasoning>b</explanation>", "a b"),
-        ("<reasoning><reasoning>x</reasoning>a</reasoning>", "a</reasoning>"),
-        ("<judgement>PASS</judgement>", "<judgement>PASS</judgement>"),
-        ("{description} {0} %s", "{description} {0} %s"),
-        ("\x00<explanation>\x00a</explanation>", "\x00a"),
-    ],
-)
-def test_what_is_judged(answer: str, expected: str) -> None:
-    assert explanation(answer) == expected
-    own = {  # rule paper's: case, white space and a tag that the answer's end closes are dress
-        "<explanation>never closed": "never closed",
-        "</explanation>a<explanation>b": "b",
-        "<EXPLANATION>a</EXPLANATION>": "a",
-        "<explanation >a</explanation>": "a",
-    }
-    assert judged_text(answer, "released") == expected
-    assert judged_text(answer, "paper") == own.get(answer, expected)
+HERE = "<explanation>explanation goes here</explanation>"  # the prompt's own words
 
 
 @pytest.mark.parametrize(
@@ -98,14 +50,10 @@ def test_what_is_judged(answer: str, expected: str) -> None:
         ("<think>A pun?</think>\n<explanation>a</explanation>", "a", "a"),
         ("<think>A pun?</think>\na", "<think>A pun?</think>\na", "a"),
         ("<think><explanation>draft</explanation></think><explanation>a</explanation>", "draft", "a"),
-        (
-            "<explanation>explanation goes here</explanation>\n<explanation>a</explanation>",
-            "explanation goes here",
-            "a",
-        ),
+        (f"{HERE}\n<explanation>a</explanation>", "explanation goes here", "a"),
         ("<think>A pun, so", "<think>A pun, so", None),
         ("<think>A pun</think>", "<think>A pun</think>", None),
-        ("<explanation>explanation goes here</explanation>", "explanation goes here", None),
+        (HERE, "explanation goes here", None),
         ("<reasoning>A pun.</reasoning>", "", None),
     ],
 )
@@ -114,70 +62,18 @@ def test_thoughts_and_the_prompts_own_words_are_no_explanation(answer: str, rele
     assert judged_text(answer, "paper") == (paper or "")
     asked = [request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(answer)})]
     assert len(asked) == (1 if paper in (None, released) else 2)
-    made = graded(answered(answer), answered(PASS))
-    assert (made.state, made.values["passed"]) == (("unparsable", 0.0) if paper is None else ("ok", 1.0))
+    made = score_of(answered(answer), answered(PASS))
+    assert (made.state, made.metrics["passed"]) == (("unparsable", 0.0) if paper is None else ("ok", 1.0))
     assert made.scored and (made.judge is None) == (paper is None)
-    assert graded(answered(answer), answered(PASS), "released").values["passed"] == 1.0
-    assert graded(answered(answer), "nobody").scored is False
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("<judgement>PASS</judgement>", "PASS"),
-        ("<judgement>FAIL</judgement>", "FAIL"),
-        ("<reasoning>r</reasoning>\r\n<judgement>\r\n PASS\t</judgement>\r\n", "PASS"),
-        ("<judgement>FAIL</judgement><judgement>PASS</judgement>", "FAIL"),
-        ("<judgement>PASS or FAIL</judgement><judgement>PASS</judgement>", None),
-        ("", None),
-        ("PASS", None),
-        ("<judgement>PASS", None),
-        ("PASS</judgement>", None),
-        ("</judgement>PASS<judgement>", None),
-        ("<judgement></judgement>", None),
-        ("<judgement>pass</judgement>", None),
-        ("<judgement>PASS.</judgement>", None),
-        ("<judgement>**PASS**</judgement>", None),
-        ("<JUDGEMENT>PASS</JUDGEMENT>", None),
-        ("<judgment>PASS</judgment>", None),
-        ("<judgement><judgement>PASS</judgement></judgement>", None),
-        ("<judgement>PA<reasoning></reasoning>SS</judgement>", None),
-        ("<judgement>РASS</judgement>", None),  # a Cyrillic letter
-        ("<judgement>ERROR</judgement>", None),
-    ],
-)
-def test_verdicts(answer: str, expected: str | None) -> None:
-    assert parse_verdict(answer) == expected
-    own = {  # rule paper's: in any dress, and without the tag
-        "PASS": "PASS",
-        "<judgement>PASS": "PASS",
-        "PASS</judgement>": "PASS",
-        "</judgement>PASS<judgement>": "PASS",
-        "<judgement>pass</judgement>": "PASS",
-        "<judgement>PASS.</judgement>": "PASS",
-        "<judgement>**PASS**</judgement>": "PASS",
-        "<JUDGEMENT>PASS</JUDGEMENT>": "PASS",
-        "<judgment>PASS</judgment>": "PASS",
-    }
-    assert parse_verdict(answer, "paper") == own.get(answer, expected)
+    assert score_of(answered(answer), answered(PASS), "released").metrics["passed"] == 1.0
+    assert score_of(answered(answer), "nobody").scored is False
 
 
 @pytest.mark.parametrize(
     "piece",
     [
-        "<reasoning>",
-        "</reasoning>",
-        "<reasoning></reasoning>",
-        "<explanation>",
-        "</explanation>",
-        "<judgement>",
-        "<judgement></judgement>",
-        "<",
-        "</",
-        " ",
-        "\r\n",
-        "\x00",
-        "🦤",
+        *("<reasoning>", "</reasoning>", "<reasoning></reasoning>", "<explanation>", "</explanation>"),
+        *("<judgement>", "<judgement></judgement>", "<", "</", " ", "\r\n", "\x00", "🦤"),
     ],
 )
 def test_a_megabyte_of_anything_is_read(piece: str) -> None:
@@ -185,18 +81,11 @@ def test_a_megabyte_of_anything_is_read(piece: str) -> None:
     assert len(explanation(hostile)) <= len(hostile)
     assert parse_verdict(hostile) is None
     assert parse_verdict(f"<judgement>FAIL</judgement>{hostile}") == "FAIL"
-    kept = explanation(f"<explanation>a</explanation>{hostile}")
-    assert kept == "a"
+    assert explanation(f"<explanation>a</explanation>{hostile}") == "a"
 
 
-TAGGED = st.lists(
-    st.text(max_size=8)
-    | st.sampled_from(
-        [f"<{slash}{tag}>" for tag in ("explanation", "reasoning", "judgement") for slash in ("", "/")]
-        + ["PASS", "FAIL"]
-    ),
-    max_size=12,
-).map("".join)
+TAGS = [f"<{slash}{tag}>" for tag in ("explanation", "reasoning", "judgement") for slash in ("", "/")]
+TAGGED = st.lists(st.text(max_size=8) | st.sampled_from([*TAGS, "PASS", "FAIL"]), max_size=12).map("".join)
 
 
 @given(TAGGED)
@@ -218,49 +107,13 @@ def test_what_is_wrapped_comes_out(text: str, around: str, verdict: str) -> None
     assert parse_verdict(f"<reasoning>{text}</reasoning>{around}<judgement> {verdict}\n</judgement>") == verdict
 
 
-# ------------------------------------------------------------------------------------------------------- items and gold
-
-
-def test_an_item_is_a_row_and_a_cluster_a_caption() -> None:
-    files = corpus(
-        [
-            {"idx": 7, "caption": " Same\r\ncaption ", "contest_number": "2.0"},
-            {"idx": 9, "caption": "Same\ncaption", "cartoonstock_id": "CC1"},
-            {"idx": 7, "caption": "Other"},
-        ]
-    )
-    made = items(files)
-    assert [(i.item_id, i.cluster, i.source, i.fields["idx"]) for i in made] == [
-        ("0", "Same\ncaption", "newyorker", "7"),
-        ("1", "Same\ncaption", "cartoonstock", "9"),
-        ("2", "Other", "newyorker", "7"),
-    ]
-    assert made[0].fields["caption"] == " Same\r\ncaption "
-    assert all(set(i.fields) == {"description", "caption", "idx"} and i.images == () for i in made)
-    assert [i.item_id for i in humorbench.items(files, {"2": "", "0": ""})] == ["0", "2"]
-
-
-def test_no_model_is_shown_an_element() -> None:
-    for item in items(corpus([{"element": "SECRET"}])):
-        assert "SECRET" not in repr(item) + repr(humorbench.requests(item))
-
-
-def test_what_is_odd_is_told(tmp_path: Path) -> None:
-    humorbench_demo.draw(tmp_path)
-    files = {name: (tmp_path / name).read_bytes() for name in humorbench.GOLD_FILES}
+def test_what_is_odd_is_told(root: Path) -> None:
+    files = {name: (root / "data/demo/humorbench" / name).read_bytes() for name in humorbench.GOLD_FILES}
     found = humorbench.oddities(files)
     assert len(found) == 2
-    assert any("idx 5 is there already" in line for line in found)
-    assert any("CR LF inside a text" in line for line in found)
+    for what in ("idx 5 is there already", "CR LF inside a text"):
+        assert any(what in line for line in found)
     assert [gold.item_id for gold in humorbench.golds(files)] == [item.item_id for item in items(files)]
-
-
-def test_categories_of_an_idx_that_repeats_are_joined_in_order() -> None:
-    rows = [{"idx": 292}, {"idx": 1}, {"idx": 292}, {"idx": 403}, {"idx": 403}]
-    shuffled = [("403", "True"), ("292", "True"), ("403", "False"), ("292", "False"), ("1", "True"), ("9", "True")]
-    golds = humorbench.golds(corpus(rows, {"wordplay": shuffled}))
-    assert [gold.values["wordplay"] for gold in golds] == [True, True, False, True, False]
-    assert not any(gold.values["cultural_reference"] or gold.values["toxic_or_shocking"] for gold in golds)
 
 
 def test_line_ends_of_the_files_do_not_matter() -> None:
@@ -271,24 +124,7 @@ def test_line_ends_of_the_files_do_not_matter() -> None:
     assert [g.values["element"] for g in humorbench.golds(corpus([{"element": "a\r\nb"}]))] == ["a\r\nb"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "flags", "expected"),
-    [
-        ([{}], {"wordplay": []}, r"categorized_output_wordplay\.csv, record 0: no wordplay for idx 1\. .*line 2"),
-        (
-            [{"idx": 4}, {"idx": 4}],
-            {"toxic_or_shocking": [("4", "True")]},
-            r"toxic_or_shocking\.csv, record 1: no toxic_or_shocking for idx 4",
-        ),
-        ([{}], {"wordplay": [("1", "true")]}, r"wordplay\.csv, line 2, record 1, field wordplay: .*'true'"),
-        ([{}], {"wordplay": [("1", "")]}, r"expected True or False, got ''"),
-        ([{}], {"cultural_reference": [("1", "1")]}, r"field cultural reference: expected True or False, got '1'"),
-        ([{"element": " "}], None, r"comprehensive_annotations\.csv, line 2, record 0, field element: expected a text"),
-        ([{}, {"caption": ""}], None, r"line 3, record 1, field caption: expected a text"),
-        ([{"description": "\r\n"}], None, r"field description: expected a text"),
-        ([{"idx": ""}], None, r"field idx: expected a text"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "flags", "expected"), refused("humorbench gold"))
 def test_bad_gold(rows: list[dict[str, Any]], flags: Any, expected: str) -> None:
     with pytest.raises(PunchlineError, match=expected):
         humorbench.golds(corpus(rows, flags))
@@ -303,36 +139,13 @@ def test_a_file_that_is_not_there_or_has_other_columns() -> None:
         humorbench.listing({ANNOTATIONS: b"idx,cartoonstock_id,contest_number,description,caption\n1,,,a,b\n"})
 
 
-# ------------------------------------------------------------------------------------------- what a judge is asked
-
-ITEM = Item(
-    benchmark="humorbench",
-    item_id="3",
-    source="newyorker",
-    cluster="Why {element}?",
-    fields={"description": "{caption} in a bar.", "caption": "Why {element}?", "idx": "4"},
-)
+FIELDS = {"description": "{caption} in a bar.", "caption": "Why {element}?", "idx": "4"}
+ITEM = Item(benchmark="humorbench", item_id="3", source="newyorker", cluster=FIELDS["caption"], fields=FIELDS)
 GOLD = Gold(benchmark="humorbench", item_id="3", values={"element": "A {caption} pun"})
 
 
 def answered(text: str | None = None, state: State = "ok", request_id: str = "r", **usage: int) -> Response:
-    return Response(
-        request_id=request_id,
-        model_key="k",
-        state=state,
-        text=text,
-        reason=None if text is not None else "why",
-        usage=Usage(**usage),
-        engine="e",
-        engine_version="1",
-    )
-
-
-def text_of(request: Request) -> str:
-    (message,) = request.messages
-    (part,) = message.content
-    assert isinstance(part, Text)
-    return part.text
+    return response(request_id, text, state, usage=Usage(**usage))
 
 
 def test_prompts_hold_their_values_once_and_as_they_are() -> None:
@@ -379,13 +192,11 @@ def test_nobody_judges_what_was_not_explained(state: State) -> None:
     assert judge_requests(ITEM, GOLD, {}) == []
 
 
-# ------------------------------------------------------------------------------------------------------------- grades
-
 LONG = "early " * 600 + "late " * 900  # over 1000 tokens
 
 
-def graded(explain: Response | None, verdict: Response | str | None, rule: Rule = "paper") -> Grade:
-    """The grade of one explanation; `verdict` "nobody": no judge was asked."""
+def score_of(explain: Response | None, verdict: Response | str | None, rule: Rule = "paper") -> Score:
+    """The score of one explanation; `verdict` "nobody": no judge was asked."""
     responses = {} if explain is None else {"explain": explain}
     if verdict == "nobody":
         verdicts = None
@@ -393,8 +204,9 @@ def graded(explain: Response | None, verdict: Response | str | None, rule: Rule 
         assert not isinstance(verdict, str)
         asked = judge_requests(ITEM, GOLD, responses)
         verdicts = {request.request_id: Verdict("gpt-4o", verdict) for request in asked if verdict is not None}
-    (made,) = grade_item(responses, ITEM, GOLD, "m", rule, verdicts)
-    assert (made.rule, made.gold, made.model, made.item_id) == (rule, GOLD.digest, "m", "3")
+    (made,) = score_item(responses, ITEM, GOLD, "m", rule, verdicts)
+    assert (made.rule, made.gold_digest, made.model, made.item_id) == (rule, GOLD.digest, "m", "3")
+    assert (made.gold, made.cluster) == (None, ITEM.cluster)
     return made
 
 
@@ -411,30 +223,19 @@ PASS, FAIL = "<judgement>PASS</judgement>", "<judgement>FAIL</judgement>"
         (answered(LONG), answered(PASS), "ok", True, 1.0),
         (answered("a"), answered("PASS or FAIL"), "unparsable", False, None),
         (answered("a"), answered(""), "unparsable", False, None),
-        (answered("a"), answered(None, "missing"), "missing", False, None),
-        (answered("a"), answered(None, "failed"), "failed", False, None),
-        (answered("a"), answered(None, "refused"), "refused", False, None),
+        *((answered("a"), answered(None, state), state, False, None) for state in ("missing", "failed", "refused")),
         (answered("a"), None, "missing", False, None),
         (answered("a"), "nobody", "missing", False, None),
-        (answered(None, "missing"), None, "missing", False, None),
-        (answered(None, "failed"), None, "failed", False, None),
+        *((answered(None, state), None, state, False, None) for state in ("missing", "failed")),
         (answered(None, "refused"), None, "refused", True, 0.0),  # nobody judges it, and it is wrong
-        (answered(None, "refused"), "nobody", "refused", False, None),
-        (answered(None, "failed"), "nobody", "failed", False, None),
+        *((answered(None, state), "nobody", state, False, None) for state in ("refused", "failed")),
         (None, None, "missing", False, None),
         (None, "nobody", "missing", False, None),
     ],
 )
-def test_states(
-    explain: Response | None,
-    verdict: Response | str | None,
-    state: State,
-    scored: bool,
-    passed: float | None,
-    rule: Rule,
-) -> None:
-    made = graded(explain, verdict, rule)
-    assert (made.state, made.scored, made.values.get("passed")) == (state, scored, passed)
+def test_states(explain: Any, verdict: Any, state: State, scored: bool, passed: float | None, rule: Rule) -> None:
+    made = score_of(explain, verdict, rule)
+    assert (made.state, made.scored, made.metrics.get("passed")) == (state, scored, passed)
     judged = isinstance(verdict, Response) and explain is not None and explain.state == "ok"
     assert made.judge == ("gpt-4o" if judged else None)
     assert made.signature.endswith(f"|judge:{'gpt-4o' if judged else 'none'}|v:{1 if rule == 'released' else 3}")
@@ -446,31 +247,21 @@ def test_a_rules_own_verdict_is_read() -> None:
     """A long explanation is judged twice, and each rule takes the verdict on what it showed."""
     explain = answered(LONG)
     asked = {rule: judge_request(ITEM, GOLD, explain, rule).request_id for rule in RULES}
-    verdicts = {
-        asked["released"]: Verdict("j", answered(FAIL)),
-        asked["paper"]: Verdict("j", answered(PASS)),
-    }
+    verdicts = {asked["released"]: Verdict("j", answered(FAIL)), asked["paper"]: Verdict("j", answered(PASS))}
     passed = {
-        rule: grade_item({"explain": explain}, ITEM, GOLD, "m", rule, verdicts)[0].values["passed"] for rule in RULES
+        rule: score_item({"explain": explain}, ITEM, GOLD, "m", rule, verdicts)[0].metrics["passed"] for rule in RULES
     }
     assert passed == {"released": 0.0, "paper": 1.0}
     only = {asked["paper"]: verdicts[asked["paper"]]}
-    assert [grade_item({"explain": explain}, ITEM, GOLD, "m", rule, only)[0].state for rule in RULES] == [
-        "missing",
-        "ok",
-    ]
+    states = [score_item({"explain": explain}, ITEM, GOLD, "m", rule, only)[0].state for rule in RULES]
+    assert states == ["missing", "ok"]
 
 
 def test_tokens_of_both_are_kept() -> None:
     explain, verdict = answered("a", prompt=100, completion=40), answered(PASS, prompt=300, completion=0)
-    assert graded(explain, verdict).values == {
-        "passed": 1.0,
-        "tokens_in": 100.0,
-        "tokens_out": 40.0,
-        "judge_tokens_in": 300.0,
-        "judge_tokens_out": 0.0,
-    }
-    assert graded(answered("a"), answered(PASS, prompt=3)).values == {"passed": 1.0, "judge_tokens_in": 3.0}
+    tokens = {"tokens_in": 100.0, "tokens_out": 40.0, "judge_tokens_in": 300.0, "judge_tokens_out": 0.0}
+    assert score_of(explain, verdict).metrics == {"passed": 1.0, **tokens}
+    assert score_of(answered("a"), answered(PASS, prompt=3)).metrics == {"passed": 1.0, "judge_tokens_in": 3.0}
 
 
 def test_who_judged_a_released_answer_is_read_from_it() -> None:
@@ -485,8 +276,8 @@ def test_who_judged_a_released_answer_is_read_from_it() -> None:
 
 
 @given(TAGGED, TAGGED, st.sampled_from(RULES))
-def test_grading_never_raises(answer: str, verdict: str, rule: Rule) -> None:
-    made = graded(answered(answer), answered(verdict), rule)
+def test_scoring_never_raises(answer: str, verdict: str, rule: Rule) -> None:
+    made = score_of(answered(answer), answered(verdict), rule)
     said = parse_verdict(verdict, rule) if explained(answer, rule) is not None else "FAIL"
     assert made.scored == (said is not None)
-    assert made.values.get("passed", 0.0) == float(said == "PASS")
+    assert made.metrics.get("passed", 0.0) == float(said == "PASS")

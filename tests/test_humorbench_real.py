@@ -1,22 +1,21 @@
 """HumorBench as released: every element is read, labels and released answers join, and what can be recounted is."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.tabulated import Graded, tabulate
+from tests.records import read_golds, read_items, response
+from tests.tabulated import Scored, tabulate
 
-from punchline.bench.released import Answer
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import CATEGORIES, grade_item, judge_requests, replay
+from punchline.benchmarks.humorbench import CATEGORIES, judge_requests, replay, score_item
 from punchline.benchmarks.humorbench.answers import judged_text, parse_verdict
 from punchline.benchmarks.humorbench.dataset import EXAMPLES, dataset_rows
+from punchline.benchmarks.released import Answer
 from punchline.core.benchmark import Verdict
-from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Response, State
-from punchline.core.storage import parse_csv
 from punchline.engines.lexical import engine as lexical
+from punchline.files import parse_csv
+from punchline.schema import RULES, Gold, Item, ModelCard, Score
 
 pytestmark = pytest.mark.real
 
@@ -45,13 +44,12 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def items(files: dict[str, bytes]) -> dict[str, Item]:
-    ids = {item_id: "" for item_id, _, _ in humorbench.listing(files)}
-    return {item.item_id: item for item in humorbench.items(files, ids)}
+    return read_items(humorbench, files)
 
 
 @pytest.fixture(scope="module")
 def golds(files: dict[str, bytes]) -> dict[str, Gold]:
-    return {gold.item_id: gold for gold in humorbench.golds(files)}
+    return read_golds(humorbench, files)
 
 
 def test_every_element_is_read(files: dict[str, bytes], items: dict[str, Item], golds: dict[str, Gold]) -> None:
@@ -85,29 +83,22 @@ def test_released_verdicts(folder: Path, model: str, items: dict[str, Item], gol
     content = (folder / "released_responses.csv").read_bytes()
     answers = replay.read({"released_responses.csv": content}, "released_responses.csv", {"model": model})
     assert len(answers) == 100 and set(answers) <= set(items)
-    grades: list[Grade] = []
+    scores: list[Score] = []
     for row, by_task in answers.items():
         explain, verdict = by_task["explain"], by_task["judge"]
         assert isinstance(explain, Answer) and isinstance(verdict, Answer)
         assert verdict.judge == "gpt-4o"
         assert None not in (explain.usage.prompt, explain.usage.completion, verdict.usage.prompt)
         assert judged_text(explain.text or "", "released") == judged_text(explain.text or "", "paper")
-        responses = {"explain": answered(explain.text)}
+        responses = {"explain": response("r", explain.text)}
         asked = judge_requests(items[row], golds[row], responses)
-        verdicts = {request.request_id: Verdict("gpt-4o", answered(verdict.text)) for request in asked}
+        verdicts = {request.request_id: Verdict("gpt-4o", response("r", verdict.text)) for request in asked}
         assert len(verdicts) == 1
         for rule in RULES:
-            grades += grade_item(responses, items[row], golds[row], model, rule, verdicts)
-    assert all(grade.scored for grade in grades)
+            scores += score_item(responses, items[row], golds[row], model, rule, verdicts)
+    assert all(score.scored for score in scores)
     for rule in RULES:
-        assert sum(grade.values["passed"] for grade in grades if grade.rule == rule) == PASSES[model]
-
-
-def answered(text: str | None, state: State = "ok") -> Response:
-    reason = None if text is not None else "why"
-    return Response(
-        request_id="r", model_key="k", state=state, text=text, reason=reason, engine="e", engine_version="1"
-    )
+        assert sum(score.metrics["passed"] for score in scores if score.rule == rule) == PASSES[model]
 
 
 def test_what_a_judge_that_counts_words_is_worth(
@@ -123,24 +114,21 @@ def test_what_a_judge_that_counts_words_is_worth(
 
     row_of = {(item.cluster, plain(golds[row].values["element"])): row for row, item in items.items()}
     judge = lexical(ModelCard(name="o", engine="lexical", options={"baseline": "overlap", "threshold": 0.3}), 0)
-    grades: list[Grade] = []
+    scores: list[Score] = []
     for cells in labelled:
         row = row_of[plain(cells["caption"]), plain(cells["element"])]
-        responses = {"explain": answered(cells["explanation"])}
+        responses = {"explain": response("r", cells["explanation"])}
         asked = judge_requests(items[row], golds[row], responses)
         verdicts = {said.request_id: Verdict("overlap", said) for said in judge.answer(asked, {}, "k")}
         assert all(parse_verdict(said.response.text or "") for said in verdicts.values())
         for rule in RULES:
-            grades += grade_item(responses, items[row], golds[row], "gpt-4o", rule, verdicts)
+            scores += score_item(responses, items[row], golds[row], "gpt-4o", rule, verdicts)
     made = tabulate(
         humorbench.TABLES["table1"],
-        [Graded("gpt-4o", "measured", "replay", grades)],
+        [Scored("gpt-4o", "measured", "replay", scores)],
         golds,
         items,
         {**files, "gpt_4o_rubric.csv": rubric},
-        [],
-        scoring=None,
-        complete=True,
     )
     one, overall = made.rows
     assert (one["model"], one["n"], one["judge"], overall["model"]) == ("gpt-4o", 100, "overlap", "Overall")
@@ -152,9 +140,9 @@ def test_what_a_judge_that_counts_words_is_worth(
 
 def test_the_dataset_and_the_papers_examples(folder: Path, files: dict[str, bytes], items: dict[str, Item]) -> None:
     rubric = {"gpt_4o_rubric.csv": (folder / "rubric/gpt_4o_rubric.csv").read_bytes()}
-    ((name, row),) = dataset_rows(files | rubric)
-    assert name == "released annotations"
-    assert {column: found.point() for column, found in row.columns.items() if found is not None} == {
+    (row,) = dataset_rows(files | rubric)
+    assert row.model == "released annotations"
+    assert {column: found.point() for column, found in row.estimates.items()} == {
         "elements": 499,
         "pairs": 309,
         "judged_explanations": 100,

@@ -1,28 +1,30 @@
 """HumorBench's tables, worked out by hand on small sets of elements."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
-from tests.tabulated import Graded, discrepancies, tabulate
+from tests.records import read_golds, read_items, refused, response
+from tests.tabulated import Scored, frame_of_items, models_of, tabulate
 
-from punchline.bench.frame import Scope
-from punchline.bench.released import Answer
-from punchline.bench.render import as_csv, as_markdown
+from punchline.audit.compare import compare
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, grade_item, judge_requests, replay
+from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, judge_requests, replay, score_item
 from punchline.benchmarks.humorbench.hard import hardest
 from punchline.benchmarks.humorbench.labels import as_released, read_labelled
+from punchline.benchmarks.released import Answer
 from punchline.core.benchmark import Verdict
-from punchline.core.errors import PunchlineError
-from punchline.core.records import RULES, Gold, Grade, Item, ModelCard, Price, Response, Rule, State, Usage
-from punchline.core.storage import csv_text
+from punchline.errors import PunchlineError
+from punchline.files import csv_text
+from punchline.schema import RULES, ModelCard, Price, Rule, Score, State, Usage
+from punchline.stages.discrepancies import discrepancies
+from punchline.tables.declare import Across
+from punchline.tables.render import as_csv, as_markdown
 
 TABLES = humorbench.TABLES
 Element = tuple[str, str]  # caption, element
@@ -41,9 +43,7 @@ class Data:
         for name, column in CATEGORIES.values():
             flags = [{"idx": n, column: column == "wordplay" and n in wordplay} for n in range(len(rows))]
             self.files[name] = csv_text(("idx", column), flags).encode()
-        ids = {item_id: "" for item_id, _, _ in humorbench.listing(self.files)}
-        self.items: dict[str, Item] = {item.item_id: item for item in humorbench.items(self.files, ids)}
-        self.golds: dict[str, Gold] = {gold.item_id: gold for gold in humorbench.golds(self.files)}
+        self.items, self.golds = read_items(humorbench, self.files), read_golds(humorbench, self.files)
 
     def model(
         self,
@@ -57,52 +57,39 @@ class Data:
         outputs: Sequence[int] = (),
         by: str | None = "gpt-4o",
         texts: Mapping[int, str] | None = None,
-    ) -> Graded:
-        """A model graded by way of the judge's requests.
+    ) -> Scored:
+        """A model scored by way of the judge's requests.
 
         `verdicts`: one letter an element: P(ASS), F(AIL), ?(unparsable), m(issing), f(ailed), r(efused to explain).
         `by` None: no judge.
         """
         letters = dict(enumerate(verdicts)) if isinstance(verdicts, str) else verdicts
-        grades: list[Grade] = []
+        scores: list[Score] = []
         for index, (item_id, item) in enumerate(self.items.items()):
             letter = letters.get(index, "m")
             state: State = {"m": "missing", "f": "failed", "r": "refused"}.get(letter, "ok")  # type: ignore[assignment]
             usage = Usage(prompt=tokens[0], completion=outputs[index] if outputs else tokens[1])
             text = (texts or {}).get(index, f"explanation {index}") if state == "ok" else None
-            explain = response(text, state, usage if state in ("ok", "refused") else Usage())
+            explain = response("r", text, state, usage=usage if state in ("ok", "refused") else Usage())
             asked = judge_requests(item, self.golds[item_id], {"explain": explain})
             said = {"P": "<judgement>PASS</judgement>", "F": "<judgement>FAIL</judgement>"}.get(letter, "Hm.")
-            given = response(said, "ok", Usage(prompt=judge_tokens[0], completion=judge_tokens[1]))
+            given = response("r", said, usage=Usage(prompt=judge_tokens[0], completion=judge_tokens[1]))
             found = None if by is None else {request.request_id: Verdict(by, given) for request in asked}
             for rule in RULES:
-                grades += grade_item({"explain": explain}, item, self.golds[item_id], name, rule, found)
-        return Graded(name, "measured", "replay", grades, card, judge)
+                scores += score_item({"explain": explain}, item, self.golds[item_id], name, rule, found)
+        return Scored(name, "measured", "replay", scores, card, judge)
 
     def table(
-        self, name: str, *models: Graded, complete: bool = True, scoring: Rule | None = None, **files: bytes
+        self, name: str, *models: Scored, complete: bool = True, scoring: Rule | None = None, **files: bytes
     ) -> tuple[list[dict[str, Any]], str]:
         """Rows of ours, and the notes."""
         own = {key.replace("_csv", ".csv"): content for key, content in files.items()}
         made = tabulate(
-            TABLES[name],
-            models,
-            self.golds,
-            self.items,
-            self.files | own,
-            [],
-            scoring=scoring,
-            complete=complete,
+            TABLES[name], models, self.golds, self.items, self.files | own, [], scoring=scoring, complete=complete
         )
         assert as_csv(made).count("\n") >= len(made.rows)
         assert as_markdown(made, TABLES[name]).startswith(f"# {TABLES[name].title}")
         return made.rows, " ".join(made.notes)
-
-
-def response(text: str | None, state: State, usage: Usage) -> Response:
-    reason = None if text is not None else "why"
-    fields: dict[str, Any] = {"engine": "e", "engine_version": "1", "usage": usage, "reason": reason}
-    return Response(request_id="r", model_key="k", state=state, text=text, **fields)
 
 
 def card(name: str, price: tuple[float, float] | None = None, currency: str = "USD", **changes: Any) -> ModelCard:
@@ -115,9 +102,6 @@ def card(name: str, price: tuple[float, float] | None = None, currency: str = "U
 
 # Three captions: A of two elements, B of one, C of three.
 SMALL = Data([("A", "a1"), ("A", "a2"), ("B", "b"), ("C", "c1"), ("C", "c2"), ("C", "c3")], wordplay=(0, 3))
-
-
-# ---------------------------------------------------------------------------------------------- leaderboard (figure 3)
 
 
 @pytest.mark.parametrize(
@@ -200,6 +184,22 @@ def test_cost_is_empty_where_anything_is_not_known(changes: dict[str, Any]) -> N
     assert priced(**changes).get("cost") is None
 
 
+def test_a_comparison_swaps_costs_and_not_tokens() -> None:
+    """Of equal tokens the dearer model costs more on every caption: of 2^3 swaps none and all of them say as much."""
+    cards = {"dear": card("dear", (4.0, 30.0)), "cheap": PRICED}
+    tokens: dict[str, Any] = {"judge": JUDGE, "tokens": (100, 50), "judge_tokens": (200, 10)}
+    models = [SMALL.model(name, "PFPPPP", card=own, **tokens) for name, own in cards.items()]
+    table, items = TABLES["leaderboard"], frame_of_items(SMALL.items, SMALL.golds)
+    (dear, cheap), _ = models_of(models, items, table.published_rule)
+    made = compare("humorbench", table, (dear, cheap), Across((dear, cheap), items, SMALL.files), seed=0)
+    (found,) = (one.paired for one in made.differences if one.column == "cost")
+    each = (100 * (4 - 2) + 50 * (30 - 10)) / 1e6
+    assert found.difference == pytest.approx(6 * each)
+    assert found.p == 2 / 8
+    d = each * np.array([2, 1, 3])
+    assert found.effect == pytest.approx(d.sum() / (d.std(ddof=1) * 3))
+
+
 def test_n_is_the_accuracys_whether_or_not_the_cost_is_known() -> None:
     """An unparsable verdict has its price and no place in the denominator: n must not hang on a price."""
     assert priced("PFPPP?")["n"] == priced("PFPPP?", card=card("m"))["n"] == 5
@@ -208,9 +208,6 @@ def test_n_is_the_accuracys_whether_or_not_the_cost_is_known() -> None:
 def test_output_tokens_are_a_mean_over_judged_explanations() -> None:
     row = priced("PF??mP", outputs=(10, 20, 999, 999, 0, 60))
     assert row["output_tokens"] == 30
-
-
-# ------------------------------------------------------------------------------------------------ hard subset, table 4
 
 
 def passed(rows: list[dict[str, Any]], definition: str) -> dict[str, tuple[int, float]]:
@@ -227,11 +224,11 @@ def test_ties_are_broken_by_the_released_order() -> None:
     assert hard_of(data, [a, b, b], "elements") == {str(n) for n in range(120) if n % 2 == 0 or n < 80}
 
 
-def hard_of(data: Data, models: Sequence[Graded], definition: str) -> set[str]:
-    scope = Scope(data.items, data.golds)
-    hard = hardest([model.model(scope, "paper") for model in models], scope, definition)
+def hard_of(data: Data, models: Sequence[Scored], definition: str) -> set[str]:
+    items = frame_of_items(data.items, data.golds)
+    hard = hardest(Across(models_of(models, items, "paper")[0], items, {}), definition)
     assert hard is not None
-    return {name for name, is_hard in zip(scope.names, hard, strict=True) if is_hard}
+    return set(hard)
 
 
 def test_elements_and_captions_differ() -> None:
@@ -264,9 +261,6 @@ def test_an_element_that_is_there_twice_is_one_pair() -> None:
     assert passed(rows, "elements") == {"a": (2, 1), "b": (2, 0)}
 
 
-# ------------------------------------------------------------------------------------------------- categories, table 3
-
-
 def test_shares_of_categories() -> None:
     data = Data([(f"c{n}", "e") for n in range(200)], wordplay=[*range(30), *range(150, 170)])
     models = [data.model(name, "F" * 100 + "P" * 100) for name in "abc"]
@@ -282,7 +276,17 @@ def test_shares_of_categories() -> None:
     assert "No hard subset" in notes
 
 
-# ------------------------------------------------------------------------------------------- judge and people, table 1
+@pytest.mark.parametrize(
+    ("third", "comparable"),
+    [("FFFP", "yes"), ({0: "F", 1: "?", 2: "r", 3: "P"}, "no"), ({0: "F"}, "no")],  # verdicts of four elements
+)
+def test_shares_of_a_hard_subset_with_too_few_verdicts(third: Any, comparable: str) -> None:
+    data = Data([(f"c{n}", "e") for n in range(4)])
+    rows, notes = data.table("table3", data.model("a", "FFFF"), data.model("b", "FFFP"), data.model("c", third))
+    assert {row["comparable"] for row in rows} == {comparable} and rows[0]["hard_subset"] is not None
+    assert ("Not every element has 3 verdicts: the hard subset is chosen from the rest" in notes) == (
+        comparable == "no"
+    )
 
 
 def labels(rows: Sequence[Mapping[str, Any]], *columns: str) -> bytes:
@@ -315,20 +319,6 @@ def test_judge_against_people() -> None:
     assert overall["fnr"] == pytest.approx((1 / 3 + 0) / 2)
 
 
-def test_overall_is_the_unweighted_mean_of_rows() -> None:
-    rows = [
-        {"annotation_row": n, "explanation": f"explanation {n}", "label": label, "explainer_model": who}
-        for n, (label, who) in enumerate(
-            [("PASS", "X"), ("FAIL", "X"), ("FAIL", "X"), ("FAIL", "X"), ("PASS", "Y"), ("FAIL", "Y")]
-        )
-    ]
-    made, _ = SMALL.table("table1", SMALL.model("m", "FPFFPP"), human_labels_csv=labels(rows))
-    x, y, overall = made
-    assert (x["accuracy"], x["fpr"], x["fnr"]) == (2 / 4, pytest.approx(1 / 3), 1)
-    assert (y["accuracy"], y["fpr"], y["fnr"]) == (1 / 2, 1, 0)
-    assert (overall["accuracy"], overall["fpr"], overall["fnr"]) == (1 / 2, pytest.approx(2 / 3), 1 / 2)
-
-
 def test_labels_are_joined_by_caption_and_element_too() -> None:
     data = Data([("Line\r\none", "e\r\nf"), ("B", "b")])
     content = labels([{"caption": "Line\none ", "element": "e\nf", "explanation": "because\nso", "label": "FAIL"}])
@@ -348,24 +338,12 @@ def test_other_explanations_have_no_label() -> None:
     assert rows == [] and "config/humorbench/human_labels.csv" in notes
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
-    [
-        ({"label": "maybe", "annotation_row": "0"}, "human_labels.csv, line 2, field label: .*'maybe'"),
-        ({"label": "", "annotation_row": "0"}, "expected PASS or FAIL, got ''"),
-        ({"label": "PASS", "caption": "A", "element": "other"}, "line 2: no element .* Give the column annotation_row"),
-        ({"label": "PASS"}, "no element of the annotations has this caption and element"),
-        ({"label": "PASS", "annotation_row": "6"}, "line 2, field annotation_row"),  # there are rows 0 to 5
-        ({"label": "PASS", "annotation_row": "0.0"}, "line 2, field annotation_row"),
-    ],
-)
+@pytest.mark.parametrize(("row", "expected"), refused("humorbench labels"))
 def test_bad_labels(row: dict[str, str], expected: str) -> None:
     content = labels([{"explanation": "explanation 0", **row}])
     with pytest.raises(PunchlineError, match=expected):
         SMALL.table("table1", SMALL.model("m", "PPPPPP"), human_labels_csv=content)
 
-
-# ------------------------------------------------------------------------------------------- other benchmarks, table 2
 
 SCORES = ("benchmark", "model", "score", "source", "date")
 
@@ -374,7 +352,7 @@ def scores(*rows: Sequence[object]) -> bytes:
     return csv_text(SCORES, [dict(zip(SCORES, row, strict=True)) for row in rows]).encode()
 
 
-def five() -> list[Graded]:
+def five() -> list[Scored]:
     """Models a to e with accuracies 1/6 to 5/6."""
     return [SMALL.model(name, "P" * n + "F" * (6 - n)) for n, name in enumerate("abcde", 1)]
 
@@ -392,7 +370,7 @@ def test_rank_correlation() -> None:
     given += [("level", name, 1, "a list", "2025-05-01") for name in "abc"]
     given += [("nobody", "z", 1, "a list", "2025-05-01")]
     rows, notes = SMALL.table("table2", *five(), external_scores_csv=scores(*given))
-    found = {row["model"]: (row["n"], row["rho"], row["p_value"]) for row in rows}
+    found = {row["model"]: (row["n"], row.get("rho"), row.get("p_value")) for row in rows}
     rho = 1 - 6 * (0 + 1 + 1 + 1 + 1) / (5 * (25 - 1))
     t = rho * math.sqrt(3 / (1 - rho**2))
     assert found["GPQA"] == (5, pytest.approx(rho), pytest.approx(2 * stats.t.sf(t, 3)))
@@ -413,24 +391,7 @@ def test_models_without_a_verdict_are_left_out_and_no_file_is_said() -> None:
     assert rows == [] and "config/humorbench/external_scores.csv" in notes
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([("B", "a", "n/a", "s", "d")], "external_scores.csv, line 2, field score: expected a number, got 'n/a'"),
-        ([("B", "a", "", "s", "d")], "expected a number, got ''"),
-        ([("B", "a", "1,300", "s", "d")], "got '1,300'"),
-        ([("B", "a", "nan", "s", "d")], "got 'nan'"),
-        ([("B", "a", "1e3", "s", "d")], "got '1e3'"),
-        ([("B", "a", "١", "s", "d")], "got '١'"),
-        ([("B", "a", "1", " ", "d")], "line 2, field source: the cell is empty. Say where the score is from"),
-        ([("B", "a", "1", "s", "")], "field date: the cell is empty"),
-        ([("", "a", "1", "s", "d")], "field benchmark: the cell is empty"),
-        (
-            [("B", "a", "1", "s", "d"), ("B", " a ", "2", "s", "d")],
-            "line 3, field model: the score of a is there already",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("rows", "expected"), refused("humorbench scores"))
 def test_bad_scores(rows: list[tuple[str, ...]], expected: str) -> None:
     with pytest.raises(PunchlineError, match=re.escape(expected)):
         SMALL.table("table2", *five(), external_scores_csv=scores(*rows))
@@ -441,10 +402,7 @@ def test_scores_without_a_column() -> None:
         SMALL.table("table2", *five(), external_scores_csv=b"benchmark,model,score,source\nB,a,1,s\n")
 
 
-# ---------------------------------------------------------------------------- thinking, tuning, searching: 5, 6, 7, 6
-
-
-def thinking(name: str, verdicts: str = "PFPPPP", outputs: Sequence[int] = (), **options: Any) -> Graded:
+def thinking(name: str, verdicts: str = "PFPPPP", outputs: Sequence[int] = (), **options: Any) -> Scored:
     base = options.pop("base", None)
     return SMALL.model(name, verdicts, outputs=outputs, card=card(name, base=base, options=options))
 
@@ -514,9 +472,6 @@ def test_notes_are_english() -> None:
         assert "has no a " not in notes
 
 
-# ------------------------------------------------------------------------------------------------------------- overall
-
-
 @pytest.mark.parametrize("name", sorted(TABLES))
 @pytest.mark.parametrize("verdicts", ["", "mmmmmm", "ffffff", "??????", "rrrrrr", "P"])
 @pytest.mark.parametrize("by", ["gpt-4o", None])
@@ -533,12 +488,12 @@ def test_every_table_is_made_of_anything(name: str, verdicts: str, by: str | Non
 
 
 def test_rules_are_kept_apart() -> None:
-    assert {
-        row["scoring"] for row in SMALL.table("leaderboard", SMALL.model("m", "PPPPPP"), scoring="released")[0]
-    } == {"released"}
-    assert (
-        discrepancies("humorbench", TABLES["leaderboard"], SMALL.model("m", "PPPPPP"), SMALL.golds, SMALL.items) == []
-    )
+    model = SMALL.model("m", "PPPPPP")
+    assert {row["scoring"] for row in SMALL.table("leaderboard", model, scoring="released")[0]} == {"released"}
+    made = tabulate(TABLES["leaderboard"], [model], SMALL.golds, SMALL.items, SMALL.files)
+    assert [row["scoring"] for row in made.others] == ["released"]
+    assert {cell.filter["rule"] for cell in made.cells} == set(RULES)
+    assert discrepancies("humorbench", made.cells) == []
 
 
 def test_labelled_explanations_can_be_replayed() -> None:

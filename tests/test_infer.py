@@ -1,30 +1,17 @@
 """Inference asks only what is missing, counts every state, and loses nothing when it is killed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.records import response
 
 from punchline.core.engine import model_key
-from punchline.core.errors import PunchlineError
-from punchline.core.records import (
-    Image,
-    ImageRef,
-    Item,
-    Message,
-    ModelCard,
-    Request,
-    Response,
-    Sampling,
-    State,
-    Text,
-    sha256,
-)
 from punchline.core.storage import read_table
-from punchline.stages.infer import image_files, infer
+from punchline.errors import PunchlineError
+from punchline.schema import Image, ImageRef, Item, Message, ModelCard, Request, Response, Sampling, State, Text, sha256
+from punchline.stages.infer import image_files, infer, places_of
 
 
 class Counting:
@@ -47,35 +34,21 @@ class Counting:
             if number == self.dies_after:
                 raise RuntimeError("the engine died")
             self.asked.append(request.item_id)
-            yield Response(
-                request_id=request.request_id,
-                model_key=model_key,
-                state=self.state,
-                text=request.item_id if self.state == "ok" else None,
-                engine=self.name,
-                engine_version=self.version,
-            )
+            text = request.item_id if self.state == "ok" else None
+            about = {"model_key": model_key, "engine": self.name, "engine_version": self.version}
+            yield response(request, text, self.state, reason=None, **about)
 
 
 def requests(count: int, image: str | None = "d" * 64) -> list[Request]:
     message = Message(role="user", content=(Image(sha256=image), Text(text="?")))
-    return [
-        Request(
-            benchmark="b",
-            item_id=f"i{n}",
-            task="Q1",
-            condition="default",
-            messages=(message,),
-            sampling=Sampling(temperature=0, max_tokens=1),
-        )
-        for n in range(count)
-    ]
+    of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default", "messages": (message,)}
+    return [Request(item_id=f"i{n}", sampling=Sampling(temperature=0, max_tokens=1), **of) for n in range(count)]
 
 
-def run(folder: Path, engine: Counting, asked: list[Request]) -> dict[str, int]:
-    key = model_key(engine, ModelCard(name="m", engine="counting"), "b")
+def run(folder: Path, engine: Counting | None, asked: list[Request], **options: Any) -> dict[str, int]:
+    key = model_key(Counting(), ModelCard(name="m", engine="counting"), "b")
     files = {"journal": folder / "m.jsonl", "snapshot": folder / "m.parquet"}
-    return dict(infer(engine, asked, {}, **files, label="test", key=key))
+    return dict(infer(engine, asked, {}, **files, label="test", key=key, **options))
 
 
 def test_a_second_run_asks_nothing_and_new_items_only(tmp_path: Path) -> None:
@@ -121,6 +94,33 @@ def test_refused_is_an_answer(tmp_path: Path) -> None:
     assert len(engine.asked) == 2
 
 
+@pytest.mark.parametrize("journal", [None, b""])
+@pytest.mark.parametrize("state", ["ok", "failed"])
+def test_an_absent_journal_is_written_from_the_snapshot(journal: bytes | None, state: State, tmp_path: Path) -> None:
+    run(tmp_path, Counting(state=state), requests(2))
+    content = (tmp_path / "m.jsonl").read_bytes()
+    (tmp_path / "m.jsonl").unlink() if journal is None else (tmp_path / "m.jsonl").write_bytes(journal)
+    engine = Counting()
+    assert run(tmp_path, engine, requests(2), before=lambda: read_table(tmp_path / "m.parquet", Response)) == {state: 2}
+    assert engine.asked == [] and (tmp_path / "m.jsonl").read_bytes() == content
+    assert run(tmp_path, engine, requests(2), before=list) == {"ok": 2}  # the journal is there: failed ones are asked
+
+
+def test_without_an_engine_an_answer_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    run(tmp_path, Counting(), requests(2))
+    assert run(tmp_path, None, requests(2)) == {"ok": 2}
+    with pytest.raises(PunchlineError, match="1 requests have no answer, though every shard is done"):
+        run(tmp_path, None, requests(3))
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+def test_shards_are_disjoint_and_complete_and_keep_items_whole(shards: int) -> None:
+    items = ["a", "b", "a", "c", "d", "b", "a", "e"]
+    parts = [list(places_of(items, str(shard), shards)) for shard in range(1, shards + 1)]
+    assert sorted(place for part in parts for place in part) == list(range(len(items)))
+    assert sorted(item for part in parts for item in {items[place] for place in part}) == list("abcde")
+
+
 def test_a_missing_image_is_counted_and_not_asked(tmp_path: Path) -> None:
     engine = Counting(needs_images=True)
     assert run(tmp_path, engine, requests(2, image=None)) == {"missing": 2}
@@ -135,13 +135,8 @@ def test_an_engine_that_needs_no_image_is_asked_all_the_same(tmp_path: Path) -> 
 def test_changed_image_bytes_are_named(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(b"one")
-    item = Item(
-        benchmark="b",
-        item_id="i",
-        source="s",
-        cluster="i",
-        images=(ImageRef(path=str(path), sha256=sha256(b"one"), width=1, height=1),),
-    )
+    image = ImageRef(path=str(path), sha256=sha256(b"one"), width=1, height=1)
+    item = Item(benchmark="b", item_id="i", source="s", cluster="i", images=(image,))
     assert list(image_files([item])) == [sha256(b"one")]
     path.write_bytes(b"two")
     with pytest.raises(PunchlineError, match=r"a\.png, record i: the image's bytes have changed"):

@@ -1,7 +1,5 @@
 """The journal: whole lines survive, a torn last one is cut off, anything else damaged is named."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal
@@ -13,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from punchline.core.errors import PunchlineError
-from punchline.core.journal import LINE_BYTES, Answers, Journal, compact, parse_journal
-from punchline.core.records import Response
+from punchline.errors import PunchlineError
+from punchline.journal import LINE_BYTES, Answers, Journal, parse_journal
+from punchline.schema import Response
 
 
 def response(number: int, text: str | None = "yes") -> Response:
@@ -86,8 +84,8 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
-from punchline.core.journal import Journal
-from punchline.core.records import Response
+from punchline.journal import Journal
+from punchline.schema import Response
 with Journal(sys.argv[1]) as journal:
     for number in range(10**6):
         journal.append(Response(request_id=f"{number:064d}", model_key="k", state="ok", text="x" * 200,
@@ -153,8 +151,8 @@ def test_commits_come_as_often_as_the_disk_allows(
         clock[0] += disk
 
     clock = [100.0]
-    monkeypatch.setattr("punchline.core.journal.os.fsync", fsync)
-    monkeypatch.setattr("punchline.core.journal.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("punchline.journal.os.fsync", fsync)
+    monkeypatch.setattr("punchline.journal.time.monotonic", lambda: clock[0])
     with Journal(tmp_path / "m.jsonl") as journal:
         while clock[0] < 101.0:
             clock[0] += 0.001
@@ -209,43 +207,5 @@ def test_of_several_journals_the_first_answer_that_did_not_fail_counts(
 
 def test_nothing_is_taken_from_a_journal_that_somebody_writes_to(tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
-    with Journal(other), Journal(tmp_path / "one.jsonl") as journal, pytest.raises(PunchlineError, match="somebody"):
+    with Journal(other), Journal(tmp_path / "one.jsonl") as journal, pytest.raises(PunchlineError, match="writes to"):
         journal.take(other)
-
-
-def test_a_journal_is_compacted(tmp_path: Path) -> None:
-    """Later lines stand, in their order; what is not to be kept goes; the same again changes no byte."""
-    path = write(tmp_path / "m.jsonl", failed(3), response(1), failed(2), response(2), response(3, "at last"))
-    odd = msgspec.structs.replace(response(4), request_id="x" * 31)
-    write(path, odd)
-    answers = parse_journal(path.read_bytes(), file=path)[0]
-    before, after = compact(path)
-    assert before > after == path.stat().st_size
-    assert parse_journal(path.read_bytes(), file=path)[0] == answers
-    order = [line[:40] for line in path.read_bytes().splitlines()]
-    content = path.read_bytes()
-    assert len(order) == 4 and compact(path) == (after, after) and path.read_bytes() == content
-    kept = {(f"{2:064d}", "k"), ("x" * 31, "k"), ("unknown", "k")}
-    compact(path, kept)
-    assert parse_journal(path.read_bytes(), file=path)[0].keys() == kept - {("unknown", "k")}
-    assert [path.name for path in tmp_path.iterdir()] == ["m.jsonl"]
-
-
-def test_a_damaged_journal_is_not_compacted(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.jsonl", response(1), response(1))
-    content = path.read_bytes().replace(b"yes", b"no!", 1)
-    path.write_bytes(content)
-    with pytest.raises(PunchlineError, match="line 1"):
-        compact(path)
-    assert path.read_bytes() == content
-
-
-def test_no_room_for_the_index_is_a_sentence_and_loses_no_line(tmp_path: Path) -> None:
-    path = tmp_path / "m.jsonl"
-    with Journal(path) as journal:
-        journal._index.execute("PRAGMA max_page_count = 4")
-        with pytest.raises(PunchlineError, match="SQLITE_TMPDIR"):
-            for number in range(1000):
-                journal.append(response(number))
-        written = number + 1
-    assert written > 10 and len(Answers([path])) == written

@@ -1,7 +1,5 @@
 """Judges against people and each other: the measures against other implementations, and the order of models."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -10,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats as distributions
 from sklearn.metrics import cohen_kappa_score
-from tests.tabulated import Graded
+from tests.records import score
 from typer.testing import CliRunner
 
 from punchline import cli
-from punchline.audit.judges import PEOPLE, Verdicts, add_frame, agreement, as_json, as_text, order
-from punchline.bench.frame import Scope
-from punchline.core.records import Grade, Item
+from punchline.audit.judges import PEOPLE, Verdicts, add_scores, agreement, as_json, as_text, order
+from punchline.schema import Gold, Item
+from punchline.scores import items_frame, scores_frame
 
 
 def said(first: list[bool], second: list[bool]) -> Verdicts:
@@ -99,19 +97,17 @@ def test_two_models_have_no_order_to_speak_of() -> None:
     assert order(("one", "other"), verdicts, 0) is None and order(("one", "nobody"), verdicts, 0) is None
 
 
-def test_verdicts_come_from_grades() -> None:
+def test_verdicts_come_from_scores() -> None:
     items = {name: Item(benchmark="b", item_id=name, source="s", cluster="c") for name in "ab"}
+    golds = {name: Gold(benchmark="b", item_id=name, values={}) for name in items}
 
-    def grade(item: str, judge: str | None, passed: dict[str, float], *, scored: bool = True) -> Grade:
-        how = {"rule": "released", "signature": "s", "responses": (), "gold": "g", "state": "ok", "scored": scored}
-        where = {"benchmark": "b", "item_id": item, "task": "T", "condition": "default", "sample": 0, "model": "m"}
-        return Grade(**where, **how, judge=judge, parsed=(f"of {item}",), values=passed)  # type: ignore[arg-type]
-
+    right = {"rule": "released", "metrics": {"passed": 1.0}}
+    scores = [score("a", judge="j", parsed=("of a",), **right), score("b", judge="j", parsed=(), **right)]
+    scores += [score("b", **right), score("b", judge="k", rule="released", scored=False)]
     found = Verdicts()
-    graded = [grade("a", "j", {"passed": 1.0}), grade("b", None, {"passed": 1.0}), grade("b", "k", {}, scored=False)]
-    add_frame(found, "m", Graded("m", "measured", "e", graded).model(Scope(items, {}), "released").frame)
-    assert found.said == {"j": {("a", "of a"): True}}
-    assert found.models == {"j": {"m": {("a", 0): True}}}
+    add_scores(found, "m", scores_frame(scores, items_frame(items, golds), "released", ["passed"])[0])
+    assert found.said == {"j": {("a", "of a"): True, ("b", ""): True}}
+    assert found.models == {"j": {"m": {("a", 0): True, ("b", 0): True}}}
 
 
 def test_both_are_plain_data_and_text() -> None:

@@ -1,19 +1,17 @@
 """Who answers what a model's answers lead to."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from punchline.config.cards import read_card
 from punchline.core.benchmark import Benchmark, comparison
 from punchline.core.engine import Engine
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ModelCard, Text
+from punchline.errors import PunchlineError
+from punchline.paths import Paths, hop_journal
 from punchline.project.hops import hops_of, scorers_of
-from punchline.project.paths import Paths, hop_journal
-from punchline.project.selection import read_card
+from punchline.schema import ModelCard, Text
 
 ENGINE = cast(Engine, SimpleNamespace())
 CARD = ModelCard(name="m", engine="openai")

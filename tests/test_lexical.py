@@ -1,7 +1,5 @@
 """The baselines for text, asked what models and judges are asked."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,9 @@ from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import judge
 from punchline.benchmarks.humorbench.answers import explanation, parse_verdict
 from punchline.core import engine as engines
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
 from punchline.engines.lexical import content_words, engine, overlap
+from punchline.errors import PunchlineError
+from punchline.schema import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
 
 
 def card(**options: Any) -> ModelCard:
@@ -123,14 +121,9 @@ def test_echo_repeats_what_it_was_told(description: str, caption: str) -> None:
 
 
 def asked(text: str, benchmark: str = "b") -> Request:
-    return Request(
-        benchmark=benchmark,
-        item_id="i",
-        task="t",
-        condition="default",
-        messages=(Message(role="user", content=(Text(text=text),)),),
-        sampling=Sampling(temperature=0, max_tokens=9),
-    )
+    messages = (Message(role="user", content=(Text(text=text),)),)
+    about: dict[str, Any] = {"benchmark": benchmark, "item_id": "i", "task": "t", "condition": "default"}
+    return Request(messages=messages, sampling=Sampling(temperature=0, max_tokens=9), **about)
 
 
 @pytest.mark.parametrize("text", ["", "What is the order of the panels?", "Caption: a", "\nCartoon description: a"])
@@ -155,11 +148,7 @@ def test_echo_is_no_judge_and_overlap_no_explainer() -> None:
         ({"baseline": "overlapp", "threshold": 0.3}, "unknown baseline 'overlapp'. Did you mean 'overlap'?"),
         ({"baseline": ["echo"]}, "field baseline: unknown baseline ['echo']"),
         ({"baseline": "overlap"}, "field threshold: expected a share from 0 to 1, got None"),
-        ({"baseline": "overlap", "threshold": 1.01}, "got 1.01"),
-        ({"baseline": "overlap", "threshold": -0.1}, "got -0.1"),
-        ({"baseline": "overlap", "threshold": float("nan")}, "got nan"),
-        ({"baseline": "overlap", "threshold": True}, "got True"),
-        ({"baseline": "overlap", "threshold": "0.3"}, "got '0.3'"),
+        *(({"baseline": "overlap", "threshold": n}, f"got {n!r}") for n in (1.01, -0.1, float("nan"), True, "0.3")),
         ({"baseline": "echo", "threshold": 0.3}, "echo takes no threshold, got 0.3"),
         ({"baseline": "overlap", "treshold": 0.3}, "unknown option 'treshold'. Did you mean 'threshold'?"),
     ],

@@ -1,7 +1,5 @@
 """Metrics against the libraries that the papers used, and against values worked out by hand."""
 
-from __future__ import annotations
-
 import jiwer
 import numpy as np
 import pytest
@@ -10,7 +8,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from punchline.score import labels, text
+from punchline.score import text
+from punchline.stats import labels
 
 CLASSES = ("a", "b", "c", "d", "e")
 label_sets = st.lists(st.sampled_from(CLASSES), max_size=4)

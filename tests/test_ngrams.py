@@ -1,7 +1,5 @@
 """ROUGE: both units, empty texts, and what happens without the package."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Numbered comics: drawing, reading back and erasing of labels."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from pathlib import Path
@@ -14,8 +12,8 @@ from hypothesis import strategies as st
 
 from punchline.comics import number
 from punchline.comics.split import read_image
-from punchline.core.errors import PunchlineError
-from punchline.core.storage import parse_csv
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv
 
 GOLDEN = "f3145f53ac90cde4"
 

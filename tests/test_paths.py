@@ -1,19 +1,18 @@
 """Where things lie: no file of one run is a file, or a folder, of another's."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punchline import paths
+from punchline.config.cards import PLAIN_NAME
 from punchline.core import benchmark as benchmarks
-from punchline.project import paths
-from punchline.project.paths import DEFAULT_RUN, Paths, record_of
-from punchline.project.selection import PLAIN_NAME
+from punchline.paths import DEFAULT_RUN, Paths, of_all_runs, record_of
 
 SHARED = {"raw", "fetch_journal", "pictures"}  # by runs of one corpus
 FOLDERS = {"data", "results", "logs", "report"}
@@ -21,7 +20,7 @@ ARGUMENTS = {
     "benchmark": ["pixelhumor", "yesbut"],
     "hop": ["chained", "judge", "cosine"],
     "shard": ["1", "12"],
-    "model": ["m", "chained", "m.parquet", "m.parquet.made", "grades", "availability"],
+    "model": ["m", "chained", "m.parquet", "m.parquet.made", "scores", "availability"],
     "name": ["table8.csv", "yesbut/table2.csv", "pixelhumor/annotators.csv"],
 }
 
@@ -51,7 +50,7 @@ def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
         found += [*journals, f"{of.pictures(benchmark)}/{model}.png"]
         found += [paths.shard_journal(journal, part) for journal in journals for part in arguments["shard"]]
         found.append(of.raw(benchmark, f"images/{model}.png"))
-    return found + [place(model) for model in arguments["model"] for place in (paths.small_model, paths.adapter)]
+    return found + [paths.adapter(model) for model in arguments["model"]]
 
 
 def check_apart(files: list[str]) -> None:
@@ -63,19 +62,8 @@ def check_apart(files: list[str]) -> None:
 
 def test_every_place_is_looked_at() -> None:
     named = {name for name, _, _ in views(Paths())}
-    assert named >= {
-        "items",
-        "gold",
-        "ledger",
-        "index",
-        "requests",
-        "hop_snapshot",
-        "shard",
-        "grades",
-        "table",
-        "cost",
-        "plan",
-    }
+    sought = "items gold ledger index requests hop_snapshot shard scores table cost plan"
+    assert named >= set(sought.split())
 
 
 @pytest.mark.parametrize(
@@ -99,6 +87,16 @@ def test_each_named_run_has_two_folders() -> None:
     for _, _, path in views(Paths()):
         assert path.startswith(("data/", "results/")) and "/runs/" not in path
     assert {Paths(run=name).logs for name in ("default", "a", "b")} == {"logs", "logs/runs/a", "logs/runs/b"}
+
+
+def test_a_file_is_found_in_every_run_its_own_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    default, *named = (Paths(run=name).hop_snapshot("yesbut", "judge", "m") for name in (DEFAULT_RUN, "a", "b"))
+    assert of_all_runs(default) == [default]
+    for path in named:
+        Path(path).parent.mkdir(parents=True)
+    assert of_all_runs(default) == [default, *named]
+    assert of_all_runs(named[1]) == [named[1], default, named[0]]
 
 
 NAMES = st.from_regex(PLAIN_NAME, fullmatch=True)

@@ -1,7 +1,5 @@
 """What models see, made of published images."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,17 +9,16 @@ import pytest
 from PIL import Image
 from tests.selected import selection_in
 
-from punchline.bench.pictures import as_published
+from punchline.benchmarks.pictures import as_published
+from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import PUBLISHED, Benchmark, NoPicture, Picture
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_text
-from punchline.core.records import LedgerEntry, Pictures, sha256
-from punchline.core.storage import read_records, write_records
+from punchline.errors import PunchlineError
+from punchline.files import read_records, write_records, write_text
 from punchline.project.needs import Project
-from punchline.project.provenance import recorded
-from punchline.project.selection import Selection
+from punchline.schema import FetchEntry, Pictures, sha256
 from punchline.stages import pictures
+from punchline.workflow.provenance import read_provenance
 
 
 def encoded(kind: str, size: tuple[int, int] = (7, 5)) -> bytes:
@@ -64,11 +61,11 @@ def strip(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     return cast(Benchmark, SimpleNamespace(LIBRARIES={}, NAME="strip"))
 
 
-def entry(tmp_path: Path, item_id: str) -> LedgerEntry:
+def entry(tmp_path: Path, item_id: str) -> FetchEntry:
     path = tmp_path / f"{item_id}.published.png"
     path.write_bytes(encoded("PNG"))
     about: dict[str, Any] = {"sha256": sha256(path.read_bytes()), "bytes": 1, "width": 7, "height": 5}
-    return LedgerEntry(item_id=item_id, source="s", state="ok", path=str(path), **about)
+    return FetchEntry(item_id=item_id, source="s", state="ok", path=str(path), **about)
 
 
 def test_pictures_lie_below_their_item(tmp_path: Path, strip: Benchmark) -> None:
@@ -118,14 +115,14 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
     ]
     assert set(recorded_outputs(selection)) == {paths.index("strip"), *(image.path for image in a.images)}
     capsys.readouterr()
-    assert made() == [a, torn] and "kept" in capsys.readouterr().err
+    assert made() == [a, torn] and "not rebuilt" in capsys.readouterr().err
     Path(a.images[1].path).unlink()  # one that is gone is made again
     assert made() == [a, torn] and "kept" not in capsys.readouterr().err
     assert Path(a.images[1].path).is_file()
 
 
 def recorded_outputs(selection: Selection) -> dict[str, str]:
-    record = recorded(OfStrip(selection).pictures("strip"))
+    record = read_provenance(OfStrip(selection).pictures("strip"))
     assert record is not None
     return record.outputs
 
@@ -138,7 +135,7 @@ def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark) -> Non
     with pytest.raises(PunchlineError, match="bytes have changed since they were fetched"):
         list(pictures.make_all(strip, [changed], {}, str(tmp_path / "images"), pinned=True))
     Path(str(changed.path)).unlink()
-    with pytest.raises(PunchlineError, match="draw_demo_strip"):
+    with pytest.raises(PunchlineError, match="demo corpus: fetch_annotations"):
         pictures.make_pictures(strip, changed, {}, "images")
 
 

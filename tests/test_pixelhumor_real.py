@@ -1,24 +1,24 @@
 """PixelHumor as released: every comic is read, gold as an answer is right, and the printed ground truth comes out."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.records import read_golds, read_items, response
 from tests.tabulated import rows_of
 
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import STYLES, ask
 from punchline.benchmarks.pixelhumor.data import boxes
-from punchline.benchmarks.pixelhumor.grade import grade_item
-from punchline.core.records import RULES, Gold, Grade, Item, Response, Rule
-from punchline.score.labels import f1
+from punchline.benchmarks.pixelhumor.scoring import score_item
+from punchline.schema import RULES, Gold, Item, Rule, Score
+from punchline.stats.labels import f1
 
-TABLES = {name: table for name, table in pixelhumor.TABLES.items() if table.by_model}
+TABLES = {name: table for name, table in pixelhumor.TABLES.items() if table.rows is not None}
 
 pytestmark = pytest.mark.real
 
@@ -32,26 +32,22 @@ def files(mirror: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def golds(files: dict[str, bytes]) -> dict[str, Gold]:
-    return {gold.item_id: gold for gold in pixelhumor.golds(files)}
+    return read_golds(pixelhumor, files)
 
 
 @pytest.fixture(scope="module")
 def items(files: dict[str, bytes]) -> dict[str, Item]:
-    images = {comic_id: "not fetched" for comic_id, _, _ in pixelhumor.listing(files)}
-    return {item.item_id: item for item in pixelhumor.items(files, images)}
+    return read_items(pixelhumor, files)
 
 
-def perfect(golds: dict[str, Gold], items: dict[str, Item], rule: Rule) -> list[Grade]:
+def perfect(golds: dict[str, Gold], items: dict[str, Item], rule: Rule) -> list[Score]:
     """Grades of gold formatted as answers."""
-    grades: list[Grade] = []
+    grades: list[Score] = []
     for name, gold in golds.items():
         answers = {task: ", ".join(gold.values[task]) for task in ("Q1", "Q2", "Q3", "Q4", "Q5")}
         answers |= {"Q7": gold.values["panel_sequence"], "Q8": gold.values["text"]}
-        responses = {
-            task: Response(request_id=task, model_key="gold", state="ok", text=text, engine="test", engine_version="1")
-            for task, text in answers.items()
-        }
-        grades += grade_item(responses, items[name], gold, "gold", rule)
+        responses = {task: response(task, text) for task, text in answers.items()}
+        grades += score_item(responses, items[name], gold, "gold", rule)
     return grades
 
 
@@ -78,12 +74,12 @@ def test_gold_counts(golds: dict[str, Gold]) -> None:
 
 
 def test_the_ground_truth_of_table_4(files: dict[str, bytes]) -> None:
-    make = TABLES["table4"].data_rows
+    make = TABLES["table4"].data
     assert make is not None
-    ((name, row),) = make({name: files[name] for name in TABLES["table4"].files})
-    assert name == "ground truth"
-    assert [estimate.point() for estimate in row.columns.values() if estimate] == [2052, 643, 96, 9, 0]
-    assert tuple(row.columns) == ("styles_1", "styles_2", "styles_3", "styles_4", "styles_5plus")
+    (row,) = make({name: files[name] for name in TABLES["table4"].files})
+    assert row.model == "ground truth"
+    assert [estimate.point() for estimate in row.estimates.values()] == [2052, 643, 96, 9, 0]
+    assert tuple(row.estimates) == ("styles_1", "styles_2", "styles_3", "styles_4", "styles_5plus")
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -97,14 +93,14 @@ def test_gold_as_an_answer_is_right_on_every_comic(golds: dict[str, Gold], items
     wrong = {
         (grade.item_id, grade.task)
         for grade in grades
-        if (grade.task == "Q7" and grade.values != {"panel_acc": 1})
-        or (grade.task == "Q8" and grade.values != {"text_acc": 1, "wer": 0, "cer": 0})
+        if (grade.task == "Q7" and grade.metrics != {"panel_acc": 1})
+        or (grade.task == "Q8" and grade.metrics != {"text_acc": 1, "wer": 0, "cer": 0})
     }
     assert wrong == set()  # xkcd_108, whose sequence is no permutation, and smbc_2640 included
     for name, table in TABLES.items():
         for row in rows_of(table, grades, golds, items):
-            for column, estimate in row.columns.items():
-                assert estimate is not None
+            assert tuple(row.estimates) == table.columns
+            for column, estimate in row.estimates.items():
                 if name in ("table4", "table13"):
                     continue
                 expected = 0 if column in ("wer", "cer") else 1
@@ -161,11 +157,8 @@ def test_table_15_was_made_with_another_number_of_panels(golds: dict[str, Gold])
 
 
 @pytest.mark.parametrize("task", ["system", *pixelhumor.TASKS])
-def test_prompts_stand_in_the_paper(mirror: Path, task: str) -> None:
-    path = mirror.parent / "papers" / "pixelhumor.txt"
-    if not path.is_file():
-        pytest.skip(f"PAPER ABSENT: no {path}; the prompts are not compared with appendix E")
-    paper = " ".join(path.read_text(encoding="utf-8").replace("*", "").split())
+def test_prompts_stand_in_the_paper(paper: Callable[[str], str], task: str) -> None:
+    text = " ".join(paper("pixelhumor").replace("*", "").split())
     prompt = ask.PROMPTS[task]
     heading = "System prompt:" if task == "system" else f"Question {task[1]}:"
-    assert f"{heading} {' '.join(prompt.split())}" in paper
+    assert f"{heading} {' '.join(prompt.split())}" in text

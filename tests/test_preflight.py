@@ -1,7 +1,5 @@
 """What is looked at before the first job: keys, mirror, GPUs and memory, by what cards ask."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,12 +8,12 @@ from typing import Any
 import pytest
 from tests.selected import selection_in
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ModelCard
+from punchline.config.cards import read_card
+from punchline.config.runs import nothing_scored
+from punchline.errors import PunchlineError
 from punchline.project import preflight, resources
 from punchline.project.needs import Project
-from punchline.project.runs import nothing_scored
-from punchline.project.selection import read_card
+from punchline.schema import ModelCard
 from punchline.stages.prepare import select
 
 GB = 10**9
@@ -97,7 +95,7 @@ def test_a_key_that_a_missing_answer_needs(root: Path, monkeypatch: pytest.Monke
     for here in (True, False):  # on a cluster too: keys come from this machine
         with pytest.raises(PunchlineError, match="OPENAI_API_KEY holds no API key"):
             preflight.check(project, None, [job("infer", model="gpt-4o")], here=here)
-    preflight.check(project, None, [job("grade", benchmark="pixelhumor", model="gpt-4o")], here=True)
+    preflight.check(project, None, [job("score", benchmark="pixelhumor", model="gpt-4o")], here=True)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     preflight.check(project, None, [job("infer", model="gpt-4o")], here=True)
 
@@ -120,7 +118,7 @@ def test_a_mirror_that_is_not_there(root: Path, tmp_path: Path, monkeypatch: pyt
     fetching = [job("fetch_images", benchmark="pixelhumor")]
     with pytest.raises(PunchlineError, match="no such folder: /nowhere"):
         preflight.check(project, "/nowhere", fetching, here=True)
-    preflight.check(project, "/nowhere", [job("grade")], here=True)
+    preflight.check(project, "/nowhere", [job("score")], here=True)
     for mirror in (str(tmp_path), "https://example.org/m", None):
         preflight.check(project, mirror, fetching, here=True)
 

@@ -1,7 +1,5 @@
 """A process that hangs when its parent is gone ends all the same."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

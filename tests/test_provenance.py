@@ -1,7 +1,5 @@
 """Whether an artefact is current: decided by what is there, by content, whatever its times say."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -17,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file
-from punchline.project import code, digests, provenance
+from punchline.errors import PunchlineError
+from punchline.files import sha256_file
+from punchline.paths import record_of
 from punchline.project.contents import files_beside
-from punchline.project.paths import record_of
-from punchline.project.provenance import Checks, Made, Need, Step, record, recorded
 from punchline.stages import job
+from punchline.workflow import code, digests, provenance
+from punchline.workflow.provenance import Artifact, Input, Provenance, Status, read_provenance, write_provenance
 
 SOURCE, OTHER, ONE, TWO, THREE = "source.txt", "other.txt", "data/one.txt", "data/two.txt", "data/three.txt"
 VERSIONS = {"numpy": "2.1", "opencv": "4.10"}
@@ -41,39 +39,36 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def make(step: Step) -> None:
+def make(step: Artifact) -> None:
     """Make an artefact of its inputs, as a stage does: what is in it hangs on them and on the parameters."""
     before = step.inputs()
     write(step)
-    record(step, before)
+    write_provenance(step, before)
 
 
-def write(step: Step) -> None:
+def write(step: Artifact) -> None:
     content = "".join(Path(need.path).read_text() for need in step.needs if need.decides)
     for path in [*step.outputs, *step.extra()]:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(f"{path} of [{content}] and {json.dumps(dict(step.parameters), default=str)}\n")
 
 
-def one(**changes: Any) -> Step:
+def one(**changes: Any) -> Artifact:
     fields: dict[str, Any] = {
         "rule": "one",
         "wildcards": ("b",),
         "outputs": (ONE, "data/one.md"),
-        "needs": (Need("source", SOURCE),),
+        "needs": (Input("source", SOURCE),),
         "parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 1}},
         "code": ("punchline.stages.one",),
         "libraries": ("numpy",),
         "extra": lambda: ["data/extra/1.png", "data/extra/2.png"],
     }
-    return Step(**fields | changes)
+    return Artifact(**fields | changes)
 
 
-def why(step: Step, **options: Any) -> str | None:
-    return Checks(**options)(step).reason
-
-
-# -------------------------------------------------------------------------------------------------------- one artefact
+def why(step: Artifact, **options: Any) -> str | None:
+    return Status(**options)(step).reason
 
 
 def put(path: str, text: str) -> Callable[[], object]:
@@ -114,7 +109,7 @@ def moved_over(path: str, content: str) -> None:
 
 
 RECORD = record_of(ONE)
-NO_RECORD = "there is no record of how it was made"
+NO_RECORD = "no provenance record"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +117,7 @@ NO_RECORD = "there is no record of how it was made"
     [
         # the record
         (gone(RECORD), NO_RECORD, False),
-        (gone(RECORD, ONE), "it is not there", False),
+        (gone(RECORD, ONE), "missing", False),
         *((put(RECORD, text), NO_RECORD, False) for text in ("", "{", "[]", "null", "{}", '{"step": "one b"}', "\0")),
         (lambda: Path(RECORD).write_bytes(b"\xff\xfe"), NO_RECORD, False),
         (lambda: os.truncate(RECORD, 40), NO_RECORD, False),
@@ -165,9 +160,14 @@ NO_RECORD = "there is no record of how it was made"
 def test_what_is_there(spoil: Callable[[], object], reason: str | None, same: bool) -> None:
     make(one())
     assert why(one()) is None
+    content = Path(ONE).read_bytes()
     spoil()
-    assert Checks()(one()) == (reason, same)
-    assert Checks(below=False)(one()) == (reason, same)
+    recorded = reason not in (NO_RECORD, "missing")
+    unchanged = Path(ONE).is_file() and Path(ONE).read_bytes() == content
+    assert provenance.is_intact(ONE) is (recorded and unchanged)
+    assert not provenance.is_intact(SOURCE)  # not an output
+    assert Status()(one()) == (reason, same)
+    assert Status(below=False)(one()) == (reason, same)
     if Path(SOURCE).is_file():
         make(one())
         assert why(one()) is None
@@ -192,10 +192,10 @@ def test_what_is_there(spoil: Callable[[], object], reason: str | None, same: bo
         ({"libraries": ()}, "numpy 2.1 → None"),
         ({"libraries": ("numpy", "gone")}, "gone None → absent"),
         ({"needs": ()}, f"{SOURCE} counts no more"),
-        ({"needs": (Need("source", SOURCE), Need("source", OTHER))}, f"{OTHER} is new"),
-        ({"needs": (Need("source", OTHER),)}, f"{OTHER} is new (and 1 more)"),
-        ({"needs": (Need("another role", SOURCE),)}, None),
-        ({"needs": (Need("source", SOURCE), Need("first", OTHER, decides=False))}, None),
+        ({"needs": (Input("source", SOURCE), Input("source", OTHER))}, f"{OTHER} is new"),
+        ({"needs": (Input("source", OTHER),)}, f"{OTHER} is new (and 1 more)"),
+        ({"needs": (Input("another role", SOURCE),)}, None),
+        ({"needs": (Input("source", SOURCE), Input("first", OTHER, decides=False))}, None),
         ({"outputs": (ONE, "data/one.md", "data/one.tex")}, "data/one.tex was never made"),
         ({"rule": "renamed", "wildcards": ("c",)}, None),
         ({"extra": list}, None),  # what was recorded counts
@@ -203,7 +203,7 @@ def test_what_is_there(spoil: Callable[[], object], reason: str | None, same: bo
 )
 def test_what_is_asked(changes: dict[str, Any], reason: str | None) -> None:
     make(one())
-    found = Checks()(one(**changes))
+    found = Status()(one(**changes))
     assert (found.reason, found.same) == (reason, False)
     make(one(**changes))
     assert why(one(**changes)) is None
@@ -227,14 +227,13 @@ def test_long_values_are_shortened_in_words_only() -> None:
 
 def test_who_asks_gets_it_made_again() -> None:
     make(one())
-    asked = [step.name for step in (one(),) if Checks(lambda step: step.rule == "one")(step) == ("asked for", False)]
-    assert asked == ["one b"]
+    assert Status(lambda step: step.rule == "one")(one()) == ("asked for", False)
     assert why(one(), forced=lambda step: step.rule == "two") is None
 
 
 def test_what_counts_in_a_file_can_be_less_than_its_bytes() -> None:
-    def step() -> Step:
-        words = Need("source", SOURCE, content=lambda: sorted(Path(SOURCE).read_text().split()))
+    def step() -> Artifact:
+        words = Input("source", SOURCE, content=lambda: sorted(Path(SOURCE).read_text().split()))
         return one(needs=(words,))
 
     make(step())
@@ -252,7 +251,7 @@ def test_what_cannot_be_read_is_not_current_and_no_error(error: Exception) -> No
     def broken() -> Any:
         raise error
 
-    found = Checks()(one(needs=(Need("source", SOURCE, content=broken),)))
+    found = Status()(one(needs=(Input("source", SOURCE, content=broken),)))
     assert (found.reason, found.same) == (f"cannot be checked: {error}", False)
 
 
@@ -263,14 +262,11 @@ def test_the_record_can_lie_elsewhere() -> None:
     assert why(one()) == NO_RECORD
 
 
-# ---------------------------------------------------------------------------------------------------------- the record
-
-
 def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(one())
     content = Path(RECORD).read_bytes()
-    made = recorded(one())
-    assert made == Made(
+    made = read_provenance(one())
+    assert made == Provenance(
         step="one b",
         inputs={SOURCE: sha256_file(SOURCE)},
         parameters={"limit": 3, "models": ["a", "b"], "about": {"x": 1}},
@@ -278,7 +274,7 @@ def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypat
         libraries={"numpy": "2.1"},
         outputs={name: sha256_file(name) for name in (ONE, "data/one.md", "data/extra/1.png", "data/extra/2.png")},
     )
-    assert set(json.loads(content)) == {field.name for field in msgspec.structs.fields(Made)}
+    assert set(json.loads(content)) == {field.name for field in msgspec.structs.fields(Provenance)}
     assert content.endswith(b"}\n") and str(tmp_path).encode() not in content
     make(one())
     assert Path(RECORD).read_bytes() == content
@@ -316,7 +312,7 @@ def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) ->
         write(step)
         change()
         with pytest.raises(PunchlineError, match=rf"^{SOURCE}: the file changed while it was being read.*same command"):
-            record(step, inputs)
+            write_provenance(step, inputs)
         assert why(one()) is not None
         assert Path(RECORD).exists() is before
         Path(SOURCE).write_text("abc")
@@ -324,60 +320,54 @@ def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) ->
         assert why(one()) is None
 
 
-def test_an_input_that_goes_while_it_is_read() -> None:
+@pytest.mark.parametrize("lost", [SOURCE, "data/one.md"])
+def test_a_file_lost_before_the_record_is_written_leaves_no_record(lost: str) -> None:
     step = one()
     inputs = step.inputs()
     write(step)
-    Path(SOURCE).unlink()
-    with pytest.raises(OSError, match=SOURCE):
-        record(step, inputs)
+    Path(lost).unlink()
+    with pytest.raises(OSError, match=lost):
+        write_provenance(step, inputs)
     assert not Path(RECORD).exists()
 
 
 def test_what_does_not_decide_may_change_and_go(here: Path) -> None:
-    needs = (Need("source", SOURCE), Need("first", OTHER, decides=False))
+    needs = (Input("source", SOURCE), Input("first", OTHER, decides=False))
     step = one(needs=needs)
     inputs = step.inputs()
     write(step)
     Path(OTHER).write_text("changed meanwhile")
-    record(step, inputs)
-    assert set(recorded(step).inputs) == {SOURCE}  # type: ignore[union-attr]
+    write_provenance(step, inputs)
+    assert set(read_provenance(step).inputs) == {SOURCE}  # type: ignore[union-attr]
     Path(OTHER).unlink()
     assert why(one(needs=needs)) is None
 
 
-def test_what_was_not_written_is_not_recorded() -> None:
-    step = one(outputs=(ONE, "data/one.md", "data/never.txt"))
-    inputs = step.inputs()
-    write(one())
-    with pytest.raises(OSError, match="never"):
-        record(step, inputs)
-    assert not Path(RECORD).exists()
-
-
-# ------------------------------------------------------------------------------------------------------- several steps
-
-
-def chain(**parameters: Any) -> dict[str, Step]:
+def chain(**parameters: Any) -> dict[str, Artifact]:
     """source → one → two → three; three also takes `other`."""
-    steps: dict[str, Step] = {}
+    steps: dict[str, Artifact] = {}
 
-    def need(name: str) -> Need:
-        return Need(name, f"data/{name}.txt", lambda: steps[name])
+    def need(name: str) -> Input:
+        return Input(name, f"data/{name}.txt", lambda: steps[name])
 
-    def step(name: str, *needs: Need) -> None:
+    def step(name: str, *needs: Input) -> None:
         given = {"p": parameters.get(name, 0)}
-        steps[name] = Step(name, (), (f"data/{name}.txt",), needs, given, (f"punchline.{name}",))
+        steps[name] = Artifact(name, (), (f"data/{name}.txt",), needs, given, (f"punchline.{name}",))
 
-    step("one", Need("source", SOURCE))
+    step("one", Input("source", SOURCE))
     step("two", need("one"))
-    step("three", need("two"), Need("source", OTHER))
+    step("three", need("two"), Input("source", OTHER))
     return steps
 
 
-def stale(steps: Mapping[str, Step], **options: Any) -> list[str]:
+def make_chain() -> None:
+    for step in chain().values():
+        make(step)
+
+
+def stale(steps: Mapping[str, Artifact], **options: Any) -> list[str]:
     """Names of the steps that are to be made, looked at from the last, as Snakemake does, and from the first."""
-    checks, forwards = Checks(**options), Checks(**options)
+    checks, forwards = Status(**options), Status(**options)
     found = [name for name in reversed(steps) if checks(steps[name]).reason is not None]
     assert found[::-1] == [name for name in steps if forwards(steps[name]).reason is not None]
     return found[::-1]
@@ -406,8 +396,7 @@ def stale(steps: Mapping[str, Step], **options: Any) -> list[str]:
     ],
 )
 def test_staleness_spreads_no_further_than_it_must(spoil: Callable[[], object], expected: list[str]) -> None:
-    for step in chain().values():
-        make(step)
+    make_chain()
     before = {path: Path(path).read_bytes() for path in (ONE, TWO, THREE)}
     spoil()
     assert stale(chain()) == expected
@@ -424,32 +413,29 @@ def test_staleness_spreads_no_further_than_it_must(spoil: Callable[[], object], 
     [("one", ["one", "two", "three"]), ("two", ["two", "three"]), ("three", ["three"]), ("none", [])],
 )
 def test_a_parameter_makes_what_hangs_on_it_stale(changed: str, expected: list[str]) -> None:
-    for step in chain().values():
-        make(step)
+    make_chain()
     found = chain(**{changed: 1})
     assert stale(found) == expected
     assert stale(chain(), forced=lambda step: step.rule == changed) == expected
     if "two" in expected and changed == "one":
-        assert why(found["three"]) == f"{TWO} must be made again ({ONE} must be made again (p: 0 → 1))"
+        assert why(found["three"]) == f"{ONE} is not current: p: 0 → 1"
 
 
 def test_made_again_and_the_same_nothing_else_is_to_be_made() -> None:
     """A source changes in a way that the first step's output does not show."""
-    for step in chain().values():
-        make(step)
+    make_chain()
     content = Path(ONE).read_bytes()
     Path(SOURCE).write_text("ABC")
     assert stale(chain()) == ["one", "two", "three"]
     step = chain()["one"]
     inputs = step.inputs()
     Path(ONE).write_bytes(content)
-    record(step, inputs)
+    write_provenance(step, inputs)
     assert stale(chain()) == []
 
 
 def test_a_job_looks_at_its_own_inputs_only() -> None:
-    for step in chain().values():
-        make(step)
+    make_chain()
     Path(SOURCE).write_text("x")
     assert stale(chain(), below=False) == ["one"]
     Path(ONE).write_text("x")
@@ -458,22 +444,22 @@ def test_a_job_looks_at_its_own_inputs_only() -> None:
 
 def test_what_must_be_there_first_decides_nothing() -> None:
     steps = chain()
-    needs = (Need("source", OTHER), Need("first", ONE, lambda: steps["one"], decides=False))
-    last = Step("last", (), ("data/last.txt",), needs, {}, ())
+    needs = (Input("source", OTHER), Input("first", ONE, lambda: steps["one"], decides=False))
+    last = Artifact("last", (), ("data/last.txt",), needs, {}, ())
     make(steps["one"])
     make(last)
     assert stale({"one": steps["one"], "last": last}) == []
     for spoil in (put(SOURCE, "x"), gone(ONE), gone(record_of(ONE))):
         spoil()
         assert stale({"one": chain()["one"], "last": last}) == ["one"]
-    assert ONE not in recorded(last).inputs  # type: ignore[union-attr]
+    assert ONE not in read_provenance(last).inputs  # type: ignore[union-attr]
 
 
 def test_a_lost_file_of_which_less_than_its_bytes_counts_is_looked_at_again() -> None:
     """What counts in it is not in its record: who reads it is looked at again when it is there, and is current then."""
     steps = chain()
-    first = Need("one", ONE, lambda: steps["one"], content=lambda: Path(ONE).read_text().split())
-    last = Step("last", (), ("data/last.txt",), (first,), {}, ())
+    first = Input("one", ONE, lambda: steps["one"], content=lambda: Path(ONE).read_text().split())
+    last = Artifact("last", (), ("data/last.txt",), (first,), {}, ())
     make(steps["one"])
     make(last)
     Path(ONE).unlink()
@@ -485,23 +471,23 @@ def test_a_lost_file_of_which_less_than_its_bytes_counts_is_looked_at_again() ->
 def test_what_an_artefact_names_decides_although_it_reads_less() -> None:
     """A lineage names the source; the source changes, and what is made of it does not."""
 
-    def steps() -> dict[str, Step]:
+    def steps() -> dict[str, Artifact]:
         found = chain()
         three = found["three"]
         names = [need for step in (found["one"], found["two"]) for need in step.needs]
-        found["three"] = Step("three", (), (THREE,), three.needs, three.parameters, three.code, names=lambda: names)
+        found["three"] = Artifact("three", (), (THREE,), three.needs, three.parameters, three.code, names=lambda: names)
         return found
 
     for step in steps().values():
         make(step)
-    assert set(recorded(steps()["three"]).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
+    assert set(read_provenance(steps()["three"]).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
     content = Path(ONE).read_bytes()
     Path(SOURCE).write_text("ABC")
     assert stale(steps()) == ["one", "two", "three"]
     step = steps()["one"]
     inputs = step.inputs()
     Path(ONE).write_bytes(content)
-    record(step, inputs)
+    write_provenance(step, inputs)
     assert stale(steps()) == ["three"] and why(steps()["three"]) == f"{SOURCE} changed"
     make(steps()["three"])
     assert stale(steps()) == []
@@ -509,10 +495,38 @@ def test_what_an_artefact_names_decides_although_it_reads_less() -> None:
     assert stale(steps()) == ["one"]
 
 
+@pytest.mark.parametrize(
+    ("spoil", "reason", "same"),
+    [
+        (lambda: None, None, False),
+        (gone(OTHER), f"{OTHER} is gone", True),  # the answers that it held are in the output
+        (gone(ONE), f"{ONE} is gone", False),
+        (gone(ONE, OTHER), f"{ONE} is gone", False),
+        (put(ONE, "x"), f"{ONE} is not what was made", False),
+    ],
+)
+def test_what_is_asked_again_need_not_come_out_the_same(
+    spoil: Callable[[], object], reason: str | None, same: bool
+) -> None:
+    asking = one(kept=(OTHER,))
+    make(asking)
+    spoil()
+    assert Status()(asking) == (reason, same)
+
+
+def test_a_record_of_other_paths_proves_nothing() -> None:
+    make(one())
+    copied = one(outputs=("copy/one.txt", "copy/one.md"))
+    shutil.copytree("data", "copy")
+    assert Status()(copied) == ("copy/one.txt was never made", False)
+    Path(ONE).unlink()
+    assert Status()(copied) == ("copy/one.txt was never made", False)
+
+
 def test_a_circle_ends() -> None:
-    steps: dict[str, Step] = {}
-    steps["a"] = Step("a", (), ("a",), (Need("b", "b", lambda: steps["b"]),), {}, ())
-    steps["b"] = Step("b", (), ("b",), (Need("a", "a", lambda: steps["a"]),), {}, ())
+    steps: dict[str, Artifact] = {}
+    steps["a"] = Artifact("a", (), ("a",), (Input("b", "b", lambda: steps["b"]),), {}, ())
+    steps["b"] = Artifact("b", (), ("b",), (Input("a", "a", lambda: steps["a"]),), {}, ())
     assert "being checked" in str(why(steps["a"]))
 
 
@@ -523,12 +537,12 @@ def test_each_artefact_is_looked_at_once() -> None:
         looked.append(SOURCE)
         return 1
 
-    first = Step("first", (), ("data/first",), (Need("source", SOURCE, content=content),), {}, ())
+    first = Artifact("first", (), ("data/first",), (Input("source", SOURCE, content=content),), {}, ())
     make(first)
     looked.clear()
-    needs = (Need("first", "data/first", lambda: first),)
-    others = [Step(f"n{n}", (), (f"data/n{n}",), needs, {}, ()) for n in range(5)]
-    checks = Checks()
+    needs = (Input("first", "data/first", lambda: first),)
+    others = [Artifact(f"n{n}", (), (f"data/n{n}",), needs, {}, ()) for n in range(5)]
+    checks = Status()
     for step in others:
         checks(step)
     assert looked == [SOURCE]
@@ -587,9 +601,6 @@ def test_whatever_happens_a_run_gives_what_a_run_from_nothing_gives(
     assert found == {path: Path(path).read_text() for path in found}
 
 
-# ---------------------------------------------------------------------------------------------------------------- jobs
-
-
 @pytest.mark.parametrize(
     ("again", "expected"),
     [("", False), ("all", True), ("one", True), (ONE, True), ("data/one.md,two", True), ("two", False), ("on", False)],
@@ -599,14 +610,14 @@ def test_a_job_keeps_what_is_current(
 ) -> None:
     written: list[str] = []
 
-    def writing(step: Step) -> Callable[[], None]:
+    def writing(step: Artifact) -> Callable[[], None]:
         return lambda: (written.append(step.name), write(step))  # type: ignore[return-value,func-returns-value]
 
     for _ in range(2):
         step = one()
         job.make(step, writing(step))
     assert written == ["one b"]
-    assert capsys.readouterr().err.count("one b: kept, nothing that it rests on has changed") == 1
+    assert capsys.readouterr().err.count("one b: up to date, not rebuilt") == 1
     monkeypatch.setenv(job.AGAIN, again)
     step = one()
     job.make(step, writing(step))
@@ -614,21 +625,18 @@ def test_a_job_keeps_what_is_current(
 
 
 def test_a_job_that_fails_leaves_no_record_of_what_it_began() -> None:
-    def fails(step: Step) -> Callable[[], None]:
-        def writing() -> None:
-            Path(ONE).parent.mkdir(exist_ok=True)
-            Path(ONE).write_text("half")
-            raise PunchlineError("no more")
-
-        return writing
+    def fails() -> None:
+        Path(ONE).parent.mkdir(exist_ok=True)
+        Path(ONE).write_text("half")
+        raise PunchlineError("no more")
 
     with pytest.raises(PunchlineError, match="no more"):
-        job.make(one(), fails(one()))
+        job.make(one(), fails)
     assert why(one()) == NO_RECORD
     make(one())
     Path(SOURCE).write_text("new")
     with pytest.raises(PunchlineError, match="no more"):
-        job.make(one(), fails(one()))
+        job.make(one(), fails)
     Path(SOURCE).write_text("abc")  # back, but what was begun is there
     assert why(one()) == f"{ONE} is not what was made"
 
@@ -637,28 +645,23 @@ def test_a_job_may_use_the_code_that_is_named_only(monkeypatch: pytest.MonkeyPat
     asking = benchmarks.module_of("pixelhumor", "ask")
     monkeypatch.setattr(benchmarks, "LOADED", set())
 
-    def writing(step: Step) -> Callable[[], None]:
-        def write_and_ask() -> None:
-            assert benchmarks.load("pixelhumor").requests
-            write(step)
+    def write_and_ask(step: Artifact) -> None:
+        assert benchmarks.load("pixelhumor").requests
+        write(step)
 
-        return write_and_ask
-
-    step = one(code=("punchline.stages.ask", asking))
-    job.make(step, writing(step))
-    step = one(code=("punchline.stages.ask",), outputs=("data/other.txt",))
+    named = one(code=("punchline.stages.ask", asking))
+    job.make(named, lambda: write_and_ask(named))
+    unnamed = one(code=("punchline.stages.ask",), outputs=("data/other.txt",))
     with pytest.raises(AssertionError, match=f"one b used code that needs.py does not name: {asking}"):
-        job.make(step, writing(step))
+        job.make(unnamed, lambda: write_and_ask(unnamed))
     assert not Path(record_of("data/other.txt")).exists()
-
-
-# ------------------------------------------------------------------------------------------------------------- digests
 
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Digests are kept at once, not when a file is some seconds old. Writes below are apart by more than a tick."""
     monkeypatch.setattr(digests, "_JUST_NOW_NS", 0)
+    tick()
 
 
 def tick() -> None:
@@ -717,8 +720,6 @@ def test_a_file_that_may_still_change_is_read_each_time() -> None:
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_remembered(settled: None) -> None:
-    tick()
-
     def compute() -> str:
         content = Path(SOURCE).read_text()
         tick()
@@ -731,7 +732,6 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(settled: None) -
 
 
 def test_kinds_and_files_are_apart(settled: None) -> None:
-    tick()
     counted = Counted()
     assert counted(SOURCE, "a") == counted(SOURCE, "b") == ["abc"] != counted(OTHER, "a")
     assert counted.times == 3
@@ -749,7 +749,6 @@ def another_process() -> None:
 
 
 def test_digests_are_kept_between_processes(settled: None) -> None:
-    tick()
     counted = Counted()
     counted()
     another_process()
@@ -760,11 +759,9 @@ def test_digests_are_kept_between_processes(settled: None) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[]", b'{"kind:source.txt": 1}', b'{"kind:source.txt": [[1], "x"]}', b"\xff", b"null"],
+    "content", [b"", b"{", b"[]", b'{"kind:source.txt": 1}', b'{"kind:source.txt": [[1], "x"]}', b"\xff", b"null"]
 )
 def test_a_damaged_cache_costs_time_only(settled: None, content: bytes) -> None:
-    tick()
     counted = Counted()
     counted()
     another_process()
@@ -775,7 +772,6 @@ def test_a_damaged_cache_costs_time_only(settled: None, content: bytes) -> None:
 
 
 def test_a_cache_that_cannot_be_written_costs_time_only(settled: None, here: Path) -> None:
-    tick()
     Path(".punchline").write_text("a file in its place")
     counted = Counted()
     counted()
@@ -790,7 +786,6 @@ def test_a_cache_that_cannot_be_written_costs_time_only(settled: None, here: Pat
 
 
 def test_what_is_kept_is_plain_data(settled: None) -> None:
-    tick()
     assert digests.cached("tuple", SOURCE, lambda: (1, ("a",))) == [1, ["a"]]
     assert digests.cached("tuple", SOURCE, lambda: None) == [1, ["a"]]
 

@@ -1,7 +1,5 @@
 """The range of each model's rank: against simulation, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -11,9 +9,9 @@ from typer.testing import CliRunner
 
 from punchline import cli
 from punchline.audit.ranks import as_json, as_text
-from punchline.bench.ranks import Rank, ranked
 from punchline.core.benchmark import load
-from punchline.core.stats import POSITIVE, Array, Estimate, mean
+from punchline.stats.estimate import POSITIVE, Array, Estimate, mean
+from punchline.tables.ranks import Rank, ranked
 
 
 def estimate(values: Array) -> Estimate:
@@ -78,10 +76,7 @@ def test_ranks_are_plain_data_and_text() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [
-        (["table10"], "no table of this run's models"),
-        (["table8", "--column", "panel_ac"], "panel_acc"),
-    ],
+    [(["table10"], "no table of this run's models"), (["table8", "--column", "panel_ac"], "panel_acc")],
 )
 def test_what_cannot_be_ranked_is_said(arguments: list[str], says: str, root: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.chdir(root)
@@ -102,5 +97,5 @@ def test_what_cannot_be_ranked_is_said(arguments: list[str], says: str, root: Pa
 def test_a_table_says_which_way_is_better(name: str, lower: set[str], neither: set[str]) -> None:
     benchmark, table = name.split("/")
     spec = load(benchmark).TABLES[table]
-    ways = {way: {one for one in spec.names if spec.better(one) == way} for way in ("lower", "neither")}
+    ways = {way: {one for one in spec.columns if spec.better(one) == way} for way in ("lower", "neither")}
     assert ways == {"lower": lower, "neither": neither}

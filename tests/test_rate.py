@@ -1,11 +1,8 @@
 """Rating pages: who rates what, what is sent, what is kept. The votes' journey to a table: e2e/test_rate.py."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re
-import resource
 import signal
 import socket
 import subprocess
@@ -14,7 +11,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import msgspec
@@ -22,28 +21,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
+from tests.ran import full_disk
+from tests.records import response, together
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from punchline.bench.ratings import read_ratings
-from punchline.bench.study import Vote
 from punchline.benchmarks import humorbench, pixelhumor, yesbut
 from punchline.benchmarks.humorbench.labels import read_labelled
 from punchline.benchmarks.humorbench.studies import label_rows
 from punchline.benchmarks.stripcipher.review import Draft
 from punchline.benchmarks.stripcipher.review import reviewed as accepted
 from punchline.benchmarks.stripcipher.review import sheet as draft_sheet
+from punchline.benchmarks.study import Vote
 from punchline.core.benchmark import load, names, studies
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes, write_text
-from punchline.core.records import Gold, ImageRef, Item, Request, Response
-from punchline.core.storage import csv_text, parse_csv, write_records, write_table
+from punchline.core.storage import write_table
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, parse_csv, write_bytes, write_records, write_text
+from punchline.paths import Paths
 from punchline.people import drafts, outcome
 from punchline.people.assignment import assigned, chosen, shown_order, with_checks
 from punchline.people.decide import one_more, undecided
 from punchline.people.drawing import declared, draw_up, written
 from punchline.people.pages import MOST, application
 from punchline.people.votes import Votes
-from punchline.project.paths import Paths
+from punchline.schema import Gold, ImageRef, Item, Request, Response
+from punchline.tables.ratings import read_ratings
 
 MODELS = ("hal-9000", "deep-thought", "wintermute")
 HOST = "http://rate.test"
@@ -56,26 +57,15 @@ def answers(model: str, saying: str = "It is funny") -> None:
         asked = asked_of(benchmark.NAME)
         number = MODELS.index(model)
         text = f"<think>I am {model}.</think>{saying}, says voice {number} {HOSTILE}"
-        said = [
-            Response(request_id=r.request_id, model_key="k", state="ok", text=text, engine="e", engine_version="1")
-            for r in asked
-        ]
+        said = [response(r, text) for r in asked]
         write_table(f"data/responses/{benchmark.NAME}/{model}.parquet", said, Response)
 
 
 def items_of(benchmark: str) -> list[Item]:
     image = ImageRef(path="images/comic.png", sha256="0" * 64, width=1, height=1)
-    return [
-        Item(
-            benchmark=benchmark,
-            item_id=str(n),
-            source="ab"[n % 2],
-            cluster=str(n),
-            fields={"description": f"scene {n}", "caption": f"caption {n}"},
-            images=(image,) if benchmark != "humorbench" else (),
-        )
-        for n in range(8)
-    ]
+    about: dict[str, Any] = {"benchmark": benchmark, "images": (image,) if benchmark != "humorbench" else ()}
+    fields = [{"description": f"scene {n}", "caption": f"caption {n}"} for n in range(8)]
+    return [Item(item_id=str(n), source="ab"[n % 2], cluster=str(n), fields=fields[n], **about) for n in range(8)]
 
 
 def asked_of(benchmark: str) -> list[Request]:
@@ -89,17 +79,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for benchmark in ("pixelhumor", "yesbut", "humorbench"):
         items = items_of(benchmark)
-        golds = [
-            Gold(
-                benchmark=benchmark,
-                item_id=i.item_id,
-                values={
-                    "element": f"point {i.item_id}",
-                    "potentially_harmful": "harm" if i.item_id == "0" else "non-harm",
-                },
-            )
-            for i in items
-        ]
+        golds = []
+        for item_id in (item.item_id for item in items):
+            harm = "harm" if item_id == "0" else "non-harm"
+            values = {"element": f"point {item_id}", "potentially_harmful": harm}
+            golds.append(Gold(benchmark=benchmark, item_id=item_id, values=values))
         write_records(f"data/items/{benchmark}/items.jsonl", items)
         write_records(f"data/items/{benchmark}/gold.jsonl", golds)
         write_table(f"data/requests/{benchmark}.parquet", asked_of(benchmark), Request)
@@ -134,9 +118,6 @@ def fill(votes: Votes, rater: str, value: Callable[[int], str], http: TestClient
         said = unit.right if unit.kind == "check" else value(index)
         sent = http.post(f"/items/{place}", data={f"answer-{ask.aspect}": said for ask in asks})
         assert sent.status_code == 200, sent.text
-
-
-# ---- assignment
 
 
 @given(
@@ -179,22 +160,16 @@ def test_pairs_of_raters_mix() -> None:
     assert len({tuple(shown_order(3, "1", unit, 0)) for unit in range(60)}) == 6
 
 
-# ---- drawing up
-
-
 def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(run: Path) -> None:
     sheet, seats = draw_up(Paths(), "relevance", MODELS, raters=3, seed=4, items=5)
     assert (sheet, seats) == draw_up(Paths(), "relevance", MODELS, raters=3, seed=4, items=5)
     assert sheet.digest != draw_up(Paths(), "relevance", MODELS, raters=3, seed=5, items=5)[0].digest
     counted = {unit.item_id for unit in sheet.units if unit.kind == "counts"}
     practice = [unit.item_id for unit in sheet.units if unit.kind == "practice"]
-    assert len(counted) == 5
-    assert len(practice) == 2
-    assert not counted & set(practice)
+    assert (len(counted), len(practice)) == (5, 2) and not counted & set(practice)
     for own in seats.values():
         kinds = [sheet.units[unit].kind for unit in own]
-        assert kinds[:2] == ["practice", "practice"]
-        assert kinds.count("check") == 1
+        assert kinds[:2] == ["practice", "practice"] and kinds.count("check") == 1
     assert not any("<think>" in text.text for unit in sheet.units for text in unit.texts)
 
 
@@ -220,26 +195,15 @@ def test_what_cannot_be_drawn_up_is_said(run: Path, study: str, more: dict[str, 
 
 def test_models_without_an_answer_are_said_with_the_way_out(run: Path) -> None:
     asked = asked_of("pixelhumor")
-    for state, way_out in (
+    for state, hint in (
         ("missing", "Select models that answer it: snakemake --cores all responses --config 'models=[NAME]'"),
         ("failed", f"punchline retry asks the {len(items_of('pixelhumor'))} again that failed"),
     ):
-        said = [
-            Response(
-                request_id=r.request_id,
-                model_key="k",
-                state=state,  # type: ignore[arg-type]
-                reason="why",
-                text=None,
-                engine="e",
-                engine_version="1",
-            )
-            for r in asked
-        ]
+        said = [response(r, None, state) for r in asked]  # type: ignore[arg-type]
         write_table("data/responses/pixelhumor/silent.parquet", said, Response)
         with pytest.raises(PunchlineError) as error:
             draw_up(Paths(), "relevance", ["silent"], raters=1, seed=0)
-        assert "no answer to Q6 of silent (8 were asked for)" in str(error.value) and way_out in str(error.value)
+        assert "no answer to Q6 of silent (8 were asked for)" in str(error.value) and hint in str(error.value)
     Path("data/items/yesbut/items.jsonl").unlink()
     with pytest.raises(PunchlineError, match=r"snakemake --cores all responses --config 'benchmarks=\[yesbut\]'"):
         draw_up(Paths(), "yesbut/texts", MODELS, raters=1, seed=0)
@@ -266,9 +230,6 @@ def test_every_declaration_names_tables_and_tasks_that_there_are() -> None:
             assert set(study.tasks.values()) == set(study.questions)
 
 
-# ---- pages
-
-
 @pytest.mark.parametrize("name", ["relevance", "preference", "texts", "elements"])
 def test_nothing_that_is_sent_names_a_model(run: Path, name: str) -> None:
     votes = made(name)
@@ -284,10 +245,9 @@ def test_nothing_that_is_sent_names_a_model(run: Path, name: str) -> None:
         for reply in sent:
             everything = f"{reply.url}{dict(reply.headers)}{reply.text}".lower()
             assert not any(word in everything for model in MODELS for word in (model, "think", "images/"))
-            assert "<script>alert" not in reply.text
-            assert "\x1b" not in reply.text
-            assert "default-src 'none'" in reply.headers["content-security-policy"]
-            assert "unsafe" not in reply.headers["content-security-policy"]
+            assert "<script>alert" not in reply.text and "\x1b" not in reply.text
+            policy = reply.headers["content-security-policy"]
+            assert "default-src 'none'" in policy and "unsafe" not in policy
 
 
 def test_the_order_of_texts_says_nothing(run: Path) -> None:
@@ -311,13 +271,8 @@ def test_without_a_link_nothing_is_sent_and_nothing_is_taken(run: Path) -> None:
     assert nobody.post("/items/1", data={"answer-": "3"}).status_code == 403
     nobody.cookies.set(f"rater_{votes.version}", "1")
     assert nobody.get("/").status_code == 403
-    for headers in (
-        {"origin": "http://evil.test"},
-        {"origin": "null"},
-        {"origin": ""},
-        {"origin": HOST, "sec-fetch-site": "cross-site"},
-        {"origin": HOST, "sec-fetch-site": "same-site"},
-    ):
+    elsewhere = [{"origin": origin} for origin in ("http://evil.test", "null", "")]
+    for headers in (*elsewhere, *({"origin": HOST, "sec-fetch-site": f"{site}-site"} for site in ("cross", "same"))):
         assert known.post("/items/1", data={"answer-": "3"}, headers=headers).status_code == 403
     del known.headers["origin"]
     assert known.post("/items/1", data={"answer-": "3"}).status_code == 403
@@ -378,16 +333,8 @@ def test_back_and_forth_changing_and_coming_back(run: Path) -> None:
     assert wrong.status_code == 422
     assert "Nothing is saved" in wrong.text
     assert "kept</textarea>" in wrong.text
-    for path in (
-        "/items/0",
-        "/items/999",
-        f"/items/{'9' * 5000}",
-        "/items/²",
-        "/pictures/99",
-        f"/pictures/{'9' * 5000}",
-        "/static/../pages.py",
-        "/nothing",
-    ):
+    items = ("/items/0", "/items/999", f"/items/{'9' * 5000}", "/items/²")
+    for path in (*items, "/pictures/99", f"/pictures/{'9' * 5000}", "/static/../pages.py", "/nothing"):
         assert http.get(path).status_code == 404
     assert http.post("/items/1", content=b"answer-=1&note=" + b"x" * MOST).status_code == 413
     unreadable = http.post("/items/1", content=b"\xff\xfe&a=")
@@ -398,14 +345,7 @@ def test_a_rater_sees_their_own_votes_only_and_two_rate_at_once(run: Path) -> No
     votes = made(raters=2, overlap=2)
     both = {rater: client(votes, rater) for rater in ("1", "2")}
     scores = {"1": "2", "2": "7"}
-    threads = [
-        threading.Thread(target=fill, args=(votes, rater, lambda _, rater=rater: scores[rater], http))
-        for rater, http in both.items()
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(*(partial(fill, votes, rater, lambda _, own=scores[rater]: own, http) for rater, http in both.items()))
     assert len(votes.given()) == sum(len(votes.seats(rater)) for rater in both)
     for rater, http in both.items():
         for place, index in enumerate(votes.seats(rater), 1):
@@ -413,9 +353,6 @@ def test_a_rater_sees_their_own_votes_only_and_two_rate_at_once(run: Path) -> No
                 checked = re.findall(r'value="(\d)"[^>]*checked', http.get(f"/items/{place}").text)
                 assert checked == [scores[rater]]
         assert "Thank you" in http.get("/").text
-
-
-# ---- what comes of it
 
 
 def test_export_is_what_was_voted_and_keeps_what_was_there(run: Path) -> None:
@@ -441,11 +378,8 @@ def test_export_is_what_was_voted_and_keeps_what_was_there(run: Path) -> None:
     done = outcome.progress(votes)
     assert [(p.rated, p.of, p.checks, p.passed) for p in done] == [(15, 15, 1, 1)] * 2
     (agreed,) = outcome.agreement(votes)
-    assert agreed.units == 15
-    assert agreed.alpha is not None
-    assert agreed.lo is not None
-    assert agreed.hi is not None
-    assert agreed.lo <= agreed.alpha <= agreed.hi
+    assert agreed.units == 15 and None not in (agreed.lo, agreed.alpha, agreed.hi)
+    assert agreed.lo <= agreed.alpha <= agreed.hi  # type: ignore[operator]
     answers("hal-9000", "Now it is another answer")
     with pytest.raises(PunchlineError, match=r"other answers than run default has now: 5, the first that of hal-9000"):
         outcome.export(votes, Path("out.csv"))
@@ -510,9 +444,8 @@ def test_a_harmful_comic_is_blurred_until_asked_for(run: Path) -> None:
         if '<figure class="blurred">' in http.get(f"/items/{place}").text
     }
     assert blurred == {"0"}
-    assert b'"blurred":true' in msgspec.json.encode(votes.sheet) and b'"blurred":false' not in msgspec.json.encode(
-        votes.sheet
-    )
+    sheet = msgspec.json.encode(votes.sheet)
+    assert b'"blurred":true' in sheet and b'"blurred":false' not in sheet
 
 
 def test_raters_who_stay_even_get_one_more(run: Path) -> None:
@@ -533,9 +466,8 @@ def test_people_write_explanations_that_others_then_rate(run: Path) -> None:
     assert len({unit.item_id for unit in units}) == 4 and not votes.sheet.models
     assert not any(unit.kind == "check" for unit in votes.sheet.units)
     seats = [index for rater in votes.raters() for index in votes.seats(rater)]
-    assert sorted(
-        seats[place] for place, _ in enumerate(seats) if votes.sheet.units[seats[place]].kind == "counts"
-    ) == [index for index, unit in enumerate(votes.sheet.units) if unit.kind == "counts"]
+    counts = [index for index, unit in enumerate(votes.sheet.units) if unit.kind == "counts"]
+    assert sorted(index for index in seats if index in counts) == counts
     opened = client(votes, "1")
     page = opened.get("/items/1").text
     assert "<textarea" in page and "<blockquote" not in page and 'type="radio"' not in page
@@ -603,8 +535,7 @@ def test_yesbuts_aspects_and_humorbenchs_labels(run: Path) -> None:
     outcome.export(votes, Path("out.csv"))
     scores, _ = read_ratings(Path("out.csv").read_bytes(), "out.csv", scale=(1, 5))
     kinds = Counter((one.about["task"], one.about["aspect"]) for one in scores)
-    assert set(kinds.values()) == {15}
-    assert len(kinds) == 5
+    assert list(kinds.values()) == [15] * 5
     votes = made("elements", raters=2)
     for rater in ("1", "2"):
         fill(votes, rater, lambda index: "PASS" if index % 2 else "FAIL")
@@ -658,30 +589,24 @@ def test_raters_who_are_even_give_no_label() -> None:
     assert (row["label"], row["rater"]) == ("PASS", "ann bob eve")
 
 
-# ---- the real server
-
-
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
+Serving = Callable[..., tuple[subprocess.Popen[str], str]]
+
+
 @pytest.fixture
-def serving(run: Path) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
+def serving(run: Path) -> Iterator[Serving]:
     """Starts `punchline rate serve`; gives the process and its address."""
     started: list[subprocess.Popen[str]] = []
 
     def start(port: int, limit: int | None = None) -> tuple[subprocess.Popen[str], str]:
         command = [sys.executable, "-m", "punchline.cli", "rate", "serve", "relevance", "--port", str(port)]
-
-        def small_disk() -> None:
-            if limit is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-        served = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=small_disk
-        )
+        pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        served = subprocess.Popen(command, text=True, preexec_fn=full_disk(limit), **pipes)
         started.append(served)
         return served, f"http://127.0.0.1:{port}"
 
@@ -701,9 +626,7 @@ def voting(address: str, secret: str, places: list[int], acknowledged: list[tupl
                     acknowledged.append((place, score))
 
 
-def test_a_killed_server_loses_no_acknowledged_vote_and_goes_on(
-    serving: Callable[..., tuple[subprocess.Popen[str], str]],
-) -> None:
+def test_a_killed_server_loses_no_acknowledged_vote_and_goes_on(serving: Serving) -> None:
     votes = made(raters=3)
     served, address = serving(port := free_port())
     assert "votes go into it" in served.stdout.readline()  # type: ignore[union-attr]
@@ -739,9 +662,7 @@ def stored(votes: Votes, rater: str) -> list[tuple[int, str]]:
         return [(places[unit], score) for unit, score in rows]
 
 
-def test_on_a_full_disk_no_vote_is_said_to_be_saved(
-    serving: Callable[..., tuple[subprocess.Popen[str], str]],
-) -> None:
+def test_on_a_full_disk_no_vote_is_said_to_be_saved(serving: Serving) -> None:
     votes = made(raters=1)
     secret = votes.new_secret("1")
     served, address = serving(free_port(), limit=max(80_000, votes.path.stat().st_size))

@@ -1,7 +1,5 @@
 """People's ratings: the file, the statistics, the tables, the blinded sheets."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence
@@ -12,18 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import refused, response
 
-from punchline.bench import rating_tables
-from punchline.bench.ratings import Choice, Explanation, Rating, as_csv, blinded, preferred, read_ratings, unblinded
 from punchline.benchmarks import pixelhumor
-from punchline.benchmarks.pixelhumor import ratings as pixelhumor_ratings
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ImageRef, Item, Request, Response
-from punchline.core.stats import Median
-from punchline.core.storage import parse_csv, write_records, write_table
+from punchline.core.storage import write_table
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv, write_records
+from punchline.paths import Paths
 from punchline.people.sheet import explanations
-from punchline.project.paths import Paths
-from punchline.score import ratings as metric
+from punchline.schema import ImageRef, Item, Request, Response
+from punchline.stats import ratings as metric
+from punchline.stats.estimate import Median
+from punchline.tables import rating_tables
+from punchline.tables.ratings import Choice, Explanation, Rating, as_csv, blinded, preferred, read_ratings, unblinded
 
 PANELS = b"comic_id,panel_sequence,text,number_of_panels\n" + b"".join(
     f"x_{n},1,t,{panels}\n".encode() for n, panels in enumerate((1, 4, 4, 9, 12))
@@ -47,11 +46,11 @@ FILES = {"objective_label.csv": PANELS, "ratings.csv": RATED.encode()}
 
 
 def cells(table: str, files: dict[str, bytes] | None = None) -> dict[tuple[str, str, str], float | None]:
-    rows = pixelhumor_ratings.TABLES[table].data_rows(FILES if files is None else files)  # type: ignore[misc]
+    rows = pixelhumor.TABLES[table].data(FILES if files is None else files)  # type: ignore[misc]
     return {
-        (name, str(row.keys.get("panels", "")), column): estimate.point() if estimate else None
-        for name, row in rows
-        for column, estimate in row.columns.items()
+        (row.model, str(row.keys.get("panels", "")), column): estimate.point()
+        for row in rows
+        for column, estimate in row.estimates.items()
     }
 
 
@@ -100,11 +99,12 @@ def test_yesbuts_figure_3() -> None:
         for rater, aspect, score in (("a", "correctness", 4), ("b", "correctness", 2), ("a", "faithfulness", 5))
     )
     files = {"Yesbut_data.json": b'[{"image_file": "00001.jpg"}]', "ratings.csv": content.encode()}
-    rows = yesbut_tables.TABLES["figure3"].data_rows(files)  # type: ignore[misc]
-    means = {row.keys["aspect"]: row.columns["mean"].point() for _, row in rows}  # type: ignore[union-attr]
+    data = yesbut_tables.TABLES["figure3"].data
+    assert data is not None
+    means = {row.keys["aspect"]: row.estimates["mean"].point() for row in data(files)}
     assert means == {"correctness": 3, "faithfulness": 5}
     with pytest.raises(PunchlineError, match="from 1 to 5"):
-        yesbut_tables.TABLES["figure3"].data_rows(files | {"ratings.csv": content.replace(",5", ",6").encode()})  # type: ignore[misc]
+        list(data(files | {"ratings.csv": content.replace(",5", ",6").encode()}))
 
 
 @pytest.mark.parametrize("table", ["table5", "table6", "table7", "figure3"])
@@ -112,22 +112,7 @@ def test_without_ratings_no_row(table: str) -> None:
     assert cells(table, {"objective_label.csv": PANELS}) == {}
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("x_9,m,r1,3,", "line 2, record x_9, field item_id: no such item"),
-        ("x_1,m,r1,8,", "field score: 8 is not on the scale. Scores go from 1 to 7"),
-        ("x_1,m,r1,nan,", "field score: 'nan' is no number"),
-        ("x_1,m,r1,1_0,", "field score: '1_0' is no number"),
-        ("x_1,m,r1,good,", "field score: 'good' is no number"),
-        ("x_1,m,r1,,", "Fill in one of score and choice"),
-        ("x_1,m,r1,3,m", "Fill in one of score and choice"),
-        ("x_1,,r1,3,", "field source: the cell is empty"),
-        ("x_1,m,,3,", "field rater: the cell is empty"),
-        ("x_1,m,r1,3,\nx_1,m,r1,4,", "line 3, record x_1, field rater: rated already in line 2"),
-        ("x_1,,r1,,a\nx_1,,r1,,b", "rated already in line 2"),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), refused("ratings"))
 def test_bad_ratings_are_named(line: str, expected: str) -> None:
     with pytest.raises(PunchlineError) as error:
         read_ratings(f"item_id,source,rater,score,choice\n{line}\n".encode(), "r.csv", items=["x_1"], scale=(1, 7))
@@ -213,12 +198,7 @@ def test_explanations_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     image = ImageRef(path="images/x_1.png", sha256="0" * 64, width=1, height=1)
     items = [Item(benchmark="pixelhumor", item_id="x_1", source="x", cluster="x_1", images=(image,))]
     asked = [request for request in pixelhumor.requests(items[0]) if request.task in ("Q5", "Q6")]
-    said = [
-        Response(
-            request_id=r.request_id, model_key="k", state="ok", text=f"to {r.task}", engine="e", engine_version="1"
-        )
-        for r in asked
-    ]
+    said = [response(r, f"to {r.task}") for r in asked]
     write_records("data/items/pixelhumor/items.jsonl", items)
     write_table("data/requests/pixelhumor.parquet", asked, Request)
     write_table("data/responses/pixelhumor/m.parquet", said, Response)

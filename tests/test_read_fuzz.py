@@ -1,7 +1,5 @@
 """No text makes a reader fail, take long, or read what is not there."""
 
-from __future__ import annotations
-
 import random
 import time
 
@@ -36,36 +34,9 @@ def test_many_fuzzed_answers(name: str) -> None:
 
 
 LONG = (
-    *(
-        " ",
-        "\n",
-        "\t",
-        "(",
-        "[",
-        "<",
-        "*",
-        '"',
-        "-",
-        ".",
-        "A ",
-        "A. ",
-        "not A ",
-        "1, 2, ",
-        "yes or no ",
-        "<think>",
-        "é",
-    ),
-    *(
-        "</think>",
-        "wait, A. ",
-        "\\boxed{A} ",
-        "Answer: B\n",
-        "panel 1 ",
-        "Pun, ",
-        "Present, contribute ",
-        "metaphor is ",
-    ),
-    *("[[1", "[0.1, ", "<i>", "1. frame 1\n", "|1|2|\n", "rather than B ", "\ud800"),
+    *(" ", "\n", "\t", "(", "[", "<", "*", '"', "-", ".", "A ", "A. ", "not A ", "1, 2, ", "yes or no ", "<think>"),
+    *("é", "</think>", "wait, A. ", "\\boxed{A} ", "Answer: B\n", "panel 1 ", "Pun, ", "Present, contribute "),
+    *("metaphor is ", "[[1", "[0.1, ", "<i>", "1. frame 1\n", "|1|2|\n", "rather than B ", "\ud800"),
 )
 
 
@@ -88,33 +59,23 @@ def test_blanks_before_and_after_are_nothing() -> None:
     assert READERS["choice"][0]("\n" * 32_000 + "B" + " " * 32_000) == ("B", 32_000, 32_001)
 
 
-# -------------------------------------------------------------------------------------------------------- thoughts
+THOUGHTS = [
+    *("", "<think>A</think>", "<THINK>A</THINK>", "<thinking>A</thinking>\n\n", "<reasoning>A</reasoning> "),
+    *("<scratchpad>A</scratchpad>", "A</think>", "<think>A<think>C</think>D</think>", "A</think><think>C</think>"),
+    *("◁think▷A◁/think▷", "[THINK]A[/THINK]", "<|begin_of_thought|>A<|end_of_thought|>", "<seed:think>A</seed:think>"),
+]
 
 
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        ("B", "B"),
+        *((f"{thought}B", "B") for thought in THOUGHTS),
         (" B \n", "B"),
-        ("<think>A</think>B", "B"),
-        ("<THINK>A</THINK>B", "B"),
-        ("<thinking>A</thinking>\n\nB", "B"),
-        ("<reasoning>A</reasoning> B", "B"),
-        ("<scratchpad>A</scratchpad>B", "B"),
-        ("A</think>B", "B"),
-        ("<think>A<think>C</think>D</think>B", "B"),
-        ("◁think▷A◁/think▷B", "B"),
-        ("[THINK]A[/THINK]B", "B"),
-        ("<|begin_of_thought|>A<|end_of_thought|>B", "B"),
-        ("<seed:think>A</seed:think>B", "B"),
         ("<|channel|>analysis<|message|>A<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", "B"),
         ("analysisThe user wants A.assistantfinalB", "B"),
         ("analysis of the comic: B", "analysis of the comic: B"),
-        ("<|channel|>analysis<|message|>A", ""),
-        ("<think>A", ""),
-        ("<think>A</think>", ""),
+        *((nothing, "") for nothing in ("<|channel|>analysis<|message|>A", "<think>A", "<think>A</think>")),
         ("B <think>A", ""),
-        ("A</think><think>C</think>B", "B"),
         ("I think B", "I think B"),
         ("<thinker>B", "<thinker>B"),
         ("", ""),

@@ -3,8 +3,6 @@
 tests/phrasings/*.yaml hold documents of {reader, its parameters, phrasings: {family: [[what it says, answer], …]}}.
 """
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -111,8 +109,6 @@ def test_every_phrasing_is_read_right(phrasing: Phrasing) -> None:
         assert (found.start, found.end) == (0, 0)
 
 
-# -------------------------------------------------------------------------------------------------- in another dress
-
 THOUGHTS = (
     "<think>\nPerhaps A, or D? Yes. No. Panel 2. 1, 2, 3. Both. [[1]] PASS\n</think>\n",
     "<think></think>",
@@ -152,12 +148,8 @@ def test_thoughts_before_it_change_nothing(phrasing: Phrasing, thought: str) -> 
 )
 def test_white_space_around_it_changes_nothing(phrasing: Phrasing, before: str, after: str) -> None:
     answer = before + phrasing.answer + after
-    assert (
-        plain(phrasing.read(answer).value) == phrasing.says
-        or "\u200b" in before + after
-        or "\ufeff" in before
-        or "\u200e" in after
-    )
+    invisible = any(mark in before + after for mark in ("\u200b", "\ufeff", "\u200e"))
+    assert plain(phrasing.read(answer).value) == phrasing.says or invisible
     if phrasing.document["reader"] not in WRITTEN:
         assert plain(phrasing.read(answer).value) == phrasing.says
 
@@ -171,20 +163,8 @@ def test_longer_blanks_between_words_change_nothing(phrasing: Phrasing, draw: ra
     assert plain(phrasing.read(answer).value) == phrasing.says
 
 
-DRESS = (
-    "**{}**",
-    "*{}*",
-    '"{}"',
-    "“{}”",
-    "```\n{}\n```",
-    "> {}",
-    "### {}",
-    "- {}",
-    "({})",
-    "<b>{}</b>",
-    "__{}__",
-    "`{}`",
-)
+DRESS = ("**{}**", "*{}*", '"{}"', "“{}”", "```\n{}\n```", "> {}", "### {}", "- {}", "({})", "<b>{}</b>")
+DRESS += ("__{}__", "`{}`")
 
 
 @settings(max_examples=500)
@@ -206,9 +186,8 @@ BESIDE = "It is a clever piece of work."  # of the comic, and of no answer
 def test_a_sentence_beside_it_makes_no_reading_wrong() -> None:
     """In front or behind, as a paragraph of its own; a bare word that means nothing by itself may go unread."""
     unread = 0
-    answered = [
-        one for one in closed if one.document["reader"] not in (*WRITTEN, "boxes", "refusal") and one.answer.strip()
-    ]
+    others = (*WRITTEN, "boxes", "refusal")
+    answered = [one for one in closed if one.document["reader"] not in others and one.answer.strip()]
     for phrasing in answered:
         answer = phrasing.answer.rstrip()
         for beside in (f"{BESIDE}\n\n{answer}", f"{answer}\n\n{BESIDE}"):
@@ -239,11 +218,8 @@ def test_a_courteous_last_sentence_changes_nothing(phrasing: Phrasing, closer: s
 @given(st.sampled_from(PHRASINGS), st.booleans())
 def test_case_is_dress_where_no_letter_is_an_option(phrasing: Phrasing, upper: bool) -> None:
     """In capitals an article is an A, and a small a an article: options and names keep their case."""
-    if (
-        phrasing.document["reader"] not in ("label", "several", "number", "sequence")
-        or _thought_of(phrasing.answer)
-        or "\\" in phrasing.answer
-    ):
+    cased = phrasing.document["reader"] not in ("label", "several", "number", "sequence")
+    if cased or _thought_of(phrasing.answer) or "\\" in phrasing.answer:
         return
     answer = phrasing.answer.upper() if upper else phrasing.answer.lower()
     assert plain(phrasing.read(answer).value) == phrasing.says

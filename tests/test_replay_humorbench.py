@@ -1,7 +1,5 @@
 """Released explanations of HumorBench with their verdicts: reading of the CSV, and what is answered from it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -11,16 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import refused
 
-from punchline.bench.released import Answer, Answers
 from punchline.benchmarks.humorbench import replay as released
 from punchline.benchmarks.humorbench import requests
 from punchline.benchmarks.humorbench.answers import parse_verdict
 from punchline.benchmarks.humorbench.judge import judge_request
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, Item, ModelCard, Usage
+from punchline.benchmarks.released import Answer, Answers
 from punchline.engines import replay
+from punchline.errors import PunchlineError
 from punchline.project.hops import JUDGE, RELEASED, UNNAMED, by_journal, hops_of
+from punchline.schema import Gold, Item, ModelCard, Usage
 
 ROW = {"annotation_row": "6", "model": "o1", "explanation": "A pun.", "autograder_judgment": "PASS"}
 
@@ -52,16 +51,9 @@ def test_the_four_columns_are_enough() -> None:
 
 
 def test_the_other_columns_are_read_and_foreign_ones_are_not() -> None:
-    row = ROW | {
-        "run": "x",
-        "autograder_model": " gpt-4o ",
-        "autograder_reasoning": " It\ndoes. ",
-        "explainer_tokens_in": "191.0",
-        "explainer_tokens_out": "",
-        "autograder_tokens_in": "435",
-        "autograder_tokens_out": "72.",
-    }
-    answers = read(row)
+    tokens = {"explainer_tokens_in": "191.0", "explainer_tokens_out": ""}
+    tokens |= {"autograder_tokens_in": "435", "autograder_tokens_out": "72."}
+    answers = read(ROW | tokens | {"run": "x", "autograder_model": " gpt-4o ", "autograder_reasoning": " It\ndoes. "})
     assert answers["6"]["explain"] == Answer("A pun.", Usage(prompt=191))
     judge = verdict_in(answers)
     assert "<reasoning>It\ndoes.</reasoning>" in (judge.text or "")
@@ -73,8 +65,7 @@ def test_the_other_columns_are_read_and_foreign_ones_are_not() -> None:
     [
         ({"annotation_row": "007"}, {"7": {"explain", "judge"}}),
         ({"annotation_row": " 6 "}, {"6": {"explain", "judge"}}),
-        ({"autograder_judgment": ""}, {"6": {"explain"}}),
-        ({"autograder_judgment": " \n"}, {"6": {"explain"}}),
+        *(({"autograder_judgment": blank}, {"6": {"explain"}}) for blank in ("", " \n")),
         ({"explanation": ""}, {"6": {"explain", "judge"}}),
     ],
 )
@@ -89,31 +80,7 @@ def test_a_required_column(column: str) -> None:
     assert str(error.value).startswith("f.csv")
 
 
-@pytest.mark.parametrize(
-    ("rows", "select", "expected"),
-    [
-        ([{"annotation_row": "-1"}], None, "f.csv, line 2, field annotation_row: expected a row number"),
-        ([{"annotation_row": "6.0"}], None, "got '6.0'"),
-        ([{"annotation_row": "²"}], None, "got '²'"),
-        ([{"annotation_row": ""}], None, "got ''"),
-        ([{"annotation_row": "1" * 7}], None, "expected a row number"),
-        ([{}, {}], None, "f.csv, line 3, record 6: the element is explained twice. Choose the rows of one run"),
-        ([{}, {"annotation_row": "06"}], None, "record 6: the element is explained twice"),
-        ([{}, {"model": "gpt-4o"}], None, "explained twice: 'o1' and 'gpt-4o'"),
-        (
-            [{"explainer_tokens_in": "-1"}],
-            None,
-            "line 2, field explainer_tokens_in: expected a number of tokens, got '-1'",
-        ),
-        ([{"explainer_tokens_out": "12.5"}], None, "got '12.5'"),
-        ([{"autograder_tokens_in": "nan"}], None, "field autograder_tokens_in"),
-        ([{"autograder_tokens_out": "1e3"}], None, "got '1e3'"),
-        ([{"autograder_tokens_out": "9" * 10}], None, "field autograder_tokens_out"),
-        ([{}], {"modle": "o1"}, "field modle: there is no column 'modle' to select by. Did you mean 'model'?"),
-        ([{}], {"model": "o2"}, "field model: no row has 'o2'. Did you mean 'o1'?"),
-        ([{"run": "a"}, {"model": "x", "run": "b"}], {"model": "o1", "run": "b"}, "field run: no row has 'b'"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "select", "expected"), refused("humorbench answers"))
 def test_bad_files(rows: list[dict[str, str]], select: Any, expected: str) -> None:
     with pytest.raises(PunchlineError, match=re.escape(expected)):
         read(*(ROW | row for row in rows), select=select)
@@ -154,9 +121,6 @@ def test_any_bytes(content: bytes) -> None:
             assert str(error).startswith("f.csv")
 
 
-# ---------------------------------------------------------------------------------------------------------- the engine
-
-
 def item(row: str) -> Item:
     fields: dict[str, Any] = {"description": "d", "caption": "c", "idx": "1"}
     return Item(benchmark="humorbench", item_id=row, source="newyorker", cluster="c", fields=fields)
@@ -165,14 +129,10 @@ def item(row: str) -> Item:
 @pytest.fixture
 def engine(tmp_path: Path) -> replay.Replay:
     path = tmp_path / "released.csv"
-    path.write_bytes(
-        table(
-            ROW | {"autograder_model": "gpt-4o"},
-            ROW | {"annotation_row": "7", "autograder_model": "gpt-4o", "autograder_judgment": ""},
-            ROW | {"annotation_row": "9999", "autograder_model": "gpt-4o"},
-            ROW | {"annotation_row": "8", "autograder_model": "../../etc/x", "explanation": ""},
-        )
-    )
+    own = ROW | {"autograder_model": "gpt-4o"}
+    seven, last = own | {"annotation_row": "7", "autograder_judgment": ""}, own | {"annotation_row": "9999"}
+    odd = ROW | {"annotation_row": "8", "autograder_model": "../../etc/x", "explanation": ""}
+    path.write_bytes(table(own, seven, last, odd))
     return replay.engine(ModelCard(name="o1", engine="replay", options={"format": "humorbench", "path": str(path)}), 0)
 
 

@@ -1,7 +1,5 @@
 """Which pictures a report may hold, how cells are shown, and the kept packages that its pages use."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path
@@ -9,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from punchline.bench.column import mean_of
-from punchline.bench.table import Table
-from punchline.core.records import ImageRef, Item
-from punchline.core.storage import write_records
-from punchline.project.paths import Paths
+from punchline.files import write_records
+from punchline.paths import Paths
 from punchline.project.processes import MODES
 from punchline.report import figures
 from punchline.report.pictures import OWN, Right, held, holds, right_of, rights
 from punchline.report.tables import Cell, Row, Sheet, cell, notes_of
+from punchline.schema import ImageRef, Item
+from punchline.tables.declare import Table
 
 LICENCES = {
     "CC BY-NC 2.5": "open",
@@ -87,7 +84,7 @@ def test_what_is_pinned_today_is_open(root: Path, monkeypatch: pytest.MonkeyPatc
         assert known and all(right.mode == "open" and right.credit and right.licence for right in known.values())
 
 
-TABLE = Table("t", "T", [mean_of("wer", "Q8", "wer", better="lower"), "count"], whole=("count",))
+TABLE = Table("t", "T", across=lambda _: [], columns=("wer", "count"), counts=("count",), lower_is_better=("wer",))
 CELLS = [
     ({"wer": "0.12345", "wer_lo": "0.1", "wer_hi": "0.2"}, "wer", Cell("0.123", "0.12345", "0.100 to 0.200", True)),
     ({"wer": "0.12345", "wer_lo": "", "wer_hi": ""}, "wer", Cell("0.123", "0.12345", "", True)),

@@ -1,7 +1,5 @@
 """Answers and items as data for pages: where an answer was read, how right it is, what a wall filters by."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
@@ -9,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.records import score
 
-from punchline.core.records import Gold, Grade
 from punchline.read.result import Read
 from punchline.report.answers import span
 from punchline.report.items import columns
 from punchline.report.publish import without_texts
 from punchline.report.shards import code, script, unscripted, write_parts
+from punchline.schema import Gold
 
 TEXT = "<think>No.</think>\U0001f600 Yes, so it is"
 SPANS: list[tuple[str | None, list[tuple[str, Read[Any]]], list[int] | None]] = [
@@ -53,28 +52,14 @@ GLANCES: list[tuple[str, str, dict[str, float], list[str] | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("task", "state", "values", "parsed", "expected"), GLANCES)
+@pytest.mark.parametrize(("task", "state", "metrics", "parsed", "expected"), GLANCES)
 def test_an_answer_at_a_glance(
-    task: str, state: Any, values: dict[str, float], parsed: list[str] | None, expected: str
+    task: str, state: Any, metrics: dict[str, float], parsed: list[str] | None, expected: str
 ) -> None:
     gold = Gold(benchmark="pixelhumor", item_id="c", values={"Q1": ["Yes"], "Q2": ["Singing"]})
-    grade = Grade(
-        benchmark="pixelhumor",
-        item_id="c",
-        model="m",
-        task=task,
-        condition="default",
-        rule="paper",
-        sample=0,
-        signature="panels",
-        state=state,
-        scored=True,
-        parsed=tuple(parsed) if parsed else None,
-        values=values,
-        gold=gold.digest,
-        responses=("d",),
-    )
-    assert code("pixelhumor", grade, gold) == expected
+    read = tuple(parsed) if parsed else None
+    made = score("c", task=task, state=state, parsed=read, metrics=metrics, responses=("d",))
+    assert code("pixelhumor", made, gold) == expected
 
 
 def test_a_wall_filters_by_what_tells_items_apart() -> None:

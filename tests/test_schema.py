@@ -1,7 +1,5 @@
 """The JSON schemas say what the readers take: every file of config/ is valid, and mistakes are not."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Seeded orders that never change, and frames side by side."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 
 from punchline.comics.shuffle import crop, distinct_permutations, inverse, permutation, side_by_side
 from punchline.comics.split import Box
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The engine similarity without a model: cards, blank texts, what is absent, what fails alone."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import socket
@@ -13,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punchline.config.cards import read_card
 from punchline.core import engine as engines
 from punchline.core.benchmark import comparison
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Message, ModelCard, Request, Response, Text
 from punchline.engines import similarity
 from punchline.engines.similarity import Pair, Scored, Similarity, comparison_in
-from punchline.project.selection import read_card
+from punchline.errors import PunchlineError
+from punchline.schema import Message, ModelCard, Request, Response, Text
 
 
 def card(**options: Any) -> ModelCard:

@@ -1,7 +1,5 @@
 """Panel splitting: drawn pages with known boxes, awkward images, and the real comics."""
 
-from __future__ import annotations
-
 import ast
 import csv
 from collections.abc import Iterable
@@ -18,7 +16,7 @@ from PIL import Image
 
 from punchline.comics import split as module
 from punchline.comics.split import Box, read_image, reading_order, split
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 RED = (0, 0, 255)
 
@@ -73,26 +71,25 @@ def test_frames_in_a_grid(columns: int, rows: int, margin: int, gap: int) -> Non
     assert split(page(*size(boxes, margin), boxes)) == boxes
 
 
+COLOURS = [
+    {"gutter": 0, "line": 0, "fill": 255},
+    {"gutter": 0, "line": 255, "fill": 110},
+    {"gutter": 128, "line": 0, "fill": 255},
+    {"gutter": 255, "line": 20, "fill": 60},
+    {"gutter": 255, "line": 0, "fill": 255, "thick": 8},
+]
+
+
 @pytest.mark.parametrize(
-    "colours",
+    ("rows", "margin", "gap", "colours"),
     [
-        {"gutter": 0, "line": 0, "fill": 255},
-        {"gutter": 0, "line": 255, "fill": 110},
-        {"gutter": 128, "line": 0, "fill": 255},
-        {"gutter": 255, "line": 20, "fill": 60},
-        {"gutter": 255, "line": 0, "fill": 255, "thick": 8},
+        *((2, 12, gap, colours) for gap in (8, 25) for colours in COLOURS),
+        *((1, 0, gap, {"gutter": 0}) for gap in (-2, -1, 1, 6, 12)),  # black bars between panels part them
     ],
 )
-@pytest.mark.parametrize("gap", [8, 25])
-def test_gutters_of_any_colour(colours: dict[str, int], gap: int) -> None:
-    boxes = grid(3, 2, gap, margin=12)
-    assert agree(split(page(*size(boxes, 12), boxes, **colours)), boxes)
-
-
-@pytest.mark.parametrize("gap", [-2, -1, 1, 6, 12])
-def test_black_bars_between_panels_part_them(gap: int) -> None:
-    boxes = grid(3, 1, gap, margin=0)
-    assert agree(split(page(*size(boxes, 0), boxes, gutter=0)), boxes)
+def test_gutters_of_any_colour(rows: int, margin: int, gap: int, colours: dict[str, int]) -> None:
+    boxes = grid(3, rows, gap, margin)
+    assert agree(split(page(*size(boxes, margin), boxes, **colours)), boxes)
 
 
 def test_pale_coloured_panels_without_lines() -> None:
@@ -170,16 +167,8 @@ def one_panel_images() -> dict[str, Any]:
     cv2.circle(circles, (100, 120), 90, (0, 0, 0), 2)
     cv2.circle(circles, (300, 120), 90, (0, 0, 0), 2)
     noise = np.random.default_rng(0).integers(0, 256, (240, 300, 3), dtype=np.uint8)
-    return {
-        "a frame and its caption below": frame,
-        "a caption parted by a line": parted,
-        "boxes inside the panel": tiled,
-        "no frame at all": open_page,
-        "text": text,
-        "dark ground": night,
-        "two circles": circles,
-        "noise": noise,
-    }
+    names = ("frame and caption", "parted caption", "boxes inside", "no frame", "text", "night", "two circles", "noise")
+    return dict(zip(names, (frame, parted, tiled, open_page, text, night, circles, noise), strict=True))
 
 
 @pytest.mark.parametrize("name", one_panel_images())
@@ -210,12 +199,7 @@ def test_a_huge_image_keeps_its_pixel_grid() -> None:
 
 @pytest.mark.parametrize(
     "image",
-    [
-        np.zeros((0, 5), np.uint8),
-        np.zeros((5, 5, 4), np.uint8),
-        np.zeros((5, 5), np.float64),
-        np.zeros(5, np.uint8),
-    ],
+    [np.zeros((0, 5), np.uint8), np.zeros((5, 5, 4), np.uint8), np.zeros((5, 5), np.float64), np.zeros(5, np.uint8)],
 )
 def test_what_is_no_image_is_refused(image: Any) -> None:
     with pytest.raises(PunchlineError, match="is no image"):

@@ -1,148 +1,168 @@
 """Tables: states, intervals, published rows, and what people read."""
 
-from __future__ import annotations
-
 import csv
+import dataclasses
 import io
 
-import msgspec
+import pandas as pd
 import pytest
-from tests.tabulated import Graded, discrepancies, tabulate
+from msgspec.structs import replace
+from tests.tabulated import Scored, tabulate
 
-from punchline.bench import table as tables
-from punchline.bench.column import Better, mean_of
-from punchline.bench.frame import Scope, frame_of
-from punchline.bench.latex import as_latex
-from punchline.bench.render import as_csv, as_markdown
-from punchline.bench.table import Row, Table, count_states
-from punchline.core.records import Gold, Grade, Item, State
-
-
-def grade(item: str, task: str, state: State = "ok", value: float = 1, rule: str = "released") -> Grade:
-    return Grade(
-        benchmark="b",
-        item_id=item,
-        task=task,
-        condition="default",
-        sample=0,
-        model="m",
-        rule=rule,  # type: ignore[arg-type]
-        signature="acc|v:1",
-        responses=(),
-        gold="g",
-        state=state,
-        scored=state not in ("missing", "failed"),
-        values={"acc": value},
-    )
+from punchline.errors import PunchlineError
+from punchline.schema import Gold, Item, Score, State
+from punchline.scores import items_frame, scores_frame
+from punchline.stages.discrepancies import discrepancies
+from punchline.stats.functions import mean
+from punchline.tables import tabulate as tables
+from punchline.tables.declare import Row, Table, collect
+from punchline.tables.latex import as_latex
+from punchline.tables.render import as_csv, as_markdown
+from punchline.tables.run import Answers, measure
+from punchline.tables.tabulate import Tabulated
 
 
-TABLE = Table(
-    name="t1",
-    title="A table",
-    file="t1.csv",
-    rule="released",
-    keys=("subset",),
-    columns=[mean_of("acc", "Q1", "acc"), mean_of("other", "Q2", "acc")],
-)
+def score(item: str, task: str, state: State = "ok", value: float = 1, rule: str = "released", **fields) -> Score:  # type: ignore[no-untyped-def]
+    scored = state not in ("missing", "failed")
+    names = {"benchmark": "b", "item_id": item, "cluster": item, "task": task, "condition": "default", "model": "m"}
+    made = {**names, "sample": 0, "rule": rule, "signature": "acc|v:1", "responses": (), "gold_digest": "g"}
+    made |= {"state": state, "scored": scored, "metrics": {"acc": value} if scored else {}}
+    return Score(**made | fields)
+
+
+def of_tasks(scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
+    return [Row(acc=mean(scores[scores.task == "Q1"], "acc"), other=mean(scores[scores.task == "Q2"], "acc"))]
+
+
+COLUMNS = ("acc", "other")
+TABLE = Table("t1", "A table", rows=of_tasks, keys=("subset",), columns=COLUMNS, published_rule="released")
 PUBLISHED = [
-    {
-        "paper": "p",
-        "table": "t1",
-        "row": "GPT & Co",
-        "key": "subset=all",
-        "column": "acc",
-        "value": "0.500",
-        "n": "9",
-        "note": "",
-    }
+    {"paper": "p", "table": "t1", "row": "GPT & Co", "key": "subset=all", "n": "9", "note": ""}
+    | {"column": "acc", "value": "0.500"}
 ]
 
 
-def made(grades: list[Grade], **options):  # type: ignore[no-untyped-def]
+def made(scores: list[Score], table: Table = TABLE, **options) -> Tabulated:  # type: ignore[no-untyped-def]
     arguments = {"scoring": None, "complete": True} | options
-    return tabulate(TABLE, [Graded("m", "measured", "replay", grades)], *known(grades), {}, PUBLISHED, **arguments)
+    return tabulate(table, [Scored("m", "measured", "replay", scores)], *known(scores), {}, PUBLISHED, **arguments)
 
 
-def known(grades: list[Grade]) -> tuple[dict[str, Gold], dict[str, Item]]:
-    """Gold and items of grades, each item a cluster of its own."""
-    ids = dict.fromkeys(g.item_id for g in grades)
+def known(scores: list[Score]) -> tuple[dict[str, Gold], dict[str, Item]]:
+    """Gold and items of scores, each item a cluster of its own."""
+    ids = dict.fromkeys(one.item_id for one in scores)
     golds = {name: Gold(benchmark="b", item_id=name, values={}) for name in ids}
     return golds, {name: Item(benchmark="b", item_id=name, source="s", cluster=name) for name in ids}
 
 
-def read(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
+def framed(scores: list[Score]) -> tuple[pd.DataFrame, Answers]:
+    golds, items = known(scores)
+    frame, digests = scores_frame(scores, items_frame(items, golds), "released")
+    return frame, Answers([(frame, digests)])
+
+
+def read(table: Tabulated) -> list[dict[str, str]]:
+    """The rows of its CSV that are shown."""
+    return list(csv.DictReader(io.StringIO(as_csv(table))))[: len(table.rows)]
 
 
 def test_missing_and_failed_leave_both_sides_and_are_counted() -> None:
     states: list[State] = ["ok", "ok", "missing", "failed", "refused", "unparsable"]
-    grades = [grade(f"i{n}", "Q1", state, float(n == 0)) for n, state in enumerate(states)]
-    row, published = read(as_csv(made(grades)))
+    row, published = read(made([score(f"i{n}", "Q1", state, float(n == 0)) for n, state in enumerate(states)]))
     assert (row["n"], row["n_missing"], row["n_failed"], row["n_refused"], row["n_unparsable"]) == tuple("41111")
     assert float(row["acc"]) == 1 / 4
     assert row["other"] == "" and row["other_lo"] == ""
     assert 0 <= float(row["acc_lo"]) <= 1 / 4 <= float(row["acc_hi"]) <= 1
-    assert (published["model"], published["kind"], published["acc"], published["n"]) == (
-        "GPT & Co",
-        "published",
-        "0.500",
-        "9",
-    )
+    assert [published[name] for name in ("model", "kind", "acc", "n")] == ["GPT & Co", "published", "0.500", "9"]
 
 
-def test_a_column_of_a_value_that_no_grade_has_says_so() -> None:
-    """As a misspelt one: answers are there, and nothing of what is asked of them."""
-    row = read(as_csv(made([grade("a", "Q2"), grade("b", "Q2")])))[0]
-    assert row["n"] == "2"
-    misspelt = Table(name="t1", title="A table", columns=[mean_of("accuracy", "Q1", "corect")], rule="released")
-    grades = [grade("a", "Q1"), grade("b", "Q1"), grade("c", "Q1", "failed")]
-    model = Graded("m", "measured", "replay", grades)
-    table = tabulate(misspelt, [model], *known(grades), {}, [], scoring=None, complete=True)
-    (row,) = read(as_csv(table))
+def test_a_column_of_a_metric_that_no_score_has_says_so() -> None:
+    """Answers are there, and nothing of what is asked of them; a name that no metric has is refused at once."""
+    assert read(made([score("a", "Q2"), score("b", "Q2")]))[0]["n"] == "2"
+    scores = [*(replace(score(name, "Q1"), metrics={}) for name in "ab"), score("c", "Q1", "failed"), score("d", "Q2")]
+    rows = lambda scores, items: [Row(accuracy=mean(scores[scores.task == "Q1"], "acc"))]  # noqa: E731
+    row = read(made(scores, Table("t2", "A table", rows=rows, columns=("accuracy",), published_rule="released")))[0]
     assert row["note"] == "nothing to score: 2 items with answers to Q1, and no value for accuracy of them"
+    misspelt = Table("t3", "A table", rows=lambda scores, items: [Row(accuracy=mean(scores, "corect"))])
+    with pytest.raises(PunchlineError, match="no metric 'corect' in a table's function"):
+        collect("b", ("correct",), {}, misspelt)
 
 
 def test_failed_answers_make_a_table_incomplete() -> None:
-    notes = made([grade("a", "Q1", "failed"), grade("b", "Q1")]).notes
+    notes = made([score("a", "Q1", "failed"), score("b", "Q1")]).notes
     assert any("INCOMPLETE: m: answers on 1 of 2 items failed" in note for note in notes)
-    assert not any("INCOMPLETE" in note for note in made([grade("a", "Q1")]).notes)
+    assert not any("INCOMPLETE" in note for note in made([score("a", "Q1")]).notes)
 
 
 @pytest.mark.parametrize(
     ("options", "comparable"), [({}, "yes"), ({"complete": False}, "no"), ({"scoring": "paper"}, "no")]
 )
 def test_published_rows_say_whether_they_compare(options: dict, comparable: str) -> None:  # type: ignore[type-arg]
-    assert read(as_csv(made([grade("a", "Q1")], **options)))[-1]["comparable"] == comparable
+    scores = [score("a", "Q1"), score("a", "Q1", rule="paper")]
+    assert [row["comparable"] for row in read(made(scores, **options))] == [comparable] * 2
 
 
-def test_only_the_grades_of_the_rule_count() -> None:
-    grades = [grade("a", "Q1", value=1), grade("a", "Q1", value=0, rule="paper")]
-    assert read(as_csv(made(grades)))[0]["acc"] == "1.0"
-    assert read(as_csv(made(grades, scoring="paper")))[0]["acc"] == "0.0"
-    assert read(as_csv(made(grades, scoring="paper")))[0]["scoring"] == "paper"
-    (row,) = discrepancies("b", TABLE, Graded("m", "measured", "replay", grades), *known(grades))
-    assert (row["released"], row["paper"], row["difference"]) == (1.0, 0.0, 1.0)
+def test_both_rules_are_written_and_one_is_shown() -> None:
+    scores = [score("a", "Q1", value=1), score("a", "Q1", value=0, rule="paper")]
+    for options, rule, first in (({}, "released", "1.0"), ({"scoring": "paper"}, "paper", "0.0")):
+        table = made(scores, **options)
+        assert [(row["scoring"], row["acc"]) for row in read(table)] == [(rule, first), ("released", "0.500")]
+        (other,) = table.others
+        assert {other["scoring"], rule} == {"released", "paper"} and other["acc"] == 1 - float(first)
+        assert other["comparable"] == ("yes" if rule == "paper" else "no")
+        (row,) = discrepancies("b", table.cells)
+        assert (row["released"], row["paper"], row["difference"]) == (1.0, 0.0, 1.0)
 
 
-def counts(grades: list[Grade], items: str = "ab", **fields) -> dict[str, int]:  # type: ignore[no-untyped-def]
-    """States of a row of two tasks; they and what is ok are all that the row speaks of."""
-    scope = Scope(known([grade(name, "Q1") for name in items])[1], {})
-    row = Row({}, items=scope.everything, **{"tasks": ("Q1", "Q2"), **fields})
-    every, states = count_states(frame_of(grades, scope, "released"), row)
+def counts(scores: list[Score], items: str = "ab", conditions: tuple[str, ...] = ("default",)) -> dict[str, int]:
+    """States of a row over some items; they and what is ok are all that the row speaks of."""
+    frame, answers = framed(scores)
+    given = frame[frame.item_id.isin(list(items)) & frame.condition.isin(conditions)]
+    every, states = answers.count_states(given["row"].to_numpy())
     assert sum(states.values()) - states.get("truncated", 0) <= every
     return states
 
 
 def test_a_task_that_was_not_attempted_is_no_missing_answer() -> None:
-    grades = [grade("a", "Q1"), grade("b", "Q1", "refused")]
-    assert counts(grades) == {"refused": 1}
-    assert counts([]) == {"missing": 2}
-    grades.append(grade("a", "Q2"))
-    assert counts(grades) == {"refused": 1}  # b was not asked Q2
-    assert counts(grades, never_asked=3) == {"missing": 3, "refused": 1}
-    grades.append(msgspec.structs.replace(grade("a", "Q1", "failed"), condition="other"))
-    assert counts(grades, asked=(("Q1", "other"),)) == {"failed": 1, "refused": 1}
-    assert counts(grades, items="b") == {"refused": 1}
+    scores = [score("a", "Q1"), score("b", "Q1", "refused"), score("a", "Q2", "missing"), score("b", "Q2", "missing")]
+    assert counts(scores) == {"refused": 1}
+    assert counts(scores[2:]) == {"missing": 2}  # none was attempted
+    scores[2] = score("a", "Q2")
+    assert counts(scores) == {"missing": 1}
+    assert counts(scores[:3]) == {"refused": 1}  # b has no row of Q2: out of its scope
+    scores = [*scores[:3], score("a", "Q1", "failed", condition="other")]
+    assert counts(scores) == {"refused": 1}
+    assert counts(scores, conditions=("default", "other")) == {"failed": 1, "refused": 1}
+    assert counts(scores, items="b") == {"refused": 1}
+
+
+def test_states_are_counted_over_the_rows_that_a_row_was_given() -> None:
+    """Those of all its estimates; digests are of the rows that were used."""
+    frame, answers = framed([score("a", "Q1"), score("b", "Q1", "missing"), score("b", "Q2", "failed")])
+    first, second = (frame[frame.task == task] for task in ("Q1", "Q2"))
+    means = [mean(part, "acc") for part in (first, second)]
+    rows = [Row(acc=means[0]), Row(acc=means[0], other=means[1]), Row(acc=means[1])]
+    one, both, none = measure([*rows, Row(acc=None)], answers)[:3]
+    assert (one.items, one.states, both.items, both.states) == (2, {"missing": 1}, 2, {"failed": 1})
+    assert one.values["acc"] == both.values["acc"] and one.values["acc"].n == 1
+    assert (none.items, none.states, none.values) == (1, {"failed": 1}, {})
+    assert [row.filter for row in (one, both)] == [{"tasks": "Q1"}, {"tasks": "Q1,Q2"}]
+
+
+@pytest.mark.parametrize(("condition", "expected"), [("default", {}), ("other", {"condition": "other"})])
+def test_a_filter_names_only_other_conditions(condition: str, expected: dict[str, str]) -> None:
+    frame, answers = framed([score("a", "Q1", condition=condition), score("a", "Q2", condition="third")])
+    of_one, of_two = measure([Row(acc=mean(part, "acc")) for part in (frame[:1], frame)], answers)
+    assert of_one.filter == {"tasks": "Q1", **expected}
+    assert of_two.filter == {"tasks": "Q1", **expected, "asked": "Q2@third"}
+
+
+def test_a_row_of_less_than_the_papers_items_does_not_compare() -> None:
+    part = lambda scores, items: [row.set(complete=False) for row in of_tasks(scores, items)]  # noqa: E731
+    table = dataclasses.replace(TABLE, rows=part)
+    assert read(made([score("a", "Q1")], table))[0]["comparable"] == "no"
+    nothing = read(made([score("a", "Q3")]))[0]
+    assert (nothing["n"], nothing["acc"], nothing["comparable"]) == ("0", "", "no")
+    assert nothing["note"] == "nothing to score: not asked"
 
 
 STATE_OF_ITEM = [  # states of an item's answers to two tasks, the item's state
@@ -157,44 +177,42 @@ STATE_OF_ITEM = [  # states of an item's answers to two tasks, the item's state
 
 @pytest.mark.parametrize(("first", "second", "whole"), STATE_OF_ITEM)
 def test_an_item_is_in_one_state(first: State, second: State, whole: str | None) -> None:
-    others = [grade("b", task) for task in ("Q1", "Q2")]
+    others = [score("b", task) for task in ("Q1", "Q2")]
     for states in ((first, second), (second, first)):
-        grades = [grade("a", task, state) for task, state in zip(("Q1", "Q2"), states, strict=True)] + others
-        assert counts(grades) == ({whole: 1} if whole else {})
-        (row, _) = read(as_csv(made(grades)))
+        scores = [score("a", task, state) for task, state in zip(("Q1", "Q2"), states, strict=True)] + others
+        assert counts(scores) == ({whole: 1} if whole else {})
+        (row, _) = read(made(scores))
         absent = int(row["n_missing"]) + int(row["n_failed"])
         assert int(row["n"]) + absent == 2 and absent == (whole in ("missing", "failed"))
 
 
 def test_what_was_cut_off_is_counted_beside_its_state() -> None:
-    grades = [msgspec.structs.replace(grade(f"i{n}", "Q1"), truncated=n < 2) for n in range(200)]
-    grades[0] = msgspec.structs.replace(grades[0], state="unparsable")
-    table = made(grades)
-    row = read(as_csv(table))[0]
+    scores = [replace(score(f"i{n}", "Q1"), truncated=n < 2) for n in range(200)]
+    scores[0] = replace(scores[0], state="unparsable")
+    table = made(scores)
+    row = read(table)[0]
     assert (row["n"], row["n_unparsable"], row["n_truncated"]) == ("200", "1", "2")
     assert not any("cut off" in note for note in table.notes)  # one per cent
-    table = made(grades[:199])
+    table = made(scores[:199])
     for text in (as_markdown(table, TABLE), as_latex(table, TABLE)):
         assert "answers on 2 of 199 items were cut off" in text
 
 
 def test_a_failed_sample_is_not_hidden_by_a_good_one() -> None:
-    first = msgspec.structs.replace(grade("a", "Q1"), state="failed")
-    second = msgspec.structs.replace(grade("a", "Q1"), sample=1)
-    assert counts([first, second], items="a", tasks=("Q1",)) == {"failed": 1}
+    assert counts([score("a", "Q1", "failed"), score("a", "Q1", sample=1)]) == {"failed": 1}
 
 
 def test_the_same_input_gives_the_same_bytes_and_cells() -> None:
-    grades = [grade(f"i{n}", "Q1", value=(n * 0.37) % 1) for n in range(30)]
-    one, two = made(grades), made(list(grades))
+    scores = [score(f"i{n}", "Q1", value=(n * 0.37) % 1) for n in range(30)]
+    one, two = made(scores), made(list(scores))
     assert as_csv(one) == as_csv(two) and one.cells == two.cells
     assert one.cells[0].interval == "korn-graubard|0..1|level:0.95|v:1"
-    changed = made([*grades[:-1], grade("i29", "Q1", value=1)])
+    changed = made([*scores[:-1], score("i29", "Q1", value=1)])
     assert changed.cells[0].grades != one.cells[0].grades
 
 
 def test_what_people_read_is_escaped_and_short() -> None:
-    table = made([grade(f"i{n}", "Q1", value=float(n % 2)) for n in range(10)])
+    table = made([score(f"i{n}", "Q1", value=float(n % 2)) for n in range(10)])
     assert "| 0.500 [" in as_markdown(table, TABLE)
     assert r"GPT \& Co" in as_latex(table, TABLE)
     assert "other" not in as_markdown(table, TABLE)
@@ -218,9 +236,9 @@ def test_the_papers_row_stands_under_the_row_with_its_keys() -> None:
 
 
 def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> None:
-    ways: dict[str, Better] = {"wer": "lower", "acc_sd": "neither"}
-    names = ["panel_acc", "wer", "acc_sd", "f1"]
-    table = tables.Table("t", "Title", names, keys=("subset",), across=lambda _: [], ways=ways)
+    ways = {"lower_is_better": ("wer",), "unordered": ("acc_sd",)}
+    names = ("panel_acc", "wer", "acc_sd", "f1")
+    table = Table("t", "Title", across=lambda _: [], keys=("subset",), columns=names, **ways)
     columns = ("model", "kind", "engine", "scoring", "subset", "n", "panel_acc", "wer", "acc_sd", "f1", "comparable")
 
     def row(model: str, kind: str, subset: str, *values: float | str | None) -> dict[str, str | int | float | None]:
@@ -235,7 +253,7 @@ def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> N
         row("c", "measured", "part", 0.9, 0.1, 0.1, None),
         row("silent", "baseline", "all", None, None, None, None),
     ]
-    assert as_latex(tables.Tabulated(columns, rows, [], []), table) == (
+    assert as_latex(Tabulated(columns, rows, [], [], []), table) == (
         "% Title\n\\begin{tabular}{llrrrr}\n\\toprule\n"
         "Model & Subset & $n$ & Panel accuracy $\\uparrow$ & WER $\\downarrow$ & Accuracy SD \\\\\n\\midrule\n"
         "a\\_1 & all & 5 & 0.500 & \\textbf{0.250} & 0.900 \\\\\n"
@@ -243,9 +261,9 @@ def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> N
         "c & part & 5 & 0.900 & 0.100 & 0.100 \\\\\n\\midrule\n"
         "A & all & 5 & \\textbf{0.70} & 0.30 & 0.1 \\\\\n\\bottomrule\n\\end{tabular}\n"
     )
-    markdown = as_markdown(tables.Tabulated(columns, rows, [], []), table)
+    markdown = as_markdown(Tabulated(columns, rows, [], [], []), table)
     assert "| silent" not in markdown and "| f1" not in markdown
-    assert markdown.endswith("- Without an answer here, and so without a row: silent.\n")
-    assert "silent" in as_csv(tables.Tabulated(columns, rows, [], []))
+    assert markdown.endswith("- Not shown: silent (does not attempt this task).\n")
+    assert "silent" in as_csv(Tabulated(columns, rows, [], [], []))
     ours = [dict(row, comparable="no") for row in rows[::2]]
-    assert r"\textbf{0.250}" in as_latex(tables.Tabulated(columns, ours, [], []), table)
+    assert r"\textbf{0.250}" in as_latex(Tabulated(columns, ours, [], [], []), table)

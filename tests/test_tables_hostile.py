@@ -1,7 +1,5 @@
 """Tables and records whose texts steer: no spreadsheet, page, terminal or LaTeX run does what they say."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -9,12 +7,12 @@ import re
 from typing import Any
 
 import pytest
-from tests.test_tables import TABLE, grade, made
+from tests.test_tables import TABLE, made, score
 
 from punchline.audit.show import as_text
-from punchline.bench.latex import as_latex
-from punchline.bench.render import as_csv, as_markdown
-from punchline.bench.table import Tabulated
+from punchline.tables.latex import as_latex
+from punchline.tables.render import as_csv, as_markdown
+from punchline.tables.tabulate import Tabulated
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 NASTY = [
@@ -50,7 +48,7 @@ NASTY = [
 def table_of(text: str) -> Tabulated:
     row = {"model": text, "kind": "measured", "engine": text, "n": 3, "acc": 0.5, "acc_lo": 0.25, "acc_hi": 0.75}
     columns = ("model", "kind", "engine", "n", "acc", "acc_lo", "acc_hi", "comparable", "note")
-    return Tabulated(columns, [{**row, "comparable": "no", "note": text}], [], [text, f"caveat: {text}"])
+    return Tabulated(columns, [{**row, "comparable": "no", "note": text}], [], [], [text, f"caveat: {text}"])
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -64,7 +62,7 @@ def test_no_cell_of_a_csv_is_a_formula(text: str) -> None:
 
 @pytest.mark.parametrize("number", ["-0.5", "+3", "-1e-9", -0.25, -3, "0.500", 1e300, None, "", "-.5"])
 def test_numbers_stay_numbers(number: Any) -> None:
-    table = Tabulated(("acc",), [{"acc": number}], [], [])
+    table = Tabulated(("acc",), [{"acc": number}], [], [], [])
     assert as_csv(table) == f"acc\n{'' if number is None else number}\n".replace("acc\n\n", 'acc\n""\n')
 
 
@@ -92,7 +90,7 @@ def test_a_note_stays_in_its_latex_comment(text: str) -> None:
 
 
 def test_ordinary_tables_are_as_they_were() -> None:
-    table = made([grade(f"i{n}", "Q1", value=float(n % 2)) for n in range(10)])
+    table = made([score(f"i{n}", "Q1", value=float(n % 2)) for n in range(10)])
     table.notes.append(
         "Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤 in config/<benchmark>/, x_1 {a} *b*"
     )
@@ -101,6 +99,7 @@ def test_ordinary_tables_are_as_they_were() -> None:
         "other_lo,other_hi,comparable,note\n"
         f"m,measured,replay,released,all,10,0,0,0,0,0,0.5,{table.rows[0]['acc_lo']},{table.rows[0]['acc_hi']},,,,yes,\n"
         "GPT & Co,published,,released,all,9,,,,,,0.500,,,,,,yes,\n"
+        "m,measured,replay,paper,all,0,0,0,0,0,0,,,,,,,no,nothing to score: not asked\n"
     )
     low, high = (f"{table.rows[0][name]:.3f}" for name in ("acc_lo", "acc_hi"))
     assert as_markdown(table, TABLE) == (

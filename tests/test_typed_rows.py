@@ -1,14 +1,12 @@
 """Rows of released files are typed in several threads at once."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
 TYPED = """
 import sys, threading, msgspec
 sys.setswitchinterval(1e-6)
-from punchline.bench.data import typed
+from punchline.benchmarks.annotations import typed
 def one(n):
     fields = {"__annotations__": dict.fromkeys("abcdefgh", "int | None"), "__module__": __name__}
     globals()[f"Inner{n}"] = type(f"Inner{n}", (msgspec.Struct,), fields)

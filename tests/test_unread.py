@@ -1,17 +1,16 @@
 """What was not read of answers, and where what was read stands in them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
 from punchline.audit.show import as_text, marked
-from punchline.core.records import Grade, Response
 from punchline.core.storage import write_table
 from punchline.read import choice, verdict
 from punchline.read.result import notes
+from punchline.schema import Response, Score
+from punchline.scores import write_scores
 from punchline.stages.unread import Unread, as_rows, excerpt, unread, why_unread
 
 
@@ -20,8 +19,8 @@ def response(name: str, text: str | None, finish: str = "stop") -> Response:
     return Response(state="ok" if text is not None else "failed", engine="e", engine_version="1", **said)
 
 
-def grade(state: str, *responses: Response, rule: str = "paper") -> Grade:
-    return Grade(
+def grade(state: str, *responses: Response, rule: str = "paper") -> Score:
+    return Score(
         benchmark="b",
         item_id="i",
         task="t",
@@ -31,7 +30,8 @@ def grade(state: str, *responses: Response, rule: str = "paper") -> Grade:
         rule=rule,
         signature="s",
         responses=tuple(one.digest for one in responses),
-        gold="g",
+        gold_digest="g",
+        cluster="i",
         state=state,
         truncated=any(one.truncated for one in responses),
         scored=True,
@@ -55,11 +55,10 @@ def test_why_and_how_many(tmp_path: Path) -> None:
         grade("ok", said[6]),
         grade("failed", said[7]),
         grade("missing"),
-        grade("ok"),  # asked of nobody
         grade("unparsable", said[0], verdict_of_r0),
         grade("ok", said[0], rule="released"),
     ]
-    write_table(tmp_path / "g.parquet", grades, Grade)
+    write_scores(tmp_path / "g.parquet", grades, ())
     write_table(tmp_path / "s.parquet", said, Response)
     write_table(tmp_path / "j.parquet", [verdict_of_r0], Response)
     paper, released = unread(tmp_path / "g.parquet", {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"})

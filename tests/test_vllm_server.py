@@ -1,7 +1,5 @@
 """What a vLLM server says of itself is read with a limit, whoever it is: `base_url` may name anybody's."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import time

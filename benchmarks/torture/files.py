@@ -12,25 +12,27 @@ from pathlib import Path
 
 from benchmarks.torture.ground import Ground, Row
 
-from punchline.audit import attest, published, state
-from punchline.audit.audit import audit
-from punchline.bench.ratings import read_ratings
-from punchline.bench.render import read_published
+from punchline.audit import published, state
 from punchline.benchmarks.stripcipher.strips import read_strips
+from punchline.config.cards import read_card
+from punchline.config.selection import read_corpus, read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
-from punchline.core.errors import PunchlineError
-from punchline.core.journal import parse_journal
-from punchline.core.records import Gold, Grade, Item, Request, Response
-from punchline.core.storage import read_records, read_table
+from punchline.core.storage import read_table
 from punchline.engines.openai.chat import Unusable, read_refusal, read_reply
+from punchline.errors import PunchlineError
+from punchline.files import read_records
+from punchline.journal import parse_journal
 from punchline.project.recipes import read_recipe
-from punchline.project.selection import read_card, read_corpus, read_selection
-from punchline.stages.cells import read_cells
+from punchline.schema import Gold, Item, Request, Response
+from punchline.scores import items_frame, read_scores, scores_frame
 from punchline.stages.fetch import manifests
 from punchline.stages.fetch.ledger import read_ledger
 from punchline.stages.prepare import select
+from punchline.tables.ratings import read_ratings
+from punchline.tables.render import read_published
 
+NONE = items_frame({}, {})
 FULL = 100_000
 LONGEST_S = 5.0
 TOKENS = [
@@ -102,10 +104,11 @@ READERS: dict[str, Callable[[Path], object]] = {
     "data/requests/pixelhumor.parquet": lambda path: read_table(path, Request),
     "data/responses/pixelhumor/served.jsonl": lambda path: parse_journal(path.read_bytes(), file=path),
     "data/responses/pixelhumor/served.parquet": lambda path: read_table(path, Response),
-    "results/pixelhumor/grades/served.parquet": lambda path: read_table(path, Grade),
-    "results/pixelhumor/cells/served.json": read_cells,
+    "results/pixelhumor/scores/served.parquet": lambda path: (
+        list(read_scores(path)),
+        scores_frame(path, NONE, "paper"),
+    ),
     "results/table8.lineage.json": lambda path: state.read_lineage("results/table8.csv"),
-    "statement.json": attest.read_statement,
     "published.json": lambda path: published.read_published(path.parent),
     "ratings.csv": lambda path: read_ratings(path.read_bytes(), path.name),
     "strips.json": lambda path: read_strips(path.read_bytes(), path.name),
@@ -167,7 +170,6 @@ def run(ground: Ground, n: int, seed: int) -> Row:
     row = Row("user files", "", "", seed)
     read = Counter[bool]()
     with ground.copied() as folder, contextlib.chdir(folder.path):
-        Path("statement.json").write_bytes(attest.statement(audit(ground.tables[0]).lineage))
         for name, content in SEEDS.items():
             Path(name).write_bytes(content)
         files = [(reader, path) for name, reader in READERS.items() for path in sorted(Path().glob(name))]

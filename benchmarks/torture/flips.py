@@ -22,9 +22,9 @@ from benchmarks.torture.ground import Ground, Row
 from punchline.audit import audit as audits
 from punchline.audit import overviews
 from punchline.audit.audit import Audit
-from punchline.core.errors import PunchlineError
+from punchline.config.selection import read_selection
+from punchline.errors import PunchlineError
 from punchline.project.needs import Project
-from punchline.project.selection import read_selection
 
 FULL = 1000
 OVERVIEWS = ("results/cost.csv", "results/discrepancies.csv", "results/pixelhumor/unread.csv")

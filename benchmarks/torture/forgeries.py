@@ -1,6 +1,6 @@
 """Forgeries that are consistent with themselves: all after them is made again. What tells, without a root and with.
 
-`FORGERIES` says of each what docs/audit.md says: whether the audit alone catches it. With a root and with a statement,
+`FORGERIES` says of each what docs/audit.md says: whether the audit alone catches it. With a root that was
 taken before, it must be caught always.
 """
 
@@ -19,11 +19,13 @@ import msgspec
 from benchmarks.torture.ground import LABELS, Ground, Row
 from tests.e2e.project import ROOT, Project
 
-from punchline.core.files import sha256_file
-from punchline.core.journal import Journal, parse_journal
-from punchline.core.records import Grade, Request, Response
-from punchline.core.storage import read_table, write_table
+from punchline.benchmarks.pixelhumor import METRICS
+from punchline.core.storage import read_table
+from punchline.files import sha256_file
+from punchline.journal import Journal, parse_journal
 from punchline.project.lineage import Lineage, document, root_of
+from punchline.schema import Request, Response
+from punchline.scores import read_scores, write_scores
 
 FULL = 60
 TABLE = "results/table8.csv"
@@ -91,16 +93,15 @@ def _as_made(folder: Project, name: str) -> None:
             record.write_text(json.dumps(made))
 
 
-def _grade(folder: Project, draw: random.Random) -> None:
-    """A graded row, with its record; cells and tables follow from it."""
-    model = draw.choice(("first", "second", "served"))
-    name = f"results/pixelhumor/grades/{model}.parquet"
-    grades = read_table(folder.path / name, Grade)
-    at = draw.choice([n for n, one in enumerate(grades) if "panel_acc" in one.values])
-    values = grades[at].values | {"panel_acc": 1 - grades[at].values["panel_acc"]}
-    both = {n for n, one in enumerate(grades) if (one.item_id, one.task) == (grades[at].item_id, grades[at].task)}
-    grades = [msgspec.structs.replace(one, values=values) if n in both else one for n, one in enumerate(grades)]
-    write_table(folder.path / name, grades, Grade)
+def _score(folder: Project, draw: random.Random) -> None:
+    """A row of scores, with its record; cells and tables follow from it."""
+    name = f"results/pixelhumor/scores/{draw.choice(('first', 'second', 'served'))}.parquet"
+    scores = list(read_scores(folder.path / name))
+    chosen = draw.choice([one for one in scores if "panel_acc" in one.metrics])
+    metrics = chosen.metrics | {"panel_acc": 1 - chosen.metrics["panel_acc"]}
+    both = {n for n, one in enumerate(scores) if (one.item_id, one.task) == (chosen.item_id, chosen.task)}
+    scores = [msgspec.structs.replace(one, metrics=metrics) if n in both else one for n, one in enumerate(scores)]
+    write_scores(folder.path / name, scores, METRICS)
     _as_made(folder, name)
 
 
@@ -114,7 +115,7 @@ def _left_out(folder: Project, draw: random.Random) -> None:
 
 
 def _label(folder: Project, draw: random.Random) -> None:
-    """A label of the drawn corpus, with the record of drawing."""
+    """A label of the demo corpus, with the record of its copying."""
     text = (folder.path / LABELS).read_text()
     places = list(re.finditer(r'"(\d), (\d)', text))
     place = draw.choice(places)
@@ -125,7 +126,7 @@ def _label(folder: Project, draw: random.Random) -> None:
 
 def _scorer(folder: Project, draw: random.Random) -> None:
     """The code that scores the order of panels."""
-    path = folder.path / "src/punchline/benchmarks/pixelhumor/grade.py"
+    path = folder.path / "src/punchline/benchmarks/pixelhumor/scoring.py"
     good = "float(parsed == _gold_order(gold))"
     text = path.read_text()
     assert good in text
@@ -160,9 +161,9 @@ FORGERIES: dict[str, tuple[Forge, bool, bool]] = {
     "a baseline's answer, with its hash": (_answer("random"), True, True),
     "two released models swapped": (_swap("first", "second"), True, True),
     "two served models swapped": (_swap("served", "other"), False, True),
-    "a graded row, with its record": (_grade, True, True),
+    "a row of scores, with its record": (_score, True, True),
     "an item left out of the selected ones": (_left_out, True, True),
-    "a label of the drawn corpus": (_label, True, True),
+    "a label of the demo corpus": (_label, True, True),
     "a changed scorer": (_scorer, False, True),
     "a published value": (_published, False, True),
 }
@@ -182,9 +183,8 @@ def run(ground: Ground, n: int, seed: int) -> Row:
     draw = random.Random(seed)
     row = Row("forgeries", "", "", seed)
     alone, caught = Counter[str](), Counter[str]()
-    statement = ground.work / "statement.json"
-    statement.write_text(said := ground.whole.punchline("attest", TABLE))
-    root = json.loads(said)["predicate"]["buildDefinition"]["internalParameters"]["root"]
+    with ground.copied() as folder:  # an audit leaves its verdict behind
+        root = folder.audit(TABLE)["root"]
     names = list(FORGERIES)
     for turn in range(n):
         name = names[turn % len(names)]
@@ -193,17 +193,17 @@ def run(ground: Ground, n: int, seed: int) -> Row:
             forge(folder, draw)
             if again:
                 folder.snakemake(TABLE, config=ground.config)
-            links = _findings(folder, "--expect", root, "--attestation", str(statement))
-            without = links - {"root", "attestation"}
+            links = _findings(folder, "--expect", root)
+            without = links - {"root"}
             alone[name] += bool(without)
-            caught[name] += {"root", "attestation"} <= links
+            caught[name] += "root" in links
             if bool(without) != by_itself:
                 row.failures.append(f"{name}: alone {sorted(without) or 'equal'}, docs/audit.md says otherwise")
-            if not {"root", "attestation"} <= links:
-                row.failures.append(f"{name}: root and statement say {sorted(links)}")
+            if "root" not in links:
+                row.failures.append(f"{name}: with the root, the audit names {sorted(links)}")
             if name == "a changed scorer" and not _findings(folder, source=ROOT) - {"root"}:
                 row.failures.append(f"{name}: the audit of who has the honest code says equal")
     row.done = f"{n} forgeries of {len(names)} kinds, all after them made again"
     told = [f"{name} {alone[name]} of {min(n, -(-(n - at) // len(names)))}" for at, name in enumerate(names) if at < n]
-    row.checked = f"caught with a root and with a statement: {caught.total()} of {n}; alone: {', '.join(told)}"
+    row.checked = f"caught with a root: {caught.total()} of {n}; alone: {', '.join(told)}"
     return row

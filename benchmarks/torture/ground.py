@@ -23,11 +23,11 @@ from tests.e2e.project import Project
 from tests.selected import selection_json
 from tests.test_engine_openai import Served
 
-from punchline.core.errors import PunchlineError
-from punchline.core.journal import parse_journal
-from punchline.core.records import Response
 from punchline.core.storage import read_table
+from punchline.errors import PunchlineError
+from punchline.journal import parse_journal
 from punchline.project.processes import SELECTION
+from punchline.schema import Response
 
 CHOSEN: dict[str, object] = {
     "benchmarks": ["humorbench", "pixelhumor"],

@@ -24,7 +24,7 @@ from benchmarks.torture.ground import (
 )
 from tests.e2e.project import Project
 
-from punchline.core.journal import parse_journal
+from punchline.journal import parse_journal
 
 FULL = 500
 IN_A_ROW = 3  # at most, before a run is let go on to its end

@@ -10,11 +10,11 @@ from benchmarks.torture.ground import Ground, Row, differences, fair, lacking, u
 
 FULL = 200
 PUNCHLINE = ("python", "-m", "punchline.cli")
-LOOKS = """audit {table}|attest {table}|attest {table} -o statement.json|print {table}|ranks {table}|tables|runs|models
-benchmarks|judges|diff default default|compare first second|compare first second --json|show borderless_1|compact
-compact --orphans|schema run|cost|fetch {config}|plan {config}|retry|restore --no-pull|merge data/responses
+LOOKS = """audit {table}|print {table}|ranks {table}|tables|runs|models
+benchmarks|judges|diff default default|compare first second|compare first second --json|show borderless_1
+schema run|cost|fetch {config}|plan {config}|retry|restore --no-pull
 sheet first second --out sheet|export hf -o hf|export crate -o crate|export inspect -o inspect
-export lm-eval -o lm-eval|export model-index -o index|publish published|audit results/cost.csv|init new"""
+publish published|audit results/cost.csv|init new"""
 # What one says to whom another is in the way of. All else that ends badly alone may end badly beside another.
 AT_WORK = re.compile("another run|at work|writ\\w+ to this journal|is there already|it is there", re.I)
 

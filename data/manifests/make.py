@@ -14,9 +14,8 @@ from urllib.parse import quote
 from PIL import Image
 
 from punchline.benchmarks.stripcipher import FEWEST, MOST, STRIPS
-from punchline.core.errors import PunchlineError, entry_point
-from punchline.core.files import sha256_file, write_text
-from punchline.core.storage import csv_text, parse_csv
+from punchline.errors import PunchlineError, entry_point
+from punchline.files import csv_text, parse_csv, sha256_file, write_text
 from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 
 HERE = Path(__file__).resolve().parent
@@ -221,7 +220,7 @@ def stripcipher(mirror: Path) -> None:
 @entry_point
 def main() -> None:
     if len(sys.argv) != 2:
-        raise PunchlineError("one argument is needed", way_out="Run: python data/manifests/make.py MIRROR")
+        raise PunchlineError("one argument is needed", hint="Run: python data/manifests/make.py MIRROR")
     mirror = Path(sys.argv[1])
     write_text(HERE / "pixelhumor" / "annotations.csv", csv_text(ANNOTATION_COLUMNS, annotations(mirror)))
     write_text(HERE / "pixelhumor" / "images_pinned.csv", csv_text(PIN_COLUMNS, xkcd(mirror)))

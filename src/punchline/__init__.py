@@ -8,7 +8,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 
-_NAMES = {"Stale": "punchline.api", "Run": "punchline.api", "PunchlineError": "punchline.core.errors"}
+_NAMES = {"Stale": "punchline.api", "Run": "punchline.api", "PunchlineError": "punchline.errors"}
 
 
 def __getattr__(name: str) -> Any:
@@ -21,5 +21,5 @@ def __getattr__(name: str) -> Any:
 
 def open(root: Any = ".", run: str = "default") -> Any:
     """A run of the project in the folder `root`, as pandas frames: a `punchline.api.Run`. Raises PunchlineError."""
-    # By name: no result rests on it, as on code that a result's own code imports (project/code.py).
+    # By name, so that no code digest includes it (workflow/code.py).
     return importlib.import_module("punchline.api").Run(root, run)

@@ -16,18 +16,19 @@ import pandas as pd
 
 from punchline.audit.compare import Comparison, compare_models
 from punchline.audit.state import check_shown
+from punchline.config.runs import find_root, made_with, making, table_named
 from punchline.core import benchmark as benchmarks
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import RULES, Gold, Grade, Item, Request, Response, Rule
-from punchline.core.storage import Keyed, Stored, records_in
+from punchline.errors import PunchlineError, nearest
+from punchline.files import Keyed, records_in
+from punchline.paths import DEFAULT_RUN
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN
-from punchline.project.provenance import Checks, Step
-from punchline.project.runs import find_root, made_with, making, table_named
 from punchline.read import thoughts
 from punchline.report.items import prompt
 from punchline.report.pictures import right_of_item, rights
+from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score
+from punchline.scores import read_scores
 from punchline.stages.ask import asked
+from punchline.workflow.provenance import Artifact, Status
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,7 +56,7 @@ class Run:
 
     def __init__(self, root: str | Path = ".", run: str = DEFAULT_RUN) -> None:
         if not isinstance(run, str):
-            raise PunchlineError(f"a run has a name, got {run!r}", way_out=f"Leave it out for run {DEFAULT_RUN}")
+            raise PunchlineError(f"a run has a name, got {run!r}", hint=f"Leave it out for run {DEFAULT_RUN}")
         self.root = find_root(Path(root).resolve())
         self.name = run
         with contextlib.chdir(self.root):
@@ -97,7 +98,7 @@ class Run:
         if not path.is_file():
             raise PunchlineError(
                 f"run {self.name} has no table {table} of {benchmark}",
-                way_out=f"Make it: snakemake --cores all {path}. There is: {', '.join(self.tables) or 'none yet'}",
+                hint=f"Make it: snakemake --cores all {path}. There is: {', '.join(self.tables) or 'none yet'}",
             )
         _warn(project.table(benchmark, table))
         root = check_shown(path.as_posix()).root
@@ -136,10 +137,10 @@ class Run:
         """A model's answers to a benchmark, what it was asked, what was read of them, and how both rules grade them."""
         project = self._of(benchmark, model)
         where = project.paths
-        _there(where.snapshot(benchmark, model), where.grades(benchmark, model), run=self.name)
-        _warn(project.grade(benchmark, model))
+        _there(where.snapshot(benchmark, model), where.scores(benchmark, model), run=self.name)
+        _warn(project.score(benchmark, model))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-        graded = _by_answer(Stored(where.grades(benchmark, model), Grade))
+        graded = _by_answer(read_scores(where.scores(benchmark, model)))
         rows = []
         for request, response in asked(project, benchmark, model):
             key = (request.item_id, request.task, request.condition, request.sample)
@@ -164,15 +165,15 @@ class Run:
     def grades(self, model: str, benchmark: str, rule: Rule | None = None) -> pd.DataFrame:
         """A model's grades, a line an answer and rule, with a column for each value. `rule`: those under one only."""
         if rule is not None and rule not in RULES:
-            raise PunchlineError(f"no rule {rule!r}", way_out=nearest(rule, RULES))
+            raise PunchlineError(f"no rule {rule!r}", hint=nearest(rule, RULES))
         project = self._of(benchmark, model)
-        path = project.paths.grades(benchmark, model)
+        path = project.paths.scores(benchmark, model)
         _there(path, run=self.name)
-        _warn(project.grade(benchmark, model))
+        _warn(project.score(benchmark, model))
         columns = (*KEY, "rule", "state", "scored", "truncated", "parsed", "judge", "signature", "digest")
         return pd.DataFrame(
-            {name: getattr(grade, name) for name in columns} | grade.values
-            for grade in Stored(path, Grade)
+            {name: getattr(grade, name) for name in columns} | grade.metrics
+            for grade in read_scores(path)
             if rule in (None, grade.rule)
         )
 
@@ -203,12 +204,12 @@ class Run:
     def _check(self, name: str, selected: list[str], what: str, key: str) -> None:
         """Raises PunchlineError for what the run has not selected."""
         if name not in selected:
-            way_out = f"{nearest(name, selected)}. To have another one: snakemake --cores all --config {key}=[…]"
-            raise PunchlineError(f"run {self.name} has no {what} {name!r}", way_out=way_out)
+            hint = f"{nearest(name, selected)}. To have another one: snakemake --cores all --config {key}=[…]"
+            raise PunchlineError(f"run {self.name} has no {what} {name!r}", hint=hint)
 
 
-def _warn(*steps: Step) -> None:
-    checks = Checks()
+def _warn(*steps: Artifact) -> None:
+    checks = Status()
     for step in steps:
         if (why := checks(step).reason) is not None:
             warnings.warn(f"{step.outputs[0]} is not current: {why}", Stale, stacklevel=4)
@@ -218,12 +219,12 @@ def _there(*files: str, run: str) -> None:
     """Raises PunchlineError for a file that was not made."""
     for file in files:
         if not Path(file).is_file():
-            raise PunchlineError(f"not made yet in run {run}", file=file, way_out=f"Make it: {making(run, file)}")
+            raise PunchlineError(f"not made yet in run {run}", file=file, hint=f"Make it: {making(run, file)}")
 
 
-def _by_answer(grades: Iterable[Grade]) -> Mapping[tuple[str, str, str, int], dict[str, Grade]]:
+def _by_answer(grades: Iterable[Score]) -> Mapping[tuple[str, str, str, int], dict[str, Score]]:
     """Both rules' grades of each answer."""
-    found: dict[tuple[str, str, str, int], dict[str, Grade]] = {}
+    found: dict[tuple[str, str, str, int], dict[str, Score]] = {}
     for grade in grades:
         found.setdefault((grade.item_id, grade.task, grade.condition, grade.sample), {})[grade.rule] = grade
     return found
@@ -247,12 +248,12 @@ def _said(request: Request, response: Response) -> dict[str, Any]:
     }
 
 
-def _graded(rule: str, grades: Mapping[str, Grade]) -> dict[str, Any]:
+def _graded(rule: str, grades: Mapping[str, Score]) -> dict[str, Any]:
     """One rule's grade of an answer, each column named after the rule."""
     if rule not in grades:
         return {}
     grade = grades[rule]
-    own = {"state": grade.state, "scored": grade.scored, "parsed": grade.parsed} | grade.values
+    own = {"state": grade.state, "scored": grade.scored, "parsed": grade.parsed} | grade.metrics
     return {f"{rule}_{name}": value for name, value in own.items()}
 
 

@@ -1,7 +1,5 @@
 """A real SLURM and a real sshd, started for the session and stopped after it; where that cannot be, a loud skip."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil
@@ -83,14 +81,11 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     if not shutil.which("sshd", path=path) and os.geteuid() == 0 and shutil.which("apt-get"):
         install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-server openssh-client"
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run(
-            install, shell=True, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"}, check=False, **quiet
-        )
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        subprocess.run(install, shell=True, env=environment, check=False, **quiet)
     program = shutil.which("sshd", path=path)
     if program is None:
-        pytest.skip(
-            "SSHD ABSENT: no sshd on PATH, and none could be installed (root, apt-get and a network are needed)"
-        )
+        pytest.skip("SSHD ABSENT: none on PATH, and none could be installed (root, apt-get and a network are needed)")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where root's sshd separates its privileges
     server = Sshd(tmp_path_factory.mktemp("sshd"), program)

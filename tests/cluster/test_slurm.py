@@ -1,7 +1,5 @@
 """The graph on a real SLURM, through profiles/slurm as shipped; only the pause between status queries is shorter."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re
@@ -10,16 +8,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.e2e.project import Project
 from tests.e2e.test_versioning import git, jobs, start
+from tests.ran import ran
+from tests.small_models import build_tiny
 
-from punchline.core.journal import Line
-from punchline.core.records import Request
 from punchline.core.storage import read_table
+from punchline.journal import Line
+from punchline.schema import Request
 
 pytestmark = pytest.mark.timeout(1500)
 
@@ -45,16 +46,16 @@ def select(project: Project, models: str) -> None:
     run.write_text(re.sub(r"^limit: .*$", "limit: 8", text, flags=re.MULTILINE))
 
 
-def lines(project: Project) -> int:
-    journal = project.path / JOURNAL
-    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+def lines(project: Project, journal: str = JOURNAL) -> int:
+    path = project.path / journal
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def asked_of_slurm(said: str) -> dict[str, str]:
     """{rule/wildcards: what SLURM knows of the job}, of every job that a run submitted; the last of restarted ones."""
     submitted = re.findall(r"SLURM jobid (\d+) \(log: .*?/slurm_logs/rule_(\S+)/\d+\.log\)", said)
     show = ["scontrol", "show", "job", "-o"]
-    return {what: subprocess.run([*show, job], capture_output=True, text=True).stdout for job, what in submitted}
+    return {what: ran(*show, job).stdout for job, what in submitted}
 
 
 def working_in(folder: Path) -> list[str]:
@@ -75,6 +76,7 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
     if absent:
         pytest.skip(f"PACKAGES {', '.join(absent)} ABSENT: make cluster installs them into .venv-cluster")
     project = start(tmp_path_factory.mktemp("slurm") / "p")
+    build_tiny(project.path / "data/models/tiny-qwen2-vl")
     (project.path / "config/model/slow.yaml").write_text(SLOW)
     select(project, "reading-order, slow")
     profile = project.path / "profiles/slurm/config.yaml"
@@ -88,28 +90,29 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def cancelled(project: Project) -> tuple[bytes, str]:
     """A run whose model is cancelled while it answers: the journal just after that, and all that the run said."""
+    return cancelled_run(project, lambda: lines(project) >= 4, r"^(\d+) RUNNING \S*slow$")
+
+
+def cancelled_run(project: Project, moment: Callable[[], bool], job: str) -> tuple[bytes, str]:
+    """A run of which a job is cancelled at a moment: the journal when the job is gone, and all that the run said."""
     command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE]
+    environment, journal = project.environment | {"OPENAI_API_KEY": KEY}, project.path / JOURNAL
     said_by = project.path.parent / "said"
     with said_by.open("w") as out:
         run = subprocess.Popen(
-            command,
-            cwd=project.path,
-            env=project.environment | {"OPENAI_API_KEY": KEY},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
+            command, cwd=project.path, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
         )
         try:
-            while lines(project) < 4:
+            while not moment():
                 assert run.poll() is None, said_by.read_text()
                 time.sleep(0.1)
-            queue = subprocess.run(["squeue", "-h", "-o", "%i %T %k"], capture_output=True, text=True, check=True)
-            running = re.findall(r"^(\d+) RUNNING \S*slow$", queue.stdout, re.MULTILINE)
+            queue = ran("squeue", "-h", "-o", "%i %T %k", check=True)
+            running = re.findall(job, queue.stdout, re.MULTILINE)
             assert len(running) == 1, queue.stdout
-            subprocess.run(["scancel", *running], check=True)
-            while subprocess.run(["squeue", "-h", "-t", "R,CG", "-j", *running], capture_output=True).stdout.strip():
+            ran("scancel", *running, check=True)
+            while ran("squeue", "-h", "-t", "R,CG", "-j", *running).stdout.strip():
                 time.sleep(0.1)
-            kept = (project.path / JOURNAL).read_bytes()
+            kept = journal.read_bytes() if journal.exists() else b""
             assert run.wait(timeout=1200) == 0, said_by.read_text()
         finally:
             if run.poll() is None:
@@ -141,9 +144,8 @@ def test_only_what_takes_time_is_submitted_and_only_the_model_gets_a_gpu(cancell
     for about in known.values():
         assert "JobState=COMPLETED" in about and "NumCPUs=4" in about
     assert "TimeLimit=03:50:00" in known["infer/reading-order"]
-    assert "TimeLimit=07:40:00" in known["infer/slow"] and re.search(r"mem=8(G|19\dM)", known["infer/slow"]), (
-        "its second attempt"
-    )
+    slow = known["infer/slow"]
+    assert "TimeLimit=07:40:00" in slow and re.search(r"mem=8(G|19\dM)", slow), "its second attempt"
 
 
 def test_keys_are_written_nowhere_and_no_process_is_left(project: Project, cancelled: tuple[bytes, str]) -> None:
@@ -161,15 +163,14 @@ def test_a_second_run_does_nothing(project: Project, cancelled: tuple[bytes, str
     assert (project.path / JOURNAL).read_bytes() == before
 
 
-def test_dvc_repro_is_the_same_graph(
-    project: Project, cancelled: tuple[bytes, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("cancelled")
+def test_dvc_repro_is_the_same_graph(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (project.path / JOURNAL).read_bytes()
     select(project, "random, slow")
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
     said = project.dvc("repro")
     assert asked_of_slurm(said).keys() == {"infer/random"}, "all else was there, or takes seconds"
-    assert {"infer", "grade", "table"} <= set(jobs(said))
+    assert {"infer", "score", "tables_pixelhumor"} <= set(jobs(said))
     assert (project.path / JOURNAL).read_bytes() == before
     monkeypatch.delenv("SNAKEMAKE_PROFILE")
     assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
@@ -180,11 +181,6 @@ def test_dvc_repro_is_the_same_graph(
 SHARDS = "data/responses/pixelhumor/shards/slow"
 
 
-def of_shard(project: Project, shard: int) -> int:
-    path = project.path / SHARDS / f"{shard}.jsonl"
-    return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
 def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     (project.path / JOURNAL).unlink(missing_ok=True)
     for view in (project.path / JOURNAL).parent.glob("slow.parquet*"):
@@ -192,37 +188,18 @@ def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     (project.path / "config/model/slow.yaml").write_text(f"{SLOW}shards: 4\n")
     select(project, "slow")
     git(project, "commit", "-qam", "shards")
-    said_by = project.path.parent / "said_shards"
-    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE]
-    with said_by.open("w") as out:
-        run = subprocess.Popen(
-            command, cwd=project.path, env=project.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
-        )
-        try:
-            while of_shard(project, 2) < 2:
-                assert run.poll() is None, said_by.read_text()
-                time.sleep(0.1)
-            queue = subprocess.run(["squeue", "-h", "-o", "%i %T %k"], capture_output=True, text=True, check=True)
-            running = re.findall(r"^(\d+) RUNNING \S*infer_shard\S*slow\S*2$", queue.stdout, re.MULTILINE)
-            assert len(running) == 1, queue.stdout
-            subprocess.run(["scancel", *running], check=True)
-            assert run.wait(timeout=1200) == 0, said_by.read_text()
-        finally:
-            if run.poll() is None:
-                run.terminate()
-                run.wait(timeout=60)
-    said = said_by.read_text()
+    second = r"^(\d+) RUNNING \S*infer_shard\S*slow\S*2$"
+    _, said = cancelled_run(project, lambda: lines(project, f"{SHARDS}/2.jsonl") >= 2, second)
     assert said.count("Trying to restart job") == 1
     known = asked_of_slurm(said)
     names = {name for name in known if "slow" in name}
     assert names == {"infer/slow", *(f"infer_shard/slow_{shard}" for shard in (1, 2, 3, 4))}
     models = {name: "gres:gpu:1" in about for name, about in known.items() if name in names and about}  # SLURM forgets
-    assert {name: gpu for name, gpu in models.items() if gpu != name.startswith("infer_shard")} == {}, (
-        "those that ask have a GPU, who gathers has none"
-    )
+    wrong = {name: gpu for name, gpu in models.items() if gpu != name.startswith("infer_shard")}
+    assert wrong == {}, "those that ask have a GPU, who gathers has none"
     requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
-    lines = (project.path / JOURNAL).read_bytes().splitlines()
-    answers = [msgspec.json.decode(line, type=Line).record for line in lines]
+    journal = (project.path / JOURNAL).read_bytes()
+    answers = [msgspec.json.decode(line, type=Line).record for line in journal.splitlines()]
     assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
     assert not list((project.path / SHARDS).glob("*.jsonl"))
     assert project.audit(TABLE)["verdict"] == "equal"

@@ -1,7 +1,5 @@
 """DVC over SSH, on a real sshd on loopback: push, clone elsewhere, pull, restore, nothing to do."""
 
-from __future__ import annotations
-
 import getpass
 import subprocess
 from pathlib import Path

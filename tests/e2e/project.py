@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.ran import ran
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 FAST = "models=[random,label-order,reading-order]"  # no OCR: the rest of the demo takes seconds
@@ -27,13 +29,8 @@ class Project:
     @classmethod
     def copy(cls, path: Path) -> Project:
         """What git tracks or would track, and nothing that was built."""
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-        )
-        for name in listed.stdout.decode().split("\0"):
+        listed = ran("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT, check=True)
+        for name in listed.stdout.split("\0"):
             if name and (ROOT / name).is_file():
                 (path / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, path / name)
@@ -47,23 +44,17 @@ class Project:
             "PYTHONPATH": str(self.path / "src"),
             "PATH": os.pathsep.join([here, os.environ["PATH"]]),
             "GIT_CONFIG_GLOBAL": "/dev/null",
-            "GIT_AUTHOR_NAME": "t",
-            "GIT_AUTHOR_EMAIL": "t@example.org",
-            "GIT_COMMITTER_NAME": "t",
-            "GIT_COMMITTER_EMAIL": "t@example.org",
+            **{f"GIT_{who}_NAME": "t" for who in ("AUTHOR", "COMMITTER")},
+            **{f"GIT_{who}_EMAIL": "t@example.org" for who in ("AUTHOR", "COMMITTER")},
         }
+
+    def ran(self, *command: object, **options: Any) -> subprocess.CompletedProcess[str]:
+        """A command that was run in the copy, however it ended."""
+        return ran(*command, **{"cwd": self.path, "env": self.environment, "stdin": subprocess.DEVNULL, **options})
 
     def run(self, *command: str, fails: bool = False) -> subprocess.CompletedProcess[str]:
         """Run a command in the copy; its failing, or not failing, is an error that shows what it said."""
-        done = subprocess.run(
-            command,
-            cwd=self.path,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        done = self.ran(*command)
         if (done.returncode != 0) != fails:
             raise AssertionError(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done
@@ -82,14 +73,14 @@ class Project:
         return set(re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", said, re.MULTILINE))
 
     def wanted(self, *targets: str, config: str = "") -> set[str]:
-        """Jobs that `snakemake -n` wants, as `grade hummus random`, `table hummus/table2`; mere targets left out."""
+        """Jobs that `snakemake -n` wants, as `score hummus random`, `tables hummus`; mere targets left out."""
         said = self.snakemake("-n", "-p", *targets, config=config)
         jobs = set()
         for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE)[1:]:
             rule = job.split(":", 1)[0]
             found = re.search(r"^    wildcards: (.*)$", job, re.MULTILINE)
             wildcards = [part.split("=", 1)[1] for part in found.group(1).split(", ")] if found else []
-            rule = "judge" if rule.startswith("judge_") else rule
+            rule = "judge" if rule.startswith("judge_") else rule.replace("tables_", "tables ")
             jobs.add(" ".join([rule, *wildcards]))
         return jobs - {"all", "fetch", "prepare", "questions", "responses", "all_tables"}
 
@@ -112,14 +103,20 @@ class Project:
         done = self.run(sys.executable, "-m", "punchline.cli", *arguments, fails=fails)
         return done.stdout + done.stderr
 
+    def state_of_table8(self, run: str) -> str:
+        """As `punchline tables` lists it."""
+        pattern = r"^table8 +results/(?:runs/\w+/)?table8.csv +\w+ +(\w+)"
+        (found,) = re.findall(pattern, self.punchline("tables", "--run", run), re.M)
+        return str(found)
+
     def dvc(self, *arguments: str) -> str:
         done = self.run(sys.executable, "-m", "dvc", *arguments)
         return done.stdout + done.stderr
 
     def replay_labels(self) -> None:
         """Two cards of released answers to the demo comics: `first` has all panels in order, `second` none."""
-        with (self.path / "data/raw/demo/pixelhumor/objective_label.csv").open(newline="") as file:
-            orders = {row["comic_id"]: row["panel_sequence"] for row in csv.DictReader(file)}
+        labels = self.rows("data/raw/demo/pixelhumor/objective_label.csv")
+        orders = {row["comic_id"]: row["panel_sequence"] for row in labels}
         (self.path / "data/replay").mkdir(exist_ok=True)
         for name, own in (("first", orders), ("second", dict.fromkeys(orders, "9, 8, 7"))):
             released = {item: {"panel_sequence": order} for item, order in own.items()}
@@ -139,35 +136,18 @@ class Project:
 
     def audit(self, table: str) -> dict[str, Any]:
         """The audit's JSON, whatever its verdict."""
-        done = subprocess.run(
-            [sys.executable, "-m", "punchline.cli", "audit", table, "--json"],
-            cwd=self.path,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = self.ran(sys.executable, "-m", "punchline.cli", "audit", table, "--json")
         found: dict[str, Any] = json.loads(done.stdout)
         assert done.returncode == (0 if found["verdict"] == "equal" else 1), done.stderr
         return found
+
+    def rows(self, table: str) -> list[dict[str, str]]:
+        """Those of a CSV file; of a table, those that it shows, not those of the other scoring rule."""
+        with (self.path / table).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return [row for row in rows if row.get("kind") == "published" or row.get("scoring") == rows[0].get("scoring")]
 
     def journal_lines(self) -> int:
         """Answers that were ever journalled."""
         journals = (self.path / "data" / "responses").rglob("*.jsonl")
         return sum(journal.read_bytes().count(b"\n") for journal in journals)
-
-
-def golden(project: Project, name: str) -> dict[str, str]:
-    """{CSV: what is wrong} against tests/golden/<name>.json: sha256 of every table of a selection.
-
-    With PUNCHLINE_GOLDEN=write in the environment the file is written instead, of the tables that it names.
-    """
-    path = ROOT / f"tests/golden/{name}.json"
-    expected = json.loads(path.read_bytes())
-    found = {file: project.path / "results" / file for file in expected}
-    if os.environ.get("PUNCHLINE_GOLDEN") == "write":
-        expected = {file: hashlib.sha256(table.read_bytes()).hexdigest() for file, table in found.items()}
-        path.write_text(json.dumps(expected, indent=1) + "\n")
-    absent = {file: "not made" for file, path in found.items() if not path.is_file()}
-    digests = {file: hashlib.sha256(path.read_bytes()).hexdigest() for file, path in found.items() if path.is_file()}
-    return absent | {file: "differs" for file, digest in digests.items() if digest != expected[file]}

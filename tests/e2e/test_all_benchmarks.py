@@ -1,20 +1,19 @@
 """Every table of all five benchmarks, every condition, offline, with baselines; and where its numbers come from."""
 
-from __future__ import annotations
-
-import csv
 import json
 
 import pytest
+from tests.golden.compare import check
+from tests.golden.group_by import TABLES, compared
+from tests.golden.runs import SMALL, SMALL_PARTS, small
 
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 
-from .project import Project, golden
+from .project import Project
 
 pytestmark = pytest.mark.e2e
 
-CONFIG = "benchmarks=all models=[random,echo] judge=overlap scorers=[absent] conditions=all limit=3"
 AUDITED = {
     "hummus": "results/hummus/table4.csv",
     "humorbench": "results/humorbench/leaderboard.csv",
@@ -26,29 +25,29 @@ AUDITED = {
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project = Project.copy(tmp_path_factory.mktemp("everything"))
-    card = "engine: similarity\nmetric: cosine\nid: ./absent\nrevision: sha256:" + "0" * 64 + "\n"
-    (project.path / "config/judge/absent.yaml").write_text(card)  # a scorer that runs nowhere: columns stay empty
-    project.snakemake("all_tables", config=CONFIG)
-    return project
+    return small(tmp_path_factory.mktemp("everything"))
 
 
 def test_every_table_is_built_with_its_published_rows(everything: Project) -> None:
     for name in benchmark_names():
-        with (everything.path / f"config/published/{name}.csv").open(newline="") as file:
-            printed = {row["table"] for row in csv.DictReader(file)}
+        printed = {row["table"] for row in everything.rows(f"config/published/{name}.csv")}
         for table in benchmarks.load(name).TABLES.values():
-            with (everything.path / f"results/{table.file}").open(newline="") as file:
-                kinds = {row["kind"] for row in csv.DictReader(file)}
+            kinds = {row["kind"] for row in everything.rows(f"results/{table.file}")}
             assert ("published" in kinds) == (table.name in printed), table.file
             for suffix in (".md", ".tex", ".lineage.json"):
                 assert (everything.path / f"results/{table.file}").with_suffix(suffix).stat().st_size > 0
-    assert everything.to_run("all_tables", config=CONFIG) == set()
+    assert everything.to_run("all_tables", config=SMALL) == set()
 
 
 def test_every_number_is_what_it_was(everything: Project) -> None:
-    """Bytes of every CSV; a change of one is a change of a result and stands in a commit that says why."""
-    assert golden(everything, "demo") == {}
+    check(SMALL_PARTS, everything)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_pandas_alone_gives_the_numbers_of_the_papers_tables(everything: Project, name: str) -> None:
+    results, items = everything.path / "results", everything.path / "data/items"
+    found = list(compared(results, items, name))
+    assert found and all(ours == pytest.approx(by_hand, rel=1e-9) for _, ours, by_hand in found), found
 
 
 @pytest.mark.parametrize("name", sorted(AUDITED))
@@ -61,9 +60,8 @@ def test_each_benchmarks_numbers_can_be_walked_back(everything: Project, name: s
 def test_a_scorer_is_asked_about_texts_that_no_model_gave(everything: Project) -> None:
     found = everything.audit("results/hummus/table8.csv")
     assert (found["verdict"], found["findings"]) == ("equal", [])
-    assert {"cosine's requests", "cosine's snapshot", "cosine's journal", "cosine's card"} <= {
-        file["role"] for file in found["files"]
-    }
+    roles = {file["role"] for file in found["files"]}
+    assert roles >= {f"cosine's {what}" for what in ("requests", "snapshot", "journal", "card")}
     note = (everything.path / "results/hummus/table8.md").read_text()
     assert "cosine by absent failed for texts of the data" in note
     journal = everything.path / "data/responses/hummus/cosine/absent.jsonl"
@@ -74,6 +72,6 @@ def test_a_scorer_is_asked_about_texts_that_no_model_gave(everything: Project) -
 
 def test_another_condition_asks_nobody_again(everything: Project) -> None:
     lines = everything.journal_lines()
-    fewer = CONFIG.replace("conditions=all", "conditions=[oracle]")
+    fewer = SMALL.replace("conditions=all", "conditions=[oracle]")
     everything.snakemake("results/yesbut/figure5.csv", config=fewer)
     assert everything.journal_lines() == lines

@@ -1,7 +1,5 @@
 """Bad input to a whole run: status 1, one message that names file and record, no traceback, nothing lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -55,7 +53,7 @@ MADE = [
     *(f"{ITEMS}/{name}" for name in ("ledger.jsonl", "selected.csv", "pictures.jsonl", "items.jsonl", "gold.jsonl")),
     "data/requests/pixelhumor.parquet",
     "data/responses/pixelhumor/random.parquet",
-    "results/pixelhumor/grades/random.parquet",
+    "results/pixelhumor/scores/random.parquet",
 ]
 
 
@@ -88,7 +86,7 @@ def test_what_is_damaged_and_what_changed_are_both_seen_to_in_one_run(small: Pro
     (small.path / ITEMS / "pictures.jsonl").write_text("damaged")
     published = small.path / "config/published/pixelhumor.csv"
     published.write_text(published.read_text().replace("0.614", "0.615", 1))
-    assert small.to_run(TABLE, config=SMALL) == {"pictures", "table"}
+    assert small.to_run(TABLE, config=SMALL) == {"pictures", "tables_pixelhumor"}
     small.snakemake(TABLE, config=SMALL)
     assert small.to_run(TABLE, config=SMALL) == set()
     assert "0.615" in (small.path / TABLE).read_text()
@@ -103,7 +101,7 @@ def test_an_image_that_is_a_page(small: Project) -> None:
 def test_names_are_never_commands(small: Project) -> None:
     """A model whose name is a command is refused; a subset whose name is one is read, not run."""
     (small.path / "config/model/a;touch${IFS}RAN.yaml").write_text("engine: baselines\nbaseline: random\n")
-    assert "can be no model's name. Rename the file" in refused(small, 'models=["a;touch${IFS}RAN"]')
+    assert "is not a valid model name. Rename the file" in refused(small, 'models=["a;touch${IFS}RAN"]')
     subset = "it's;touch$IFS$9RAN;.csv"
     (small.path / subset).write_text("comic_id\nborderless_1\n")
     small.snakemake(TABLE, config=f"{SMALL} subset={subset}")

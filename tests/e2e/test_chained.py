@@ -1,10 +1,6 @@
 """A model is asked about its own answers, a judge about both, and the audit walks every hop: YesBut, through the real
 graph, against a real server."""
 
-from __future__ import annotations
-
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,8 +35,7 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     assert all(any(answer in request for answer in own) for request in chained)
     judged = texts(data / "requests/yesbut/judge/served.parquet", "condition")
     assert {"default", "chained"} <= set(judged)
-    rows = list(csv.DictReader(io.StringIO((project.path / TABLE).read_text())))
-    assert any(row["model"] == "served" for row in rows)
+    assert any(row["model"] == "served" for row in project.rows(TABLE))
     counts = server.get("/counts")
     found = project.audit(TABLE)
     assert found["verdict"] == "equal", found["findings"]

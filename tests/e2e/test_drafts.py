@@ -1,7 +1,5 @@
 """StripCipher's texts, from a model's drafts to reviewed items: through the real graph, against a real server."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json
@@ -35,8 +33,7 @@ def test_drafts_are_reviewed_and_then_asked_about(
     assert server.get("/counts") == counts  # journalled: not asked again
 
     sheet = project.path / "review.csv"
-    with sheet.open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["item_id"] == bare and row["task"] == "prediction"]
+    rows = [row for row in project.rows("review.csv") if row["item_id"] == bare and row["task"] == "prediction"]
     answer, *others = [row for row in rows if row["kind"] == "answer"] + [r for r in rows if r["kind"] == "distractor"]
     options = [answer, *others]
     while len(options) < 4:  # the server answers samples alike: people add rows of their own

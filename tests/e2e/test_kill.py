@@ -1,7 +1,5 @@
 """kill -9 at random moments of fetch, infer and grade: the next run loses nothing, repeats nothing, tears nothing."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import json
@@ -15,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +21,12 @@ from PIL import Image
 from tests.selected import selection_json
 
 from punchline.benchmarks import pixelhumor
-from punchline.core.files import replacing, write_text
-from punchline.core.journal import parse_journal
-from punchline.core.records import Gold, Item, Request, Response, sha256
-from punchline.core.storage import csv_text, read_table, write_records, write_table
+from punchline.core.storage import read_table, write_table
+from punchline.files import csv_text, replacing, write_records, write_text
+from punchline.journal import parse_journal
 from punchline.project.contents import ledger_content
 from punchline.project.processes import AGAIN
+from punchline.schema import Gold, Item, Request, Response, sha256
 from punchline.stages.fetch.ledger import read_ledger
 from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 
@@ -57,15 +56,8 @@ class Script:
         self.said = ""  # by the last run, on standard error
 
     def start(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            self.command,
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        pipes: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen(self.command, cwd=self.folder, env=self.environment, start_new_session=True, **pipes)
 
     def finish(self) -> float:
         """Run to the end; seconds that it took."""
@@ -131,28 +123,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         name = f"xkcd_{n}"
         items.append(Item(benchmark="pixelhumor", item_id=name, source="xkcd", cluster=name, missing="not fetched"))
         first, second = (" ".join(rng.choices(WORDS, k=12)) for _ in range(2))
-        values = {
-            "Q1": ["Yes"],
-            "Q2": ["Absent"],
-            "Q3": ["1"],
-            "Q4": ["Text"],
-            "Q5": ["Pun"],
-            "panel_sequence": "1, 2",
-            "text": f"1: {first}\n2: {second}",
-            "number_of_panels": 2,
-            "potentially_harmful": "non-harm",
-        }
+        values: dict[str, Any] = {"Q1": ["Yes"], "Q2": ["Absent"], "Q3": ["1"], "Q4": ["Text"], "Q5": ["Pun"]}
+        values |= {"panel_sequence": "1, 2", "text": f"1: {first}\n2: {second}", "number_of_panels": 2}
+        values |= {"potentially_harmful": "non-harm"}
         golds.append(Gold(benchmark="pixelhumor", item_id=name, values=values))
-        answers[name] = {
-            "Q1": rng.choice(("Yes", "No")),
-            "Q2": "Absent",
-            "Q3": "2",
-            "Q4": "Both",
-            "Q5": "Pun, Dark",
-            "Q6": "Yes.",
-            "panel_sequence": rng.choice(("1, 2", "2, 1")),
-            "text": f"1: {second}\n2: {first}",
-        }
+        said = {"Q1": rng.choice(("Yes", "No")), "Q2": "Absent", "Q3": "2", "Q4": "Both", "Q5": "Pun, Dark"}
+        order = rng.choice(("1, 2", "2, 1"))
+        answers[name] = {**said, "Q6": "Yes.", "panel_sequence": order, "text": f"1: {second}\n2: {first}"}
     write_records(folder / "data/items/pixelhumor/items.jsonl", items)
     write_records(folder / "data/items/pixelhumor/gold.jsonl", golds)
     requests = [request for item in items for request in pixelhumor.requests(item)]
@@ -173,7 +150,7 @@ def project(made: Path, folder: Path) -> str:
 
 
 def infer(made: Path, folder: Path, environment: dict[str, str]) -> Script:
-    return Script(folder, environment, "infer.py", "--selection", project(made, folder), "--model", "m")
+    return Script(folder, environment, "stage.py", "infer", "--selection", project(made, folder), "--model", "m")
 
 
 @pytest.fixture(scope="module")
@@ -184,9 +161,7 @@ def inferred(made: Path, tmp_path_factory: pytest.TempPathFactory, environment: 
     return folder / "data" / "responses" / "pixelhumor"
 
 
-def test_infer_goes_on_where_it_was_killed(
-    made: Path, inferred: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_infer_goes_on(made: Path, inferred: Path, tmp_path: Path, environment: dict[str, str]) -> None:
     script = infer(made, tmp_path / "p", environment)
     responses = script.folder / "data" / "responses" / "pixelhumor"
     journal, snapshot = responses / "m.jsonl", responses / "m.parquet"
@@ -229,14 +204,12 @@ def test_infer_goes_on_where_it_was_killed(
     assert journal.read_bytes() == answered and f"{COMICS * 8:,} answered before, 0 to ask" in script.said
 
     answers, length = parse_journal(answered, file=journal)
-    keys = Counter(
-        (line["record"]["request_id"], line["record"]["model_key"]) for line in map(json.loads, answered.splitlines())
-    )
+    records = [json.loads(line)["record"] for line in answered.splitlines()]
+    keys = Counter((record["request_id"], record["model_key"]) for record in records)
     assert length == len(answered)
     assert set(keys.values()) == {1} and keys.keys() == answers.keys() and len(keys) == COMICS * 8
-    assert {key for key, _ in keys} == {
-        r.request_id for r in read_table(made / "data/requests/pixelhumor.parquet", Request)
-    }
+    requests = read_table(made / "data/requests/pixelhumor.parquet", Request)
+    assert {key for key, _ in keys} == {request.request_id for request in requests}
     assert answered == (inferred / "m.jsonl").read_bytes()
     assert snapshot.read_bytes() == (inferred / "m.parquet").read_bytes()
     assert len(read_table(snapshot, Response)) == COMICS * 8
@@ -244,43 +217,43 @@ def test_infer_goes_on_where_it_was_killed(
     record = (inferred / "m.parquet.made.json").read_bytes()
     assert (responses / "m.parquet.made.json").read_bytes() == record
     script.finish()
-    assert "kept" in script.said and "to ask" not in script.said
+    assert "not rebuilt" in script.said and "to ask" not in script.said
     assert journal.read_bytes() == answered and (responses / "m.parquet.made.json").read_bytes() == record
 
 
-def grade(made: Path, inferred: Path, folder: Path, environment: dict[str, str]) -> Script:
+def score(made: Path, inferred: Path, folder: Path, environment: dict[str, str]) -> Script:
     selection = project(made, folder)
     (folder / "data/responses").mkdir()
     (folder / "data/responses/pixelhumor").symlink_to(inferred)
     arguments = ["--selection", selection, "--benchmark", "pixelhumor", "--model", "m"]
-    return Script(folder, environment, "grade.py", *arguments)
+    return Script(folder, environment, "stage.py", "score", *arguments)
 
 
-def test_grades_are_there_whole_or_not_at_all(
+def test_scores_are_there_whole_or_not_at_all(
     made: Path, inferred: Path, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    undisturbed = grade(made, inferred, tmp_path / "undisturbed", environment)
+    undisturbed = score(made, inferred, tmp_path / "undisturbed", environment)
     takes = undisturbed.finish()
-    script = grade(made, inferred, tmp_path / "p", environment)
-    grades = script.folder / "results/pixelhumor/grades"
-    grades.mkdir(parents=True)
+    script = score(made, inferred, tmp_path / "p", environment)
+    scores = script.folder / "results/pixelhumor/scores"
+    scores.mkdir(parents=True)
     rng = random.Random(22)
-    anywhere = [lambda: after(rng.uniform(0, 0.8 * takes)), lambda: writing(grades), lambda: writing(grades)]
+    anywhere = [lambda: after(rng.uniform(0, 0.8 * takes)), lambda: writing(scores), lambda: writing(scores)]
     for moment in anywhere:
-        made_it = (grades / "m.parquet").exists
-        kill_for_sure(script, moment, (grades / "m.parquet").unlink, lambda made_it=made_it: not made_it())
-        assert not (grades / "m.parquet").exists()
+        made_it = (scores / "m.parquet").exists
+        kill_for_sure(script, moment, (scores / "m.parquet").unlink, lambda made_it=made_it: not made_it())
+        assert not (scores / "m.parquet").exists()
     script.finish()
-    good = (grades / "m.parquet").read_bytes()
-    assert good == (undisturbed.folder / "results/pixelhumor/grades" / "m.parquet").read_bytes()
-    again = Script(script.folder, environment | {AGAIN: "grade"}, "grade.py", *script.command[2:])
-    kill_for_sure(again, lambda: writing(grades), lambda: None)
-    assert (grades / "m.parquet").read_bytes() == good
+    good = (scores / "m.parquet").read_bytes()
+    assert good == (undisturbed.folder / "results/pixelhumor/scores" / "m.parquet").read_bytes()
+    again = Script(script.folder, environment | {AGAIN: "score"}, "stage.py", *script.command[2:])
+    kill_for_sure(again, lambda: writing(scores), lambda: None)
+    assert (scores / "m.parquet").read_bytes() == good
     script.finish()
-    assert "kept" in script.said
+    assert "not rebuilt" in script.said
     again.finish()
-    assert sorted(path.name for path in grades.iterdir()) == ["m.parquet", "m.parquet.made.json"]
-    assert (grades / "m.parquet").read_bytes() == good
+    assert sorted(path.name for path in scores.iterdir()) == ["m.parquet", "m.parquet.made.json"]
+    assert (scores / "m.parquet").read_bytes() == good
 
 
 @pytest.fixture(scope="module")
@@ -298,29 +271,16 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out = io.BytesIO()
         Image.fromarray(rng.integers(0, 256, (200, 300, 3), dtype=np.uint8)).save(out, "PNG")
         (folder / f"{n}.png").write_bytes(out.getvalue())
-        page = f"https://{n % 3}.example.invalid/{n}"
-        line = (
-            f"c_{n}",
-            page,
-            f"{page}.png",
-            sha256(out.getvalue()),
-            len(out.getvalue()),
-            300,
-            200,
-            "ours",
-            f"{n}.png",
-            "us",
-        )
-        pins.append(dict(zip(PIN_COLUMNS, line, strict=True)))
+        page, content = f"https://{n % 3}.example.invalid/{n}", out.getvalue()
+        about = (sha256(content), len(content), 300, 200, "ours", f"{n}.png", "us")
+        pins.append(dict(zip(PIN_COLUMNS, (f"c_{n}", page, f"{page}.png", *about), strict=True)))
     write_text(folder / "annotations.csv", csv_text(ANNOTATION_COLUMNS, files))
     write_text(folder / "pinned.csv", csv_text(PIN_COLUMNS, pins))
     write_text(folder / "ids.csv", csv_text(["item_id"], [{"item_id": pin["comic_id"]} for pin in pins]))
     return folder
 
 
-def test_fetched_files_are_whole_and_are_fetched_once(
-    mirror: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_fetched_files_are_whole_and_fetched_once(mirror: Path, tmp_path: Path, environment: dict[str, str]) -> None:
     def commands(folder: Path) -> tuple[Script, Script]:
         folder.mkdir()
         tail = ["--mirror", str(mirror)]
@@ -347,9 +307,7 @@ def test_fetched_files_are_whole_and_are_fetched_once(
 
     for count in sorted(rng.sample(range(10), 2)):
         kill_for_sure(
-            annotations,
-            lambda count=count: lambda: len(list(raw.glob("*.csv"))) >= count and bool(parts(raw)),
-            clear,
+            annotations, lambda count=count: lambda: len(list(raw.glob("*.csv"))) >= count and bool(parts(raw)), clear
         )
         sound()
     annotations.finish()
@@ -369,9 +327,7 @@ def test_fetched_files_are_whole_and_are_fetched_once(
 
     for count in sorted(rng.sample(range(1, IMAGES), 4)):
         kill_for_sure(
-            images,
-            lambda count=count: lambda: journal.exists() and journal.read_bytes().count(b"\n") >= count,
-            back(),
+            images, lambda count=count: lambda: journal.exists() and journal.read_bytes().count(b"\n") >= count, back()
         )
         sound()
         now = {entry.item_id: entry for entry in read_ledger(journal)}

@@ -1,8 +1,5 @@
 """docs/new-benchmark.md makes a benchmark: its files, and its commands, are taken from the page."""
 
-from __future__ import annotations
-
-import csv
 import re
 import shlex
 from pathlib import Path
@@ -30,7 +27,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_the_page_holds_a_whole_benchmark() -> None:
     code = [line for name, text in FILES.items() if name.endswith(".py") for line in text.split("\n") if line.strip()]
-    assert {Path(name).name for name in FILES} >= {"__init__.py", "data.py", "grade.py", "annotations.csv", "puns.csv"}
+    assert {Path(name).name for name in FILES} >= {
+        "__init__.py",
+        "data.py",
+        "scoring.py",
+        "annotations.csv",
+        "puns.csv",
+    }
     assert len(code) < 60
 
 
@@ -42,8 +45,7 @@ def test_its_commands_run_and_its_tables_are_audited(project: Project) -> None:
         if program == "punchline":
             assert "equal" in said
     for place, n in (("results/puns", "2"), ("results/runs/real/puns", "4")):
-        with (project.path / place / "accuracy.csv").open(newline="") as file:
-            ours, paper = csv.DictReader(file)
+        ours, paper = project.rows(f"{place}/accuracy.csv")
         assert (ours["model"], ours["kind"], ours["n"], paper["model"]) == ("random", "baseline", n, "Three people")
         assert 0 <= float(ours["accuracy"]) <= 1
 
@@ -56,4 +58,15 @@ def test_a_word_of_its_prompt_is_asked_anew(project: Project) -> None:
     prompt = project.path / "src/punchline/benchmarks/puns/prompts/pun.txt"
     prompt.write_text(prompt.read_text().replace("Is this sentence", "Is that sentence"))
     wanted = project.wanted("results/puns/accuracy.csv", config=config)
-    assert wanted == {"ask puns", "infer random", "grade puns random", "cells puns random", "table puns/accuracy"}
+    assert wanted == {"ask puns", "infer random", "score puns random", "tables puns"}
+
+
+def test_published_values_and_demo_data_are_optional(project: Project) -> None:
+    (project.path / "config/published/puns.csv").unlink()
+    project.snakemake("results/runs/real/puns/accuracy.csv", config="run=real")
+    rows = project.rows("results/runs/real/puns/accuracy.csv")
+    assert [(row["model"], row["n"]) for row in rows] == [("random", "4")]
+    (project.path / "data/demo/puns/puns.csv").unlink()
+    said = project.snakemake("results/puns/accuracy.csv", config="benchmarks=[puns] models=[random]", fails=True)
+    assert said.strip().endswith("error: data/demo/puns: no demo data for puns: use corpus=full")
+    assert "Traceback" not in said

@@ -1,9 +1,5 @@
 """Two hops through the real graph against a real server: an explanation, then a judge; and no key anywhere."""
 
-from __future__ import annotations
-
-import csv
-import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -32,8 +28,9 @@ def files_with(text: str, folder: Path) -> list[Path]:
     return [path for path in files if text.encode() in path.read_bytes()]
 
 
-def rows(project: Project, table: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO((project.path / table).read_text())))
+def ours(project: Project) -> dict[str, str]:
+    """The model's row."""
+    return next(row for row in project.rows(TABLE) if row["model"] == "served")
 
 
 def test_two_hops_and_no_key_anywhere(project: Project, server: Served) -> None:
@@ -43,10 +40,10 @@ def test_two_hops_and_no_key_anywhere(project: Project, server: Served) -> None:
     server.script(key=KEY)
     said = project.snakemake(TABLE, "results/cost.csv", config=CONFIG)
     assert KEY not in said
-    ours = next(row for row in rows(project, TABLE) if row["model"] == "served")
+    row = ours(project)
     # The server's verdicts are prose: none can be read, all are counted, nothing is scored.
-    assert ours["n"] == "0" and ours["n_unparsable"] == "6" and ours["accuracy"] == ""
-    costs = rows(project, "results/cost.csv")
+    assert row["n"] == "0" and row["n_unparsable"] == "6" and row["accuracy"] == ""
+    costs = project.rows("results/cost.csv")
     assert [row["hop"] for row in costs] == ["answer", "judge"]
     assert all(int(row["tokens_in"]) > 0 and float(row["cost"]) > 0 for row in costs)
     counts = server.get("/counts")
@@ -64,14 +61,13 @@ def test_failed_answers_are_asked_again_by_retry(project: Project, server: Serve
     card = project.path / "config/model/served.yaml"
     card.write_text(card.read_text() + "attempts: 1\nbreaker: 0\n")
     project.snakemake(TABLE, config=CONFIG)
-    ours = next(row for row in rows(project, TABLE) if row["model"] == "served")
-    assert ours["n_failed"] == "6"
+    assert ours(project)["n_failed"] == "6"
     assert "INCOMPLETE" in (project.path / TABLE).with_suffix(".md").read_text()
     server.script(key=KEY)
     assert project.to_run(TABLE, config=CONFIG) == set()
     project.punchline("retry", *CONFIG.split())
-    ours = next(row for row in rows(project, TABLE) if row["model"] == "served")
-    assert ours["n_failed"] == "0" and ours["n_unparsable"] == "6"
+    row = ours(project)
+    assert row["n_failed"] == "0" and row["n_unparsable"] == "6"
 
 
 def test_plan_asks_nothing(project: Project, server: Served) -> None:
@@ -79,13 +75,47 @@ def test_plan_asks_nothing(project: Project, server: Served) -> None:
     assert "6 " in said and "answer" in said and "judge" in said and KEY not in said
     assert server.get("/counts") == {}
     assert os.environ[VARIABLE] == KEY
-    assert "tokens_s" not in said  # nothing was measured yet
-    card = project.path / "config/model/served.yaml"
-    card.write_text(card.read_text() + "concurrency: 1\n")
-    server.script(key=KEY, latency=0.4)
+    server.script(key=KEY)
     project.snakemake(TABLE, config=CONFIG)
     asked = server.get("/counts")
     table = [line.split() for line in project.punchline("plan", *CONFIG.replace("=6", "=12").split()).splitlines()]
-    header, planned = (next(line for line in table if word in line) for word in ("tokens_s", "answer"))
-    assert int(planned[header.index("tokens_s")]) > 0 and planned[header.index("to_ask")] == "6"
+    header, planned = (next(line for line in table if word in line) for word in ("to_ask", "answer"))
+    assert planned[header.index("to_ask")] == "6"
     assert server.get("/counts") == asked
+
+
+def test_no_table_is_current_whose_answers_are_lost(
+    tmp_path: Path, add_served: Callable[[Project, str], Project], server: Served
+) -> None:
+    """A model that samples answers otherwise when it is asked again; what any run still holds is not asked again."""
+    config = "benchmarks=[pixelhumor] models=[served] limit=2"
+    project = add_served(Project.copy(tmp_path / "p"), "sampling: {temperature: 1}\n")
+    journal, *snapshots = (
+        project.path / f"data/{name}/pixelhumor/served.{ending}"
+        for name, ending in (("responses", "jsonl"), ("responses", "parquet"), ("runs/other/responses", "parquet"))
+    )
+    tables = {"default": "results/table8.csv", "other": "results/runs/other/table8.csv"}
+
+    def run(name: str) -> bytes:
+        project.snakemake(tables[name], config=f"run={name} {config}")
+        assert project.audit(tables[name])["verdict"] == "equal"
+        assert project.state_of_table8(name) == "current"
+        return (project.path / tables[name]).read_bytes()
+
+    server.script(key=KEY, say=["1, 2"])
+    before = {name: run(name) for name in tables}
+    server.script(key=KEY, say=["2, 1"])
+
+    journal.unlink()
+    snapshots[0].unlink()  # its record stays, as in a clone
+    assert project.state_of_table8("default") == "stale"
+    assert run("default") == before["default"]
+    assert run("other") == before["other"]
+
+    for path in (journal, *snapshots):
+        path.unlink()
+    assert {project.state_of_table8(name) for name in tables} == {"stale"}
+    after = run("default")
+    assert after != before["default"]
+    assert project.state_of_table8("other") == "stale"
+    assert run("other") != before["other"]

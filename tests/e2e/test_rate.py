@@ -1,7 +1,5 @@
 """People's votes, from `punchline rate new` through a real browser to a table that is audited."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -10,7 +8,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -29,18 +26,13 @@ SAID = {
 
 def replayed(project: Project) -> None:
     """Two models with answers to question 6 of the demo comics."""
-    comics = [row["comic_id"] for row in rows(project.path / "data/raw/demo/pixelhumor/objective_label.csv")]
+    comics = [row["comic_id"] for row in project.rows("data/raw/demo/pixelhumor/objective_label.csv")]
     (project.path / "data/replay").mkdir(exist_ok=True)
     for model, text in SAID.items():
         answers = {comic: {"Q6": text} for comic in comics}
         (project.path / f"data/replay/{model}.json").write_text(json.dumps(answers))
         card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{model}.json\n"
         (project.path / f"config/model/{model}.yaml").write_text(card)
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def rate_all(page: Page, link: str, own: str) -> int:
@@ -115,14 +107,14 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     assert "interval" in status
 
     project.punchline("rate", "export", "relevance")
-    exported = rows(project.path / "config/pixelhumor/ratings.csv")
+    exported = project.rows("config/pixelhumor/ratings.csv")
     assert sorted((row["rater"], row["score"]) for row in exported) == [("1", "3")] * 8 + [("2", "5")] * 8
     table = "results/pixelhumor/table5.csv"
     project.snakemake(table, "results/pixelhumor/table6.csv", config=CONFIG)
     votes = defaultdict(list)
     for row in exported:
         votes[row["source"]].append(float(row["score"]))
-    built = {row["model"]: row for row in rows(project.path / table) if row["kind"] == "human"}
+    built = {row["model"]: row for row in project.rows(table) if row["kind"] == "human"}
     measured = {name: float(built[name]["mean"]) for name in SAID}
     assert measured == {name: mean(scores) for name, scores in votes.items()} == dict.fromkeys(SAID, 4.0)
     assert project.audit(table)["verdict"] == "equal"
@@ -154,7 +146,7 @@ def test_explanations_that_people_write_are_chosen_among(small: Project, browser
         page.get_by_text("Thank you").wait_for()
     assert "explanations.csv" in small.punchline("rate", "export", "own-words")
     texts = "config/pixelhumor/explanations.csv"
-    assert {row["source"] for row in rows(small.path / texts)} == {"Human"}
+    assert {row["source"] for row in small.rows(texts)} == {"Human"}
     said = small.punchline("rate", "new", "preference", "--raters", "1", "--texts", texts, "--port", "8679")
     assert "3 pages to rate" in said
     (link,) = re.findall(r"http://\S+", said)
@@ -173,7 +165,7 @@ def test_explanations_that_people_write_are_chosen_among(small: Project, browser
     small.punchline("rate", "export", "preference")
     table = "results/pixelhumor/table7.csv"
     small.snakemake(table, config=CONFIG)
-    chosen = {row["model"]: row["times_selected"] for row in rows(small.path / table) if row["kind"] == "human"}
+    chosen = {row["model"]: row["times_selected"] for row in small.rows(table) if row["kind"] == "human"}
     assert float(chosen["Human"]) == 3
     assert small.audit(table)["verdict"] == "equal"
 
@@ -182,7 +174,7 @@ def test_sheets_go_out_and_come_back(small: Project) -> None:
     replayed(small)
     small.snakemake("responses", config=CONFIG)
     small.punchline("sheet", *SAID, "--out", "study")
-    texts = rows(small.path / "study/sheet.csv")
+    texts = small.rows("study/sheet.csv")
     assert len(texts) == 12 and not any(model in row.values() for row in texts for model in SAID)
     for rater, score in (("ann", "3"), ("bob", "5")):
         with (small.path / f"study/{rater}.csv").open("w", newline="") as file:
@@ -193,5 +185,5 @@ def test_sheets_go_out_and_come_back(small: Project) -> None:
     assert "config/pixelhumor/ratings.csv: 24 ratings by 2 raters" in said
     table = "results/pixelhumor/table5.csv"
     small.snakemake(table, "results/pixelhumor/table6.csv", config=CONFIG)
-    means = {row["model"]: row["mean"] for row in rows(small.path / table) if row["kind"] == "human"}
+    means = {row["model"]: row["mean"] for row in small.rows(table) if row["kind"] == "human"}
     assert {model: float(mean) for model, mean in means.items()} == dict.fromkeys(SAID, 4.0)

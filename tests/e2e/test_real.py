@@ -1,7 +1,5 @@
 """The real Snakefile on real comics, from a mirror: what is missing is counted, and tried again when asked."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
@@ -15,11 +13,6 @@ from .conftest import TABLE
 from .project import Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real]
-
-
-def rows(project: Project, table: str) -> list[dict[str, str]]:
-    with (project.path / table).open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +37,9 @@ def test_a_missing_comic_is_counted_and_fetched_when_asked_again(
     config = f"corpus=open mirror={small} subset=two.csv models=[reading-order]"
     availability = "results/pixelhumor/availability.csv"
     project.snakemake(TABLE, availability, config=config)
-    row = next(r for r in rows(project, TABLE) if r["subset"] == "two" and r["kind"] == "baseline")
+    row = next(r for r in project.rows(TABLE) if r["subset"] == "two" and r["kind"] == "baseline")
     assert (row["n"], row["n_missing"]) == ("1", "1")
-    (line,) = rows(project, availability)
+    (line,) = project.rows(availability)
     assert (line["source"], line["ok"], line["missing"]) == ("xkcd", "1", "1")
     assert line["reason"]
     audited = project.audit(TABLE)
@@ -57,9 +50,9 @@ def test_a_missing_comic_is_counted_and_fetched_when_asked_again(
     assert project.to_run(TABLE, config=config) == set(), "a recorded missing is a result"
     project.punchline("fetch", "--retry-missing", *(f"--config={part}" for part in config.split()))
     project.snakemake(TABLE, availability, config=config)
-    row = next(r for r in rows(project, TABLE) if r["subset"] == "two" and r["kind"] == "baseline")
+    row = next(r for r in project.rows(TABLE) if r["subset"] == "two" and r["kind"] == "baseline")
     assert (row["n"], row["n_missing"]) == ("2", "0")
-    assert rows(project, availability)[0]["missing"] == "0"
+    assert project.rows(availability)[0]["missing"] == "0"
 
 
 def test_released_answers_need_no_image_and_both_rules_can_be_asked(mirror: Path, tmp_path: Path) -> None:
@@ -73,13 +66,13 @@ def test_released_answers_need_no_image_and_both_rules_can_be_asked(mirror: Path
     config = f"corpus=full mirror={mirror} models=[gold]"
     for scoring in ("released", "paper"):
         project.snakemake(TABLE, "results/pixelhumor/table2.csv", config=f"{config} scoring={scoring}")
-        ours = [r for r in rows(project, TABLE) if r["kind"] == "measured"]
+        ours = [r for r in project.rows(TABLE) if r["kind"] == "measured"]
         assert [(r["subset"], r["n"], r["n_missing"], r["scoring"]) for r in ours] == [
             ("all", "2799", "1", scoring),
             ("multi-panel", "2304", "1", scoring),
         ]
         assert {(r["panel_acc"], r["text_acc"], r["wer"], r["cer"]) for r in ours} == {("1.0", "1.0", "0.0", "0.0")}
-        tasks = [r for r in rows(project, "results/pixelhumor/table2.csv") if r["kind"] == "measured"]
+        tasks = [r for r in project.rows("results/pixelhumor/table2.csv") if r["kind"] == "measured"]
         assert {float(r["f1"]) for r in tasks} == {1.0}
         assert {r["n"] for r in tasks} == ({"2767"} if scoring == "released" else {"2799"})
     assert not (project.path / "data/raw/pixelhumor/images").exists()

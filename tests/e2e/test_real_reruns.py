@@ -1,7 +1,5 @@
 """What reruns on real comics, from a mirror: fetched bytes, pins, the lock, splitting."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from collections.abc import Callable
@@ -10,7 +8,7 @@ from pathlib import Path
 import cv2
 import pytest
 
-from punchline.core.records import sha256
+from punchline.schema import sha256
 
 from .conftest import TABLE
 from .project import Project
@@ -69,8 +67,8 @@ LOCK = f"""comic_id,url,sha256,bytes,width,height,mirror
 xkcd_1,https://imgs.xkcd.com/comics/barrel.jpg,{sha256(b"")},25000,600,400,pixelhumor/images/xkcd_1.jpg
 """
 INFER = {f"infer {model}" for model in MODELS}
-GRADED = {f"{rule} {BENCHMARK} {model}" for rule in ("grade", "cells") for model in MODELS} | {"table table8"}
-FROM_PICTURES = {f"pictures {BENCHMARK}", f"items {BENCHMARK}", f"ask {BENCHMARK}"} | INFER | GRADED
+SCORED = {f"score {BENCHMARK} {model}" for model in MODELS} | {f"tables {BENCHMARK}"}
+FROM_PICTURES = {f"pictures {BENCHMARK}", f"items {BENCHMARK}", f"ask {BENCHMARK}"} | INFER | SCORED
 
 Change = Callable[[Project], None]
 CHANGES: dict[str, tuple[Change, set[str]]] = {
@@ -88,10 +86,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         lambda p: edit(p.path / "src/punchline/comics/split.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
         FROM_PICTURES,
     ),
-    "a damaged image": (
-        lambda p: damage(first(p, "data/raw/pixelhumor/images/*.png")),
-        {f"fetch_images {BENCHMARK}"},
-    ),
+    "a damaged image": (lambda p: damage(first(p, "data/raw/pixelhumor/images/*.png")), {f"fetch_images {BENCHMARK}"}),
     "a damaged picture": (lambda p: damage(first(p, "data/images/pixelhumor/*.png")), {f"pictures {BENCHMARK}"}),
     "a label changed by hand in what was fetched": (
         lambda p: edit(p.path / "data/raw/pixelhumor/objective_label.csv", ",", ", "),

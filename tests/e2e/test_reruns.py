@@ -4,8 +4,6 @@ Wanted is what `snakemake -n` lists. A job that finds its artefact current when 
 nothing: made is what has a new record. The rows are the design's, and every way to be stale that was ever seen.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import re
@@ -66,25 +64,11 @@ def project(base: Project, tmp_path: Path) -> Project:
     return Project(tmp_path / "p")
 
 
-def tables(*benchmarks: str) -> set[str]:
-    """Every table that shows grades of these benchmarks' models, and every one of the data itself."""
-    return graded(*benchmarks) | of_data(*benchmarks)
-
-
-def graded(*benchmarks: str) -> set[str]:
+def tables_of(benchmark: str) -> set[str]:
+    """Every table of a benchmark, as `made` names them."""
     from punchline.core.benchmark import load
 
-    return {name(t.file) for b in benchmarks for t in load(b).TABLES.values() if t.graded}
-
-
-def of_data(*benchmarks: str) -> set[str]:
-    from punchline.core.benchmark import load
-
-    return {name(t.file) for b in benchmarks for t in load(b).TABLES.values() if not t.graded}
-
-
-def name(file: str) -> str:
-    return f"table {file.removesuffix('.csv')}"
+    return {f"table {table.file.removesuffix('.csv')}" for table in load(benchmark).TABLES.values()}
 
 
 def each(rule: str, *benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
@@ -100,20 +84,24 @@ JUDGED = {"judge"} | {f"ask_hop humorbench judge {model}" for model in MODELS}
 INFER = {f"infer {model}" for model in MODELS}
 
 
-def regraded(*benchmarks: str) -> set[str]:
-    """What follows from other grades."""
-    return each("grade", *benchmarks) | recounted(*benchmarks)
+def rescored(*benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
+    """What follows from other answers, readers or metrics."""
+    return (
+        each("score", *benchmarks, models=models)
+        | retabulated(*benchmarks)
+        | of("unread", *benchmarks)
+        | of("ranks", *benchmarks)
+    )
 
 
-def recounted(*benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
-    """What follows from other cells of these models."""
-    said = of("unread", *benchmarks) | of("ranks", *benchmarks) | {"metrics", "discrepancies"}
-    return each("cells", *benchmarks, models=models) | graded(*benchmarks) | said
+def retabulated(*benchmarks: str) -> set[str]:
+    """What follows from other tables."""
+    return of("tables", *benchmarks) | {"metrics", "discrepancies"}
 
 
 def asked_anew(*benchmarks: str) -> set[str]:
     judged = JUDGED if "humorbench" in benchmarks else set()
-    return INFER | judged | regraded(*benchmarks) | {"cost"}
+    return INFER | judged | rescored(*benchmarks) | {"cost"}
 
 
 def from_items(*benchmarks: str) -> set[str]:
@@ -134,7 +122,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         set(),
     ),
     "a comment where records are": (
-        lambda p: edit(p, "src/punchline/core/records.py", "\n\n\n", "\n\n\n# A remark.\n\n"),
+        lambda p: edit(p, "src/punchline/schema.py", "\n\n\n", "\n\n\n# A remark.\n\n"),
         set(),
     ),
     "README, docs": (lambda p: edit(p, "README.md", "#", "##"), set()),
@@ -147,25 +135,25 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         set(),
     ),
     "a benchmark that is not selected": (
-        lambda p: edit(p, "src/punchline/benchmarks/yesbut/grade.py", '("rouge2",)', '("rouge1",)'),
+        lambda p: edit(p, "src/punchline/benchmarks/yesbut/scoring.py", '("rouge2",)', '("rouge1",)'),
         set(),
     ),
-    "a script's help": (lambda p: edit(p, "scripts/grade.py", '"""', '"""Well. '), set()),
+    "a script's help": (lambda p: edit(p, "scripts/stage.py", '"""', '"""Well. '), set()),
     "a table's title": (
         lambda p: edit(p, "src/punchline/benchmarks/hummus/tables.py", *TITLE),
-        recounted("hummus") | of_data("hummus"),
+        retabulated("hummus") | {"ranks hummus"},
     ),
     "a published value": (
         lambda p: edit(p, "config/published/hummus.csv", *published_value("hummus", "table3")),
-        {"table hummus/table3", "metrics"},
+        retabulated("hummus"),
     ),
     "a reader": (
         lambda p: edit(p, "src/punchline/benchmarks/hummus/answers.py", "PIECES = 8", "PIECES = 9"),
-        regraded("hummus"),
+        rescored("hummus"),
     ),
     "a scorer": (
         lambda p: edit(p, "src/punchline/score/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
-        regraded("hummus"),
+        rescored("hummus"),
     ),
     "a prompt word": (
         lambda p: edit(p, "src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences."),
@@ -178,7 +166,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
             "You will receive",
             "You will now receive",
         ),
-        JUDGED | regraded("humorbench") | {"cost"},
+        JUDGED | rescored("humorbench") | {"cost"},
     ),
     "the asked part of a card": (
         lambda p: (
@@ -186,8 +174,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
             and None
         ),
         {"infer label-order", "judge", "ask_hop humorbench judge label-order", "cost"}
-        | each("grade", *BENCHMARKS, models=("label-order",))
-        | recounted(*BENCHMARKS, models=("label-order",)),
+        | rescored(*BENCHMARKS, models=("label-order",)),
     ),
     "a card's note and licence": (
         lambda p: edit(p, "config/model/random.yaml", "engine:", "note: A remark.\nlicence: none\nengine:"),
@@ -200,70 +187,66 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
             "engine:",
             "price: {input: 1, output: 1, date: 2026-01-01, source: here}\nengine:",
         ),
-        {"cost", "table humorbench/leaderboard", "metrics"},
+        {"cost"} | retabulated("humorbench"),
     ),
     "a card's row in a paper": (
         lambda p: edit(p, "config/model/random.yaml", "engine:", "papers: {hummus: {row: Random}}\nengine:"),
-        graded("hummus") | {"metrics"},
+        retabulated("hummus"),
     ),
     "a caveat": (
         lambda p: edit(p, "config/model/random.yaml", "engine:", "caveat: It draws\nengine:"),
-        graded(*BENCHMARKS) | {"metrics"},
+        retabulated(*BENCHMARKS),
     ),
-    "samples": (
-        lambda p: choose(p, samples="2"),
-        of("ask", *BENCHMARKS) | asked_anew(*BENCHMARKS),
-    ),
+    "samples": (lambda p: choose(p, samples="2"), of("ask", *BENCHMARKS) | asked_anew(*BENCHMARKS)),
     "limit": (
         lambda p: choose(p, limit="4"),
         of("select_items", *BENCHMARKS)
-        | of("drawn_images", "pixelhumor")
+        | of("fetch_images", "pixelhumor")
         | of("pictures", "pixelhumor")
         | of("availability", "pixelhumor")
         | from_items(*BENCHMARKS),
     ),
     "another model": (
         lambda p: choose(p, models="[random, label-order, prior]"),
-        {"infer prior", "judge", "ask_hop humorbench judge prior"}
-        | each("grade", *BENCHMARKS, models=("prior",))
-        | recounted(*BENCHMARKS, models=("prior",))
-        | {"cost"},
+        {"infer prior", "judge", "ask_hop humorbench judge prior", "cost"} | rescored(*BENCHMARKS, models=("prior",)),
     ),
     "a model less": (
         lambda p: choose(p, models="[random]"),
-        graded(*BENCHMARKS) | of("unread", *BENCHMARKS) | of("ranks", *BENCHMARKS) | ENDS,
+        retabulated(*BENCHMARKS) | of("unread", *BENCHMARKS) | of("ranks", *BENCHMARKS) | ENDS,
     ),
     "a benchmark less": (lambda p: choose(p, benchmarks="[hummus, pixelhumor]"), {"metrics", "discrepancies", "cost"}),
-    "scoring": (lambda p: choose(p, scoring="paper"), recounted(*BENCHMARKS)),
+    "scoring": (lambda p: choose(p, scoring="paper"), retabulated(*BENCHMARKS) | of("ranks", *BENCHMARKS)),
     "the seed of a baseline that draws": (
         lambda p: choose(p, seed="1"),
         {"infer random", "judge", "ask_hop humorbench judge random", "cost"}
-        | each("grade", *BENCHMARKS, models=("random",))
-        | recounted(*BENCHMARKS, models=("random",)),
+        | rescored(*BENCHMARKS, models=("random",)),
     ),
     "a baseline's code": (
         lambda p: edit(p, "src/punchline/benchmarks/hummus/baselines.py", "def ", "SPARE = 1\n\n\ndef "),
-        INFER | regraded("hummus") | {"cost"},
+        INFER | rescored("hummus") | {"cost"},
     ),
     "times only": (lambda p: touch_all(p), set()),
-    "a deleted table": (lambda p: (p.path / "results/table8.md").unlink(), {"table table8"}),
+    "a deleted table": (lambda p: (p.path / "results/table8.md").unlink(), {"tables pixelhumor"}),
     "a deleted record": (
-        lambda p: (p.path / "results/hummus/grades/random.parquet.made.json").unlink(),
-        {"grade hummus random"} | recounted("hummus", models=("random",)),
+        lambda p: (p.path / "results/hummus/scores/random.parquet.made.json").unlink(),
+        rescored("hummus", models=("random",)),
     ),
     "a table changed by hand": (
         lambda p: edit(p, "results/hummus/table2.csv", "random", "RANDOM"),
-        {"table hummus/table2"},
+        {"tables hummus"},
     ),
-    "a lost lineage": (lambda p: (p.path / "results/table8.lineage.json").unlink(), {"table table8"}),
+    "a lost lineage": (
+        lambda p: (p.path / "results/table8.lineage.json").unlink(),
+        {"tables pixelhumor", "discrepancies"},
+    ),
     "an edited demo label": (
         lambda p: edit(p, "data/raw/demo/pixelhumor/objective_label.csv", "1, 2", "2, 1"),
-        {"draw_demo pixelhumor"},
+        {"fetch_annotations pixelhumor"},
     ),
     "a damaged picture": (lambda p: damage(first(p, "data/images/demo/pixelhumor/*.png")), {"pictures pixelhumor"}),
     "a published value under an older time": (
         lambda p: older(p, "config/published/hummus.csv", *published_value("hummus", "table3")),
-        {"table hummus/table3", "metrics"},
+        retabulated("hummus"),
     ),
 }
 
@@ -324,8 +307,8 @@ def test_what_a_change_wants(project: Project, change: str) -> None:
 def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
     before = project.journal_lines()
     edit(project, "src/punchline/benchmarks/hummus/tables.py", *TITLE)
-    # The cells come out as they were, so that what is said over all of them stays.
-    assert project.made() == each("cells", "hummus") | tables("hummus") | {"metrics", "discrepancies", "ranks hummus"}
+    # Values come out as they were, so that what is said over all tables stays.
+    assert project.made() == tables_of("hummus") | {"metrics", "discrepancies", "ranks hummus"}
     assert project.journal_lines() == before
     assert project.wanted() == set()
 
@@ -343,12 +326,12 @@ def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
 def test_a_label_of_the_released_file_asks_nobody(project: Project) -> None:
     """Hummus keeps items and labels in one file: what is asked is made again, found the same, and kept."""
     before = project.journal_lines()
-    edit(project, "src/punchline/benchmarks/hummus/demo.yaml", "'Yes'", "WIDLII")
+    edit(project, "data/demo/hummus/hummus_dataset.json", '"met_class": "Yes"', '"met_class": "WIDLII"')
     wanted = project.wanted()
-    assert {"draw_demo hummus", "gold hummus", "items hummus"} <= wanted
+    assert {"fetch_annotations hummus", "gold hummus", "items hummus"} <= wanted
     made = project.made()
     assert project.journal_lines() == before
-    assert {"draw_demo hummus", "gold hummus"} | each("grade", "hummus") <= made
+    assert {"fetch_annotations hummus", "gold hummus"} | each("score", "hummus") <= made
     assert not {step for step in made if step.startswith(("ask", "infer"))}
     assert not {step for step in made if "pixelhumor" in step}
 
@@ -388,11 +371,11 @@ def test_a_hand_edited_table_is_never_shown(project: Project) -> None:
     assert project.audit("results/table8.csv")["verdict"] == "equal"
 
 
-def test_edited_grades_are_never_compared(project: Project) -> None:
-    grades = project.path / "results/pixelhumor/grades"
-    shutil.copy(grades / "random.parquet", grades / "label-order.parquet")
+def test_edited_scores_are_never_compared(project: Project) -> None:
+    scores = project.path / "results/pixelhumor/scores"
+    shutil.copy(scores / "random.parquet", scores / "label-order.parquet")
     said = project.punchline("compare", "random", "label-order", "--table", "results/table8.csv", fails=True)
-    assert "these grades are not current" in said and "Traceback" not in said
+    assert "these scores are not current" in said and "Traceback" not in said
 
 
 def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> None:
@@ -421,17 +404,17 @@ def test_git_checkout_there_and_back_wants_nothing(project: Project) -> None:
     git("checkout", "-qb", "other")
     edit(project, "src/punchline/benchmarks/hummus/tables.py", *TITLE)
     git("commit", "-qam", "two")
-    assert project.wanted() == recounted("hummus") | of_data("hummus")
+    assert project.wanted() == retabulated("hummus") | {"ranks hummus"}
     git("checkout", "-q", "main")
     assert project.wanted() == set()
 
 
-def test_another_library_version_regrades_what_it_signs(project: Project) -> None:
-    """As if another jiwer had been installed when the grades were made."""
+def test_another_library_version_rescores_what_it_signs(project: Project) -> None:
+    """As if another jiwer had been installed when the scores were made."""
     for model in MODELS:
-        record = f"results/pixelhumor/grades/{model}.parquet.made.json"
+        record = f"results/pixelhumor/scores/{model}.parquet.made.json"
         edit(project, record, '"jiwer": "', '"jiwer": "0.')
-    assert project.wanted() == regraded("pixelhumor")
+    assert project.wanted() == rescored("pixelhumor")
 
 
 def test_what_lies_elsewhere_and_came_by_copy_is_current(project: Project, tmp_path: Path) -> None:

@@ -1,11 +1,8 @@
 """The real Snakefile on the demo corpus: what runs, what runs again, and what does not."""
 
-from __future__ import annotations
-
-import csv
 import json
 import re
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 
@@ -17,29 +14,10 @@ from .project import FAST, Project
 pytestmark = pytest.mark.e2e
 
 
-def rows(project: Project, table: str = TABLE) -> list[dict[str, str]]:
-    with (project.path / table).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_the_table_has_the_columns_that_scripts_rely_on(small_run: Project) -> None:
-    table = rows(small_run)
-    columns = [
-        "model",
-        "kind",
-        "scoring",
-        "subset",
-        "n",
-        "n_missing",
-        "n_failed",
-        "n_refused",
-        "n_unparsable",
-        "panel_acc",
-        "text_acc",
-        "wer",
-        "cer",
-    ]
-    assert set(columns) <= set(table[0])
+    table = small_run.rows(TABLE)
+    columns = "model kind scoring subset n n_missing n_failed n_refused n_unparsable panel_acc text_acc wer cer"
+    assert set(columns.split()) <= set(table[0])
     ours = [(r["model"], r["subset"]) for r in table if r["kind"] == "baseline"]
     assert ours == [(m, s) for m in ("random", "label-order", "reading-order") for s in ("all", "multi-panel")]
     assert {r["model"] for r in table if r["kind"] == "published"} >= {"GPT-4o", "Qwen2-VL-7B"}
@@ -59,25 +37,24 @@ def test_another_mirror_or_more_cores_rerun_nothing(small: Project) -> None:
 def test_more_items_ask_only_the_new_ones(small: Project) -> None:
     before = small.journal_lines()
     said = small.snakemake(TABLE, config=f"{FAST} limit=8")
-    assert "infer random on pixelhumor: 64 requests, 48 answered before, 16 to ask" in said
+    assert "random on pixelhumor: 64 requests, 48 answered before, 16 to ask" in said
     assert small.journal_lines() == before + 3 * 2 * 8
     assert small.audit(TABLE)["verdict"] == "equal"
     small.snakemake(TABLE, config=SMALL)
     assert small.journal_lines() == before + 3 * 2 * 8
 
 
-def test_another_scoring_re_asks_and_regrades_nobody(small: Project) -> None:
-    cells = {f"cells pixelhumor {model}" for model in ("random", "label-order", "reading-order")}
-    assert small.wanted(TABLE, config=f"{SMALL} scoring=paper") == cells | {"table table8"}
+def test_another_scoring_re_asks_and_rescores_nobody(small: Project) -> None:
+    assert small.wanted(TABLE, config=f"{SMALL} scoring=paper") == {"tables pixelhumor"}
     small.snakemake(TABLE, config=f"{SMALL} scoring=paper")
-    assert {r["scoring"] for r in rows(small) if r["kind"] == "baseline"} == {"paper"}
+    assert {r["scoring"] for r in small.rows(TABLE) if r["kind"] == "baseline"} == {"paper"}
 
 
 def test_a_subset_is_followed_and_its_bytes_matter(small: Project) -> None:
     ids = sorted(p.stem for p in (small.path / "data/images/demo/pixelhumor").glob("*.png"))
     (small.path / "mine.csv").write_text("comic_id\n" + "\n".join(ids[:3]) + "\n")
     small.snakemake(TABLE, config=f"{FAST} subset=mine.csv")
-    assert {r["n"] for r in rows(small) if r["subset"] == "mine" and r["kind"] == "baseline"} == {"3"}
+    assert {r["n"] for r in small.rows(TABLE) if r["subset"] == "mine" and r["kind"] == "baseline"} == {"3"}
     (small.path / "mine.csv").write_text("comic_id\nnobody_1\n")
     said = small.snakemake(TABLE, config=f"{FAST} subset=mine.csv", fails=True)
     assert "mine.csv, line 2, record nobody_1, field comic_id: no such item in this corpus" in said
@@ -118,7 +95,7 @@ def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Pr
     assert small.journal_lines() == asked, "two of six comics were asked about already"
     assert small.wanted(TABLE, config=SMALL) == set()
     assert small.wanted(TABLE, config="run=two") == set(), "a run is remembered by its name"
-    ours = [r for r in rows(small, "results/runs/two/table8.csv") if r["kind"] == "baseline" and r["subset"] == "all"]
+    ours = [r for r in small.rows("results/runs/two/table8.csv") if r["kind"] == "baseline" and r["subset"] == "all"]
     assert {row["n"] for row in ours} == {"2"}
     assert small.audit("results/runs/two/table8.csv")["verdict"] == "equal"
     said = small.punchline("runs")
@@ -131,13 +108,13 @@ def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Pr
     assert {(*one["n"], one["difference"]) for one in compared["differences"]} == {(2, 2, 0.0)}
     assert "no run 'nobody'" in small.punchline("compare", "random", "nobody:random", fails=True)
     assert "no run 'three'" in small.snakemake("-n", TABLE, config="run=three", fails=True)
-    assert "can be no run's name" in small.snakemake("-n", TABLE, config="run=../x limit=2", fails=True)
+    assert "is not a valid run name" in small.snakemake("-n", TABLE, config="run=../x limit=2", fails=True)
 
 
 def test_a_run_of_a_file(small: Project) -> None:
     (small.path / "config/runs/three.yaml").write_text("models: [label-order]\nlimit: 3\n")
     small.snakemake(TABLE, config="run=three")
-    ours = [r for r in rows(small, "results/runs/three/table8.csv") if r["kind"] == "baseline"]
+    ours = [r for r in small.rows("results/runs/three/table8.csv") if r["kind"] == "baseline"]
     assert {(row["model"], row["n"]) for row in ours if row["subset"] == "all"} == {("label-order", "3")}
     (small.path / "config/runs/three.yaml").write_text("modles: [label-order]\n")
     assert "config/runs/three.yaml: unknown key 'modles'" in small.snakemake("-n", config="run=three", fails=True)
@@ -162,14 +139,32 @@ def test_a_run_called_by_its_name_stays_what_it_was(small: Project) -> None:
     assert "the one run changes in place: limit: 1 → 2 (to keep it, give the new one another name)" in said
 
 
+def test_a_copied_run_is_a_run_of_its_own(small: Project) -> None:
+    config = "models=[random] limit=1"
+    small.snakemake(TABLE, config=f"run=one {config}")
+    for folder in ("data/runs", "results/runs"):
+        shutil.copytree(small.path / folder / "one", small.path / folder / "two")
+    said = small.punchline("print", "results/runs/two/table8.csv", fails=True)
+    assert "the lineage of another table: pixelhumor table8 of the run one" in said
+    table = small.path / "results/runs/two/table8.csv"
+    honest = table.read_bytes()
+    table.unlink()
+    assert small.state_of_table8("two") == "absent"
+    assert "tables pixelhumor" in small.wanted(TABLE, config="run=two")
+    small.snakemake(TABLE, config="run=two")
+    assert table.read_bytes() == honest
+    assert small.state_of_table8("two") == "current"
+    assert small.audit("results/runs/two/table8.csv")["verdict"] == "equal"
+    assert small.wanted(TABLE, config="run=two") == small.wanted(TABLE, config="run=one") == set()
+
+
 def test_a_named_runs_crate_is_audited_by_the_command_that_it_says(small: Project, tmp_path: Path) -> None:
     pytest.importorskip("rocrate", reason="ROCRATE ABSENT: make setup installs what requirements.lock pins")
     small.snakemake(TABLE, config="run=one models=[random] limit=1")
     crate = tmp_path / "é crate"
     said = small.punchline("export", "crate", "--run", "one", "--output", str(crate))
     _, command = said.splitlines()[0].split(" go into it: punchline ")
-    audit = [sys.executable, "-m", "punchline.cli", *command.split()]
-    done = subprocess.run(audit, cwd=crate, env=small.environment, capture_output=True, text=True, check=True)
+    done = small.ran(sys.executable, "-m", "punchline.cli", *command.split(), cwd=crate, check=True)
     assert "equal" in done.stdout
 
 
@@ -186,7 +181,6 @@ def test_words_of_a_selection(small: Project) -> None:
     for root in ("no/such/place", "config"):  # below this project, and none
         said = small.punchline("--root", root, "tables", fails=True)
         assert "no project: no Snakefile with config/run.yaml" in said
-    assert "that is this project itself" in small.punchline("merge", ".", fails=True)
 
 
 def test_a_run_whose_card_is_gone_hides_no_other(small: Project) -> None:
@@ -197,8 +191,6 @@ def test_a_run_whose_card_is_gone_hides_no_other(small: Project) -> None:
     said = small.punchline("runs", fails=True)
     assert re.search(r"^default +.* of \d+", said, re.M) and re.search(r"^two +.*not known", said, re.M)
     assert "two: config/model/mine.yaml: unknown model 'mine'" in said
-    said = small.punchline("compact", "--orphans", fails=True)
-    assert "which answers the run two rests on is not known: config/model/mine.yaml" in said and "Bring it back" in said
 
 
 def test_looking_changes_nothing(small: Project) -> None:

@@ -1,9 +1,5 @@
 """One item, one state: a server that fails, filters and cuts off now and then, through the real graph."""
 
-from __future__ import annotations
-
-import csv
-import io
 import re
 import threading
 from pathlib import Path
@@ -49,10 +45,6 @@ def answer(comics: Comics, call: Call) -> None:
         call.json(completion("1, 2" if order else "1: hello"))
 
 
-def rows(project: Path, table: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO((project / table).read_text())))
-
-
 def test_n_and_states_add_up_to_the_items(tmp_path: Path) -> None:
     project, comics = Project.copy(tmp_path / "p"), Comics()
     with scripted(lambda call: answer(comics, call)) as server:
@@ -60,12 +52,12 @@ def test_n_and_states_add_up_to_the_items(tmp_path: Path) -> None:
         (project.path / "config/model/served.yaml").write_text(card)
         for rule in ("released", "paper"):
             project.snakemake(*TABLES, config=f"{CONFIG} scoring={rule}")
-            row = next(row for row in rows(project.path, TABLES[0]) if row["model"] == "served")
+            row = next(row for row in project.rows(TABLES[0]) if row["model"] == "served")
             states = [row[f"n_{name}"] for name in ("missing", "failed", "refused", "truncated")]
             assert (row["n"], *states) == (str(COMICS - 2), "0", "2", "1", "1")
             assert "panel_acc n=5" in row["note"]
             for table in TABLES[:-1]:
-                for row in (row for row in rows(project.path, table) if row["kind"] == "measured" and row["n"] != "0"):
+                for row in (row for row in project.rows(table) if row["kind"] == "measured" and row["n"] != "0"):
                     counts = {name: int(row[f"n_{name}"]) for name in ("missing", "failed", "refused", "unparsable")}
                     every = int(row["n"]) + counts["missing"] + counts["failed"]
                     assert every <= COMICS and sum(counts.values()) <= COMICS, (table, row)
@@ -74,6 +66,6 @@ def test_n_and_states_add_up_to_the_items(tmp_path: Path) -> None:
             notes = (project.path / TABLES[0]).with_suffix(".md").read_text()
             assert re.search(r"- served: answers on 1 of \d items \(subset=[a-z-]+\) were cut off", notes)
             assert re.search(r"- INCOMPLETE: served: answers on 2 of \d items \(subset=[a-z-]+\) failed", notes)
-        (cost,) = (row for row in rows(project.path, TABLES[-1]) if row["model"] == "served")
+        (cost,) = (row for row in project.rows(TABLES[-1]) if row["model"] == "served")
         assert (cost["requests"], cost["failed"], cost["refused"], cost["truncated"]) == ("48", "2", "1", "1")
         assert project.audit(TABLES[0])["verdict"] == "equal"

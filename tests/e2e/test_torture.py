@@ -1,7 +1,5 @@
 """A small part of `make torture`: a few of each kind, on a project of one benchmark."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

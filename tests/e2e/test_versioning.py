@@ -1,7 +1,5 @@
 """DVC and Snakemake over the same graph: in either order, and after clone, pull and restore."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path
@@ -40,7 +38,7 @@ def restored(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """dvc repro, push, commit; then clone, pull and restore elsewhere."""
     first = start(tmp_path_factory.mktemp("first"))
     said = first.dvc("repro")
-    assert {"draw_demo", "pictures", "infer", "grade", "table"} <= set(jobs(said))
+    assert {"fetch_annotations", "pictures", "infer", "score", "tables_pixelhumor"} <= set(jobs(said))
     assert first.to_run("all") == set(), "after dvc repro, snakemake has nothing to do"
     assert "Data and pipelines are up to date" in first.dvc("repro")
     store = tmp_path_factory.mktemp("store")
@@ -66,19 +64,19 @@ def test_after_clone_pull_and_restore_there_is_nothing_to_do(restored: Project) 
 
 
 def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
-    grading = restored.path / "src/punchline/stages/grade.py"
-    good = grading.read_text()
-    for change, expected in (("# changed\n", set()), ("CHANGED = True\n", {"grade", "cells", "table"})):
-        grading.write_text(good + "\n" + change)
+    scoring = restored.path / "src/punchline/stages/score.py"
+    good = scoring.read_text()
+    for change, expected in (("# changed\n", set()), ("CHANGED = True\n", {"score", "tables_pixelhumor"})):
+        scoring.write_text(good + "\n" + change)
         wanted = restored.to_run("results/table8.csv")
-        grading.write_text(good)
+        scoring.write_text(good)
         assert wanted == expected
     model = restored.path / "config/model/reading-order.yaml"
     good = model.read_text()
     model.write_text("engine: baselines\nbaseline: label-order\n")
     said = restored.snakemake("-n", "-p", "results/table8.csv")
     model.write_text(good)
-    assert set(jobs(said)) == {"infer", "grade", "cells", "table"}
+    assert set(jobs(said)) == {"infer", "score", "tables_pixelhumor"}
     assert re.findall(r"wildcards: model=([\w-]+)", said) == ["reading-order"]
     assert restored.to_run("all") == set()
 

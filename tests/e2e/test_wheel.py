@@ -1,14 +1,12 @@
 """A wheel brings the workflow along: installed without a checkout, `punchline init` makes a project that works."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
 import sysconfig
 import venv
 from pathlib import Path
 
 import pytest
+from tests.ran import ran
 
 from .project import Project
 
@@ -17,7 +15,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 def run(*command: str, folder: Path, fails: bool = False) -> str:
     """What a command said, without this checkout on its way."""
-    done = subprocess.run(command, cwd=folder, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
+    done = ran(*command, cwd=folder, env={"PATH": "/usr/bin:/bin"})
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -32,16 +30,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = wheels.glob("*.whl")
     environment = tmp_path_factory.mktemp("environment")
     venv.create(environment, with_pip=False)
-    run(
-        *pip,
-        "--python",
-        str(environment / "bin/python"),
-        "install",
-        "--no-deps",
-        "--no-index",
-        str(wheel),
-        folder=wheels,
-    )
+    python = ("--python", str(environment / "bin/python"))
+    run(*pip, *python, "install", "--no-deps", "--no-index", str(wheel), folder=wheels)
     (packages,) = environment.glob("lib/python*/site-packages")
     (packages / "packages_of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return environment / "bin"
@@ -63,7 +53,5 @@ def test_init_makes_a_project_in_which_a_table_is_made_and_audited(installed: Pa
 
 
 def test_a_checkout_says_that_it_is_a_project_itself(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "punchline.cli", "init", "project"], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = ran(sys.executable, "-m", "punchline.cli", "init", "project", cwd=tmp_path)
     assert done.returncode == 2 and "git clone" in done.stderr and not (tmp_path / "project").exists()

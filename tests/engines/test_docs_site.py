@@ -1,7 +1,5 @@
 """The documents as a site: every page is built and every link between them leads somewhere (-W: a warning fails)."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The infer entry point against a real server, killed, starved of disk and run twice: every request answered once."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -15,14 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.ran import ran
 from tests.selected import selection_json
 from tests.test_engine_openai import Served
 
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import ANNOTATIONS
-from punchline.core.journal import parse_journal
-from punchline.core.records import Request, Response, Text
-from punchline.core.storage import csv_text, read_table, write_records, write_table
+from punchline.core.storage import read_table, write_table
+from punchline.files import csv_text, write_records
+from punchline.journal import parse_journal
+from punchline.schema import Request, Response, Text
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONCURRENCY = 8
@@ -37,7 +37,7 @@ def server() -> Iterator[Served]:
 
 
 class Infer:
-    """scripts/infer.py in a folder of its own, asking a server `n` requests."""
+    """The stage infer in a folder of its own, asking a server `n` requests."""
 
     def __init__(self, folder: Path, server: Served, n: int, **options: object) -> None:
         self.folder = folder
@@ -57,8 +57,8 @@ class Infer:
         card = {"engine": "openai", "modality": ["text"], **given}
         (folder / "config/model/m.yaml").write_text(json.dumps(card))  # YAML holds JSON
         selection = selection_json(folder, models=["m"], benchmarks=["humorbench"], scorers=None)
-        script = str(ROOT / "scripts" / "infer.py")
-        self.command = [sys.executable, script, "--selection", selection, "--model", "m"]
+        script = str(ROOT / "scripts" / "stage.py")
+        self.command = [sys.executable, script, "infer", "--selection", selection, "--model", "m"]
         self.journal = folder / "data/responses/humorbench/m.jsonl"
         self.snapshot = folder / "data/responses/humorbench/m.parquet"
 
@@ -191,9 +191,7 @@ def test_disk_full(tmp_path: Path, server: Served) -> None:
     """The disk fills while answers are journalled: a clear error, and the next run with room goes on."""
     small = tmp_path / "small"
     small.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(small)], capture_output=True, text=True, check=False
-    )
+    mounted = ran("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small)
     if mounted.returncode != 0:
         pytest.skip(f"NO SMALL DISK: mounting a tmpfs needs root: {mounted.stderr.strip()}")
     try:
@@ -218,14 +216,7 @@ def test_a_clock_that_jumps(tmp_path: Path, server: Served) -> None:
     jumps = "import random, time; now = time.time; time.time = lambda: now() + random.choice((-3600.0, 0.0, 3600.0))"
     (tmp_path / "sitecustomize.py").write_text(jumps + "\n")
     server.script(alternate=True)  # every second call fails
-    child = subprocess.run(
-        run.command,
-        cwd=run.folder,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT / "src")))},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT / "src")))}
+    child = ran(*run.command, cwd=run.folder, env=environment, timeout=120)
     assert child.returncode == 0, child.stderr
     run.check_complete()

@@ -1,7 +1,5 @@
 """Fine-tuning for real, the tiny Qwen2-VL on a CPU: learnt by heart, the loss, stopped and gone on with, refused."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import math
@@ -18,23 +16,21 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
-from tests.small_models import ABSENT, folder_of
-from tests.test_finetune import corpus_of, released_hummus
+from tests.ran import ran
+from tests.small_models import ABSENT, add_cards
+from tests.test_finetune import corpus_of, released_hummus, shown
 
 from punchline.benchmarks import hummus, stripcipher
-from punchline.core import benchmark as benchmarks
+from punchline.config.cards import read_card
 from punchline.core import engine as engines
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
-from punchline.core.locks import alone
-from punchline.core.records import Gold, ImageRef, Item, Request, sha256
-from punchline.core.storage import parse_csv, write_records
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
+from punchline.errors import PunchlineError
+from punchline.files import exclusive_lock, parse_csv, write_records
 from punchline.project import adapters, recipes
 from punchline.project.adapters import WHOLE, Trained
 from punchline.project.recipes import Recipe, read_recipe
-from punchline.project.selection import read_card
+from punchline.schema import Gold, Item, Request, sha256
 from punchline.stages.finetune import train
 from punchline.stages.finetune.examples import Encoded, Example, examples_of, is_held_out
 from punchline.stages.finetune.examples import encoded as tokenised
@@ -43,7 +39,7 @@ from punchline.stages.infer import image_files
 
 LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
 pytestmark = [
-    pytest.mark.skipif(bool(LACKING), reason=f"NOT INSTALLED: {', '.join(LACKING)}; run make hf to run this test"),
+    pytest.mark.skipif(bool(LACKING), reason=f"NOT INSTALLED: {', '.join(LACKING)}; run make hf to run this test")
 ]
 
 Corpus = tuple[list[Item], list[Gold]]
@@ -62,11 +58,6 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def tiny(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of("tiny-qwen2-vl", root, tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Hummus's demo corpus, pictures under absolute paths."""
     return corpus_of("hummus", tmp_path_factory.mktemp("hummus"))
@@ -75,6 +66,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 def enter(root: Path, tiny: Path, folder: Path) -> None:
     """Make `folder` a project: config/ and the small model."""
     shutil.copytree(root / "config", folder / "config")
+    add_cards(folder)
     (folder / "data" / "models").mkdir(parents=True)
     shutil.copytree(tiny, folder / "data" / "models" / "tiny-qwen2-vl")
     os.chdir(folder)
@@ -132,16 +124,19 @@ def in_learnt(learnt: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return learnt
 
 
-# ------------------------------------------------------------------------------------------------------------- learning
+def has_learnt(recipe: Recipe, corpus: Corpus, folder: Path) -> list[Request]:
+    """What was trained on: the adapter answers all of it rightly, and the base nothing."""
+    examples, images = asked_of(recipe, corpus, folder)
+    requests, targets = [one.request for one in examples], [one.target for one in examples]
+    assert answers("tiny-qwen2-vl-hummus", requests, images, adapter=recipe.name) == targets
+    base = answers("tiny-qwen2-vl-transformers", requests, images)
+    assert [said for said, right in zip(base, targets, strict=True) if said == right] == []
+    return requests
 
 
 def test_the_adapter_has_learnt_its_items_and_the_base_has_not(in_learnt: Path, pairs: Corpus) -> None:
-    examples, images = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
-    requests, targets = [one.request for one in examples], [one.target for one in examples]
-    assert len({one.request.item_id for one in examples}) == 6 and len(examples) > 8
-    assert answers("tiny-qwen2-vl-hummus", requests, images) == targets
-    base = answers("tiny-qwen2-vl-transformers", requests, images)
-    assert [said for said, right in zip(base, targets, strict=True) if said == right] == []
+    requests = has_learnt(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
+    assert len({request.item_id for request in requests}) == 6 and len(requests) > 8
 
 
 def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -> None:
@@ -159,9 +154,8 @@ def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -
     assert part.steps == 40 * math.ceil(len(examples) / 4) and len(part.losses) == 40
     assert part.losses[0] > 5 and part.losses[-1] < 0.05
     assert {"peft", "torch", "transformers"} <= set(made.versions)
-    assert Recipe(
-        **{**made.recipe, "lora": recipes.Lora(**made.recipe["lora"]), "split": recipes.Split(**made.recipe["split"])}
-    ) == read_recipe("tiny-hummus")
+    parts = {"lora": recipes.Lora(**made.recipe["lora"]), "split": recipes.Split(**made.recipe["split"])}
+    assert Recipe(**made.recipe | parts) == read_recipe("tiny-hummus")
 
 
 def key_of(name: str) -> str:
@@ -170,19 +164,16 @@ def key_of(name: str) -> str:
 
 
 def test_the_key_of_answers_follows_the_adapter(in_learnt: Path) -> None:
-    found = {name: key_of(name) for name in ("tiny-qwen2-vl-hummus",)}
-    base = key_of("tiny-qwen2-vl-transformers")
-    assert base not in found.values()
+    found, base = key_of("tiny-qwen2-vl-hummus"), key_of("tiny-qwen2-vl-transformers")
     manifest = adapters.manifest_of("tiny-hummus")
     aside = manifest.rename(manifest.with_suffix(".aside"))
     untrained = key_of("tiny-qwen2-vl-hummus")
     aside.rename(manifest)
-    assert untrained not in (base, *found.values())
+    assert len({found, base, untrained}) == 3
 
 
-def test_a_job_that_runs_again_trains_nothing(
-    in_learnt: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_job_that_runs_again(in_learnt: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]) -> None:
+    """It trains nothing."""
     before = digests("tiny-hummus")
     adapters.manifest_of("tiny-hummus").unlink()  # as Snakemake does before a job
     learn(read_recipe("tiny-hummus"), pairs)
@@ -205,13 +196,9 @@ def test_files_that_are_not_as_listed_are_refused(in_learnt: Path, pairs: Corpus
 def test_another_base_is_refused(in_learnt: Path, pairs: Corpus, tiny: Path) -> None:
     examples, images = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
     shutil.copytree(tiny, in_learnt / "data" / "models" / "another")
-    with pytest.raises(
-        PunchlineError, match=r"field id: the adapter tiny-hummus was trained on data/models/tiny-qwen2"
-    ):
+    said = r"field id: the adapter tiny-hummus was trained on data/models/tiny-qwen2"
+    with pytest.raises(PunchlineError, match=said):
         answers("tiny-qwen2-vl-hummus", [examples[0].request], images, id="data/models/another")
-
-
-# ------------------------------------------------------------------------------------------------------- loss and mask
 
 
 @pytest.fixture(scope="module")
@@ -251,8 +238,8 @@ def test_the_loss_of_a_batch_is_that_of_its_examples(encoded: tuple[Loaded, list
     loaded, examples = encoded
     with torch.no_grad():
         together = float(answers_loss(loaded, examples[:5]))
-        alone = [float(answers_loss(loaded, [one])) for one in examples[:5]]
-    assert together == pytest.approx(sum(alone), rel=1e-5)
+        exclusive_lock = [float(answers_loss(loaded, [one])) for one in examples[:5]]
+    assert together == pytest.approx(sum(exclusive_lock), rel=1e-5)
 
 
 def test_the_loss_of_an_example_is_the_models_own(encoded: tuple[Loaded, list[Encoded]]) -> None:
@@ -267,8 +254,6 @@ def test_the_loss_of_an_example_is_the_models_own(encoded: tuple[Loaded, list[En
         assert float(answers_loss(loaded, [examples[2]])) == pytest.approx(expected, rel=1e-5)
 
 
-# ------------------------------------------------------------------------------------------------------ stop and go on
-
 SCRIPT = """
 import os, signal, sys
 import torch
@@ -282,11 +267,11 @@ if sys.argv[1] != "0":
             os.kill(os.getpid(), signal.SIGKILL)
         one_step(self, epoch)
     Training._one_step = killed
-from punchline.project.selection import read_card
+from punchline.config.cards import read_card
 from punchline.project.recipes import read_recipe
 from punchline.stages.finetune import train
-from punchline.core.records import Gold, Item
-from punchline.core.storage import read_records
+from punchline.schema import Gold, Item
+from punchline.files import read_records
 recipe = read_recipe("tiny-hummus")
 train(recipe, read_card(recipe.base), read_records("items.jsonl", Item), read_records("gold.jsonl", Gold),
       corpus="demo", checkpoint_s=0)
@@ -294,9 +279,7 @@ train(recipe, read_card(recipe.base), read_records("items.jsonl", Item), read_re
 
 
 def run(root: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(kill_at), str(root / "src")], capture_output=True, text=True, check=False
-    )
+    return ran(sys.executable, "-c", SCRIPT, kill_at, root / "src")
 
 
 @pytest.mark.parametrize("adapter_for", ["all", "task"])
@@ -342,13 +325,10 @@ def test_a_damaged_or_foreign_checkpoint_is_not_gone_on_from(
 
 def test_two_trainings_at_a_time_are_refused(project: Path, pairs: Corpus) -> None:
     with (
-        alone(Path(f"{adapters.folder_of('tiny-hummus')}.work"), ""),
+        exclusive_lock(Path(f"{adapters.folder_of('tiny-hummus')}.work"), ""),
         pytest.raises(PunchlineError, match="another process is training this"),
     ):
         learn(a_recipe(epochs=1), pairs)
-
-
-# ------------------------------------------------------------------------------------------------------- what is odd
 
 
 def test_one_adapter_for_each_task(project: Path, pairs: Corpus) -> None:
@@ -366,9 +346,7 @@ def test_one_adapter_for_each_task(project: Path, pairs: Corpus) -> None:
     assert given[other.request_id].reason == "the adapter was not trained on the task classification"
 
 
-def test_long_examples_are_left_out_not_cut(
-    project: Path, pairs: Corpus, encoded: tuple[Loaded, list[Encoded]]
-) -> None:
+def test_long_examples_are_left_out(project: Path, pairs: Corpus, encoded: tuple[Loaded, list[Encoded]]) -> None:
     loaded, examples = encoded
     lengths = [loaded.read([one.prompt]).lengths[0] + len(one.answer) for one in examples]
     limit = sorted(lengths)[len(lengths) // 2]
@@ -398,17 +376,10 @@ def test_recomputed_activations_change_memory_only(project: Path, pairs: Corpus)
     assert made[0].parts[WHOLE].losses == pytest.approx(made[1].parts[WHOLE].losses, rel=1e-4)
 
 
-# ------------------------------------------------------------------------------------------------------------ real data
-
-
 def learns_by_heart(recipe: Recipe, corpus: Corpus, folder: Path) -> None:
     learn(recipe, corpus)
-    examples, images = asked_of(recipe, corpus, folder)
-    requests, targets = [one.request for one in examples], [one.target for one in examples]
+    requests = has_learnt(recipe, corpus, folder)
     assert 4 <= len({request.item_id.partition("#")[0] for request in requests}) <= 8
-    assert answers("tiny-qwen2-vl-hummus", requests, images, adapter=recipe.name) == targets
-    base = answers("tiny-qwen2-vl-transformers", requests, images)
-    assert [said for said, right in zip(base, targets, strict=True) if said == right] == []
 
 
 @pytest.mark.real
@@ -420,39 +391,17 @@ def test_released_pairs_are_learnt_by_heart(project: Path, mirror: Path) -> None
 
 @pytest.mark.real
 @pytest.mark.parametrize(("condition", "shuffles"), [("default", 1), ("row", 2)])
-def test_real_strips_are_learnt_by_heart(
-    root: Path, project: Path, mirror: Path, condition: str, shuffles: int
-) -> None:
+def test_real_strips_are_learnt(root: Path, project: Path, mirror: Path, condition: str, shuffles: int) -> None:
     """Silent strips, as frames and side by side: what tells their questions apart is the pictures alone."""
     strips = json.loads((root / "data" / "manifests" / "stripcipher" / "strips.json").read_bytes())
     strips = [strip for strip in strips if (mirror / "silent" / f"{strip['item_id']}.png").is_file()]
     if not strips:
         pytest.skip(f"REAL DATA ABSENT: no strips of strips.json in {mirror}/silent")
     files = {"strips.json": json.dumps(strips).encode()}
-    images: dict[str, tuple[ImageRef, ...] | str] = {}
-    for strip in strips[:8]:
-        content = (mirror / "silent" / f"{strip['item_id']}.png").read_bytes()
-        refs = []
-        for picture in benchmarks.illustrated(stripcipher).pictures(strip["item_id"], content, files):
-            path = project / "pictures" / f"{strip['item_id']}{picture.name}{picture.suffix}"
-            write_bytes(path, picture.content)
-            digest = sha256(picture.content)
-            refs.append(
-                ImageRef(
-                    path=path.as_posix(), sha256=digest, width=picture.width, height=picture.height, name=picture.name
-                )
-            )
-        images[strip["item_id"]] = tuple(refs)
-    recipe = a_recipe(
-        benchmark="stripcipher",
-        tasks=["reordering_generation"],
-        conditions=[condition],
-        shuffles=shuffles,
-        items=4,
-        split=recipes.Split(by="strip", held_out="tables"),
-        lora=msgspec.structs.replace(read_recipe("tiny-hummus").lora, r=64, alpha=64),
-        epochs=40 * shuffles,
-        batch=4 * shuffles,
-        lr=0.005,
-    )
+    images = shown(stripcipher, files, [strip["item_id"] for strip in strips[:8]], mirror / "silent", project)
+    of = {"benchmark": "stripcipher", "tasks": ["reordering_generation"], "conditions": [condition], "items": 4}
+    split = recipes.Split(by="strip", held_out="tables")
+    lora = msgspec.structs.replace(read_recipe("tiny-hummus").lora, r=64, alpha=64)
+    long = {"shuffles": shuffles, "epochs": 40 * shuffles, "batch": 4 * shuffles, "lr": 0.005}
+    recipe = a_recipe(**of, split=split, lora=lora, **long)
     learns_by_heart(recipe, (stripcipher.items(files, images), stripcipher.golds(files)), project / "made")

@@ -1,7 +1,5 @@
 """What is on a leash ends with its owner: closed, finished or killed, with children that do not want to."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -58,14 +56,21 @@ def started(log: Path) -> bool:
     return log.exists() and "started" in log.read_text()
 
 
-def test_closing_ends_children_that_ignore_term(tmp_path: Path) -> None:
+@pytest.mark.parametrize("terminated", [False, True])
+def test_closing_ends_children_that_ignore_term(tmp_path: Path, terminated: bool) -> None:
+    """Those of a leash that is terminated itself too, before it ends."""
     log = tmp_path / "log"
     with log.open("wb") as file:
         leash = on_leash(["sh", "-c", STUBBORN], os.environ, file, grace=0.3)
     assert eventually(lambda: started(log) and len(descendants(leash.pid)) >= 3)
     below = descendants(leash.pid)
-    assert let_go(leash) == 128 + signal.SIGKILL
+    if terminated:
+        leash.terminate()
+        leash.wait(15)
+    else:
+        assert let_go(leash) == 128 + signal.SIGKILL
     assert not [pid for pid in below if alive(pid)]
+    let_go(leash)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -80,18 +85,6 @@ def test_an_owner_that_is_killed_takes_everything_along(tmp_path: Path, number: 
     owner.wait()
     owner.stdout.close()
     assert eventually(lambda: not any(alive(pid) for pid in [leash, *below]))
-
-
-def test_a_terminated_leash_ends_its_child_first(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    with log.open("wb") as file:
-        leash = on_leash(["sh", "-c", STUBBORN], os.environ, file, grace=0.3)
-    assert eventually(lambda: started(log) and len(descendants(leash.pid)) >= 3)
-    below = descendants(leash.pid)
-    leash.terminate()
-    leash.wait(15)
-    assert not [pid for pid in below if alive(pid)]
-    let_go(leash)
 
 
 def test_a_child_that_dies_leaves_no_orphans(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Batch mode against a provider that breaks its protocol: states or one error, in bounded time, no traceback."""
 
-from __future__ import annotations
-
 import json
 import random
 import time
@@ -10,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.servers.scripted import Call, Scripted, completion, scripted
-from tests.test_engine_openai import BATCH, here, journal, many, pending, run
+from tests.servers.scripted import Call, completion, scripted
+from tests.test_engine_openai import BATCH, card, here, journal, many, pending, run
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ModelCard
 from punchline.engines.openai import batch as batches
+from punchline.errors import PunchlineError
 
 __all__ = ["here"]
 
@@ -72,17 +69,12 @@ class Provider:
         return "look", self.batches.get(path.split("/")[1], {"error": "no such batch"})
 
 
-def card(server: Scripted, **options: Any) -> ModelCard:
-    base = {"id": "m", "base_url": f"{server.url}/v1"}
-    return ModelCard(name="m", engine="openai", options={**base, **QUICK, **options})
-
-
 def outcome(change: dict[str, Change], folder: Path, **options: Any) -> dict[str, int] | str:
     """States of four requests, or the error; in less than ten seconds."""
     began = time.monotonic()
     with scripted(Provider(change)) as server:
         try:
-            return run(folder, card(server, **options), many(4, "b"))
+            return run(folder, card(server.url, **(QUICK | options)), many(4, "b"))
         except PunchlineError as error:
             return str(error)
         finally:
@@ -114,6 +106,14 @@ def first(**values: Any) -> Change:
 
 
 NESTED = b"[" * 100_000
+UNREADABLE: list[dict[str, Any]] = [
+    {"status_code": "200", "body": completion("x")},
+    {"status_code": 10**30, "body": None},
+    {"status_code": 200, "body": None},
+    {"status_code": 200, "body": {"choices": [7]}},
+    {"status_code": 400, "body": {"error": ["x"]}},
+    {"status_code": 200, "request_id": 7, "body": completion("x" * 20_000_000)},
+]
 
 
 def test_a_provider_that_keeps_the_protocol(here: Path) -> None:
@@ -178,22 +178,9 @@ def test_a_batch_that_the_provider_forgot_is_asked_anew(here: Path) -> None:
         (lambda content: NESTED + b"\n" + content, {"ok": 4}),
         (lambda content: b"9" * 10_000 + b"\n" + content, {"ok": 4}),
         (lambda content: b"null\n7\n[]\n{}\n" + content, {"ok": 4}),
-        (first(custom_id=None), {"ok": 3, "failed": 1}),
-        (first(custom_id=["x"]), {"ok": 3, "failed": 1}),
-        (first(response=None), {"ok": 3, "failed": 1}),
-        (first(response=7), {"ok": 3, "failed": 1}),
-        (first(response={}), {"ok": 3, "failed": 1}),
-        (first(response={"status_code": "200", "body": completion("x")}), {"ok": 3, "failed": 1}),
-        (first(response={"status_code": 10**30, "body": None}), {"ok": 3, "failed": 1}),
-        (first(response={"status_code": 200, "body": None}), {"ok": 3, "failed": 1}),
-        (first(response={"status_code": 200, "body": {"choices": [7]}}), {"ok": 3, "failed": 1}),
-        (first(response={"status_code": 400, "body": {"error": ["x"]}}), {"ok": 3, "failed": 1}),
-        (first(response=None, error=["x"]), {"ok": 3, "failed": 1}),
-        (first(response=None, error={"message": {"a": 1}}), {"ok": 3, "failed": 1}),
-        (
-            first(response={"status_code": 200, "request_id": 7, "body": completion("x" * 20_000_000)}),
-            {"ok": 3, "failed": 1},
-        ),
+        *((first(custom_id=name), {"ok": 3, "failed": 1}) for name in (None, ["x"])),
+        *((first(response=reply), {"ok": 3, "failed": 1}) for reply in (None, 7, {}, *UNREADABLE)),
+        *((first(response=None, error=error), {"ok": 3, "failed": 1}) for error in (["x"], {"message": {"a": 1}})),
     ],
 )
 def test_lines_of_a_batch_that_cannot_be_read_are_counted(change: Change, states: dict[str, int], here: Path) -> None:

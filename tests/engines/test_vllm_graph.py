@@ -1,7 +1,5 @@
 """vLLM through the real graph: two benchmarks, two hops, one engine start for each model and hop."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -9,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.project import ROOT, Project
+from tests.small_models import add_cards
 
 VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
 TABLES = ("results/humorbench/leaderboard.csv", "results/table8.csv")
+SCRIPTS = {"scripts/small_model.py": "smollm2-135m-instruct", "tests/small_models/tiny.py": "tiny-qwen2-vl"}
 CONFIG = "benchmarks=all models=[tiny-qwen2-vl-vllm] judge=smollm2 limit=3"
 
 
@@ -21,9 +21,9 @@ CONFIG = "benchmarks=all models=[tiny-qwen2-vl-vllm] judge=smollm2 limit=3"
 def test_one_start_for_each_model_and_hop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUNCHLINE_VLLM", str(VLLM))
     project = Project.copy(tmp_path / "p")
-    (project.path / "data/models").mkdir(parents=True)
-    for name in ("tiny-qwen2-vl", "smollm2-135m-instruct"):
-        subprocess.run(["cp", "-r", str(ROOT / "data/models" / name), "data/models/"], cwd=project.path, check=False)
+    add_cards(project.path)
+    for script, name in SCRIPTS.items():
+        project.run(str(VLLM.parent / "python"), script, f"data/models/{name}")
     card = (project.path / "config/model/smollm2-135m-vllm.yaml").read_text()
     (project.path / "config/judge/smollm2.yaml").write_text(card.replace("max_tokens: 128", "max_tokens: 24"))
     project.snakemake(*TABLES, config=CONFIG)

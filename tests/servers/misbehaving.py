@@ -17,8 +17,6 @@ FILE gets a line a call, the digest of model and messages, before it is answered
 `call-<digest>`: whoever kills the server, or a client, can still tell what was asked how often.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import email.utils
@@ -54,21 +52,15 @@ def answer(messages: list[dict[str, Any]]) -> str:
     return f"answer {digest[:16]} to {last_text(messages)[:60]}"
 
 
+UNSUPPORTED = "Unsupported parameter: 'temperature' is not supported with this model."
+TOO_LONG = "This model's maximum context length is 100 tokens. However, you requested 200 (max_tokens 64)."
 REFUSED: dict[str, tuple[int, str, dict[str, Any]]] = {  # (status, words, the rest of the error)
     "429_after": (429, "Rate limit", {"code": "rate_limit_exceeded", "headers": {"Retry-After": "1"}}),
     "429_now": (429, "Rate limit", {"code": None, "headers": {"Retry-After": "0"}}),
     "429_long": (429, "Come back tomorrow", {"code": None, "headers": {"Retry-After": "86400"}}),
     "429_quota": (429, "You exceeded your current quota", {"code": "insufficient_quota"}),
-    "parameter": (
-        400,
-        "Unsupported parameter: 'temperature' is not supported with this model.",
-        {"code": "unsupported_parameter", "param": "temperature"},
-    ),
-    "too_long": (
-        400,
-        "This model's maximum context length is 100 tokens. However, you requested 200 (max_tokens 64).",
-        {"code": "context_length_exceeded", "param": "messages"},
-    ),
+    "parameter": (400, UNSUPPORTED, {"code": "unsupported_parameter", "param": "temperature"}),
+    "too_long": (400, TOO_LONG, {"code": "context_length_exceeded", "param": "messages"}),
     "bad": (400, "I do not like this one.", {"code": "invalid_request_error"}),
 }
 UNREADABLE = {
@@ -133,6 +125,7 @@ class Server:
         if path == "/state":
             names = ("most_at_once", "connections", "starts", "bodies", "headers", "calls", "active")
             return reply(out, 200, {name: getattr(self, name) for name in names})
+        self.headers = headers
         key = self.script.get("key")
         given = headers.get("authorization", "").removeprefix("Bearer ")
         if key is not None and given != key:
@@ -147,7 +140,6 @@ class Server:
         if path != "/v1/chat/completions" or method != "POST":
             return refuse(out, 404, f"no such page {path}", code=None)
         asked = json.loads(body)
-        self.headers = headers
         self.calls += 1
         self.active += 1
         self.most_at_once = max(self.most_at_once, self.active)
@@ -195,22 +187,14 @@ class Server:
 
     def completion(self, asked: dict[str, Any], text: str | None, finish: str = "stop", **message: Any) -> Any:
         """A chat completion."""
+        said = {"role": "assistant", "content": text, **message}
+        details = {"prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 7}}
+        made = {"id": f"chatcmpl-{self.calls}", "object": "chat.completion", "created": 1, "system_fingerprint": "fp_1"}
         return {
-            "id": f"chatcmpl-{self.calls}",
-            "object": "chat.completion",
-            "created": 1,
+            **made,
             "model": self.script.get("model", asked["model"]),
-            "system_fingerprint": "fp_1",
-            "choices": [
-                {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
-            ],
-            "usage": {
-                "prompt_tokens": 100,
-                "completion_tokens": 20,
-                "total_tokens": 120,
-                "prompt_tokens_details": {"cached_tokens": 64},
-                "completion_tokens_details": {"reasoning_tokens": 7},
-            },
+            "choices": [{"index": 0, "finish_reason": finish, "message": said}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120, **details},
         }
 
     def odd_answer(self, fault: str, asked: dict[str, Any], key: str) -> dict[str, Any]:
@@ -245,10 +229,8 @@ class Server:
             out.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             out.transport.abort()
             return False
-        if fault == "closed":  # without a word
-            return False
-        if fault == "no_http":
-            out.write(b"what is HTTP?\r\n\r\n")
+        if fault in ("closed", "no_http"):
+            out.write(b"" if fault == "closed" else b"what is HTTP?\r\n\r\n")
             return False
         if fault == "429_date":
             until = email.utils.formatdate(time.time() + 7200 + DATE_AHEAD_S, usegmt=True)  # a clock 2 hours ahead
@@ -283,19 +265,10 @@ class Server:
         if method == "POST":
             asked = json.loads(body)
             name = f"batch-{len(self.batches)}"
-            self.batches[name] = {
-                "id": name,
-                "object": "batch",
-                "endpoint": asked["endpoint"],
-                "input_file_id": asked["input_file_id"],
-                "completion_window": asked["completion_window"],
-                "metadata": asked.get("metadata"),
-                "created_at": 1,
-                "status": "validating",
-                "looks": 0,
-            }
-            if self.script.get("lose_batch_reply"):
-                self.script.pop("lose_batch_reply")
+            given = {field: asked[field] for field in ("endpoint", "input_file_id", "completion_window")}
+            made = {"id": name, "object": "batch", "metadata": asked.get("metadata"), "created_at": 1}
+            self.batches[name] = {**given, **made, "status": "validating", "looks": 0}
+            if self.script.pop("lose_batch_reply", False):
                 return False
             return reply(out, 200, self.batches[name])
         if path == "/v1/batches":
@@ -354,17 +327,9 @@ def reply_bytes(out: Any, status: int, body: bytes, headers: dict[str, str] | No
     return True
 
 
-def refuse(
-    out: Any,
-    status: int,
-    message: str,
-    *,
-    code: str | None,
-    param: str | None = None,
-    headers: dict[str, str] | None = None,
-) -> bool:
+def refuse(out: Any, status: int, message: str, headers: dict[str, str] | None = None, **about: str | None) -> bool:
     """Send an error in OpenAI's shape."""
-    body = {"error": {"message": message, "type": "error", "param": param, "code": code}}
+    body = {"error": {"message": message, "type": "error", "param": None, **about}}
     return reply(out, status, body, headers)
 
 

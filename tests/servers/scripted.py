@@ -1,13 +1,11 @@
 """A server in this process whose every reply a test writes: for replies that no honest server sends."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 Answer = Callable[["Call"], None]
 
@@ -75,10 +73,12 @@ class Scripted(ThreadingHTTPServer):
         pass
 
 
+AnyServer = TypeVar("AnyServer", bound=Scripted)
+
+
 @contextmanager
-def scripted(answer: Answer) -> Iterator[Scripted]:
-    """A server that replies as `answer` says."""
-    server = Scripted(answer)
+def running(server: AnyServer) -> Iterator[AnyServer]:
+    """The server, in a thread of its own for as long as it is used."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -86,6 +86,11 @@ def scripted(answer: Answer) -> Iterator[Scripted]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def scripted(answer: Answer) -> AbstractContextManager[Scripted]:
+    """A server that replies as `answer` says."""
+    return running(Scripted(answer))
 
 
 def completion(text: Any, **more: Any) -> dict[str, Any]:

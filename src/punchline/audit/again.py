@@ -1,4 +1,4 @@
-"""What an audit makes again, past every view: requests, answers, grades, cells."""
+"""What an audit rebuilds from journals and raw files: requests, answers, scores."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from punchline.bench.frame import Frame, Scope, frame_of
-from punchline.bench.table import Table
-from punchline.core.errors import PunchlineError
-from punchline.core.journal import Key, parse_journal
-from punchline.core.records import Gold, Grade, Item, Request, Response, Rule
-from punchline.core.storage import read_records
-from punchline.project import paths
+from punchline import paths
+from punchline.errors import PunchlineError
+from punchline.files import read_records
+from punchline.journal import Key, parse_journal
 from punchline.project.hops import CHAINED, DATA, Hop, by_journal
 from punchline.project.lineage import Asked, Model
 from punchline.project.needs import Project
+from punchline.schema import Gold, Item, Request, Response, Score
 from punchline.stages import prepare
 from punchline.stages.ask import ask_hop, data_requests, requests
-from punchline.stages.cells import Cells, cells_of, scope_of, unknown_items, who_answered
-from punchline.stages.grade import grade
+from punchline.stages.respondents import Who, who_answered
+from punchline.stages.score import score
 from punchline.stages.unit import Verdicts, read_verdicts
 
 K = TypeVar("K", Item, Gold)
@@ -32,7 +30,7 @@ def _keyed(records: Sequence[K]) -> dict[str, K]:
 
 
 class Again:
-    """What is made again once and compared in several places: requests, answers, grades."""
+    """What is rebuilt once and compared in several places: requests, answers, scores."""
 
     def __init__(
         self, project: Project, name: str, models: Mapping[str, Model], *tables: str, compared: Sequence[Asked] = ()
@@ -48,8 +46,7 @@ class Again:
         self.journal = functools.lru_cache(maxsize=3)(self._journal)
         self.answers = functools.lru_cache(maxsize=1)(self._answers)
         self.hop = functools.lru_cache(maxsize=4)(self._hop)
-        self.grades = functools.lru_cache(maxsize=1)(self._grades)
-        self.cells = functools.cache(self._cells)
+        self.scores = functools.lru_cache(maxsize=1)(self._scores)
 
     @functools.cached_property
     def requests(self) -> list[Request]:
@@ -66,7 +63,7 @@ class Again:
         content = Path(file).read_bytes()
         answers, whole = parse_journal(content, file=file)
         if whole != len(content):
-            raise PunchlineError("the last line is torn", file=file, way_out="Run the target `responses` again")
+            raise PunchlineError("the last line is torn", file=file, hint="Run the target `responses` again")
         return answers
 
     def _look_up(self, file: str, requests: Sequence[Request], key: str) -> list[Response]:
@@ -95,7 +92,7 @@ class Again:
         return next(one for one in (self.compared if model == DATA else self.models[model].hops) if one.hop == hop)
 
     def asked(self, model: str) -> tuple[list[Request], list[Response]]:
-        """Everything that the model itself was asked, and its answers: what judges see and what is graded."""
+        """Everything that the model itself was asked, and its answers: what judges see and what is scored."""
         requests, answers = self.requests, self.answers(model)
         if CHAINED in self.hops(model):
             chained = self.hop(model, CHAINED)
@@ -118,34 +115,21 @@ class Again:
             found |= {answer.request_id: answer for answer in given}
         return made, [found[request.request_id] for request in made]
 
-    def _grades(self, model: str) -> list[Grade]:
-        """Grades made from the journals and the raw bytes, past every view in between."""
+    def _scores(self, model: str) -> list[Score]:
+        """Scores made from the journals and the raw bytes, past every view in between."""
         judges = {name: hop for name, hop in self.hops(model).items() if name != CHAINED}
         verdicts: Verdicts | None = {} if judges else None
         for name, hop in judges.items():
             assert verdicts is not None
             verdicts |= read_verdicts(hop.who, zip(*self.hop(model, name), strict=True))
         asked = zip(*self.asked(model), strict=True)
-        return list(grade(self.benchmark, model, _keyed(self.items), _keyed(self.golds), asked, verdicts))
+        return list(score(self.benchmark, model, _keyed(self.items), _keyed(self.golds), asked, verdicts))
 
-    def pairs(self, hop: str) -> Iterator[tuple[Request, Response]]:
-        """What a hop asked about texts of the data itself, each with its answer."""
+    # What a table is computed from (punchline.stages.tabulate.Source)
+
+    def who(self, model: str) -> dict[str, Who]:
+        found = {name: who_answered(self.hop(model, name)[1]) for name in self.hops(model)}
+        return {"": who_answered(self.answers(model)), **found}
+
+    def said(self, hop: str) -> Iterator[tuple[Request, Response]]:
         return zip(*self.hop(DATA, hop), strict=True)
-
-    @functools.cached_property
-    def scope(self) -> Scope:
-        """Items and gold as they lie there: other links make them again."""
-        return scope_of(self.project, self.name)
-
-    def frame(self, model: str, scope: Scope, rule: Rule, table: Table) -> Frame:
-        """Those grades under one rule, of what a table reads."""
-        return table.read_by(frame_of(self.grades(model), scope, rule))
-
-    def _cells(self, model: str) -> Cells:
-        """A model's part of the tables, and who answered."""
-        selection = self.project.selection
-        who = {"": who_answered(self.answers(model))}
-        who |= {name: who_answered(self.hop(model, name)[1]) for name in self.hops(model)}
-        made = functools.partial(frame_of, self.grades(model), self.scope)
-        unknown = unknown_items(self.project, self.name, model)
-        return cells_of(self.tables, made, who, unknown, selection.scoring)

@@ -1,6 +1,6 @@
 """The audit: walk a table back to the published bytes, make every link again, and say which one differs and how.
 
-Nothing is believed but the published bytes and the journals: images, items, gold, requests, grades, cells and the table
+Nothing is believed but the published bytes and the journals: images, items, gold, requests, scores and the table
 itself are made anew with the code at hand and compared with what lies on disk.
 """
 
@@ -15,22 +15,24 @@ from typing import Any
 
 import msgspec
 
-from punchline.audit import attest, sources
+from punchline import paths
+from punchline.audit import sources
 from punchline.audit.again import Again
 from punchline.audit.links import Link, answered_links, hop_links, same, source_links
+from punchline.config.runs import making, run_of
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file
-from punchline.core.records import Cell
-from punchline.project import digests, paths
+from punchline.errors import PunchlineError
+from punchline.files import sha256_file
+from punchline.paths import DEFAULT_RUN
 from punchline.project.hops import DATA
-from punchline.project.lineage import File, Lineage, code_of, document, files_of, libraries_of, lineage_path, root_of
+from punchline.project.lineage import Lineage, document, lineage_path, root_of, shown_cells
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN
 from punchline.project.processes import at_work
-from punchline.project.runs import making, run_of
+from punchline.schema import Cell
 from punchline.stages.tabulate import compute, rendered
+from punchline.workflow import digests
+from punchline.workflow.lineage import File, code_of, files_behind, libraries_of
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,8 @@ class Audit:
 
 
 @digests.afresh()
-def audit(
-    table_path: str,
-    *,
-    expect: str | None = None,
-    attestation: str | None = None,
-    withheld: Mapping[str, str] | None = None,
-) -> Audit:
-    """Audit one table of results/, against a root and a statement (attest.py) if they are given.
+def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, str] | None = None) -> Audit:
+    """Audit one table of results/, against a root if one is given.
 
     `withheld`: files that may be absent, each with why; a link that needs one is unchecked, and no difference.
     Raises PunchlineError when there is no lineage to start from, and while a run is at work.
@@ -89,7 +85,7 @@ def audit(
         raise PunchlineError(
             "no lineage",
             file=path,
-            way_out=f"Make the table first: {making(run_of(table_path) or DEFAULT_RUN, table_path)}",
+            hint=f"Make the table first: {making(run_of(table_path) or DEFAULT_RUN, table_path)}",
         )
     found = Audit(table_path, withheld=dict(withheld or {}))
     content = path.read_bytes()
@@ -107,14 +103,6 @@ def audit(
         found.differs("root", path, f"computed {found.root}, the lineage says {lineage.root}")
     if expect is not None and expect != found.root:
         found.differs("root", path, f"computed {found.root}, expected {expect}")
-    if attestation is not None:
-        others = list(attest.differences(attest.read_statement(attestation), lineage))
-        for what in others:
-            found.differs("attestation", attestation, what)
-        if not others:
-            found.links.append(
-                f"what {attestation} states; whose signature it bears is for the tool to say that made it"
-            )
     known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmark_names() else {}
     where = paths.Paths(run=lineage.selection.run)
     if lineage.table not in known or Path(where.table(known[lineage.table].file)) != Path(table_path):
@@ -143,7 +131,7 @@ def check_idle() -> None:
     if (run := at_work()) is not None:
         raise PunchlineError(
             f"a run is at work in this folder (process {run}): what it rewrites would differ from what it wrote before",
-            way_out="Wait for its end",
+            hint="Wait for its end",
         )
 
 
@@ -156,7 +144,7 @@ def project_of(lineage: Lineage) -> Project:
 
 def _files(found: Audit, lineage: Lineage, project: Project) -> None:
     """The files that the table rests on, found again, are those that the lineage names, with the same content."""
-    now = {file.path: file for file in files_of(project, lineage.benchmark, lineage.table, there=False)}
+    now = {file.path: file for file in files_behind(project.table(lineage.benchmark, lineage.table), required=False)}
     then = {file.path: file for file in lineage.files}
     before = len(found.findings)
     absent = sum(path in found.withheld and not Path(path).is_file() for path in then)
@@ -209,13 +197,13 @@ def _links(found: Audit, lineage: Lineage, project: Project) -> None:
     """Make every link again."""
     name, link = lineage.benchmark, linker(found)
     spec = project.benchmark(name).TABLES[lineage.table]
-    source_links(link, project, name, pictures=spec.graded and project.illustrated(name))
+    source_links(link, project, name, pictures=spec.of_models and project.illustrated(name))
     by_name = {model.card.name: model for model in lineage.models}
     again = Again(project, name, by_name, lineage.table, compared=lineage.compared)
     if spec.compared is not None:
         for hop in again.hops(DATA).values():
             hop_links(link, again, DATA, hop, True)
-    if spec.graded:
+    if spec.of_models:
         answered_links(link, again, lineage)
     good = f"{len(lineage.cells):,} cells, computed again"
     link("table", project.paths.table(spec.file), lambda: _table(again, lineage), good)
@@ -223,11 +211,12 @@ def _links(found: Audit, lineage: Lineage, project: Project) -> None:
 
 def _table(again: Again, lineage: Lineage) -> Iterator[str]:
     """Cells from the journal and the raw bytes, against the lineage's; the table's files against their text."""
-    said = again.pairs
-    made, models, compared = compute(again.project, again.name, lineage.table, again.cells, again.frame, said)
+    made, models, compared = compute(again.project, again.name, [lineage.table], again)[lineage.table]
     yield from same(models, lineage.models, lambda model: model.card.name)
     yield from same(compared, lineage.compared, lambda asked: asked.who)
-    yield from same(made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column}")
+    yield from same(
+        made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column} {cell.filter.get('rule', '')}".strip()
+    )
     for path, text in rendered(again.project, again.name, lineage.table, made).items():
         if Path(path).is_file() and Path(path).read_bytes() != text.encode():
             yield f"{path} is not what its cells give"
@@ -241,7 +230,7 @@ def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell
     """Cells whose row is, or begins with, `row` and whose column is `column`. Raises PunchlineError for none."""
     chosen = [
         cell
-        for cell in lineage.cells
+        for cell in shown_cells(lineage)
         if (row is None or cell.row == row or cell.row.split("|")[0] == row)
         and (column is None or cell.column == column)
     ]
@@ -250,7 +239,7 @@ def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell
         raise PunchlineError(
             f"no computed cell at row {row!r}, column {column!r}",
             file=next((one.path for one in lineage.files if one.role == "table"), lineage.table),
-            way_out=f"Rows: {', '.join(rows)}. Columns: {', '.join(columns)}. Published rows have no chain: see "
+            hint=f"Rows: {', '.join(rows)}. Columns: {', '.join(columns)}. Published rows have no chain: see "
             f"config/published/{lineage.benchmark}.csv",
         )
     return chosen

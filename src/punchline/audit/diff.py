@@ -7,21 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from punchline.audit.state import check_shown
-from punchline.core.errors import PunchlineError
-from punchline.project.lineage import Lineage
+from punchline.config.runs import changes, made_with
+from punchline.errors import PunchlineError
+from punchline.project.lineage import Lineage, shown_cells
 from punchline.project.needs import Project
-from punchline.project.provenance import recorded, way
-from punchline.project.runs import changes, made_with
+from punchline.workflow.provenance import read_provenance, with_dependencies
 
-SOURCES = (
-    "raw annotation",
-    "image",
-    "subset",
-    "user's file",
-    "published values",
-    "released answers",
-    "manifest",
-)
+SOURCES = ("raw annotation", "image", "subset", "user's file", "published values", "released answers", "manifest")
 
 
 class Cells(NamedTuple):
@@ -57,13 +49,13 @@ def diff(a: str, b: str) -> list[TableDiff]:
     if not found:
         raise PunchlineError(
             f"the runs {a} and {b} have no table in common",
-            way_out="`punchline runs` lists runs; snakemake --config run=NAME makes one",
+            hint="`punchline runs` lists runs; snakemake --config run=NAME makes one",
         )
     return found
 
 
 def _table(file: str, one: Project, other: Project, benchmark: str, name: str, a: Lineage, b: Lineage) -> TableDiff:
-    ours, theirs = ({(cell.row, cell.column): cell.value for cell in lineage.cells} for lineage in (a, b))
+    ours, theirs = ({(cell.row, cell.column): cell.value for cell in shown_cells(lineage)} for lineage in (a, b))
     keys = list(dict.fromkeys([*ours, *theirs]))
     differing = [Cells(*key, ours.get(key), theirs.get(key)) for key in keys if ours.get(key) != theirs.get(key)]
     why = list(_why(one, other, benchmark, name, a, b)) if differing else []
@@ -96,8 +88,8 @@ def _why(one: Project, other: Project, benchmark: str, name: str, a: Lineage, b:
 def _codes(project: Project, benchmark: str, name: str) -> dict[str, Any]:
     """{rule: (code, libraries) of what it made} along a table's way."""
     found: dict[str, set[str]] = {}
-    for step in way(project.table(benchmark, name)):
-        made = recorded(step)
+    for step in with_dependencies(project.table(benchmark, name)):
+        made = read_provenance(step)
         if made is not None:
             found.setdefault(step.rule, set()).add(f"{made.code} {sorted(made.libraries.items())}")
     return found

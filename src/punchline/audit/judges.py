@@ -5,29 +5,31 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import itertools
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from tabulate import tabulate as tabulate_text
 
-from punchline.bench.frame import Frame, read_frame
+from punchline import paths
+from punchline.config.runs import made_with
 from punchline.core.benchmark import module_of
-from punchline.core.errors import PunchlineError
-from punchline.core.intervals import Interval, interval
-from punchline.core.stats import ALPHA, COEFFICIENT, SHARE, Array, Estimate, Kind, Value
-from punchline.project import paths
+from punchline.errors import PunchlineError
 from punchline.project.needs import Project
-from punchline.project.runs import made_with
-from punchline.score.agreement import nominal_alpha
-from punchline.stages.cells import scope_of
+from punchline.scores import scores_frame
 from punchline.stages.prepare import read_files, run_files
+from punchline.stages.tabulate import items_of
+from punchline.stats.agreement import nominal_alpha
+from punchline.stats.estimate import ALPHA, COEFFICIENT, SHARE, Array, Estimate, Kind, Value
+from punchline.stats.intervals import Interval, interval
 
 PEOPLE = "people"
 RESAMPLES = 1_000
-PASSED = "passed"  # the value of a grade whose judge says PASS or FAIL
+PASSED = "passed"  # the metric of a score whose judge says PASS or FAIL
 
 Key = tuple[str, str]  # item id, digest of what was judged
 
@@ -170,15 +172,16 @@ def _tau(a: Array, b: Array) -> float:
 # ------------------------------------------------------------------------------------------------------- from the files
 
 
-def add_frame(verdicts: Verdicts, model: str, frame: Frame) -> None:
+def add_scores(verdicts: Verdicts, model: str, scores: pd.DataFrame) -> None:
     """The verdicts on a model's answers. Where a judge has judged an answer before, the first verdict stands."""
-    names, passed = frame.scope.names, frame.value(PASSED)
-    for row in np.flatnonzero(frame.scored & ~np.isnan(passed) & ~frame.judge.are(None)):
-        judge, item = str(frame.judge.words[frame.judge.codes[row]]), names[frame.item[row]]
-        digest = (frame.parsed.words[frame.parsed.codes[row]] or ("",))[0]
-        verdicts.said.setdefault(judge, {}).setdefault((item, digest), bool(passed[row]))
-        answers = verdicts.models.setdefault(judge, {}).setdefault(model, {})
-        answers.setdefault((item, int(frame.sample[row])), bool(passed[row]))
+    if PASSED not in scores:
+        return
+    judged = scores[scores["scored"] & scores[PASSED].notna() & scores["judge"].notna()]
+    columns = ["judge", "item_id", "sample", "parsed", PASSED]
+    for judge, item, sample, parsed, passed in judged[columns].itertuples(index=False, name=None):
+        digest = next(iter(json.loads(parsed)), "") if isinstance(parsed, str) else ""
+        verdicts.said.setdefault(judge, {}).setdefault((item, digest), bool(passed))
+        verdicts.models.setdefault(judge, {}).setdefault(model, {}).setdefault((item, sample), bool(passed))
 
 
 def verdicts_of(benchmark: str, runs: Iterable[str]) -> Verdicts:
@@ -188,12 +191,12 @@ def verdicts_of(benchmark: str, runs: Iterable[str]) -> Verdicts:
         project = Project(made_with(run))
         loaded, where = project.benchmark(benchmark), project.paths
         if not all(Path(path).is_file() for path in (where.items(benchmark), where.gold(benchmark))):
-            raise PunchlineError("no such file", file=where.items(benchmark), way_out=GRADE)
-        scope = scope_of(project, benchmark)
-        found.clusters |= {name: item.cluster for name, item in scope.items.items()}
+            raise PunchlineError("no such file", file=where.items(benchmark), hint=GRADE)
+        items = items_of(project, benchmark)
+        found.clusters |= dict(zip(items.index, items["cluster"], strict=True))
         for model in project.selection.models:
-            if Path(grades := where.grades(benchmark, model)).is_file():
-                add_frame(found, model, read_frame(grades, scope, "released", loaded.TASKS))
+            if Path(scores := where.scores(benchmark, model)).is_file():
+                add_scores(found, model, scores_frame(scores, items, "released")[0])
         if importlib.util.find_spec(module_of(benchmark, "labels")) is None:
             continue
         labels = importlib.import_module(module_of(benchmark, "labels"))
@@ -227,7 +230,7 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[Agre
     if not any(agreements):
         raise PunchlineError(
             f"no two of people and judges say PASS or FAIL of the same answer ({', '.join(chosen)})",
-            way_out="Choose a judge: judge=NAME, in a run of its own: --config run=NAME judge=NAME; then --run NAME",
+            hint="Choose a judge: judge=NAME, in a run of its own: --config run=NAME judge=NAME; then --run NAME",
         )
     return [one for one in agreements if one is not None], [one for one in orders if one is not None]
 

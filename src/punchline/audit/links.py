@@ -1,21 +1,30 @@
-"""Every link of the way of the data, made again with the code at hand: from the corpus to a model's cells."""
+"""Every link of the way of the data, made again with the code at hand: from the corpus to a model's scores."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from punchline import paths
 from punchline.audit import sources
 from punchline.audit.again import Again
 from punchline.comics import number
-from punchline.core.errors import PunchlineError
-from punchline.core.records import (
+from punchline.config.cards import read_card
+from punchline.core.storage import read_table
+from punchline.core.threads import threads
+from punchline.errors import PunchlineError
+from punchline.files import read_records
+from punchline.project.asking import role_of, shown
+from punchline.project.hops import CHAINED, DATA, Hop
+from punchline.project.lineage import Lineage
+from punchline.project.needs import Project
+from punchline.schema import (
+    FetchEntry,
     Gold,
-    Grade,
     Item,
-    LedgerEntry,
     ModelCard,
     Pictures,
     Record,
@@ -23,16 +32,8 @@ from punchline.core.records import (
     Response,
     digest_of_all,
 )
-from punchline.core.storage import read_records, read_table
-from punchline.core.threads import threads
-from punchline.project import paths
-from punchline.project.asking import role_of, shown
-from punchline.project.hops import CHAINED, DATA, Hop
-from punchline.project.lineage import Lineage
-from punchline.project.needs import Project
-from punchline.project.selection import read_card
+from punchline.scores import read_scores
 from punchline.stages import prepare
-from punchline.stages.cells import read_cells
 from punchline.stages.pictures import make_pictures
 from punchline.stages.prepare import raw_files, selected_text
 
@@ -54,39 +55,35 @@ def source_links(link: Link, project: Project, benchmark: str, *, pictures: bool
         f"corpus {corpus.name}",
     )
     if corpus.drawn:
-        link("source", where.raw(benchmark), lambda: sources.drawn(project, benchmark), "the demo corpus, drawn again")
+        link("source", where.raw(benchmark), lambda: sources.demo(project, benchmark), "copies of the demo files")
     else:
         good = "published files have the sha256 of their manifests"
         link("source", where.raw(benchmark), lambda: sources.published(project, benchmark, pictures), good)
 
 
-def answered_links(link: Link, again: Again, lineage: Lineage | None, *, graded: bool = True) -> None:
-    """From the selection of items to the answers of every model, and with `graded` to their cells.
+def answered_links(link: Link, again: Again, lineage: Lineage | None, *, scored: bool = True) -> None:
+    """From the selection of items to the answers of every model, and with `scored` to their scores.
 
     `lineage`: what cards and journals are compared with; None where there is none.
     """
-    project, name, where = again.project, again.name, again.project.paths
+    project, benchmark, where = again.project, again.name, again.project.paths
     good = "the selection, from the released list"
-    link("selected items", where.selected(name), lambda: _selected(project, name), good)
-    if project.illustrated(name):
+    link("selected items", where.selected(benchmark), lambda: _selected(project, benchmark), good)
+    if project.illustrated(benchmark):
         good = "pictures that models see, made again"
-        link("picture", where.index(name), lambda: _images(project, name), good)
-    link("items", where.items(name), lambda: _items(project, name), "items, made again from raw files")
-    link("gold", where.gold(name), lambda: _gold(project, name), "gold, made again from raw files")
-    link("requests", where.requests(name), lambda: _requests(again), "requests, rendered again from items")
+        link("picture", where.index(benchmark), lambda: _images(project, benchmark), good)
+    link("items", where.items(benchmark), lambda: _items(project, benchmark), "items, made again from raw files")
+    link("gold", where.gold(benchmark), lambda: _gold(project, benchmark), "gold, made again from raw files")
+    link("requests", where.requests(benchmark), lambda: _requests(again), "requests, rendered again from items")
     recorded = {file.path: file.content for file in lineage.files} if lineage is not None else None
     for model in again.models.values():
         _model_links(link, again, model.card, recorded)
-        if graded:
-            _graded_links(link, again, model.card.name)
+        if scored:
+            name, good = model.card.name, f"scores of {model.card.name}, scored again from its journal"
+            link("scores", where.scores(benchmark, name), functools.partial(_scores, again, name), good)
 
 
-def _model_links(
-    link: Link,
-    again: Again,
-    card: ModelCard,
-    recorded: Mapping[str, str | None] | None,
-) -> None:
+def _model_links(link: Link, again: Again, card: ModelCard, recorded: Mapping[str, str | None] | None) -> None:
     name, where, benchmark = card.name, again.project.paths, again.name
     journal = paths.journal(benchmark, name)
     if recorded is not None:
@@ -103,14 +100,6 @@ def _model_links(
     link("snapshot", snapshot, lambda: _snapshot(again, name), f"snapshot of {name}, from its journal")
     for hop in again.hops(name).values():
         hop_links(link, again, name, hop, recorded is not None)
-
-
-def _graded_links(link: Link, again: Again, name: str) -> None:
-    where, benchmark = again.project.paths, again.name
-    good = f"grades of {name}, graded again from its journal"
-    link("grades", where.grades(benchmark, name), lambda: _grades(again, name), good)
-    good = f"cells of {name}, computed again from those grades"
-    link("cells", where.cells(benchmark, name), lambda: _cells(again, name), good)
 
 
 def hop_links(link: Link, again: Again, name: str, hop: Hop, recorded: bool) -> None:
@@ -175,7 +164,7 @@ def _images(project: Project, benchmark: str) -> Iterator[str]:
         return
     folder = project.paths.pictures(benchmark)
 
-    def check(entry: LedgerEntry) -> list[str]:
+    def check(entry: FetchEntry) -> list[str]:
         if entry.item_id not in stored:
             return []
         try:
@@ -236,16 +225,6 @@ def _hop_answers(again: Again, model: str, name: str) -> Iterator[str]:
     yield from same(again.hop(model, name)[1], stored, lambda r: f"request {r.request_id[:16]}")
 
 
-def _grades(again: Again, model: str) -> Iterator[str]:
-    stored = read_table(again.project.paths.grades(again.name, model), Grade)
-    yield from same(again.grades(model), stored, lambda g: f"{g.item_id} {g.task} {g.rule}")
-
-
-def _cells(again: Again, model: str) -> Iterator[str]:
-    """A model's part of the table, and who answered, against what tables were joined of."""
-    stored, made = read_cells(again.project.paths.cells(again.name, model)), again.cells(model)
-    if (stored.who, stored.unknown) != (made.who, made.unknown):
-        yield f"who answered: made again {made.who}, stored {stored.who}"
-    for table, rows in made.tables.items():
-        if stored.tables.get(table) != rows:
-            yield f"its rows of {table} are others"
+def _scores(again: Again, model: str) -> Iterator[str]:
+    stored = list(read_scores(again.project.paths.scores(again.name, model)))
+    yield from same(again.scores(model), stored, lambda score: f"{score.item_id} {score.task} {score.rule}")

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from punchline.audit.audit import Audit, Finding, audit
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.files import sha256_file
-from punchline.core.records import Record
+from punchline.errors import PunchlineError, nearest
+from punchline.files import sha256_file
+from punchline.schema import Record
 
 INDEX = "published.json"
 
@@ -32,7 +32,7 @@ def read_published(folder: Path) -> Published:
         return msgspec.json.decode(file.read_bytes(), type=Published)
     except FileNotFoundError:
         raise PunchlineError(
-            f"{folder} is no folder that `punchline publish` wrote", file=file, way_out="Name one: --published DIR"
+            f"{folder} is no folder that `punchline publish` wrote", file=file, hint="Name one: --published DIR"
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise PunchlineError(f"not an index of what was published: {error}", file=file) from error
@@ -44,7 +44,7 @@ def _tables(index: Published, name: str | None) -> list[str]:
     names = {path: Path(path).with_suffix("") for path in index.tables}
     found = [path for path, stem in names.items() if name == path or stem.as_posix().endswith(f"/{name}")]
     if not found:
-        raise PunchlineError(f"no table {name!r} was published", file=INDEX, way_out=nearest(name, index.tables))
+        raise PunchlineError(f"no table {name!r} was published", file=INDEX, hint=nearest(name, index.tables))
     return found
 
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from tabulate import tabulate as tabulate_text
 
-from punchline.bench.ranks import Rank
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.stats import ALPHA
+from punchline.config.runs import made_with
+from punchline.errors import PunchlineError, nearest
 from punchline.project.needs import Project
-from punchline.project.runs import made_with
 from punchline.stages.ranks import Ranks
+from punchline.stats.estimate import ALPHA
+from punchline.tables.ranks import Rank
 
 
 def ranks(path: str, run: str, column: str | None = None, *, lowest: bool | None = None) -> tuple[str, list[Rank]]:
-    """(column, ranks) of a run's models in the table with this path, from grades as they lie there.
+    """(column, ranks) of a run's models in the table with this path, from score files.
 
     `column`: its first one by default. `lowest`: whether less is better; None: as the table says. Raises PunchlineError
     where there is no such column, or no two models.
@@ -26,18 +26,18 @@ def ranks(path: str, run: str, column: str | None = None, *, lowest: bool | None
     where, chosen = project.paths, project.selection
     pairs = ((b, t) for b in chosen.benchmarks for t in project.benchmark(b).TABLES.values())
     benchmark, table = next(((b, t) for b, t in pairs if where.table(t.file) == path), ("", None))
-    if table is None or not table.graded:
-        raise PunchlineError("no table of this run's models", file=path, way_out="See them: punchline tables")
-    column = column or table.names[0]
-    if column not in table.names:
-        raise PunchlineError(f"no column {column!r}", file=path, way_out=nearest(column, table.names))
+    if table is None or not table.of_models:
+        raise PunchlineError("no table of this run's models", file=path, hint="See them: punchline tables")
+    column = column or table.columns[0]
+    if column not in table.columns:
+        raise PunchlineError(f"no column {column!r}", file=path, hint=nearest(column, table.columns))
     less = table.better(column) == "lower" if lowest is None else lowest
     made = Ranks(project, benchmark).of(table.name, column, lowest=less)
     if not made:
         raise PunchlineError(
             f"no two models have a value of {column}",
             file=path,
-            way_out="Name another column, or make it with one more model that has one",
+            hint="Name another column, or make it with one more model that has one",
         )
     return column, made
 

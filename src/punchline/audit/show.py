@@ -10,20 +10,22 @@ from typing import Any
 
 import msgspec
 
+from punchline.config.runs import made_with
 from punchline.core.benchmark import load
 from punchline.core.benchmark import names as benchmark_names
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.outside import json_shown, visible
-from punchline.core.records import Gold, Grade, Item, Pictures, Record, Request, Response
-from punchline.core.storage import read_records, read_table
+from punchline.core.storage import read_table
+from punchline.errors import PunchlineError, nearest
+from punchline.files import read_records
+from punchline.paths import DEFAULT_RUN, Paths
 from punchline.project.hops import CHAINED, DATA, HOPS
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN, Paths
-from punchline.project.runs import made_with
 from punchline.read.result import notes
 from punchline.read.spans import Reads, located
-from punchline.stages.grade import grade
+from punchline.schema import Gold, Item, Pictures, Record, Request, Response
+from punchline.scores import read_scores
+from punchline.stages.score import score
 from punchline.stages.unit import Asked, Verdicts, read_verdicts
+from punchline.text import escape_controls, escape_controls_json
 
 
 def _with_digest(record: Record) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def as_text(found: dict[str, Any], *, colour: bool = False) -> str:
 
     `colour`: what was read of an answer is in reverse video.
     """
-    text = json_shown(json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False))
+    text = escape_controls_json(json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False))
     return _MARKED.sub("\\1\x1b[7m\\2\x1b[0m", text) if colour else text
 
 
@@ -49,7 +51,8 @@ def marked(text: str, start: int, end: int) -> str:
     """A span of a text between marks that the text itself cannot hold, with what stands around it."""
     around = (text[max(0, start - AROUND) : start], text[start:end], text[end : end + AROUND])
     before, span, after = (
-        visible(part.replace("\\", "\\\\")).replace(OPENS, "\\u27e6").replace(CLOSES, "\\u27e7") for part in around
+        escape_controls(part.replace("\\", "\\\\")).replace(OPENS, "\\u27e6").replace(CLOSES, "\\u27e7")
+        for part in around
     )
     cut = ("…" if start > AROUND else "", "…" if end + AROUND < len(text) else "")
     return f"{cut[0]}{before}{OPENS}{span}{CLOSES}{after}{cut[1]}"
@@ -67,7 +70,7 @@ def _read_of(text: str | None, reads: Reads) -> dict[str, Any]:
 def _reads(benchmark: str, item: Item, gold: Gold, asked: Iterable[Asked], verdicts: Verdicts) -> Reads:
     """What readers read of one model's answers on an item, and of what was said of them: it is graded again."""
     with notes() as found:
-        list(grade(load(benchmark), "", {item.item_id: item}, {item.item_id: gold}, asked, verdicts))
+        list(score(load(benchmark), "", {item.item_id: item}, {item.item_id: gold}, asked, verdicts))
     return found
 
 
@@ -97,8 +100,8 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
             item = items[chosen[0].item_id]
             return _about(where, benchmark, item, chosen, [r for r in requests if r.item_id == item.item_id])
     if not known:
-        raise PunchlineError("nothing has been prepared yet", way_out="Run snakemake first")
-    raise PunchlineError(f"no item or request {name!r} in the current selection", way_out=nearest(name, known))
+        raise PunchlineError("nothing has been prepared yet", hint="Run snakemake first")
+    raise PunchlineError(f"no item or request {name!r} in the current selection", hint=nearest(name, known))
 
 
 def _hops(where: Paths, benchmark: str) -> list[Path]:
@@ -129,11 +132,11 @@ def _about(where: Paths, benchmark: str, item: Item, requests: list[Request], of
         for hop, pairs in hops.items():
             if shown := [_pair(*pair, reads) for pair in pairs if whole or pair[0].request_id in wanted]:
                 found["hops"].setdefault(hop, {})[model] = shown
-        graded = Path(where.grades(benchmark, model))
+        graded = Path(where.scores(benchmark, model))
         if graded.is_file():
             tasks = set(wanted.values())
             found["grades"][model] = [
-                _with_digest(g) for g in read_table(graded, Grade) if g.item_id == item.item_id and g.task in tasks
+                _with_digest(g) for g in read_scores(graded) if g.item_id == item.item_id and g.task in tasks
             ]
     for hop in HOPS:
         about = _asked(where, benchmark, hop, DATA, item.item_id)

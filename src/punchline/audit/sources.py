@@ -1,9 +1,8 @@
-"""What a table begins with: the corpus of config/, published files as pinned, the demo drawn again, released answers
+"""What a table begins with: the corpus of config/, published files as pinned, demo files, released answers
 read again from what was released."""
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,18 +10,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from punchline import paths
 from punchline.audit.again import Again
-from punchline.core import benchmark as benchmarks
+from punchline.config.cards import stems
+from punchline.config.selection import Corpus, read_corpus
 from punchline.core.engine import Engine, Released, Repeatable
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file
-from punchline.core.records import Request, Response
-from punchline.core.storage import parse_csv
-from punchline.project import paths
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv, sha256_file
 from punchline.project.hops import RELEASED
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
-from punchline.project.selection import Corpus, read_corpus, stems
+from punchline.schema import Request, Response
 from punchline.stages import prepare
 from punchline.stages.infer import images_of
 
@@ -78,17 +76,14 @@ def _pinned(benchmark: str) -> dict[str, set[str | None]]:
     return pinned
 
 
-def drawn(project: Project, benchmark: str) -> Iterator[str]:
-    """The raw files of a demo corpus, against those that the project draws now."""
-    raw = Path(project.paths.raw(benchmark))
-    with tempfile.TemporaryDirectory() as folder:
-        benchmarks.drawn(benchmark).draw(Path(folder))
-        for path in sorted(Path(folder).rglob("*")):
-            own = raw / path.relative_to(folder)
-            if path.is_file() and not own.is_file():
-                yield f"{own} is gone"
-            elif path.is_file() and own.read_bytes() != path.read_bytes():
-                yield f"{own} is not what the project draws"
+def demo(project: Project, benchmark: str) -> Iterator[str]:
+    """Differences between the raw files of a demo corpus and data/demo/."""
+    for name in project.demo_files(benchmark):
+        source, own = Path(paths.demo(benchmark), name), Path(project.paths.raw(benchmark, name))
+        if not own.is_file():
+            yield f"{own} is gone"
+        elif own.read_bytes() != source.read_bytes():
+            yield f"{own} differs from {source}"
 
 
 def released(engine: Engine) -> bool:
@@ -135,7 +130,7 @@ def sources(project: Project, lineage: Lineage) -> list[str]:
     """Where the published bytes come from, for people: the manifests' URLs and the ledger's."""
     name = lineage.benchmark
     if project.selection.corpus.drawn:
-        return [f"made by the project: src/{benchmarks.module_of(name, 'demo').replace('.', '/')}.py"]
+        return [f"made by the project: {paths.demo(name)}/"]
     used = {file.path for file in lineage.files}
     lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for path, row in _released(project) if path in used]
     if any(file.role == "ledger" for file in lineage.files):

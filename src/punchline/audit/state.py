@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file, write_text
+from punchline.config.runs import making, run_of
+from punchline.errors import PunchlineError
+from punchline.files import sha256_file, write_text
+from punchline.paths import DEFAULT_RUN, Paths, audited
 from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN, Paths, audited
-from punchline.project.provenance import Checks
-from punchline.project.runs import making, run_of
+from punchline.workflow.provenance import Status
 
 
 class TableState(NamedTuple):
@@ -31,7 +31,7 @@ class TableState(NamedTuple):
 
 def table_states(project: Project) -> list[TableState]:
     """Every table of the selected benchmarks."""
-    checks, found = Checks(), []
+    checks, found = Status(), []
     for step in project.tables():
         benchmark, table = step.wildcards
         reason = checks(step).reason
@@ -41,10 +41,10 @@ def table_states(project: Project) -> list[TableState]:
 
 
 def again(table_path: str) -> str:
-    """What makes a table again, in words."""
+    """The command that rebuilds a table."""
     run = run_of(table_path)
-    besides = "" if run else " and the --config that it was made with, if any,"
-    return f"{making(run or DEFAULT_RUN, table_path)}{besides} makes it again"
+    besides = "" if run else " (add the --config of its run, if any)"
+    return f"Rebuild it: {making(run or DEFAULT_RUN, table_path)}{besides}"
 
 
 def read_lineage(table_path: str) -> Lineage:
@@ -53,20 +53,26 @@ def read_lineage(table_path: str) -> Lineage:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Lineage)
     except FileNotFoundError:
-        raise PunchlineError("no lineage", file=path, way_out=again(table_path)) from None
+        raise PunchlineError("no lineage", file=path, hint=again(table_path)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise PunchlineError(f"not a lineage any more: {error}", file=path, way_out=again(table_path)) from error
+        raise PunchlineError(f"not a lineage any more: {error}", file=path, hint=again(table_path)) from error
 
 
 def check_shown(table_path: str) -> Lineage:
     """Raises PunchlineError where one of a table's files is not what its lineage says."""
     lineage = read_lineage(table_path)
+    if table_path not in {file.path for file in lineage.files}:
+        raise PunchlineError(
+            f"the lineage of another table: {lineage.benchmark} {lineage.table} of the run {lineage.selection.run}",
+            file=lineage_path(table_path),
+            hint=again(table_path),
+        )
     for file in lineage.files:
         if file.role == "table" and (not Path(file.path).is_file() or sha256_file(file.path) != file.sha256):
             raise PunchlineError(
                 "the file is not the one that was made: it was changed since, or its lineage was",
                 file=file.path,
-                way_out=again(table_path),
+                hint=again(table_path),
             )
     return lineage
 

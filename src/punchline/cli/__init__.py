@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-import signal
+import os
 import sys
 
 from punchline.cli import exports, pages, people, rating, running, start, tables, there
-from punchline.cli.base import app
-from punchline.core.errors import PunchlineError, of_system
+from punchline.cli.base import PANELS, app
+from punchline.errors import PunchlineError, system_error
 
 __all__ = ["app", "exports", "main", "pages", "people", "rating", "running", "start", "tables", "there"]
 
 
 def main() -> None:
-    """Entry point: an error that the user can act on is one message and status 2."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends a command without a word
+    """Run a command. An error that the user can act on is one message and status 2."""
+    app.registered_commands.sort(key=lambda command: [*PANELS, command.rich_help_panel].index(command.rich_help_panel))
     try:
         app(prog_name="punchline")
     except PunchlineError as error:
-        sys.stdout.flush()
+        _flush()
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        sys.exit(f"error: {of_system(error)}")
+        sys.exit(f"error: {system_error(error)}")
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write the rest of the output; without a reader it is dropped."""
+    try:
+        if sys.stdout is not None:  # None: it was closed from the start
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes it again when it ends
+        if not isinstance(error, BrokenPipeError):
+            sys.exit(f"error: {system_error(error)}")
 
 
 if __name__ == "__main__":

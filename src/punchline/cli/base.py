@@ -14,13 +14,16 @@ import yaml
 from tabulate import tabulate
 
 import punchline
+from punchline.config.cards import stems
+from punchline.config.runs import find_root, named_root, run_of, table_named
 from punchline.core import benchmark as benchmarks
-from punchline.core.errors import PunchlineError
-from punchline.project.paths import DEFAULT_RUN, Paths
-from punchline.project.runs import find_root, named_root, run_of, table_named
-from punchline.project.selection import stems
+from punchline.errors import PunchlineError
+from punchline.paths import DEFAULT_RUN, Paths
 
-HELP = "`punchline`: audit, compare, restore, and what there is."
+HELP = (
+    "Evaluate multimodal models on comic-humor benchmarks. Snakemake builds tables; these commands plan and read them."
+)
+PANELS = ("Run", "Look", "Check", "Share", "People")
 
 _here = [Path()]  # where the user is: paths of the command line start there
 
@@ -39,12 +42,14 @@ ANYWHERE = ("init", "audit")  # commands that work without a project; an audit, 
 @app.callback()
 def root(
     context: typer.Context,
-    root: Annotated[Path | None, typer.Option(help="The project's root; else the one above this folder")] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Project folder; default: the nearest one above the current folder")
+    ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=version, is_eager=True, help="Say it and exit")
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version and exit")
     ] = False,
 ) -> None:
-    """Commands work from any folder of the project."""
+    """Find the project; commands work in any of its folders."""
     _here[:] = [Path.cwd()]
     try:
         os.chdir(named_root(root.resolve()) if root is not None else find_root(Path.cwd()))
@@ -56,14 +61,6 @@ def root(
 def given(path: str | Path) -> Path:
     """A path of the command line, from the root; a default is one already."""
     return path if isinstance(path, Path) else Path(os.path.relpath(_here[0] / path))
-
-
-def check_output(path: Path, begins: bytes) -> None:
-    """Raises PunchlineError for a folder, and for a file that does not begin as the command itself writes it."""
-    if path.is_dir():
-        raise PunchlineError("a folder", file=path, way_out="Name a file")
-    if path.is_file() and not path.read_bytes().startswith(begins):
-        raise PunchlineError("the file is there already, and is another", file=path, way_out="Name a new file")
 
 
 def completes(folder: str) -> Any:
@@ -82,17 +79,20 @@ def table_names(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-RUN = Annotated[str, typer.Option(help="A named run; else the default one")]
-TABLE = "A path, results/table8.csv, or a name: table8, yesbut/table2"
+RUN = Annotated[str, typer.Option(help="Name of the run")]
+TABLE = "Name or path of a table: table8, yesbut/table2, results/table8.csv"
 SELECTION = Annotated[
     list[str] | None,
-    typer.Argument(help="As snakemake --config: benchmarks=all models=[a,b] judge=c", metavar="KEY=VALUE"),
+    typer.Argument(
+        help="Overrides of config/run.yaml, as for snakemake --config: benchmarks=all models=\\[a,b] judge=c",
+        metavar="KEY=VALUE",
+    ),
 ]
 Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A model that has grades; RUN:MODEL for those of another run",
+        help="Name of a scored model; RUN:MODEL for another run",
         autocompletion=completes("config/model"),
     ),
 ]
@@ -114,11 +114,11 @@ def _override(text: str) -> tuple[str, Any]:
     """key=value of --config, its value read as YAML, as Snakemake does."""
     key, equals, value = text.partition("=")
     if not equals:
-        raise PunchlineError(f"expected key=value, got {text!r}", way_out="As snakemake --config takes them")
+        raise PunchlineError(f"expected key=value, got {text!r}", hint="As snakemake --config takes them")
     try:
         return key, yaml.safe_load(value)
     except yaml.YAMLError:
-        raise PunchlineError(f"no value can be read: {value!r}", file=text, way_out=f"A list is {key}=[a,b]") from None
+        raise PunchlineError(f"no value can be read: {value!r}", file=text, hint=f"A list is {key}=[a,b]") from None
 
 
 def as_table(rows: Sequence[Sequence[Any]], headers: Sequence[str], widths: Sequence[int | None] | None = None) -> str:

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from punchline.cli.base import RUN, app, given
+from punchline.config.runs import made_with
 from punchline.export import FORMATS, export
+from punchline.paths import DEFAULT_RUN
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN
 from punchline.project.processes import MODES
-from punchline.project.runs import made_with
 
 
-@app.command("export")
+@app.command("export", rich_help_panel="Share")
 def export_command(
     name: Annotated[
         str,
@@ -24,13 +24,13 @@ def export_command(
             autocompletion=lambda: list(FORMATS),
         ),
     ],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="A folder that is empty or not there")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="New or empty folder")],
     pictures: Annotated[
-        str, typer.Option(help=f"{', '.join(MODES)}: which may be passed on; `all` is for yourself")
+        str, typer.Option(help=f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing")
     ] = "open",
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """A run in the format of another tool."""
+    """Export a run for another tool."""
     if pictures not in MODES:
         raise typer.BadParameter(f"one of {', '.join(MODES)}", param_hint="--pictures")
     folder = given(output)

@@ -9,18 +9,18 @@ from typing import Annotated
 import typer
 
 from punchline.cli.base import RUN, app, given
+from punchline.config.runs import made_with
+from punchline.paths import DEFAULT_RUN
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN
-from punchline.project.runs import made_with
 
 
-@app.command("view")
+@app.command("view", rich_help_panel="Look")
 def view_command(
     run: RUN = DEFAULT_RUN,
-    port: Annotated[int | None, typer.Option(help="Else 8642, or a free one where that is taken")] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it")] = True,
+    port: Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")] = True,
 ) -> None:
-    """Look at a run's report in the browser, with every picture that lies on this machine; for this machine only."""
+    """Open the report of a run in the browser, with all images; on this machine only."""
     from punchline.report import serve
 
     served = serve.application(Project(made_with(run)))
@@ -32,12 +32,12 @@ def view_command(
     serve.serve(served, listening)
 
 
-@app.command("publish")
+@app.command("publish", rich_help_panel="Share")
 def publish_command(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="A new folder, or one that was published before")],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="New folder, or one published before")],
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """A run as one folder for a static host: report, tables, and of what they rest on all that may be passed on."""
+    """Write the report, tables and shareable files of a run into one folder for a static web host."""
     from punchline.report.publish import publish
 
     publish(Project(made_with(run)), Path(given(folder)))

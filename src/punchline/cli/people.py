@@ -9,53 +9,58 @@ from typing import Annotated
 import typer
 
 from punchline.cli.base import app, given
+from punchline.config.cards import read_card
+from punchline.config.runs import making
 from punchline.core import engine as engines
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_text
-from punchline.core.storage import csv_text, parse_csv
-from punchline.project.paths import DEFAULT_RUN, Paths, journal, manifest
-from punchline.project.runs import making
-from punchline.project.selection import read_card
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, parse_csv, write_text
+from punchline.paths import DEFAULT_RUN, Paths, journal, manifest
 from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS
 
 LABELLED = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
 STRIPS = Path(manifest("stripcipher", "strips.json"))
 
 
-@app.command()
+@app.command(rich_help_panel="People")
 def labelled(
     labels: Annotated[
-        Path, typer.Argument(parser=given, help="CSV: explanation, label, and annotation_row or caption, element")
+        Path,
+        typer.Argument(
+            parser=given, help="CSV with the columns explanation, label, and annotation_row or caption, element"
+        ),
     ],
-    out: Annotated[Path, typer.Argument(parser=given, help="CSV for a card with engine: replay, format: humorbench")],
+    out: Annotated[
+        Path,
+        typer.Argument(parser=given, help="CSV to write, for a model card with engine: replay, format: humorbench"),
+    ],
     annotations: Annotated[
-        Path, typer.Option(parser=given, help="HumorBench's comprehensive_annotations.csv, once it is fetched")
+        Path, typer.Option(parser=given, help="HumorBench's comprehensive_annotations.csv; fetch it first")
     ] = LABELLED,
 ) -> None:
-    """HumorBench: explanations that people labelled, as answers to replay: a judge's verdicts then meet the labels."""
+    """HumorBench: turn human-labelled explanations into replayed answers, to compare a judge with the labels."""
     from punchline.benchmarks.humorbench.labels import as_released, read_labelled
 
     for file in (labels, annotations):
         if not file.is_file():
-            raise PunchlineError("no such file", file=file, way_out="Fetch the benchmark's files: snakemake fetch")
+            raise PunchlineError("no such file", file=file, hint="Fetch the benchmark's files: snakemake fetch")
     found = read_labelled(labels.read_bytes(), str(labels), annotations.read_bytes())
     write_text(out, as_released(found))
     explainers = sorted({one.explainer for one in found})
     print(f"{out}: {len(found):,} explanations by {', '.join(explainers)}")
 
 
-@app.command()
+@app.command(rich_help_panel="People")
 def sheet(
-    models: Annotated[list[str], typer.Argument(help="Models whose explanations are rated")],
-    out: Annotated[Path, typer.Option(parser=given, help="Folder for sheet.csv and key.csv")],
-    benchmark: Annotated[str, typer.Option(help="Whose answers")] = "pixelhumor",
-    task: Annotated[str, typer.Option(help="The task that was answered")] = "Q6",
-    condition: Annotated[str, typer.Option(help="The condition in which it was asked")] = "default",
-    seed: Annotated[int, typer.Option(help="Of the order of the rows")] = 0,
+    models: Annotated[list[str], typer.Argument(help="Models whose explanations are to be rated")],
+    out: Annotated[Path, typer.Option(parser=given, help="Folder to write sheet.csv and key.csv to")],
+    benchmark: Annotated[str, typer.Option(help="Benchmark of the answers")] = "pixelhumor",
+    task: Annotated[str, typer.Option(help="Task of the answers")] = "Q6",
+    condition: Annotated[str, typer.Option(help="Condition of the answers")] = "default",
+    seed: Annotated[int, typer.Option(help="Seed of the row order")] = 0,
 ) -> None:
-    """A blinded sheet to rate explanations on: no model's name, rows in seeded order, and the key that unblinds it."""
-    from punchline.bench.ratings import blinded
+    """Write a blinded rating sheet of explanations, in random order, and the key with the model names."""
     from punchline.people.sheet import explanations
+    from punchline.tables.ratings import blinded
 
     found = explanations(Paths(), benchmark, task, models, condition)
     texts, key = blinded(found, seed)
@@ -64,22 +69,22 @@ def sheet(
     print(f"{out}/sheet.csv: {len(found):,} explanations of {len(models)} models; keep {out}/key.csv from the raters")
 
 
-@app.command()
+@app.command(rich_help_panel="People")
 def rated(
     sheets: Annotated[
-        list[Path], typer.Argument(parser=given, help="Filled-in sheets, one a rater; a file's stem names its rater")
+        list[Path], typer.Argument(parser=given, help="Filled-in sheets, one per rater; the file name names the rater")
     ],
-    key: Annotated[Path, typer.Option(parser=given, help="The key that was written with the sheet")],
-    out: Annotated[Path, typer.Option(parser=given, help="The ratings file to write")] = Path(
+    key: Annotated[Path, typer.Option(parser=given, help="key.csv of the sheet")],
+    out: Annotated[Path, typer.Option(parser=given, help="Ratings file to write")] = Path(
         "config/pixelhumor/ratings.csv"
     ),
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file")] = False,
 ) -> None:
-    """Filled-in sheets under their models' names, as the file that the tables of ratings read."""
-    from punchline.bench.ratings import as_csv, read_ratings, unblinded
+    """Convert filled-in sheets into the ratings file that tables read."""
+    from punchline.tables.ratings import as_csv, read_ratings, unblinded
 
     if out.exists() and not replace:
-        raise PunchlineError("the file is there already", file=out, way_out="Give --replace, or another --out")
+        raise PunchlineError("the file is there already", file=out, hint="Give --replace, or another --out")
 
     for file in (*sheets, key):
         if not file.is_file():
@@ -95,28 +100,28 @@ def rated(
     print(f"{out}: {len(found):,} ratings by {len(sheets)} raters")
 
 
-@app.command()
+@app.command(rich_help_panel="People")
 def drafts(
-    models: Annotated[list[str], typer.Argument(help="Models that draft answers and distractors")],
-    out: Annotated[Path, typer.Option(parser=given, help="The review sheet to write")] = Path("review.csv"),
-    seed: Annotated[int, typer.Option(help="Of the engine")] = 0,
+    models: Annotated[list[str], typer.Argument(help="Models that write drafts of answers and distractors")],
+    out: Annotated[Path, typer.Option(parser=given, help="Review sheet to write")] = Path("review.csv"),
+    seed: Annotated[int, typer.Option(help="Seed of the model")] = 0,
 ) -> None:
-    """StripCipher: ask models for drafts of the texts of the prepared strips, and write the sheet for their review."""
+    """StripCipher: let models draft texts for the prepared strips, and write a review sheet."""
     from punchline.benchmarks.stripcipher import review
-    from punchline.core.records import Item
-    from punchline.core.storage import read_records
+    from punchline.files import read_records
+    from punchline.schema import Item
     from punchline.stages.infer import answer, image_files
 
     cards = [read_card(model) for model in models]
     prepared = Path(Paths().items("stripcipher"))
     if not prepared.is_file():
-        way_out = f"Run {making(DEFAULT_RUN, 'prepare', benchmarks='[stripcipher]')} first"
-        raise PunchlineError("no strip is prepared", file=prepared, way_out=way_out)
+        hint = f"Run {making(DEFAULT_RUN, 'prepare', benchmarks='[stripcipher]')} first"
+        raise PunchlineError("no strip is prepared", file=prepared, hint=hint)
     items = read_records(prepared, Item)
     asked = [request for item in items for request in review.draft_requests(item)]
     if not asked:
         raise PunchlineError(
-            "no strip has pictures", file=prepared, way_out="Run the target `prepare` with a model that looks at images"
+            "no strip has pictures", file=prepared, hint="Run the target `prepare` with a model that looks at images"
         )
     pool: list[review.Draft] = []
     for model, card in zip(models, cards, strict=True):
@@ -134,16 +139,14 @@ def drafts(
     print(f"{out}: {len(pool):,} drafts for {len({draft.item_id for draft in pool}):,} strips")
 
 
-@app.command()
+@app.command(rich_help_panel="People")
 def reviewed(
-    sheet: Annotated[Path, typer.Argument(parser=given, help="The sheet that people have filled in")] = Path(
-        "review.csv"
-    ),
-    strips: Annotated[Path, typer.Option(parser=given, help="Where the accepted texts go")] = STRIPS,
+    sheet: Annotated[Path, typer.Argument(parser=given, help="Filled-in review sheet")] = Path("review.csv"),
+    strips: Annotated[Path, typer.Option(parser=given, help="File to write the accepted texts to")] = STRIPS,
 ) -> None:
-    """StripCipher: put the texts that people accepted into strips.json, and its digest into the manifest beside it."""
+    """StripCipher: write the accepted texts into strips.json and update its digest in the manifest."""
     from punchline.benchmarks.stripcipher.review import reviewed as accepted
-    from punchline.core.records import sha256
+    from punchline.schema import sha256
 
     for file in (sheet, strips):
         if not file.is_file():

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from punchline.cli.base import RUN, app, as_table, given
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.files import write_text
-from punchline.project.paths import DEFAULT_RUN, VOTES, Paths
-from punchline.project.paths import votes as votes_file
-from punchline.project.runs import made_with
+from punchline.config.runs import made_with
+from punchline.errors import PunchlineError, nearest
+from punchline.files import write_text
+from punchline.paths import DEFAULT_RUN, VOTES, Paths
+from punchline.paths import votes as votes_file
 
 if TYPE_CHECKING:
     from punchline.people.votes import Votes
 
-rate = typer.Typer(no_args_is_help=True, help="Pages on which people rate: new, links, serve, status, decide, export.")
-app.add_typer(rate, name="rate")
+rate = typer.Typer(no_args_is_help=True, help="Rating studies: draw, serve to raters, follow, export.")
+app.add_typer(rate, name="rate", rich_help_panel="People")
 
 PORT = 8643
-StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="As `rate new` named it")]
-Host = Annotated[str, typer.Option(help="This machine's address in the local network; 0.0.0.0: all of them")]
-Port = Annotated[int, typer.Option(min=1, max=65535)]
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study, as printed by `rate new`")]
+Host = Annotated[str, typer.Option(help="Address of this machine in the local network; 0.0.0.0: all addresses")]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the rating pages")]
 
 
 def _votes(name: str) -> Votes:
@@ -33,41 +33,43 @@ def _votes(name: str) -> Votes:
     there = {path.relative_to(VOTES).with_suffix("").as_posix(): path for path in Path(VOTES).glob("*/*.sqlite")}
     of = [full for full in there if name in (full, full.partition("/")[2])]
     if len(of) != 1:
-        raise PunchlineError(f"no study {name!r} has been made", way_out=nearest(name, there))
+        raise PunchlineError(f"no study {name!r} has been made", hint=nearest(name, there))
     return Votes(there[of[0]])
 
 
 def _reachable(host: str) -> None:
     if host in ("0.0.0.0", "::"):
-        way_out = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
-        raise PunchlineError(f"nobody can open a link to {host}", way_out=way_out)
+        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
+        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
 
 
 def _say_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    print("One link a rater. It is shown only now, and whoever has it votes as that rater:")
+    print("One link per rater. It is shown only once, and whoever has it votes as that rater:")
     for rater in raters:
         print(f"  {rater}  {address}/r/{votes.new_secret(rater)}")
 
 
 @rate.command()
 def new(
-    study: Annotated[str, typer.Argument(help="Which one, as docs/ratings.md lists them: pixelhumor/relevance")],
-    raters: Annotated[int, typer.Option(min=1, max=1000, help="How many people rate")],
-    seed: Annotated[int, typer.Option(help="Of what is drawn: items, who rates what, orders")] = 0,
-    overlap: Annotated[int | None, typer.Option(help="Raters of the same text; else as the paper had them")] = None,
-    items: Annotated[int | None, typer.Option(min=1, help="Items to draw; else all")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Whose answers; else those of all the run's models")] = None,
+    study: Annotated[str, typer.Argument(help="Kind of study, from docs/ratings.md: pixelhumor/relevance")],
+    raters: Annotated[int, typer.Option(min=1, max=1000, help="Number of raters")],
+    seed: Annotated[int, typer.Option(help="Seed of the items, their assignment to raters, and their order")] = 0,
+    overlap: Annotated[int | None, typer.Option(help="Raters per text; default: as in the paper")] = None,
+    items: Annotated[int | None, typer.Option(min=1, help="Number of items; default: all")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="Model to rate, may be repeated; default: all models of the run")
+    ] = None,
     texts: Annotated[
         Path | None,
-        typer.Option(parser=given, help="CSV of texts that people wrote, on the items to draw: item_id, source, text"),
+        typer.Option(parser=given, help="CSV of human-written texts to rate as well: item_id, source, text"),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Of the study, else the declaration's")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the study; default: the name of its kind")] = None,
     host: Host = "127.0.0.1",
     port: Port = PORT,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Draw up a study of a run's answers, and say each rater's link."""
+    """Draw a study from the answers of a run, and print a link per rater."""
     from punchline.people.drawing import declared, draw_up
     from punchline.people.votes import Votes
 
@@ -75,7 +77,7 @@ def new(
     benchmark, declaration, _ = declared(study)
     called = declaration if name is None else name
     if not called.replace("-", "").replace("_", "").isalnum():
-        raise PunchlineError(f"{called!r} is no name", way_out="Take letters, digits, - and _")
+        raise PunchlineError(f"{called!r} is no name", hint="Take letters, digits, - and _")
     if texts is not None and not texts.is_file():
         raise PunchlineError("no such file", file=texts)
     sheet, seats = draw_up(
@@ -103,21 +105,23 @@ def new(
 
 @rate.command()
 def drafts(
-    raters: Annotated[int, typer.Option(min=1, max=1000, help="How many people review")],
-    sheet: Annotated[Path, typer.Argument(parser=given, help="As `punchline drafts` wrote it")] = Path("review.csv"),
-    seed: Annotated[int, typer.Option(help="Of who reviews what")] = 0,
-    name: Annotated[str, typer.Option(help="Of the study")] = "drafts",
+    raters: Annotated[int, typer.Option(min=1, max=1000, help="Number of reviewers")],
+    sheet: Annotated[Path, typer.Argument(parser=given, help="Review sheet of `punchline drafts`")] = Path(
+        "review.csv"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of the assignment")] = 0,
+    name: Annotated[str, typer.Option(help="Name of the study")] = "drafts",
     host: Host = "127.0.0.1",
     port: Port = PORT,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """StripCipher: pages on which people choose and correct drafted texts, the strip beside them."""
+    """StripCipher: draw a study in which people choose and correct drafted texts."""
     from punchline.people.drafts import draw_up
     from punchline.people.votes import Votes
 
     _reachable(host)
     if not sheet.is_file():
-        raise PunchlineError("no such file", file=sheet, way_out="Make it: punchline drafts MODEL")
+        raise PunchlineError("no such file", file=sheet, hint="Make it: punchline drafts MODEL")
     content, seats = draw_up(Paths(run=run), str(sheet), sheet.read_bytes(), raters=raters, seed=seed)
     votes = Votes.make(votes_file("stripcipher", name), content, seats)
     print(f"{votes.path}: {len(content.units):,} pages, each strip with one reviewer, sheet {votes.version}")
@@ -128,23 +132,23 @@ def drafts(
 @rate.command()
 def links(
     study: StudyName,
-    raters: Annotated[list[str] | None, typer.Argument(help="Whose; else everybody's")] = None,
+    raters: Annotated[list[str] | None, typer.Argument(help="Raters; default: all")] = None,
     host: Host = "127.0.0.1",
     port: Port = PORT,
 ) -> None:
-    """New links in place of lost ones; those of before open nothing more, votes stay."""
+    """Replace lost links; the old links stop working, votes are kept."""
     _reachable(host)
     votes = _votes(study)
     there = votes.raters()
     for rater in raters or ():
         if rater not in there:
-            raise PunchlineError(f"no rater {rater!r}", way_out=nearest(rater, there))
+            raise PunchlineError(f"no rater {rater!r}", hint=nearest(rater, there))
     _say_links(votes, raters or there, host, port)
 
 
 @rate.command()
 def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> None:
-    """Serve a study to its raters until Ctrl-C: on this machine or, with --host, in the local network."""
+    """Serve a study to its raters until Ctrl-C, on this machine or, with --host, in the local network."""
     from punchline.people import pages
     from punchline.report.serve import listen
     from punchline.report.serve import serve as listen_on
@@ -162,7 +166,7 @@ def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> None
 
 @rate.command()
 def status(study: StudyName) -> None:
-    """Who has rated how much, and how far raters agree."""
+    """Print the progress of each rater and their agreement."""
     from punchline.people import outcome
 
     votes = _votes(study)
@@ -187,7 +191,7 @@ def status(study: StudyName) -> None:
 
 @rate.command()
 def decide(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> None:
-    """One rater more, for what those before are even on: which of several is the best, PASS or FAIL."""
+    """Add a rater who decides ties among the others."""
     from punchline.people.decide import one_more
 
     _reachable(host)
@@ -200,9 +204,11 @@ def decide(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> Non
 @rate.command()
 def export(
     study: StudyName,
-    out: Annotated[Path | None, typer.Option(parser=given, help="Else where the tables look for it")] = None,
+    out: Annotated[
+        Path | None, typer.Option(parser=given, help="File to write; default: the file that tables read")
+    ] = None,
 ) -> None:
-    """Write the votes, under their sources' names, into the file that the tables read; texts into one to rate."""
+    """Write the votes, with model names, into the file that tables read."""
     from punchline.people import outcome
 
     votes = _votes(study)

@@ -13,30 +13,29 @@ from typing import Annotated, Any
 
 import typer
 
-from punchline.cli.base import SELECTION, app, as_table, given, overrides, snakemake
-from punchline.core.errors import PunchlineError
-from punchline.core.records import LedgerEntry
-from punchline.core.storage import read_columns, read_records
+from punchline.cli.base import SELECTION, app, as_table, overrides, snakemake
+from punchline.config.selection import EXECUTION_KEYS, last_overrides, named_run, read_selection
+from punchline.core.storage import read_columns
+from punchline.errors import PunchlineError
+from punchline.files import read_records
+from punchline.paths import DEFAULT_RUN, Paths
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN, Paths
-from punchline.project.provenance import walk
-from punchline.project.selection import HOW, chosen_before, named_run, read_selection
+from punchline.schema import FetchEntry
 from punchline.stages.cost import PLAN
+from punchline.workflow.provenance import dependencies
 
 
-@app.command()
-def restore(
-    pull: Annotated[bool, typer.Option(help="Run `dvc pull` first")] = True,
-) -> None:
-    """`dvc pull`, and say whether every table is current; refuses when `dvc status` is not clean."""
+@app.command(rich_help_panel="Share")
+def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -> None:
+    """Download the data of dvc.lock with `dvc pull`, and check that every table is current."""
     if not Path("dvc.lock").is_file():
         raise PunchlineError(
             "no dvc.lock: nothing was ever recorded",
-            way_out="Run `dvc repro`, or clone a project whose dvc.lock is committed",
+            hint="Run `dvc repro`, or clone a project whose dvc.lock is committed",
         )
     dvc = [sys.executable, "-m", "dvc"]
     if pull and subprocess.run([*dvc, "pull"], check=False).returncode != 0:
-        raise PunchlineError("dvc pull failed", way_out="See above; docs/data.md says how to add a remote")
+        raise PunchlineError("dvc pull failed", hint="See above; docs/data.md says how to add a remote")
     status = subprocess.run([*dvc, "status", "--json"], capture_output=True, text=True, check=False)
     try:
         changed = json.loads(status.stdout or "null")
@@ -48,7 +47,7 @@ def restore(
         print(json.dumps(changed, indent=1), file=sys.stderr)
         raise PunchlineError(
             f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})",
-            way_out="Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring",
+            hint="Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring",
         )
     from punchline.audit.state import table_states
 
@@ -66,22 +65,20 @@ def _words(chosen: Mapping[str, Any]) -> list[str]:
     return ["--config", *words] if words else []
 
 
-@app.command()
+@app.command(rich_help_panel="Run")
 def fetch(
     selection: SELECTION = None,
-    retry_missing: Annotated[
-        bool, typer.Option("--retry-missing", help="Only try again what was recorded as missing")
-    ] = False,
-    config: Annotated[list[str] | None, typer.Option(help="The same as KEY=VALUE")] = None,
+    retry_missing: Annotated[bool, typer.Option("--retry-missing", help="Only files recorded as missing")] = False,
+    config: Annotated[list[str] | None, typer.Option(help="Same as KEY=VALUE")] = None,
 ) -> None:
-    """Fetch what the selection needs; with --retry-missing only what was recorded as missing."""
+    """Download the annotations and images of the selected benchmarks."""
     chosen = overrides([*(config or ()), *(selection or ())])
     if not retry_missing:
         raise typer.Exit(snakemake("fetch", *_words(chosen)))
     project, ledgers = Project(read_selection(chosen)[0]), []
     for benchmark in project.selection.benchmarks:
         ledger = project.paths.ledger(benchmark)
-        entries = read_records(ledger, LedgerEntry) if Path(ledger).is_file() else []
+        entries = read_records(ledger, FetchEntry) if Path(ledger).is_file() else []
         missing = sum(entry.state != "ok" for entry in entries)
         print(
             f"{benchmark}: {missing:,} of {len(entries):,} images are missing"
@@ -90,20 +87,20 @@ def fetch(
         )
         ledgers += [ledger] if missing else []
     if not ledgers:
-        print("nothing to try again; `punchline fetch` fetches what was never tried")
+        print("nothing to retry; `punchline fetch` downloads files that were never tried")
         return
     raise typer.Exit(snakemake(*ledgers, "--forcerun", *ledgers, *_words(chosen), PUNCHLINE_RETRY_MISSING="1"))
 
 
-@app.command()
+@app.command(rich_help_panel="Run")
 def plan(selection: SELECTION = None) -> None:
-    """What a run would still ask, before it does: requests, images, tokens, hours, money. Nothing is asked."""
+    """Estimate requests, images, tokens and cost of a run before it starts; no request is sent."""
     from punchline.stages.plan import plan
 
     chosen = overrides(selection)
     if "run" in chosen:
         chosen = named_run(chosen)[1] | {key: value for key, value in chosen.items() if key != "run"}
-    if chosen.keys() <= HOW:  # a run that changes nothing has no name
+    if chosen.keys() <= EXECUTION_KEYS:  # a run that changes nothing has no name
         chosen |= {"benchmarks": read_selection({})[0].benchmarks}
     name = f"plan-{os.getpid()}"  # a run of its own: no run's files are touched, and it may go beside another
     try:
@@ -123,22 +120,18 @@ def plan(selection: SELECTION = None) -> None:
     asked = sum(int(row["to_ask"] or 0) for row in rows)
     costs = [float(row["cost_most"] or 0) for row in rows if row.get("cost_most")]
     unpriced = sorted({str(row["asked"]) for row in rows if row["to_ask"] and not row.get("cost_most")})
-    print(f"{asked:,} requests to ask; at most {sum(costs):,.2f} where a price is known", end="")
-    print(f" (none for {', '.join(unpriced)})" if unpriced else "")
-    if any("hours" in row for row in rows):
-        hours = sum(float(row.get("gpu_hours") or 0) for row in rows)
-        unmeasured = sorted({str(row["asked"]) for row in rows if row.get("gpus_a_job") and "hours" not in row})
-        print(f"about {hours:,.2f} GPU hours by what was measured here", end="")
-        print(f" (nothing was of {', '.join(unmeasured)})" if unmeasured else "")
+    parts = [f"at most {sum(costs):,.2f}"] if costs or not unpriced else []
+    parts += [f"unknown for {', '.join(unpriced)} (no price)"] if unpriced else []
+    print(f"{asked:,} requests to ask; cost: {', '.join(parts)}")
 
 
-@app.command()
+@app.command(rich_help_panel="Run")
 def retry(selection: SELECTION = None) -> None:
-    """Ask once more what failed, and make the tables that are there and rest on it again.
+    """Send failed requests again, and rebuild the tables that use them.
 
-    Without a selection, in that which the default run was last made with.
+    Default: the selection of the last run.
     """
-    chosen = overrides(selection) or chosen_before(DEFAULT_RUN) or {}
+    chosen = overrides(selection) or last_overrides(DEFAULT_RUN) or {}
     project = Project(read_selection(chosen)[0])
     again, failed = [], 0
     for *_, snapshot in project.asked():
@@ -146,42 +139,10 @@ def retry(selection: SELECTION = None) -> None:
             again.append(snapshot)
             failed += n
     if not again:
-        print("nothing to ask again: no answer of this selection has failed")
+        print("nothing to retry: no answer of this selection failed")
         return
-    rests = [step.outputs[0] for step in project.tables() if any(need.path in again for need, _ in walk(step))]
+    rests = [step.outputs[0] for step in project.tables() if any(need.path in again for need, _ in dependencies(step))]
     others = [project.paths.cost, project.paths.metrics, project.paths.discrepancies]
     targets = [path for path in (*rests, *others) if Path(path).is_file()]
-    print(f"{failed:,} answers failed, in {len(again)} of {len(project.asked())} sets: asked again", flush=True)
+    print(f"Retrying {failed:,} failed answers", flush=True)
     raise typer.Exit(snakemake(*again, *targets, "--forcerun", *again, *_words(chosen)))
-
-
-@app.command()
-def compact(
-    orphans: Annotated[
-        bool, typer.Option("--orphans", help="Also answers that no run's current requests ask for")
-    ] = False,
-) -> None:
-    """Rewrite journals without lines that later ones stand for. No digest changes, and no audit."""
-    from punchline.stages.journals import compacted
-
-    saved = 0
-    for path, before, after in compacted(orphans=orphans):
-        saved += before - after
-        if after < before:
-            print(f"{path}: {before:,} → {after:,} bytes")
-    print(f"{saved:,} bytes less")
-
-
-@app.command()
-def merge(
-    folder: Annotated[str, typer.Argument(help="Another project, or a copy of its data/responses")],
-) -> None:
-    """Take over answers that were asked for elsewhere: another branch, another machine. What is answered here stays."""
-    from punchline.stages.journals import merged
-
-    taken = 0
-    for path, answers in merged(given(folder)):
-        taken += answers
-        if answers:
-            print(f"{path}: {answers:,} answers more")
-    print(f"{taken:,} answers taken over; what hangs on failed ones that are answered now: punchline retry")

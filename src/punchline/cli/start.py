@@ -11,22 +11,20 @@ import typer
 
 import punchline
 from punchline.cli.base import app, given
-from punchline.core.errors import PunchlineError
-from punchline.core.files import new_folder
+from punchline.errors import PunchlineError
+from punchline.files import new_folder
 
-WORKFLOW = Path(punchline.__file__).parent / "workflow"  # packed by setup.py
+WORKFLOW = Path(punchline.__file__).parent / "template"  # packed by setup.py
 PIN = "requirements.txt"  # in place of src/: DVC runs its stages again for another version
 
 
-@app.command("init")
-def init_command(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="A new folder, or an empty one")],
-) -> None:
-    """A new project: the workflow, its configuration, the manifests. The commands of README work in it."""
+@app.command("init", rich_help_panel="Run")
+def init_command(folder: Annotated[str, typer.Argument(metavar="DIR", help="New or empty folder")]) -> None:
+    """Create a project folder: workflow, configuration, manifests."""
     if not WORKFLOW.is_dir():
         raise PunchlineError(
             "this Punchline is a checkout, installed in place, and brings no workflow along",
-            way_out=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it",
+            hint=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it",
         )
     target = Path(given(folder)).resolve()
     with new_folder(target, "Name a new folder") as new:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, NoReturn
 
 import typer
@@ -18,40 +19,39 @@ from punchline.cli.base import (
     TableName,
     app,
     as_table,
-    check_output,
     given,
     overrides,
     overview_path,
     table_names,
     table_path,
 )
+from punchline.config.runs import find_root, made_with, making, nothing_scored, run_of, table_named
+from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
+from punchline.errors import PunchlineError
+from punchline.paths import DEFAULT_RUN, Paths
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN, Paths
-from punchline.project.runs import find_root, made_with, making, nothing_scored, run_of
-from punchline.project.selection import read_selection
 
-STRICT = Annotated[bool, typer.Option("--strict", help="Status 1 for a table without one scored item")]
+STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 
 
-@app.command("audit")
+@app.command("audit", rich_help_panel="Check")
 def audit_command(
     table: Annotated[str | None, typer.Argument(help=TABLE, autocompletion=table_names)] = None,
-    row: Annotated[str | None, typer.Option(help="Only this row: a model, or a whole row name")] = None,
+    row: Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")] = None,
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: verdict, root, files, cells, findings")] = False,
-    expect: Annotated[str | None, typer.Option(help="The root digest that was published or committed")] = None,
-    attestation: Annotated[str | None, typer.Option(help="A statement that `attest` wrote, signed or not")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: verdict, root digest, files, cells, findings")
+    ] = False,
+    expect: Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")] = None,
     published: Annotated[
         Path | None, typer.Option(help="A folder that `publish` wrote; all its tables, if none is named", metavar="DIR")
     ] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Walk a table or overview (cost, yesbut/unread) back to the raw bytes and make it again; status 1: it differs."""
+    """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs."""
     from punchline.audit import audit, overviews
     from punchline.audit.state import keep_verdict
 
@@ -59,11 +59,11 @@ def audit_command(
         _audit_published(given(str(published)), table, expect, as_json)
     find_root(Path.cwd())
     if table is None:
-        raise PunchlineError("no table is named", way_out="Name one: punchline tables lists them")
-    if (overview := overview_path(table, run)) is not None and not (row or column or attestation):
+        raise PunchlineError("no table is named", hint="Name one: punchline tables lists them")
+    if (overview := overview_path(table, run)) is not None and not (row or column):
         found = overviews.audit(overview, Project(made_with(run_of(overview) or run)), expect)
     else:
-        found = audit.audit(table_path(table, run), expect=expect, attestation=attestation)
+        found = audit.audit(table_path(table, run), expect=expect)
     cells = []
     if found.lineage is not None:
         keep_verdict(found.table, found.lineage, found.verdict, found.root)
@@ -87,104 +87,62 @@ def _audit_published(folder: Path, table: str | None, expect: str | None, as_jso
     raise typer.Exit(0 if all(found.verdict == "equal" for found in made) else 1)
 
 
-@app.command("attest")
-def attest_command(
-    table: TableName,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", parser=given, help="Write here, not to standard output")
-    ] = None,
-    run: RUN = DEFAULT_RUN,
-) -> None:
-    """A statement (in-toto) about a table and all that it rests on, to be signed; only where the audit is equal."""
-    from punchline.audit import attest, audit
-
-    if output is not None:
-        check_output(output, attest.BEGINS)
-    found = audit.audit(table_path(table, run))
-    if found.verdict != "equal" or found.lineage is None:
-        raise PunchlineError(
-            f"the audit differs in {len(found.findings)} places", way_out=f"See them: punchline audit {table}"
-        )
-    content = attest.statement(found.lineage)
-    if output is None:
-        print(content.decode(), end="")
-    else:
-        write_bytes(output, content)
-
-
-@app.command("print")
-def print_command(
-    table: TableName,
-    run: RUN = DEFAULT_RUN,
-    strict: STRICT = False,
-) -> None:
-    """Print a table, and where to look next."""
+@app.command("print", rich_help_panel="Look")
+def print_command(table: TableName, run: RUN = DEFAULT_RUN, strict: STRICT = False) -> None:
+    """Print a table, its best model, and what to do next."""
     from punchline.audit.state import again, check_shown, table_states
+    from punchline.cli.printing import printed
 
     path = table_path(table, run)
     run = run_of(path) or run
-    text = Path(path).with_suffix(".md")
-    if not text.is_file():
-        raise PunchlineError(f"no {text}", way_out=f"Make it first: {making(run, path)}")
+    if not Path(path).is_file() or not Path(path).with_suffix(".md").is_file():
+        raise PunchlineError("no such table", file=path, hint=f"Make it first: {making(run, path)}")
     check_shown(path)
     states = {state.path: state for state in table_states(Project(made_with(run)))}
-    print(text.read_text(encoding="utf-8"))
     if path in states and states[path].reason:
-        print(f"STALE: {states[path].reason}; {again(path)}", file=sys.stderr)
+        print(f"{path}: stale: {states[path].reason}. {again(path)}", file=sys.stderr)
     empty = nothing_scored(path)
     if empty:
         typer.secho(f"{path}: not one item is scored", fg="red", err=True)
-    print(f"{path}: the same with every digit; .md, .tex and .lineage.json lie beside it")
-    print(f"punchline audit {path}: where each number comes from, made again from the raw bytes")
-    print("punchline tables | models | show ID: what else there is; README.md: real data and your own models")
+    name, key = table_named(path, run)
+    print(printed(path, benchmarks.load(name).TABLES[key], get_terminal_size().columns))
     raise typer.Exit(1 if empty and strict else 0)
 
 
-@app.command("compare")
+@app.command("compare", rich_help_panel="Look")
 def compare_command(
     a: Model,
     b: Model,
     table: Annotated[
-        str | None, typer.Option(help=f"{TABLE}; else each benchmark's main table", autocompletion=table_names)
+        str | None, typer.Option(help=f"{TABLE}; default: the main table of each benchmark", autocompletion=table_names)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of comparisons")] = False,
-    page: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", parser=given, help="Write an HTML page besides: answers that part, side by side"),
-    ] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Two models on the items that both answered: differences, intervals, tests, effect sizes."""
-    from punchline.audit import compare
+    """Compare two models on their common items: differences, intervals, tests, effect sizes."""
+    from punchline.audit import compare, compare_text
 
-    if page is not None:
-        from punchline.report import beside
-
-        check_output(page, beside.BEGINS)
     made, refused = compare.compare_models((a, b), None if table is None else table_path(table, run), run)
     if as_json:
-        print(json.dumps([compare.as_json(one) for one in made], indent=1, ensure_ascii=False))
+        print(json.dumps([compare_text.as_json(one) for one in made], indent=1, ensure_ascii=False))
     else:
-        print("\n\n".join(compare.as_text(one) for one in made))
-    if page is not None:
-        beside.write_page(page, made, refused, run)
-        print(f"{page}: the same as a page, with the answers that part", file=sys.stderr)
+        print("\n\n".join(compare_text.as_text(one) for one in made))
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)
 
 
-@app.command("ranks")
+@app.command("ranks", rich_help_panel="Look")
 def ranks_command(
     table: TableName,
-    column: Annotated[str | None, typer.Option(help="By this column; else the table's first")] = None,
+    column: Annotated[str | None, typer.Option(help="Column to rank by; default: the first")] = None,
     lowest: Annotated[
-        bool | None, typer.Option("--lowest/--highest", help="Which value is the best; else as the table says")
+        bool | None, typer.Option("--lowest/--highest", help="Which value is best; default: as the table defines")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """The models of a table in order, each with the 95 % range of its rank."""
+    """Rank the models of a table, with a 95 % confidence interval of each rank."""
     from punchline.audit import ranks
 
     path = table_path(table, run)
@@ -192,28 +150,24 @@ def ranks_command(
     print(json.dumps(ranks.as_json(by, made), indent=1) if as_json else ranks.as_text(by, made))
 
 
-@app.command("judges")
+@app.command("judges", rich_help_panel="Check")
 def judges_command(
-    run: Annotated[list[str] | None, typer.Option(help="A run whose verdicts count; several may be given")] = None,
-    benchmark: Annotated[str | None, typer.Option(help="Else every one of the runs")] = None,
+    run: Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
 ) -> None:
-    """Judges against people's labels and each other, and how the order of models changes with the judge."""
+    """Compare judges with human labels and with each other, and the model ranking under each judge."""
     from punchline.audit import judges
 
     made = judges.judges(run or [DEFAULT_RUN], benchmark)
     print(json.dumps(judges.as_json(*made), indent=1) if as_json else judges.as_text(*made))
 
 
-@app.command("tables")
-def tables_command(
-    selection: SELECTION = None,
-    run: RUN = DEFAULT_RUN,
-    strict: STRICT = False,
-) -> None:
-    """The tables there are, the targets that make them, and whether what lies there is current: current, stale, absent.
+@app.command("tables", rich_help_panel="Look")
+def tables_command(selection: SELECTION = None, run: RUN = DEFAULT_RUN, strict: STRICT = False) -> None:
+    """List all tables, their targets, and their state: current, stale (and why), absent.
 
-    Without a selection, in that which the run was last made with.
+    Default: the selection of the last run.
     """
     from punchline.audit.state import table_states
 
@@ -229,18 +183,18 @@ def tables_command(
             if Path(path).is_file() and nothing_scored(path):
                 empty.append(path)
                 known = f"{known or 'not selected'}; not one item is scored"
-            rows.append((table.name, path, table.rule, known or "not selected", table.title))
+            rows.append((table.name, path, table.published_rule, known or "not selected", table.title))
     print(as_table(rows, ("table", "target", "rule", "state", "title"), (None, None, None, 60, None)))
     for path in empty:
         typer.secho(f"{path}: not one item is scored", fg="red", err=True)
     raise typer.Exit(1 if empty and strict else 0)
 
 
-@app.command("runs")
+@app.command("runs", rich_help_panel="Look")
 def runs_command() -> None:
-    """The runs that were made: their selection, how many tables are current, and when the newest was made."""
+    """List runs: selection, tables, date of the newest table."""
     from punchline.audit.state import table_states
-    from punchline.project.runs import runs, selection_text
+    from punchline.config.runs import runs, selection_text
 
     rows, broken = [], []
     for name, chosen in runs().items():
@@ -274,13 +228,13 @@ def _lineage(path: str) -> Lineage | None:
         return None
 
 
-@app.command("diff")
+@app.command("diff", rich_help_panel="Check")
 def diff_command(
-    a: Annotated[str, typer.Argument(metavar="RUN", help="A run; `default` is the default one")],
-    b: Annotated[str, typer.Argument(metavar="RUN", help="Another")],
+    a: Annotated[str, typer.Argument(metavar="RUN", help="Name of a run; `default` for the default run")],
+    b: Annotated[str, typer.Argument(metavar="RUN", help="Name of the other run")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
 ) -> None:
-    """Which cells of two runs' tables differ, and why: selection, models, data, code."""
+    """Compare the tables of two runs: the cells that differ, and why."""
     from punchline.audit.diff import diff
 
     found = diff(a, b)
@@ -298,12 +252,12 @@ def diff_command(
             print(f"  … and {len(one.cells) - 20:,} more: --json has all")
 
 
-@app.command()
+@app.command(rich_help_panel="Look")
 def show(
-    record: Annotated[str, typer.Argument(metavar="ID", help="An item id, or the start of a request id")],
+    record: Annotated[str, typer.Argument(metavar="ID", help="Item id, or the first characters of a request id")],
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """One record in full, with what it comes from and what was made of it, as JSON; marks what was read of answers."""
+    """Print an item or request as JSON, with its answers and scores; highlights the parsed text."""
     from punchline.audit.show import as_text, find
 
     print(as_text(find(record, run), colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))

@@ -8,21 +8,21 @@ from typing import Annotated
 import typer
 
 from punchline.cli.base import app, as_table
+from punchline.config.cards import read_card, stems
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import names as benchmark_names
-from punchline.core.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, nearest
 from punchline.project.preflight import cannot_run
 from punchline.project.schema import KINDS, schema
-from punchline.project.selection import read_card, stems
 
 
-@app.command("models")
+@app.command("models", rich_help_panel="Run")
 def models_command(
-    judges: Annotated[bool, typer.Option("--judges", help="Those of config/judge/ instead")] = False,
-    runnable: Annotated[bool, typer.Option("--runnable", help="Only those that can run here")] = False,
+    judges: Annotated[bool, typer.Option("--judges", help="List judges (config/judge/) instead")] = False,
+    runnable: Annotated[bool, typer.Option("--runnable", help="Only models that can run on this machine")] = False,
 ) -> None:
-    """The models there are: one YAML file each in config/model/, and which of them can run on this machine."""
+    """List models (config/model/), and which can run on this machine."""
     folder = "config/judge" if judges else "config/model"
     rows = []
     for name in stems(folder):
@@ -45,19 +45,19 @@ def models_command(
     print(as_table(rows, headers, (None, None, None, 22, 60, None)))
 
 
-@app.command("schema")
+@app.command("schema", rich_help_panel="Run")
 def schema_command(
     kind: Annotated[str, typer.Argument(help=", ".join(KINDS), autocompletion=lambda: list(KINDS))] = "run",
 ) -> None:
-    """JSON schema of config/run.yaml, or of the files of config/model/, judge/, corpus/, finetune/: for editors."""
+    """Print the JSON schema of a kind of configuration file, for editors."""
     if kind not in KINDS:
-        raise PunchlineError(f"no schema {kind!r}", way_out=nearest(kind, KINDS))
+        raise PunchlineError(f"no schema {kind!r}", hint=nearest(kind, KINDS))
     print(json.dumps(schema(kind), indent=1))
 
 
-@app.command("benchmarks")
+@app.command("benchmarks", rich_help_panel="Run")
 def benchmarks_command() -> None:
-    """The benchmarks there are: one folder each in src/punchline/benchmarks/."""
+    """List benchmarks: conditions, judges, tasks, tables."""
     loaded = [benchmarks.load(name) for name in benchmark_names()]
     rows = [(b.NAME, " ".join(b.CONDITIONS), " ".join(b.JUDGES), " ".join(b.TASKS), " ".join(b.TABLES)) for b in loaded]
     headers = ("benchmark", "conditions", "judges, scorers", "tasks", "tables")

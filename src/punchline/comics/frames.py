@@ -14,7 +14,7 @@ import numpy as np
 
 from punchline.comics.shuffle import Order, crop, distinct_permutations, inverse, permutation, side_by_side
 from punchline.comics.split import Box, Pixels
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 T = TypeVar("T")
 
@@ -36,23 +36,16 @@ def cut(image: Pixels, boxes: Sequence[Box], *, name: str | None = None) -> list
     that reaches further or is empty: it was then drawn for another image.
     """
     height, width = image.shape[:2]
-    inside = []
     for number, box in enumerate(boxes, start=1):
+        fault, hint = "", "Correct the box"
         if not (0 <= box.x1 < box.x2 <= width + BEYOND and 0 <= box.y1 < box.y2 <= height + BEYOND):
-            raise PunchlineError(
-                f"the box {tuple(box)} of frame {number} is no part of the image of {width} x {height} pixels",
-                file=name,
-                way_out="Correct the box, or fetch the image that it was drawn for",
-            )
-        clipped = Box(box.x1, box.y1, min(box.x2, width), min(box.y2, height))
-        if clipped.x1 >= clipped.x2 or clipped.y1 >= clipped.y2:
-            raise PunchlineError(
-                f"the box {tuple(box)} of frame {number} has no area inside the image of {width} x {height} pixels",
-                file=name,
-                way_out="Correct the box",
-            )
-        inside.append(clipped)
-    return crop(image, inside)
+            fault, hint = "is no part of", "Correct the box, or fetch the image that it was drawn for"
+        elif box.x1 >= width or box.y1 >= height:
+            fault = "has no area inside"
+        if fault:
+            what = f"the box {tuple(box)} of frame {number} {fault} the image of {width} x {height} pixels"
+            raise PunchlineError(what, file=name, hint=hint)
+    return crop(image, boxes)
 
 
 def blank(frame: Pixels) -> Pixels:
@@ -66,12 +59,9 @@ def blank(frame: Pixels) -> Pixels:
 def masked(frames: Sequence[Pixels]) -> list[Pixels]:
     """The frames with the second-to-last blank. Raises PunchlineError for fewer than three: none would stand before."""
     if len(frames) < 3:
-        raise PunchlineError(
-            f"a strip of {len(frames)} frames has none to mask",
-            way_out="Use strips of at least three frames for this task",
-        )
-    gap = len(frames) - 2
-    return [blank(frame) if place == gap else frame for place, frame in enumerate(frames)]
+        hint = "Use strips of at least three frames for this task"
+        raise PunchlineError(f"a strip of {len(frames)} frames has none to mask", hint=hint)
+    return [*frames[:-2], blank(frames[-2]), frames[-1]]
 
 
 def row(frames: Sequence[Pixels]) -> Pixels:

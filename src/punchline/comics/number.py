@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from punchline.comics.split import read_image
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 Image = NDArray[np.uint8]
 LabelledBox = tuple[int, int, int, int, int]  # x1, y1, x2, y2, label
@@ -69,14 +69,11 @@ def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | Path 
     """
     height, width = image.shape[:2]
     numbered = image.copy()
+    hint = "Correct the box in metadata.csv, or leave the comic out"
     for x1, y1, x2, y2, label in boxes:
         if min(x2, width) <= max(x1, 0) or min(y2, height) <= max(y1, 0):
-            raise PunchlineError(
-                f"box ({x1}, {y1}, {x2}, {y2}) has no area inside the image of {width} x {height} pixels",
-                file=name,
-                record=f"panel {label}",
-                way_out="Correct the box in metadata.csv, or leave the comic out",
-            )
+            what = f"box ({x1}, {y1}, {x2}, {y2}) has no area inside the image of {width} x {height} pixels"
+            raise PunchlineError(what, file=name, record=f"panel {label}", hint=hint)
         if label < 0:
             raise PunchlineError("a panel's label must be a number from 0 up", file=name, record=f"panel {label}")
         _put(numbered, str(label), x1 + OFFSET[0], y1 + OFFSET[1])
@@ -89,12 +86,8 @@ def number(source: bytes | Path | str, boxes: Sequence[LabelledBox], *, name: st
     `source` is an image's encoded bytes or its file; `name` names it in errors. Raises PunchlineError for an image that
     cannot be read, and as `draw_labels` does.
     """
-    if isinstance(source, bytes):
-        name = name or "the image"
-        image = read_image(_Named(source, str(name)))
-    else:
-        name = name or source
-        image = read_image(source)
+    name = name or ("the image" if isinstance(source, bytes) else source)
+    image = read_image(_Named(source, str(name)) if isinstance(source, bytes) else source)
     return encode(draw_labels(image, boxes, name=name))
 
 
@@ -151,13 +144,10 @@ def _red(image: Image) -> Image:
 @functools.cache
 def _digits() -> list[tuple[Image, Image]]:
     """For each digit its template and the ring around it, as masks of WINDOW's size."""
-    templates = []
-    for digit in range(10):
-        canvas = np.zeros((WINDOW[1], WINDOW[0], 3), np.uint8)
+    canvases = np.zeros((10, WINDOW[1], WINDOW[0], 3), np.uint8)
+    for digit, canvas in enumerate(canvases):
         _put(canvas, str(digit), *ANCHOR)
-        glyph = _red(canvas)
-        templates.append((glyph, _dilated(glyph, 3, 3) & ~glyph))
-    return templates
+    return [(glyph, _dilated(glyph, 3, 3) & ~glyph) for glyph in map(_red, canvases)]
 
 
 def _dilated(mask: Image, width: int, height: int) -> Image:
@@ -198,12 +188,10 @@ def _find(image: Image) -> tuple[list[Label], list[Image]]:
             continue  # not a number's first digit
         pixels = np.zeros_like(padded)
         text = ""
-        while (x, y) in digits:
-            digit = digits[x, y]
+        while (at := x + ADVANCE * len(text), y) in digits:
+            digit = digits[at, y]
             text += str(digit)
-            pixels[y : y + WINDOW[1], x : x + WINDOW[0]] |= _digits()[digit][0]
-            x += ADVANCE
-        x -= ADVANCE * len(text)
+            pixels[y : y + WINDOW[1], at : at + WINDOW[0]] |= _digits()[digit][0]
         mask = (pixels & inside)[pad_y:-pad_y, pad_x:-pad_x]
         labels.append((Label(int(text), x + ANCHOR[0] - pad_x, y + ANCHOR[1] - pad_y), mask))
     labels.sort(key=lambda pair: (pair[0].label, pair[0].y, pair[0].x))
@@ -220,14 +208,9 @@ def _regions(padded: Image) -> list[tuple[int, int, int, int]]:
     """Boxes (left, top, right, bottom) around clusters of red pixels, with a template's margin on each side."""
     near = _dilated(padded, *WINDOW)
     height, width = padded.shape
-    regions = []
-    for x, y, w, h, _ in cv2.connectedComponentsWithStats(near)[2][1:]:
-        regions.append(
-            (
-                max(int(x) - WINDOW[0], 0),
-                max(int(y) - WINDOW[1], 0),
-                min(int(x + w) + WINDOW[0], width),
-                min(int(y + h) + WINDOW[1], height),
-            )
-        )
-    return regions
+    found = cv2.connectedComponentsWithStats(near)[2][1:].tolist()
+    wide, high = WINDOW
+    return [
+        (max(x - wide, 0), max(y - high, 0), min(x + w + wide, width), min(y + h + high, height))
+        for x, y, w, h, _ in found
+    ]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from punchline.comics.split import Box, reading_order
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 Image = NDArray[np.uint8]
 
@@ -34,11 +34,7 @@ THREADS = {"EngineConfig.onnxruntime.intra_op_num_threads": 1}
 MODELS = {"Det.model_path": "PP-OCRv6_det_small.onnx", "Rec.model_path": "PP-OCRv6_rec_small.onnx"}
 SIDE, ENLARGED = 736, 1.0  # text is looked for on an image whose shorter side has SIDE pixels, at most so much enlarged
 SAME_ROW = 0.5  # of a line's height: how far the middles of lines in one row may be apart
-GAP, APART, SHARED = (
-    0.6,
-    1.0,
-    0.3,
-)  # of one balloon's lines: gaps below and beside, in heights; share of width in common
+GAP, APART, SHARED = 0.6, 1.0, 0.3  # of one balloon's lines: gaps below, beside, in heights; share of width in common
 NEAR = 80  # pixels that a line's middle may lie outside a panel, as a caption below its frame does
 ALONE = frozenset("AI?!&")  # a line of one other character is a doodle
 
@@ -134,14 +130,13 @@ def in_rows(lines: Sequence[Line]) -> list[Line]:
     """Lines ordered by rows, top to bottom, each row from left to right."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: (line.y1 + line.y2, line.x1)):
-        if rows:
-            row = rows[-1]
-            middle = sum(other.y1 + other.y2 for other in row) / len(row) / 2
-            height = min(line.y2 - line.y1, sum(other.y2 - other.y1 for other in row) / len(row))
-            if (line.y1 + line.y2) / 2 - middle < SAME_ROW * height:
-                row.append(line)
-                continue
-        rows.append([line])
+        row = rows[-1] if rows else [line]
+        middle = sum(other.y1 + other.y2 for other in row) / len(row) / 2
+        height = min(line.y2 - line.y1, sum(other.y2 - other.y1 for other in row) / len(row))
+        if rows and (line.y1 + line.y2) / 2 - middle < SAME_ROW * height:
+            row.append(line)
+        else:
+            rows.append([line])
     return [line for row in rows for line in sorted(row)]
 
 
@@ -157,11 +152,8 @@ def _reader() -> Any:
         folder = Path(rapidocr.__file__).parent / "models"
         for model in MODELS.values():
             if not (folder / model).is_file():
-                raise PunchlineError(
-                    "the weights are not in the package rapidocr",
-                    file=model,
-                    way_out="Install the version of rapidocr that requirements.lock names",
-                )
+                hint = "Install the version of rapidocr that requirements.lock names"
+                raise PunchlineError("the weights are not in the package rapidocr", file=model, hint=hint)
         weights = {key: str(folder / model) for key, model in MODELS.items()}
         reader = rapidocr.RapidOCR(params={**SETTINGS, **THREADS, **weights, "Global.log_level": "critical"})
         reader(np.full((64, 64), 255, np.uint8))  # it loads its detector at the first call

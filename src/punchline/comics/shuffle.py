@@ -8,13 +8,14 @@ three distinct wrong ones.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from punchline.comics.split import Box, Pixels
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 Order = tuple[int, ...]
 
@@ -26,7 +27,7 @@ def permutation(n: int, seed: int, key: str) -> Order:
     The identity is a permutation too. Raises PunchlineError for a negative n.
     """
     if n < 0:
-        raise PunchlineError(f"{n} frames cannot be put in order", way_out="Pass the number of frames, 0 or more")
+        raise PunchlineError(f"{n} frames cannot be put in order", hint="Pass the number of frames, 0 or more")
     order = list(range(n))
     for i in range(n - 1, 0, -1):
         j = int.from_bytes(hashlib.sha256(f"{seed}:{i}:{key}".encode()).digest()) % (i + 1)
@@ -44,26 +45,19 @@ def distinct_permutations(
     taken = {tuple(order) for order in excluding}
     there = math.factorial(max(n, 0)) - sum(sorted(order) == list(range(n)) for order in taken)
     if not 0 <= count <= there:
-        raise PunchlineError(
-            f"{count} distinct orders of {n} frames wanted, {there} are there",
-            record=key,
-            way_out="Ask for fewer, or leave out comics with so few frames",
-        )
-    found: list[Order] = []
-    draw = 0
+        hint = "Ask for fewer, or leave out comics with so few frames"
+        raise PunchlineError(f"{count} distinct orders of {n} frames wanted, {there} are there", record=key, hint=hint)
+    drawn = (permutation(n, seed, f"{key}#{draw}") for draw in itertools.count())
+    fresh = (order for order in drawn if order not in taken)
+    found: dict[Order, None] = {}
     while len(found) < count:
-        order = permutation(n, seed, f"{key}#{draw}")
-        draw += 1
-        if order not in taken:
-            taken.add(order)
-            found.append(order)
-    return found
+        found[next(fresh)] = None
+    return list(found)
 
 
 def inverse(order: Sequence[int]) -> Order:
     """The order that undoes `order`: where each frame went. For shuffled frames, the sequence that is to be found."""
-    places = sorted(range(len(order)), key=lambda place: order[place])
-    return tuple(places)
+    return tuple(sorted(range(len(order)), key=lambda place: order[place]))
 
 
 def crop(image: Pixels, boxes: Sequence[Box]) -> list[Pixels]:
@@ -78,10 +72,9 @@ def side_by_side(frames: Sequence[Pixels], margin: int = 20) -> Pixels:
     no frames, or for BGR mixed with grey.
     """
     if not frames or len({frame.shape[2:] for frame in frames}) > 1 or margin < 0:
-        raise PunchlineError(
-            f"{len(frames)} frames of shapes {[frame.shape for frame in frames]} do not make one image",
-            way_out="Pass at least one frame, all of them BGR or all of them grey, and a margin of 0 or more",
-        )
+        what = f"{len(frames)} frames of shapes {[frame.shape for frame in frames]} do not make one image"
+        hint = "Pass at least one frame, all of them BGR or all of them grey, and a margin of 0 or more"
+        raise PunchlineError(what, hint=hint)
     height = max(frame.shape[0] for frame in frames) + 2 * margin
     width = sum(frame.shape[1] for frame in frames) + (len(frames) + 1) * margin
     strip = np.full((height, width, *frames[0].shape[2:]), 255, np.uint8)

@@ -13,6 +13,7 @@ panel numbers, so that numbered and plain comics split alike. Measured in benchm
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,12 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 Pixels = NDArray[np.uint8]
 Mask = NDArray[np.uint8]  # 0 or 1
 
 MAX_PIXELS = 89_478_485  # Pillow's own bound for an image that is no decompression bomb
+_BOMB = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+_UNREADABLE = (OSError, SyntaxError, ValueError, EOFError, struct.error, *_BOMB)  # errors of Pillow for broken files
 WORKING_SIDE = 2000  # a longer image is searched at a fraction of its size, 1/2, 1/3, ...
 
 # All of the following were chosen on the even-numbered xkcd comics.
@@ -60,14 +63,13 @@ def read_image(path: str | Path | BinaryIO) -> Pixels:
     benchmarks refer to the stored pixels. Raises PunchlineError naming the file if it cannot be read or has more than
     MAX_PIXELS pixels.
     """
-    way_out = "Fetch it again, or take the comic out of the subset"
+    hint = "Fetch it again, or take the comic out of the subset"
     called = str(path)  # an open file may have a name of its own
     try:
         with Image.open(path) as image:
             if image.width * image.height > MAX_PIXELS:
-                raise PunchlineError(
-                    f"{image.width} x {image.height} pixels are more than {MAX_PIXELS}", file=called, way_out=way_out
-                )
+                what = f"{image.width} x {image.height} pixels are more than {MAX_PIXELS}"
+                raise PunchlineError(what, file=called, hint=hint)
             if image.mode.startswith(("I", "F")):  # 16 bits a pixel and more: Pillow would clip, not scale
                 deep = np.asarray(image, dtype=np.float64)
                 scale = 255 / 65535 if deep.max(initial=0) > 255 else 1
@@ -76,16 +78,8 @@ def read_image(path: str | Path | BinaryIO) -> Pixels:
             paper = Image.new("RGBA", rgba.size, "white")
             paper.alpha_composite(rgba)
             return np.ascontiguousarray(np.asarray(paper, dtype=np.uint8)[:, :, 2::-1])
-    except (
-        OSError,
-        SyntaxError,  # Pillow's word for some broken files
-        ValueError,
-        EOFError,
-        struct.error,
-        Image.DecompressionBombError,
-        Image.DecompressionBombWarning,
-    ) as error:
-        raise PunchlineError(f"not a readable image: {error}", file=called, way_out=way_out) from error
+    except _UNREADABLE as error:
+        raise PunchlineError(f"not a readable image: {error}", file=called, hint=hint) from error
 
 
 def split(image: Pixels) -> list[Box]:
@@ -95,10 +89,8 @@ def split(image: Pixels) -> list[Box]:
     array. The same image always gives the same boxes.
     """
     if image.dtype != np.uint8 or image.size == 0 or not (image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 3)):
-        raise PunchlineError(
-            f"an array of shape {image.shape} and type {image.dtype} is no image",
-            way_out="Pass uint8 pixels, (height, width) or (height, width, 3) in BGR, as read_image gives them",
-        )
+        hint = "Pass uint8 pixels, (height, width) or (height, width, 3) in BGR, as read_image gives them"
+        raise PunchlineError(f"an array of shape {image.shape} and type {image.dtype} is no image", hint=hint)
     height, width = image.shape[:2]
     factor = -(-max(height, width) // WORKING_SIDE)
     ink = _shrink(_ink(image), factor)
@@ -118,19 +110,18 @@ def reading_order(boxes: Sequence[Box]) -> list[int]:
     their sides; those that no line can part go by y1, then x1. Ties keep the order given.
     """
 
-    def parted(indices: list[int], axis: int) -> list[list[int]]:
-        def extent(i: int) -> tuple[float, float]:
-            low, high = boxes[i][axis], boxes[i][axis + 2]
-            return low + OVERLAP * (high - low), high - OVERLAP * (high - low)
+    def extent(i: int, axis: int) -> tuple[float, float]:
+        low, high = boxes[i][axis], boxes[i][axis + 2]
+        return low + OVERLAP * (high - low), high - OVERLAP * (high - low)
 
+    def parted(indices: list[int], axis: int) -> list[list[int]]:
         groups: list[list[int]] = []
         end = float("-inf")
-        for i in sorted(indices, key=extent):
-            low, high = extent(i)
-            if not groups or low >= end:
-                groups.append([i])
-            else:
-                groups[-1].append(i)
+        for i in sorted(indices, key=lambda i: extent(i, axis)):
+            low, high = extent(i, axis)
+            if low >= end or not groups:
+                groups.append([])
+            groups[-1].append(i)
             end = max(end, high)
         return groups
 
@@ -245,29 +236,23 @@ def _panels_of(boxes: list[Box]) -> list[Box]:
     panels: list[Box] = []
     left = boxes
     while left:
-        box = left[0]
-        within = [b for b in left[1:] if _shared(b, box) >= 0.5 * _area(b)]
-        left = [b for b in left[1:] if _shared(b, box) < 0.5 * _area(b)]
-        inner = _outermost(within)
+        box, *others = left
+        within = [b for b in others if _shared(b, box) >= 0.5 * _area(b)]
+        left = [b for b in others if _shared(b, box) < 0.5 * _area(b)]
+        inner: list[Box] = []
+        for b in within:
+            if all(_shared(b, other) < 0.5 * _area(b) for other in inner):
+                inner.append(b)
         border = len(inner) > 1 and sum(map(_area, inner)) >= TILED * _area(box)
         panels += _panels_of(within) if border else [box]
     return panels
 
 
-def _outermost(boxes: list[Box]) -> list[Box]:
-    kept: list[Box] = []
-    for box in boxes:
-        if all(_shared(box, other) < 0.5 * _area(box) for other in kept):
-            kept.append(box)
-    return kept
-
-
 def _cut(ink: Mask, box: Box) -> list[Box]:
     """The box parted at the gutters and bars inside it that leave a frame on either side."""
     inside = ink[box.y1 : box.y2, box.x1 : box.x2]
-    longer = max(ink.shape)
     # A thin line across a frame parts a picture from its caption; down a frame, it parts two panels.
-    for low, high in _gutters(inside.T, ink) + _bars(inside.T, ink, max(5.0, 0.01 * longer)):
+    for low, high in _gutters(inside.T, ink) + _bars(inside.T, ink, max(5.0, 0.01 * max(ink.shape))):
         if _outline(inside[:low]) is not None and _outline(inside[high:]) is not None:
             return _cut(ink, box._replace(y2=box.y1 + low)) + _cut(ink, box._replace(y1=box.y1 + high))
     for low, high in _gutters(inside, ink) + _bars(inside, ink, 1.0):
@@ -317,8 +302,6 @@ def _runs(wanted: NDArray[np.bool_], ink: Mask) -> list[tuple[int, int]]:
 
 def _frameless(ink: Mask, frames: list[Box]) -> list[Box]:
     """The panels without frame: ink beside the frames of a row, or in a band above, between or below the rows."""
-    if not frames:
-        return []
     height, width = ink.shape
     rest = ink.copy()
     for b in frames:  # with the soft edge of its line
@@ -328,10 +311,7 @@ def _frameless(ink: Mask, frames: list[Box]) -> list[Box]:
         top, bottom = min(b.y1 for b in row), max(b.y2 for b in row)
         narrowest = min(b.x2 - b.x1 for b in row)
         for low, high in _gaps([(b.x1, b.x2) for b in row], width):
-            content = _extent(rest[top:bottom, low:high])
-            if content is None:
-                continue
-            x1, y1, x2, y2 = content
+            x1, y1, x2, y2 = _extent(rest[top:bottom, low:high])
             if x2 - x1 >= BESIDE * narrowest and y2 - y1 >= BESIDE * (bottom - top):
                 found.append(Box(low + x1, top, low + x2, bottom))
     if len(frames) + len(found) < 2:
@@ -339,10 +319,7 @@ def _frameless(ink: Mask, frames: list[Box]) -> list[Box]:
     usual_width = float(np.median([b.x2 - b.x1 for b in frames]))
     usual_height = float(np.median([b.y2 - b.y1 for b in frames]))
     for low, high in _gaps([(b.y1, b.y2) for b in frames], height):
-        content = _extent(rest[low:high])
-        if content is None:
-            continue
-        x1, y1, x2, y2 = content
+        x1, y1, x2, y2 = _extent(rest[low:high])
         if x2 - x1 >= BAND * usual_width and y2 - y1 >= BAND * usual_height:
             found.append(Box(x1, low + y1, x2, low + y2))
     return found
@@ -364,18 +341,15 @@ def _rows(boxes: list[Box]) -> list[list[Box]]:
 
 def _gaps(spans: list[tuple[int, int]], length: int) -> list[tuple[int, int]]:
     """The ranges of 0..length that no span covers."""
-    gaps, end = [], 0
-    for low, high in sorted(spans):
-        if low > end:
-            gaps.append((end, low))
-        end = max(end, high)
-    return [*gaps, (end, length)] if end < length else gaps
+    ends = itertools.accumulate((high for _, high in sorted(spans)), max, initial=0)
+    starts = [*(low for low, _ in sorted(spans)), length]
+    return [(end, low) for end, low in zip(ends, starts, strict=True) if low > end]
 
 
-def _extent(mask: Mask) -> Box | None:
-    """The ink's bounding box."""
-    xs, ys = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
-    return Box(int(xs[0]), int(ys[0]), int(xs[-1]) + 1, int(ys[-1]) + 1) if len(xs) else None
+def _extent(mask: Mask) -> Box:
+    """The ink's bounding box; an empty one where there is no ink."""
+    x, y, width, height = cv2.boundingRect(np.ascontiguousarray(mask))
+    return Box(x, y, x + width, y + height)
 
 
 def _least_side(ink: Mask) -> float:

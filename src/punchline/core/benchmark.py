@@ -1,4 +1,4 @@
-"""Benchmarks: one package each, pure functions only. A module here whose name holds no `_` is a benchmark."""
+"""Benchmarks: one package each, pure functions only. A folder of punchline/benchmarks/ is a benchmark."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Rule, Sampling, Text
+from punchline.errors import PunchlineError, nearest
+from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Rule, Sampling, Score, Text
 
 Files = Mapping[str, bytes]  # name of a raw file: its bytes
 
@@ -53,12 +53,14 @@ class Benchmark(Protocol):
     CONDITIONS: tuple[str, ...]  # what can be asked; the first is DEFAULT, the others are asked when they are selected
     CHAINED: tuple[str, ...]  # conditions whose requests hang on the model's own answers
     IMAGES: bool  # whether its items have images
-    JUDGES: tuple[str, ...]  # who sees answers before they are graded: "judge", and any of SCORERS
+    JUDGES: tuple[str, ...]  # who sees answers before they are scored: "judge", and any of SCORERS
     COMPARED: dict[str, tuple[str, ...]]  # scorers' hops asked about texts of the data itself: tables that print any
     ITEM_FILES: tuple[str, ...]  # raw files that items are made of
     GOLD_FILES: tuple[str, ...]  # raw files that gold is made of
-    LIBRARIES: dict[str, tuple[str, ...]]  # packages whose version results hang on, by stage: pictures, judge, grade
-    TABLES: dict[str, Any]  # Table of punchline.bench.table, by name
+    LIBRARIES: dict[str, tuple[str, ...]]  # packages whose version results hang on, by stage: pictures, judge, score
+    ITEMS: dict[str, Any]  # {column: function of item and gold}: what tables need of items
+    METRICS: tuple[str, ...]  # of scores: columns of the score files
+    TABLES: dict[str, Any]  # punchline.tables.declare.Table, by name
 
     def listing(self, files: Files) -> list[tuple[str, str, str]]:
         """(item id, source, page URL or "") of every item, in released order."""
@@ -80,7 +82,7 @@ class Benchmark(Protocol):
         """What is odd in the released data and is tolerated."""
         ...
 
-    def grade_item(
+    def score_item(
         self,
         responses: Mapping[str, Response],
         item: Item,
@@ -89,11 +91,28 @@ class Benchmark(Protocol):
         rule: Rule,
         verdicts: Mapping[str, Verdict] | None = None,
         condition: str = DEFAULT,
-    ) -> Sequence[Grade]:
+    ) -> Sequence[Score]:
         """Grades of one model's answers (by task) on one item in one condition, under one rule.
 
         `verdicts`, where there are JUDGES: by id of the judge's request; None when nobody was asked.
         """
+        ...
+
+    def judge_requests(
+        self, item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
+    ) -> list[Request]:
+        """With JUDGES: requests about one model's answers (by task) on an item in one condition, under all rules.
+
+        Each once. The task of a request is the pass that answers it: one of JUDGES.
+        """
+        ...
+
+    def data_requests(self, files: Files, printed: Sequence[Mapping[str, str]]) -> list[Request]:
+        """With COMPARED passes: requests to scorers about texts of the released files and of printed tables."""
+        ...
+
+    def chained_requests(self, item: Item, responses: Mapping[str, Mapping[str, Response]]) -> list[Request]:
+        """With CHAINED conditions: requests that depend on a model's own answers, by condition and task."""
         ...
 
 
@@ -102,45 +121,6 @@ class Illustrated(Protocol):
 
     def pictures(self, item_id: str, content: bytes, files: Files) -> list[Picture]:
         """What models see, made of the bytes of an item's published image. Raises NoPicture."""
-        ...
-
-
-class Judged(Protocol):
-    """What a benchmark with JUDGES defines besides."""
-
-    def judge_requests(
-        self, item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
-    ) -> list[Request]:
-        """What is asked about one model's answers (by task) on an item in one condition, under all rules, each once.
-
-        A request's task is the hop that answers it: one of JUDGES.
-        """
-        ...
-
-
-class Compares(Protocol):
-    """What a benchmark with COMPARED hops defines besides."""
-
-    def data_requests(self, files: Files, printed: Sequence[Mapping[str, str]]) -> list[Request]:
-        """What scorers are asked about texts of the released files and of printed tables: of no model, each once."""
-        ...
-
-
-class Chains(Protocol):
-    """What a benchmark with CHAINED conditions defines besides."""
-
-    def chained_requests(self, item: Item, responses: Mapping[str, Mapping[str, Response]]) -> list[Request]:
-        """What a model is asked on the ground of its own answers on an item, by condition and task."""
-        ...
-
-
-class Drawn(Protocol):
-    """What the module `demo` of a benchmark defines."""
-
-    __name__: str
-
-    def draw(self, folder: Path) -> None:
-        """Write the files that data/manifests/<benchmark>/annotations.csv lists, and the images of their items."""
         ...
 
 
@@ -214,7 +194,7 @@ def filled(prompt: str, values: Mapping[str, object]) -> str:
         name, _, rest = piece.partition("}")
         if name not in values:
             what = f"the prompt {prompt[:60]!r}… has a place for {{{name}}}, and there is no such field"
-            raise PunchlineError(what, way_out=nearest(name, list(values)))
+            raise PunchlineError(what, hint=nearest(name, list(values)))
         filled += [str(values[name]), rest]
     return "".join(filled)
 
@@ -222,8 +202,7 @@ def filled(prompt: str, values: Mapping[str, object]) -> str:
 @cache
 def names() -> tuple[str, ...]:
     """The benchmarks there are."""
-    found = (module.name for module in pkgutil.iter_modules([str(FOLDER)]))
-    return tuple(sorted(name for name in found if "_" not in name))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]) if module.ispkg))
 
 
 FACETS = {  # what a benchmark defines: which of its modules defines it
@@ -235,8 +214,9 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
     "chained_requests": "ask",
     "judge_requests": "judge",
     "data_requests": "compared",
-    "grade_item": "grade",
+    "score_item": "scoring",
     "TABLES": "tables",
+    "ITEMS": "tables",
 }
 
 
@@ -247,19 +227,19 @@ UNSAID: dict[str, Any] = {  # what a card need not say
     "JUDGES": (),
     "COMPARED": {},
     "LIBRARIES": {},
+    "METRICS": (),
 }
 
 LOADED: set[str] = set()  # modules of benchmarks that this process has asked for something
 
 
-def _nothing_odd(files: Files) -> list[str]:
-    return []
+OPTIONAL: dict[str, Any] = {"oddities": lambda files: [], "ITEMS": {}}  # what a module need not define
 
 
 def facets(package: str) -> Callable[[str], Any]:
     """`__getattr__` of a benchmark's package: loads the module that defines a name when it is asked for.
 
-    So that who asks imports no table and who grades imports no prompt: a stage's result hangs on the code it loads.
+    So that who asks imports no table and who scores imports no prompt: a stage's result hangs on the code it loads.
     What a card does not say is what most say.
     """
 
@@ -270,7 +250,7 @@ def facets(package: str) -> Callable[[str], Any]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = _imported(f"{package}.{FACETS[name]}")
         LOADED.add(module.__name__)
-        return getattr(module, name, _nothing_odd) if name == "oddities" else getattr(module, name)
+        return getattr(module, name, OPTIONAL[name]) if name in OPTIONAL else getattr(module, name)
 
     return get
 
@@ -285,12 +265,12 @@ def _imported(name: str) -> Any:
         if error.name != name:
             raise
         file = "src/" + name.replace(".", "/") + ".py"
-        way_out = "docs/new-benchmark.md says what a benchmark's folder holds"
-        raise PunchlineError("the benchmark's file is not there", file=file, way_out=way_out) from error
+        hint = "docs/new-benchmark.md says what a benchmark's folder holds"
+        raise PunchlineError("the benchmark's file is not there", file=file, hint=hint) from error
 
 
 def module_of(name: str, facet: str) -> str:
-    """The module of a benchmark that defines a facet: data, ask, grade, tables, …"""
+    """The module of a benchmark that defines a facet: data, ask, scoring, tables, …"""
     return f"punchline.benchmarks.{name}.{facet}"
 
 
@@ -322,11 +302,6 @@ def illustrated(benchmark: Benchmark) -> Illustrated:
     return cast(Illustrated, _facet(benchmark.NAME, "pictures"))
 
 
-def drawn(name: str) -> Drawn:
-    """How a benchmark's part of the demo corpus is drawn."""
-    return cast(Drawn, _facet(name, "demo"))
-
-
 @cache
 def guesses(name: str) -> Guesses | Looks | None:
     """The baselines of a benchmark; None: it has none."""
@@ -345,7 +320,7 @@ def wording(name: str) -> Wording | None:
 
 
 def released_format(name: str) -> Any:
-    """How released answers to a benchmark are read (Format of punchline.bench.released); None: none were released."""
+    """How released answers to a benchmark are read (punchline.benchmarks.released.Format); None: none were released."""
     return _facet(name, "replay")
 
 
@@ -356,7 +331,7 @@ def shown(name: str) -> Any:
 
 
 def studies(name: str) -> Mapping[str, Any]:
-    """What people are asked about a benchmark's answers (Study of punchline.bench.study), by name."""
+    """What people are asked about a benchmark's answers (Study of punchline.benchmarks.study), by name."""
     module = _facet(name, "studies")
     return {} if module is None else cast("Mapping[str, Any]", module.STUDIES)
 
@@ -364,21 +339,3 @@ def studies(name: str) -> Mapping[str, Any]:
 def released_formats() -> list[str]:
     """The benchmarks whose released answers can be read."""
     return [name for name in names() if released_format(name) is not None]
-
-
-def judged(benchmark: Benchmark) -> Judged:
-    """The same benchmark, one with JUDGES."""
-    assert benchmark.JUDGES
-    return cast(Judged, benchmark)
-
-
-def compares(benchmark: Benchmark) -> Compares:
-    """The same benchmark, one with COMPARED hops."""
-    assert benchmark.COMPARED
-    return cast(Compares, benchmark)
-
-
-def chains(benchmark: Benchmark) -> Chains:
-    """The same benchmark, one with CHAINED conditions."""
-    assert benchmark.CHAINED
-    return cast(Chains, benchmark)

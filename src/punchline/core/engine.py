@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import pkgutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Image, ModelCard, Request, Response, Scalar, State, digest_of
+from punchline.errors import PunchlineError, did_you_mean, nearest
+from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scalar, State, digest_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
@@ -88,14 +87,6 @@ def has_all_images(request: Request) -> bool:
     return all(part.sha256 is not None for part in parts if isinstance(part, Image))
 
 
-def version_of(package: str) -> str:
-    """The installed version of a package, or `absent`."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
-
-
 @cache
 def names() -> tuple[str, ...]:
     """The engines there are."""
@@ -105,26 +96,35 @@ def names() -> tuple[str, ...]:
 def load(card: ModelCard, seed: int) -> Engine:
     """The engine that a model card asks for. Raises PunchlineError for an unknown engine or option."""
     if card.engine not in names():
-        raise PunchlineError(
-            f"unknown engine {card.engine!r}",
-            file=card.file,
-            field="engine",
-            way_out=nearest(card.engine, names()),
-        )
+        hint = nearest(card.engine, names())
+        raise PunchlineError(f"unknown engine {card.engine!r}", file=card.file, field="engine", hint=hint)
     engine: Engine = importlib.import_module(f"punchline.engines.{card.engine}").engine(card, seed)
     return engine
 
 
+class Ready:
+    """Base of an engine that needs no package, server or weights."""
+
+    def unavailable(self) -> str | None:
+        """None: it can always run."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def image_file(digest: str | None, request: Request, images: Mapping[str, Path]) -> Path:
+    """File of one of the request's images. Raises PunchlineError if there is none."""
+    if digest is None or digest not in images:
+        what, hint = f"no file for the image {digest} of {request.task}", "Run again with --forcerun pictures"
+        raise PunchlineError(what, record=request.item_id, hint=hint)
+    return images[digest]
+
+
 def response(engine: Engine, request: Request, model_key: str, state: State, **fields: Any) -> Response:
     """What an engine says to a request; `fields`: the others of a Response."""
-    return Response(
-        request_id=request.request_id,
-        model_key=model_key,
-        state=state,
-        engine=engine.name,
-        engine_version=engine.version,
-        **fields,
-    )
+    by: dict[str, Any] = {"engine": engine.name, "engine_version": engine.version}
+    return Response(request_id=request.request_id, model_key=model_key, state=state, **by, **fields)
 
 
 def check_options(card: ModelCard, known: Collection[str]) -> None:
@@ -134,9 +134,9 @@ def check_options(card: ModelCard, known: Collection[str]) -> None:
     """
     for option, value in card.options.items():
         if option not in known:
-            raise PunchlineError(
-                f"unknown option {option!r}", file=card.file, way_out=nearest(str(option), sorted(known))
-            )
+            hint = did_you_mean(str(option), {*known, *(f"sampling.{name}" for name in NUMBERS)})
+            hint += f"Valid: {', '.join(sorted(known))}"
+            raise PunchlineError(f"unknown option {option!r}", file=card.file, hint=hint)
         kind = known[option] if isinstance(known, Mapping) else object
         low = kind is int and isinstance(value, int) and (value is True or value < 1)
         if low or not isinstance(value, kind):
@@ -148,13 +148,11 @@ def check_files(card: ModelCard, engine: Engine, fetched: Callable[[str], object
     for path in engine.files if isinstance(engine, Released) else ():
         if fetched(path):
             continue
-        if "{" in path or "}" in path or not Path(path).is_file():  # Snakemake takes braces for a wildcard
-            raise PunchlineError(
-                f"no such file: {path!r}" if not Path(path).is_file() else f"braces in the file name {path!r}",
-                file=card.file,
-                field="path",
-                way_out="Put the file there; relative paths start at the project's root; no ~, no braces",
-            )
+        there = Path(path).is_file()
+        if "{" in path or "}" in path or not there:  # Snakemake takes braces for a wildcard
+            what = f"braces in the file name {path!r}" if there else f"no such file: {path!r}"
+            hint = "Put the file there; relative paths start at the project's root; no ~, no braces"
+            raise PunchlineError(what, file=card.file, field="path", hint=hint)
 
 
 def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jinja2
 
-from punchline.core.outside import visible
+from punchline.text import escape_controls
 
 
 def templates(folder: Path) -> jinja2.Environment:
@@ -18,5 +18,5 @@ def templates(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.filters["visible"] = visible
+    made.filters["visible"] = escape_controls
     return made

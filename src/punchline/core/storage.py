@@ -3,150 +3,24 @@
 from __future__ import annotations
 
 import bisect
-import csv
-import io
 import itertools
-import sys
-import weakref
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import UnionType
-from typing import IO, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.files import replacing
-from punchline.core.records import Record, canonical
+from punchline.errors import PunchlineError
+from punchline.files import REBUILD, open_while_alive, replacing
+from punchline.schema import Record, canonical
 
 R = TypeVar("R", bound=Record)
-
-AGAIN = "Delete the file and run the same target again; the stage that makes it writes it anew"
-
-
-def write_records(path: str | Path, records: Iterable[Record]) -> None:
-    """One record a line, as canonical JSON."""
-    with replacing(path) as file:
-        for record in records:
-            file.write(canonical(record) + b"\n")
-
-
-def records_in(path: str | Path, kind: type[R]) -> Iterator[R]:
-    """What write_records wrote, one by one. Raises PunchlineError with file and line for anything else."""
-    decoder = msgspec.json.Decoder(kind)
-    with Path(path).open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            yield _record(decoder, line, path, number, kind)
-
-
-def read_records(path: str | Path, kind: type[R]) -> list[R]:
-    """All of `records_in`."""
-    return list(records_in(path, kind))
-
-
-def _record(decoder: msgspec.json.Decoder[R], line: bytes, path: str | Path, number: int, kind: type[R]) -> R:
-    try:
-        return decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        what = f"not a {kind.__name__} record: {error}"
-        raise PunchlineError(what, file=path, line=number, way_out=AGAIN) from error
-
-
-class Keyed(Mapping[str, R]):
-    """What write_records wrote, by a text field of each record. Memory holds keys and places; records stay on disk.
-
-    Raises as `records_in`, for the whole file, when it is made.
-    """
-
-    def __init__(self, path: str | Path, kind: type[R], field: str = "item_id") -> None:
-        self._decoder = msgspec.json.Decoder(kind)
-        self._places: dict[str, int] = {}
-        self._file = _opened(path, self)
-        place = 0
-        for number, line in enumerate(self._file, start=1):
-            self._places[getattr(_record(self._decoder, line, path, number, kind), field)] = place
-            place += len(line)
-
-    def __getitem__(self, key: str) -> R:
-        self._file.seek(self._places[key])
-        return self._decoder.decode(self._file.readline())
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-
-SHORT = 32  # characters of a cell that may come again and again, as labels do, and is kept once
-
-
-def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Records of a CSV with header as (first physical line of the record, {column: cell}), one by one.
-
-    Quoted cells may hold newlines. `columns` must be there; others are kept. Raises PunchlineError naming file, line
-    and field for text that is not UTF-8, a missing column, or a record with too few or too many cells.
-    """
-    reader = csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), strict=True)
-    header: list[str] | None = None
-    start = 1
-    try:
-        for cells in reader:
-            if header is None:
-                header = [cell.strip() for cell in cells]
-                for column in header:
-                    if header.count(column) > 1:
-                        raise PunchlineError("the column is there twice", file=file, line=1, field=column)
-                for column in columns:
-                    if column not in header:
-                        other = next((mark for mark in ";\t|" if len(header) == 1 and mark in header[0]), None)
-                        way_out = f"Separate cells by commas, not {other!r}" if other else nearest(column, header)
-                        raise PunchlineError("missing column", file=file, line=1, field=column, way_out=way_out)
-            elif cells:
-                if len(cells) != len(header):
-                    raise PunchlineError(
-                        f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
-                    )
-                once = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)
-                yield start, dict(zip(header, once, strict=True))
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
-    except UnicodeDecodeError as error:  # of the piece that was being read: the file's own says where
-        at = _not_utf8(content)
-        line = content[:at].count(b"\n") + 1
-        raise PunchlineError(f"byte {at} is not UTF-8", file=file, line=line) from error
-    if header is None:
-        raise PunchlineError("empty file; expected a CSV with a header", file=file)
-
-
-def _not_utf8(content: bytes) -> int:
-    """The first byte of a text that is not UTF-8."""
-    try:
-        content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return error.start
-    raise AssertionError("the text is UTF-8")
-
-
-def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
-    """All of `csv_records`."""
-    return list(csv_records(content, columns, file=file))
-
-
-def csv_text(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
-    """A CSV with header and \\n line ends; None is an empty cell."""
-    out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, fieldnames=list(columns), lineterminator="\n", restval="", extrasaction="raise")
-    writer.writeheader()
-    writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
-    return out.getvalue()
-
 
 _NATIVE: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 
@@ -191,7 +65,8 @@ def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
     """
     hints = get_type_hints(kind)
     arrows = {name: _arrow_type(hints[name]) for name in kind.__struct_fields__}
-    schema = pa.schema([*((name, arrow or pa.string()) for name, arrow in arrows.items()), ("digest", pa.string())])
+    stored = zip(kind.__struct_encode_fields__, arrows.values(), strict=True)
+    schema = pa.schema([*((name, arrow or pa.string()) for name, arrow in stored), ("digest", pa.string())])
     rest = iter(records)
     with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         while group := list(itertools.islice(rest, ROW_GROUP)):
@@ -215,7 +90,7 @@ class Stored(Sequence[R]):
     def __init__(self, path: str | Path, kind: type[R]) -> None:
         self.path, self.kind = path, kind
         with naming(path):
-            self._file = pq.ParquetFile(_opened(path, self))  # as pq.read_table imports pandas
+            self._file = pq.ParquetFile(open_while_alive(path, self))  # as pq.read_table imports pandas
         self._starts = [0]
         for group in range(self._file.num_row_groups):
             self._starts.append(self._starts[-1] + self._file.metadata.row_group(group).num_rows)
@@ -293,13 +168,6 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
     return _decoded(table, rows, kind, path)
 
 
-def _opened(path: str | Path, reader: object) -> IO[bytes]:
-    """A file that is open for as long as its reader is there."""
-    file = Path(path).open("rb")  # noqa: SIM115
-    weakref.finalize(reader, file.close)
-    return file
-
-
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
     """What is wrong with a parquet file becomes a PunchlineError; one that is not there stays FileNotFoundError."""
@@ -307,8 +175,8 @@ def naming(path: str | Path) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise PunchlineError(f"unreadable parquet: {error}", file=path, way_out=AGAIN) from error
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+        raise PunchlineError(f"unreadable parquet: {error}", file=path, hint=REBUILD) from error
 
 
 def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Path) -> list[R]:
@@ -317,11 +185,12 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
     names = list(kind.__struct_fields__)
     records: list[R] = []
     try:
-        columns = table.to_pydict()
+        own = dict(zip(kind.__struct_encode_fields__, names, strict=True))
+        columns = {own.get(name, name): values for name, values in table.to_pydict().items()}
         unset = {name for name in names if msgspec.UnsetType in get_args(hints[name])}  # null, or no column
         columns |= {name: [None] * len(table) for name in unset - columns.keys()}
         if sorted(columns) != sorted([*names, "digest"]):
-            raise PunchlineError(f"not a table of {kind.__name__} records", file=path, way_out=AGAIN)
+            raise PunchlineError(f"not a table of {kind.__name__} records", file=path, hint=REBUILD)
         for name in names:
             if _arrow_type(hints[name]) is None:
                 decoder = msgspec.json.Decoder(hints[name])
@@ -333,12 +202,10 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
         for row, digest, values in zip(rows, columns["digest"], fields, strict=True):
             record = kind(**dict(zip(names, values, strict=True)))
             if record.digest != digest:
-                raise PunchlineError(
-                    "the record differs from its digest", file=path, record=f"row {row}", way_out=AGAIN
-                )
+                raise PunchlineError("the record differs from its digest", file=path, record=f"row {row}", hint=REBUILD)
             records.append(record)
     except (msgspec.DecodeError, TypeError, ValueError) as error:
-        raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, way_out=AGAIN) from error
+        raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, hint=REBUILD) from error
     return records
 
 
@@ -353,7 +220,7 @@ def _batches(path: str | Path, columns: Sequence[str]) -> Iterator[list[list[Any
         file = pq.ParquetFile(stream, buffer_size=BUFFER)
         for column in columns:
             if column not in file.schema_arrow.names:
-                raise PunchlineError("missing column", file=path, field=column, way_out=AGAIN)
+                raise PunchlineError("missing column", file=path, field=column, hint=REBUILD)
         for batch in batches(file, columns):
             yield [batch[column].to_pylist() for column in columns]
 

@@ -19,11 +19,11 @@ import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Guesses, Looks, NoAnswer, guesses
-from punchline.core.engine import check_options, response
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Image, ModelCard, Request, Response, State, sha256
+from punchline.core.engine import Ready, check_options, image_file, response
 from punchline.core.threads import threads
-from punchline.project import code
+from punchline.errors import PunchlineError, nearest
+from punchline.schema import Image, ModelCard, Request, Response, State, sha256
+from punchline.workflow import code
 
 Look = Callable[[Callable[[Path], Any], Path], Any]  # what a benchmark's `look` gives of a file, each at most once
 
@@ -38,7 +38,7 @@ class _Looking:
         return isinstance(guesses(benchmark), Looks)
 
 
-class Baseline:
+class Baseline(Ready):
     """The engine."""
 
     name = "baselines"
@@ -65,13 +65,6 @@ class Baseline:
     def code(self, benchmark: str) -> str:
         """Digest of what computes the answers."""
         return code.digest("punchline.engines.baselines", benchmarks.module_of(benchmark, "baselines"))
-
-    def unavailable(self) -> str | None:
-        """Never."""
-        return None
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, image by image, several images at a time.
@@ -116,9 +109,9 @@ class Baseline:
             return module.baseline(self.baseline, request, self._draw(request))
         if self.baseline == "prior":
             return self.answers.get(request.task) if request.task in module.PRIOR else None
-        return module.baseline(
-            self.baseline, request, self._draw(request), lambda: looked(module.look, _file(request, images))
-        )
+        digest = next(iter(_digests(request)), None)
+        draw, look = self._draw(request), module.look
+        return module.baseline(self.baseline, request, draw, lambda: looked(look, image_file(digest, request, images)))
 
     def _draw(self, request: Request) -> random.Random:
         return random.Random(int(sha256(f"{self.seed} {request.request_id}".encode()), 16))
@@ -133,54 +126,27 @@ def _digests(request: Request) -> list[str | None]:
     return [part.sha256 for message in request.messages for part in message.content if isinstance(part, Image)]
 
 
-def _file(request: Request, images: Mapping[str, Path]) -> Path:
-    """The file of a request's first image."""
-    digest = next(iter(_digests(request)), None)
-    if digest is None or digest not in images:
-        raise PunchlineError(
-            f"no file for the image {digest} of {request.task}",
-            record=request.item_id,
-            way_out="Run again with --forcerun pictures",
-        )
-    return images[digest]
-
-
-def _constant() -> list[str]:
-    """Tasks that a card of `prior` may answer, of all benchmarks."""
-    modules = [guesses(name) for name in benchmarks.names()]
-    return [task for module in modules if isinstance(module, Looks) for task in module.PRIOR]
-
-
 def _options(card: ModelCard) -> tuple[str, dict[str, str]]:
     """Checked options: the baseline, and the constants of prior."""
-    file = card.file
     check_options(card, OPTIONS)
+    wrong = functools.partial(PunchlineError, file=card.file)
     baseline, answers = card.options.get("baseline"), card.options.get("answers")
     if baseline not in BASELINES:
         what = "the option is missing" if baseline is None else f"unknown baseline {baseline!r}"
-        raise PunchlineError(what, file=file, field="baseline", way_out=nearest(str(baseline), BASELINES))
+        raise wrong(what, field="baseline", hint=nearest(str(baseline), BASELINES))
     if baseline != "prior":
         if answers is not None:
-            raise PunchlineError(f"{baseline} takes no answers; only prior does", file=file, field="answers")
+            raise wrong(f"{baseline} takes no answers; only prior does", field="answers")
         return baseline, {}
     if not isinstance(answers, dict) or not answers:
-        raise PunchlineError(
-            f"expected an answer for at least one task, got {answers!r}",
-            file=file,
-            field="answers",
-            way_out="Write one a line, as `Q5: Surprise`",
-        )
-    tasks = _constant()
+        what = f"expected an answer for at least one task, got {answers!r}"
+        raise wrong(what, field="answers", hint="Write one a line, as `Q5: Surprise`")
+    modules = [guesses(name) for name in benchmarks.names()]
+    tasks = [task for module in modules if isinstance(module, Looks) for task in module.PRIOR]
     for task, text in answers.items():
         if task not in tasks:
-            raise PunchlineError(
-                f"unknown task {task!r}", file=file, field="answers", way_out=nearest(str(task), tasks)
-            )
+            raise wrong(f"unknown task {task!r}", field="answers", hint=nearest(str(task), tasks))
         if not isinstance(text, str):
-            raise PunchlineError(
-                f"an answer must be a text, got {text!r}",
-                file=file,
-                field=f"answers.{task}",
-                way_out='Put it in quotation marks: YAML reads Yes as true and "Yes" as a text',
-            )
+            hint = 'Put it in quotation marks: YAML reads Yes as true and "Yes" as a text'
+            raise wrong(f"an answer must be a text, got {text!r}", field=f"answers.{task}", hint=hint)
     return baseline, dict(answers)

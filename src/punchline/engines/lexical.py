@@ -14,10 +14,10 @@ from typing import Any
 
 import punchline
 from punchline.core.benchmark import module_of, wording
-from punchline.core.engine import check_options, response
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import ModelCard, Request, Response, State, Text
-from punchline.project import code
+from punchline.core.engine import Ready, check_options, response
+from punchline.errors import PunchlineError, nearest
+from punchline.schema import ModelCard, Request, Response, State, Text
+from punchline.workflow import code
 
 BASELINES = ("echo", "overlap")
 OPTIONS = ("baseline", "threshold")
@@ -46,7 +46,7 @@ def overlap(reference: str, text: str) -> float:
     return len(wanted & content_words(text)) / len(wanted) if wanted else 0.0
 
 
-class Lexical:
+class Lexical(Ready):
     """The engine."""
 
     name = "lexical"
@@ -58,7 +58,7 @@ class Lexical:
         self.baseline = card.options.get("baseline")
         if self.baseline not in BASELINES:
             what = "the option is missing" if self.baseline is None else f"unknown baseline {self.baseline!r}"
-            raise PunchlineError(what, file=file, field="baseline", way_out=nearest(str(self.baseline), BASELINES))
+            raise PunchlineError(what, file=file, field="baseline", hint=nearest(str(self.baseline), BASELINES))
         threshold = card.options.get("threshold")
         wanted = self.baseline == "overlap"
         if wanted != (isinstance(threshold, int | float) and not isinstance(threshold, bool) and 0 <= threshold <= 1):
@@ -75,21 +75,13 @@ class Lexical:
         """Digest of what computes the answers."""
         return code.digest("punchline.engines.lexical", module_of(benchmark, "wording"))
 
-    def unavailable(self) -> str | None:
-        """Never."""
-        return None
-
-    def close(self) -> None:
-        """Nothing is open."""
-
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request; `missing` for a request whose prompt has not what the baseline goes by."""
         for request in requests:
             parts = (part.text for m in request.messages for part in m.content if isinstance(part, Text))
             text = self._answer(request.benchmark, "\n".join(parts))
             state: State = "missing" if text is None else "ok"
-            reason = "not attempted" if text is None else None
-            yield response(self, request, model_key, state, text=text, reason=reason)
+            yield response(self, request, model_key, state, text=text, reason="not attempted" if text is None else None)
 
     def _answer(self, benchmark: str, prompt: str) -> str | None:
         words = wording(benchmark)

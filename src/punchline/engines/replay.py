@@ -8,18 +8,18 @@ The text of an answer is what the file says; whether it is a refusal is not gues
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import punchline
-from punchline.bench.released import JUDGE, Answer, Answers, Format, Select
+from punchline.benchmarks.released import JUDGE, Answer, Answers, Format, Select
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
-from punchline.core.engine import check_options, response
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import ModelCard, Request, Response, State, digest_of
-from punchline.project import code, digests
+from punchline.core.engine import Ready, check_options, response
+from punchline.errors import PunchlineError, nearest
+from punchline.schema import ModelCard, Request, Response, State, digest_of
+from punchline.workflow import code, digests
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ SAID = ("reasoning_effort", "thinking_budget", "search")  # of the released run:
 OPTIONS = ("format", "path", "select", "annotations", "judge", *SAID)
 
 
-class Replay:
+class Replay(Ready):
     """The engine. The file is read once, at the first use."""
 
     name = "replay"
@@ -35,34 +35,27 @@ class Replay:
     needs_images = False
 
     def __init__(self, card: ModelCard) -> None:
-        file = card.file
         check_options(card, OPTIONS)
+        self._wrong = partial(PunchlineError, file=card.file)
         for option in OPTIONS[: -len(SAID)]:
             value = card.options.get(option)
-            if option == "select" and (value is None or (isinstance(value, dict) and value)):
-                continue
-            if option in ("annotations", "judge") and value is None:
-                continue
-            if not (isinstance(value, str) and value) or option == "select":
-                expected = "{column: value}" if option == "select" else "a text"
-                raise PunchlineError(
-                    "the option is missing" if value is None else f"expected {expected}, got {value!r}",
-                    file=file,
-                    field=option,
-                    way_out=f"The engine replay needs `format` ({', '.join(benchmarks.released_formats())}) and `path`",
-                )
+            kind, expected = (dict, "{column: value}") if option == "select" else (str, "a text")
+            optional = option not in ("format", "path") and value is None
+            if not optional and not (isinstance(value, kind) and value):
+                what = "the option is missing" if value is None else f"expected {expected}, got {value!r}"
+                hint = f"The engine replay needs `format` ({', '.join(benchmarks.released_formats())}) and `path`"
+                raise self._wrong(what, field=option, hint=hint)
         self.format: str = card.options["format"]
         self.path: str = card.options["path"]
         self.select: Select = card.options.get("select")
         found = benchmarks.released_format(self.format)
         if found is None:
-            way_out = nearest(self.format, benchmarks.released_formats())
-            raise PunchlineError(f"unknown format {self.format!r}", file=file, field="format", way_out=way_out)
+            hint = nearest(self.format, benchmarks.released_formats())
+            raise self._wrong(f"unknown format {self.format!r}", field="format", hint=hint)
         self._format = cast(Format, found)
         annotations: str | None = card.options.get("annotations")
         self.judge: str | None = card.options.get("judge")
         self.files = [self.path, *([annotations] if annotations is not None else [])]
-        self._file = file
         if self._format.FILES:
             self.files = self._in_folder(self._format.FILES) or self.files
 
@@ -75,45 +68,31 @@ class Replay:
         try:
             there = sorted(path.name for path in folder.iterdir())
         except NotADirectoryError as error:
-            raise PunchlineError(
-                f"{self.path!r} is no folder",
-                file=self._file,
-                field="path",
-                way_out=f"Name the folder that holds {names[0]} and the like",
-            ) from error
+            hint = f"Name the folder that holds {names[0]} and the like"
+            raise self._wrong(f"{self.path!r} is no folder", field="path", hint=hint) from error
         except (OSError, ValueError):  # not there, as `check_files` says; a NUL in the path
             return []
         for name in there:
             if name.lower().endswith(".json") and not name.startswith(".") and name not in names:
-                raise PunchlineError(
-                    f"unknown file {name!r} beside the answers",
-                    file=self.path,
-                    way_out=nearest(name.lower(), names),
-                )
+                hint = nearest(name.lower(), names)
+                raise PunchlineError(f"unknown file {name!r} beside the answers", file=self.path, hint=hint)
         found = [str(folder / name) for name in names if name in there]
         if not found:
-            raise PunchlineError(
-                f"no such file in {self.path!r} as {names[0]}",
-                file=self._file,
-                field="path",
-                way_out=f"Expected any of: {', '.join(names)}",
-            )
+            what, hint = f"no such file in {self.path!r} as {names[0]}", f"Expected any of: {', '.join(names)}"
+            raise self._wrong(what, field="path", hint=hint)
         return found
 
     def _of_files(self, read: Callable[[Path], T]) -> dict[str, T]:
-        """{name: what is read of it} of the files."""
-        return {Path(file).name: self._read(file, read) for file in self.files}
-
-    def _read(self, file: str, read: Callable[[Path], T]) -> T:
-        try:
-            return read(Path(file))
-        except (OSError, ValueError) as error:  # ValueError: a path with a NUL
-            raise PunchlineError(
-                f"cannot read the answers in {file!r}: {getattr(error, 'strerror', None) or error}",
-                file=self._file,
-                field="path",
-                way_out="Put the file there; the path is relative to the working directory (the project's root)",
-            ) from error
+        """Apply `read` to every file: {name: result}."""
+        found: dict[str, T] = {}
+        for file in self.files:
+            try:
+                found[Path(file).name] = read(Path(file))
+            except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+                what = f"cannot read the answers in {file!r}: {getattr(error, 'strerror', None) or error}"
+                hint = "Put the file there; the path is relative to the working directory (the project's root)"
+                raise self._wrong(what, field="path", hint=hint) from error
+        return found
 
     @cached_property
     def _answers(self) -> Answers:
@@ -121,8 +100,8 @@ class Replay:
         said = {answer.judge for by_task in answers.values() if isinstance(answer := by_task.get(JUDGE), Answer)}
         if self.judge is not None and said - {self.judge}:
             names = ", ".join(sorted(name or "nobody" for name in said))
-            way_out = f"Take `judge` out of the card, or name the judge of {self.path!r}"
-            raise PunchlineError(f"the verdicts are of {names}", file=self._file, field="judge", way_out=way_out)
+            hint = f"Take `judge` out of the card, or name the judge of {self.path!r}"
+            raise self._wrong(f"the verdicts are of {names}", field="judge", hint=hint)
         return answers
 
     def identity(self) -> dict[str, Any]:
@@ -134,13 +113,6 @@ class Replay:
     def code(self, benchmark: str) -> str:
         """Digest of what reads the answers."""
         return code.digest("punchline.engines.replay", module_of(self.format, "replay"))
-
-    def unavailable(self) -> str | None:
-        """Never: `check_files` says which file is not there."""
-        return None
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def unknown(self, item_ids: Collection[str]) -> list[str]:
         """Ids of items that the file answers and that are not among `item_ids`, sorted. Keeps no answer in memory."""
@@ -162,17 +134,9 @@ class Replay:
         for request in requests:
             answer, reason = self._look_up(request)
             state: State = "ok" if reason is None else "missing"
+            fields = {"text": answer.text, "reason": reason, "usage": answer.usage}
             effective = {} if answer.judge is None else {"judge": answer.judge}
-            yield response(
-                self,
-                request,
-                model_key,
-                state,
-                text=answer.text,
-                reason=reason,
-                usage=answer.usage,
-                effective=effective,
-            )
+            yield response(self, request, model_key, state, **fields, effective=effective)
 
     def _look_up(self, request: Request) -> tuple[Answer, str | None]:
         """(answer, why there is none)."""
@@ -181,9 +145,9 @@ class Replay:
             return none, f"the file answers {self.format} only"
         if request.condition != "default" or request.sample != 0:
             return none, "the file has one answer to each question as published"
-        if request.item_id not in self._answers:
+        answers = self._answers.get(request.item_id)
+        if answers is None:
             return none, "item not in the file"
-        answers = self._answers[request.item_id]
         if request.task not in answers:
             return none, "question not in the file"
         found = answers[request.task]

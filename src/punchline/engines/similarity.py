@@ -18,19 +18,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from punchline.core.engine import check_options, response, version_of
-from punchline.core.errors import PunchlineError, nearest, one_line
-from punchline.core.records import ModelCard, Request, Response, Scalar, State, Text
-from punchline.project import revisions, small_models
+from punchline.core.engine import check_options, response
+from punchline.errors import PunchlineError, nearest, one_line
+from punchline.project import revisions
+from punchline.schema import ModelCard, Request, Response, Scalar, State, Text
+from punchline.text import quiet
+from punchline.workflow.code import version_of
 
 METRICS = {"bertscore": "bert-score", "cosine": "sentence-transformers"}  # and the package that computes it
 OPTIONS: dict[str, type] = {
-    "metric": str,
-    "id": str,
-    "revision": str,
-    "layers": int,
-    "batch_size": int,
-    "device": str,
+    **dict.fromkeys(("metric", "id", "revision", "device"), str),
+    **dict.fromkeys(("layers", "batch_size"), int),
 }
 PACKAGE = "package:"  # before the name of a Python package that carries the weights
 WAY_OUT = "they are the extra `metrics`: make metrics"
@@ -155,14 +153,13 @@ class Similarity:
         """The model, loaded once; or why it cannot be."""
         if self._loaded is None and self._broken is None:
             try:
-                with small_models.quiet():
+                with quiet():
                     folder = self._folder()
-                    device = self.card.options.get("device") or _device()
-                    if self.metric == "bertscore":
-                        assert self.layers is not None
-                        self._loaded = BertScore(folder, self.layers, self.batch_size, device)
+                    size, device = self.batch_size, self.card.options.get("device") or _device()
+                    if self.layers is not None:  # bertscore: the card's check allows layers nowhere else
+                        self._loaded = BertScore(folder, self.layers, size, device)
                     else:
-                        self._loaded = Cosine(folder, self.batch_size, device)
+                        self._loaded = Cosine(folder, size, device)
             except Exception as error:  # of three packages, whose errors share no base: none may lose an answer
                 self._broken = f"the model cannot be loaded: {one_line(error)}"
         return self._loaded or str(self._broken)
@@ -255,14 +252,9 @@ class Cosine:
     def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
         """Values, once every text is embedded: each once."""
         texts = sorted({text for pair in pairs for text in pair}, key=lambda text: (-len(text), text))
-        embedded: dict[str, Any] = {}
-        why: dict[str, str] = {}
-        for part in _parts(texts, TEXTS):
-            for text, embedding in _each(part, self._embed):
-                if isinstance(embedding, str):
-                    why[text] = embedding
-                else:
-                    embedded[text] = embedding
+        outcomes = {text: outcome for part in _parts(texts, TEXTS) for text, outcome in _each(part, self._embed)}
+        why = {text: outcome for text, outcome in outcomes.items() if isinstance(outcome, str)}
+        embedded = {text: outcome for text, outcome in outcomes.items() if text not in why}
         for some in _parts(pairs, TEXTS):
             found = [pair for pair in some if pair.candidate in embedded and pair.reference in embedded]
             values = _each(found, lambda these: self._cosines(these, embedded)) if found else []
@@ -271,9 +263,8 @@ class Cosine:
 
     def _embed(self, texts: Sequence[str]) -> list[Any]:
         def called(size: int) -> list[Any]:
-            return list(
-                self._model.encode(list(texts), batch_size=size, convert_to_tensor=True, show_progress_bar=False).cpu()
-            )
+            how = {"batch_size": size, "convert_to_tensor": True, "show_progress_bar": False}
+            return list(self._model.encode(list(texts), **how).cpu())
 
         return _in_memory(called, self.batch_size)
 
@@ -379,7 +370,7 @@ def _fetched(model_id: str, commit: str) -> str:
     except Exception as error:  # no network, no such repository: its many errors share no base
         raise PunchlineError(  # not the error's text, which may hold headers
             f"{model_id} is not in the hub's local cache, and fetching it failed ({type(error).__name__})",
-            way_out="Check the id and the network, or put the model into a folder and name that as `id`",
+            hint="Check the id and the network, or put the model into a folder and name that as `id`",
         ) from error
     return str(folder)
 
@@ -390,7 +381,7 @@ def _plain_link(folder: str) -> tempfile.TemporaryDirectory[str]:
     Raises PunchlineError where temporary folders have such paths too.
     """
     if "t5" in tempfile.gettempdir():
-        raise PunchlineError("bert-score takes the `t5` in its path for a model's name", file=folder, way_out="Move it")
+        raise PunchlineError("bert-score takes the `t5` in its path for a model's name", file=folder, hint="Move it")
     made = tempfile.TemporaryDirectory(prefix="model")
     while "t5" in made.name:
         made = tempfile.TemporaryDirectory(prefix="model")
@@ -418,18 +409,18 @@ def _installed(module: str) -> bool:
 
 def _check_options(card: ModelCard) -> None:
     """Raises PunchlineError for an option that is unknown, missing or of the wrong kind."""
-    file = card.file
     check_options(card, OPTIONS)
+    wrong = functools.partial(PunchlineError, file=card.file)
     metric = card.options.get("metric")
     if metric not in METRICS:
         what = "the option is missing" if metric is None else f"unknown metric {metric!r}"
-        raise PunchlineError(what, file=file, field="metric", way_out=nearest(str(metric), METRICS))
+        raise wrong(what, field="metric", hint=nearest(str(metric), METRICS))
     model_id = card.options.get("id")
     if not model_id or model_id == PACKAGE:
-        way_out = f"Name a hub model, a folder, or {PACKAGE}NAME for a Python package that carries one"
-        raise PunchlineError("the option is missing", file=file, field="id", way_out=way_out)
+        hint = f"Name a hub model, a folder, or {PACKAGE}NAME for a Python package that carries one"
+        raise wrong("the option is missing", field="id", hint=hint)
     if (metric == "bertscore") != ("layers" in card.options):
         what = "the option is missing" if metric == "bertscore" else "cosine takes no layers"
-        raise PunchlineError(what, file=file, field="layers", way_out="bertscore: the layer whose output is compared")
+        raise wrong(what, field="layers", hint="bertscore: the layer whose output is compared")
     # Files of a package are pinned as a folder's are: by their digest.
-    revisions.check("./" if model_id.startswith(PACKAGE) else model_id, card.options.get("revision"), file)
+    revisions.check("./" if model_id.startswith(PACKAGE) else model_id, card.options.get("revision"), card.file)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.files import new_folder
+from punchline.errors import PunchlineError, nearest
+from punchline.files import new_folder
 from punchline.project.needs import Project
 
 FORMATS = {
     "hf": "a folder that datasets.load_dataset opens",
     "inspect": "logs that inspect view shows",
-    "lm-eval": "results and samples as lm_eval --log_samples writes them",
     "crate": "an RO-Crate (Workflow Run) that can be audited by itself",
-    "model-index": "evaluation results for model cards",
 }
 
 
@@ -24,8 +22,8 @@ def export(project: Project, name: str, folder: Path, pictures: str) -> list[str
     `pictures`: own, open or all (report/pictures.py). Raises PunchlineError.
     """
     if name not in FORMATS:
-        raise PunchlineError(f"no format {name!r}", way_out=nearest(name, FORMATS))
-    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+        raise PunchlineError(f"no format {name!r}", hint=nearest(name, FORMATS))
+    module = importlib.import_module(f"{__name__}.{name}")
     with new_folder(folder, "Name another: --output DIR") as part:
         said: list[str] = module.write(project, part, pictures)
     return said

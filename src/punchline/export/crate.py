@@ -14,15 +14,16 @@ from typing import Any
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file
+from punchline.config.runs import selection_text
+from punchline.errors import PunchlineError
 from punchline.export.made import lineages, made_at
 from punchline.export.samples import shown
-from punchline.project import digests
-from punchline.project.lineage import File, Lineage, lineage_path
+from punchline.files import sha256_file
+from punchline.paths import DEFAULT_RUN, MANIFESTS
+from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN, MANIFESTS
-from punchline.project.runs import selection_text
+from punchline.workflow import digests
+from punchline.workflow.lineage import File
 
 PROFILES = {"process": "0.5", "workflow": "0.5"}
 WORKFLOW = ("Snakefile", "config/run.yaml", "LICENSE")  # and what lies in:
@@ -37,7 +38,7 @@ def _files(found: list[Lineage]) -> dict[str, File]:
         files[file.path] = file
         if not Path(file.path).is_file() or (file.content is None and digests.of_file(file.path) != file.sha256):
             raise PunchlineError(
-                "it is not what a table was made of", file=file.path, way_out="Make all anew: snakemake all_tables"
+                "it is not what a table was made of", file=file.path, hint="Make all anew: snakemake all_tables"
             )
     return files
 
@@ -53,7 +54,7 @@ def _check_rights(project: Project, pictures: str) -> None:
     if kept:
         raise PunchlineError(
             f"the tables rest on pictures of {kept:,} items that may not be passed on, and an audit needs them",
-            way_out="For yourself: --pictures all",
+            hint="For yourself: --pictures all",
         )
 
 

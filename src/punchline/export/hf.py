@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from punchline.config.runs import selection_text
 from punchline.core.benchmark import load
-from punchline.core.files import replacing, write_text
-from punchline.core.records import canonical
 from punchline.export.samples import Sample, Shown, samples, shown
+from punchline.files import replacing, write_text
 from punchline.project.needs import Project
-from punchline.project.runs import selection_text
 from punchline.report.items import prompt
 from punchline.report.pictures import content
+from punchline.schema import canonical
 
 ROWS = 200  # written at a time: pictures are large
 
@@ -119,7 +119,7 @@ def _answer(model: str, sample: Sample) -> dict[str, Any]:
             {
                 **{name: getattr(grade, name) for name in ("rule", "task", "state", "scored", "judge", "signature")},
                 "parsed": None if grade.parsed is None else list(grade.parsed),
-                "values": _plain(grade.values),
+                "values": _plain(grade.metrics),
             }
             for grade in sample.grades
         ],

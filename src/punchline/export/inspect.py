@@ -12,15 +12,15 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import msgspec
 
 from punchline import __version__
-from punchline.core.files import replacing
-from punchline.core.records import FILTERED, LENGTH, Grade, ImageRef, sha256
 from punchline.export.made import cells, lineages, made_at
 from punchline.export.samples import Sample, Shown, parts, samples, shown
+from punchline.files import replacing
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.report.items import PICTURE
 from punchline.report.pictures import content
 from punchline.report.shards import right
+from punchline.schema import FILTERED, LENGTH, ImageRef, Score, sha256
 
 VERSION = 2  # of the log format
 LONGEST = 500  # characters of a question in the list of samples
@@ -40,11 +40,11 @@ def _content(part: str | ImageRef | None, kept: dict[str, str]) -> dict[str, str
     return {"type": "image", "image": f"attachment://{part.sha256}"}
 
 
-def _score(grade: Grade, sample: Sample) -> dict[str, Any]:
+def _score(grade: Score, sample: Sample) -> dict[str, Any]:
     """One rule's grade; where it has no value, how right it is, or its state. Judges' words explain it."""
     gold = sample.of.gold
     rightness = right(grade.benchmark, grade, gold) if grade.state == "ok" else None
-    value = grade.values or (grade.state if rightness is None else {"right": rightness})
+    value = grade.metrics or (grade.state if rightness is None else {"right": rightness})
     about = {name: getattr(grade, name) for name in ("state", "scored", "truncated", "judge", "signature")}
     answer = None if grade.parsed is None else ", ".join(grade.parsed)
     heard = [sample.heard[digest] for digest in grade.responses if digest in sample.heard]

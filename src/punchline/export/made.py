@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from punchline.audit.state import check_shown, read_lineage
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Cell
-from punchline.project.lineage import Lineage
+from punchline.config.runs import making
+from punchline.errors import PunchlineError
+from punchline.project.lineage import Lineage, shown_cells
 from punchline.project.needs import Project
-from punchline.project.runs import making
+from punchline.schema import Cell
 
 
 def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
@@ -24,7 +24,7 @@ def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
                 found.append(read_lineage(path))
     if not found:
         what = f"the run has no table of {benchmark}" if benchmark else "the run has no table"
-        raise PunchlineError(what, way_out=f"Make them: {making(project.selection.run, 'all_tables')}")
+        raise PunchlineError(what, hint=f"Make them: {making(project.selection.run, 'all_tables')}")
     return found
 
 
@@ -35,6 +35,6 @@ def made_at(found: list[Lineage]) -> str:
 
 def cells(lineage: Lineage, model: str) -> Iterator[tuple[str, str, Cell]]:
     """(the row without the model, the rule, the cell) of every value of a model in a table."""
-    for cell in lineage.cells:
+    for cell in shown_cells(lineage):
         if cell.filter.get("model") == model and cell.value is not None:
             yield cell.row.partition("|")[2], str(cell.filter.get("rule") or ""), cell

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, Grade, ImageRef, Item, Message, Request, Response, Text
-from punchline.core.storage import Keyed, Stored, records_in
+from punchline.config.runs import making
+from punchline.errors import PunchlineError
+from punchline.files import Keyed, records_in
 from punchline.project.hops import CHAINED
 from punchline.project.needs import Project
-from punchline.project.runs import making
 from punchline.report.pictures import Right, holds, right_of_item, rights
+from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Score, Text
+from punchline.scores import read_scores
 from punchline.stages.ask import asked, asked_of_hop
 
 
@@ -43,7 +44,7 @@ class Sample:
     of: Shown
     request: Request
     response: Response
-    grades: list[Grade]  # those that read this answer
+    grades: list[Score]  # those that read this answer
     heard: dict[str, Heard]  # by digest of the response: what those grades rest on beside the answer
 
 
@@ -52,8 +53,8 @@ def shown(project: Project, benchmark: str, pictures: str) -> Iterator[Shown]:
     where, known = project.paths, rights(project, benchmark)
     path = Path(where.items(benchmark))
     if not path.is_file():
-        way_out = f"Make it: {making(project.selection.run)}"
-        raise PunchlineError("the run has not come so far", file=path, way_out=way_out)
+        hint = f"Make it: {making(project.selection.run)}"
+        raise PunchlineError("the run has not come so far", file=path, hint=hint)
     golds = Keyed(where.gold(benchmark), Gold)
     for item in records_in(path, Item):
         right = right_of_item(project, known, item)
@@ -62,12 +63,12 @@ def shown(project: Project, benchmark: str, pictures: str) -> Iterator[Shown]:
 
 def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Shown]) -> Iterator[Sample]:
     """A model's answers to a benchmark, in the order of the requests. `items`: by id, of `shown`."""
-    path = Path(project.paths.grades(benchmark, model))
+    path = Path(project.paths.scores(benchmark, model))
     if not path.is_file():
-        way_out = f"Make them: {making(project.selection.run)}"
-        raise PunchlineError("the model has no grades", file=path, way_out=way_out)
-    read: dict[str, list[Grade]] = {}
-    for grade in Stored(path, Grade):
+        hint = f"Make them: {making(project.selection.run)}"
+        raise PunchlineError("the model has no grades", file=path, hint=hint)
+    read: dict[str, list[Score]] = {}
+    for grade in read_scores(path):
         for digest in grade.responses:
             read.setdefault(digest, []).append(grade)
     said = {

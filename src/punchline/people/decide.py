@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 from punchline.people.assignment import with_checks
 from punchline.people.outcome import study_of
 from punchline.people.votes import Votes
@@ -48,7 +48,7 @@ def one_more(votes: Votes) -> tuple[str, int]:
         raise PunchlineError(
             "nothing is undecided of what all its raters have rated",
             file=votes.path,
-            way_out=f"See who has rated: punchline rate status {votes.name}",
+            hint=f"See who has rated: punchline rate status {votes.name}",
         )
     before = votes.raters()
     rater = f"{len(before) + 1:0{len(before[0])}d}"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from punchline.bench.ratings import for_spreadsheet, from_spreadsheet
 from punchline.benchmarks.stripcipher.review import CATEGORY, KINDS, SHEET
 from punchline.benchmarks.stripcipher.strips import CATEGORIES
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Item
-from punchline.core.storage import csv_text, parse_csv, read_records
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, parse_csv, read_records
+from punchline.paths import Paths
 from punchline.people.assignment import assigned
 from punchline.people.votes import Ask, Sheet, Shown, Unit, Votes
-from punchline.project.paths import Paths
+from punchline.schema import Item
+from punchline.tables.ratings import for_spreadsheet, from_spreadsheet
 
 STUDY = "drafts"  # of stripcipher; no declaration: what is asked is the review sheet's
 USES = (("", "leave out"), ("answer", "answer"), ("distractor", "distractor"))
@@ -30,7 +30,7 @@ def draw_up(where: Paths, file: str, content: bytes, *, raters: int, seed: int) 
     """
     prepared = Path(where.items("stripcipher"))
     if not prepared.is_file():
-        raise PunchlineError("no strip is prepared", file=prepared, way_out="Run the target `prepare` first")
+        raise PunchlineError("no strip is prepared", file=prepared, hint="Run the target `prepare` first")
     strips = {item.item_id: item for item in read_records(prepared, Item)}
     drafted: dict[tuple[str, str], list[Shown]] = {}
     for line, cells in parse_csv(content, SHEET, file=file):
@@ -41,12 +41,12 @@ def draw_up(where: Paths, file: str, content: bytes, *, raters: int, seed: int) 
         shown = Shown(source=cells["drafted_by"], text=from_spreadsheet(cells["text"]), kind=cells["kind"])
         drafted.setdefault((cells["item_id"], cells["task"]), []).append(shown)
     if not drafted:
-        raise PunchlineError("no drafts", file=file, way_out="Make them: punchline drafts MODEL")
+        raise PunchlineError("no drafts", file=file, hint="Make them: punchline drafts MODEL")
     units = []
     for (item_id, task), texts in drafted.items():
         picture = next((image for image in strips[item_id].images if image.name == WHOLE), None)
         if picture is None or not Path(picture.path).is_file():
-            raise PunchlineError("the strip has no picture", file=prepared, record=item_id, way_out="Run `prepare`")
+            raise PunchlineError("the strip has no picture", file=prepared, record=item_id, hint="Run `prepare`")
         units.append(Unit(item_id=item_id, task=task, texts=tuple(texts), picture=picture.path, sha256=picture.sha256))
     ids = list(dict.fromkeys(unit.item_id for unit in units))
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]

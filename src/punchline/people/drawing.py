@@ -9,18 +9,18 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from punchline.bench.ratings import from_spreadsheet
-from punchline.bench.study import HUMAN, Study
+from punchline.benchmarks.study import HUMAN, Study
+from punchline.config.runs import making
 from punchline.core.benchmark import names, shown, studies
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.progress import say
-from punchline.core.records import Gold, Item
-from punchline.core.storage import parse_csv, read_records
+from punchline.errors import PunchlineError, nearest
+from punchline.files import parse_csv, read_records
+from punchline.paths import Paths
 from punchline.people.assignment import assigned, chosen, with_checks
 from punchline.people.sheet import explanations
 from punchline.people.votes import Ask, Sheet, Shown, Unit
-from punchline.project.paths import Paths
-from punchline.project.runs import making
+from punchline.schema import Gold, Item
+from punchline.tables.ratings import from_spreadsheet
+from punchline.text import log_line
 
 CHECK = "This is no answer but a check that you read along: choose {} here."
 TEXTS = ("item_id", "source", "text")  # of a file of texts that people wrote
@@ -34,7 +34,7 @@ def declared(name: str) -> tuple[str, str, Study]:
     known = {f"{benchmark}/{study}": (benchmark, study) for benchmark in names() for study in studies(benchmark)}
     of = [full for full in known if name in (full, known[full][1])]
     if len(of) != 1:
-        raise PunchlineError(f"no study {name!r}", way_out=nearest(name, known))
+        raise PunchlineError(f"no study {name!r}", hint=nearest(name, known))
     benchmark, study = known[of[0]]
     return benchmark, study, studies(benchmark)[study]
 
@@ -58,14 +58,14 @@ def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) 
         for item_id, text in rows:
             if item_id in items and text:
                 found.setdefault((item_id, "", HUMAN), text)
-        say(f"{file}: {len(found):,} of {len(rows):,} explanations are of comics of this run, the first of each")
+        log_line(f"{file}: {len(found):,} of {len(rows):,} explanations are of comics of this run, the first of each")
         return found
     for line, cells in parse_csv(content, TEXTS, file=file):
         item_id, source, text = (from_spreadsheet(cells[name].strip()) for name in TEXTS)
         task = cells.get("task", "").strip()
 
-        def wrong(what: str, field: str, way_out: str, line: int = line, record: str = item_id) -> PunchlineError:
-            return PunchlineError(what, file=file, line=line, record=record, field=field, way_out=way_out)
+        def wrong(what: str, field: str, hint: str, line: int = line, record: str = item_id) -> PunchlineError:
+            return PunchlineError(what, file=file, line=line, record=record, field=field, hint=hint)
 
         if item_id not in items:
             raise wrong("no such item", "item_id", "Check the id")
@@ -132,7 +132,7 @@ def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
 def _there(units: Sequence[Unit]) -> None:
     for picture in sorted({unit.picture for unit in units if unit.picture}):
         if not Path(picture).is_file():
-            raise PunchlineError("the picture is not there", file=picture, way_out="Run the target `prepare`")
+            raise PunchlineError("the picture is not there", file=picture, hint="Run the target `prepare`")
 
 
 def draw_up(
@@ -154,18 +154,16 @@ def draw_up(
     """
     benchmark, study_name, study = declared(name)
     if study.writes and texts is not None:
-        raise PunchlineError(
-            "in this study texts are written", file=texts[0], way_out="--texts goes with one of ratings"
-        )
+        raise PunchlineError("in this study texts are written", file=texts[0], hint="--texts goes with one of ratings")
     overlap = min(study.overlap, raters) if overlap is None else overlap
     if not 1 <= overlap <= raters:
         raise PunchlineError(
-            f"{overlap} raters a text of {raters} raters", way_out=f"--overlap goes from 1 to --raters, {raters}"
+            f"{overlap} raters a text of {raters} raters", hint=f"--overlap goes from 1 to --raters, {raters}"
         )
     if not Path(where.items(benchmark)).is_file():
         target = "prepare" if study.writes else "responses"
-        way_out = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
-        raise PunchlineError("no item is prepared", file=where.items(benchmark), way_out=way_out)
+        hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
+        raise PunchlineError("no item is prepared", file=where.items(benchmark), hint=hint)
     all_items = {item.item_id: item for item in read_records(where.items(benchmark), Item)}
     blurred: Mapping[str, str] = getattr(shown(benchmark), "BLURRED", {})
     golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
@@ -178,10 +176,10 @@ def draw_up(
     ratable = _units(study, found, all_items, golds, blurred)
     if not ratable:
         what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
-        way_out = "Run the target `responses` with models that look at pictures, or name more models: --model"
+        hint = "Run the target `responses` with models that look at pictures, or name more models: --model"
         if study.writes:
-            what, way_out = "no item", "Run the target `prepare` with more of them"
-        raise PunchlineError(what + (" and a picture" if study.picture else ""), way_out=way_out)
+            what, hint = "no item", "Run the target `prepare` with more of them"
+        raise PunchlineError(what + (" and a picture" if study.picture else ""), hint=hint)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
     drawn = chosen(sources, len(sources), seed)
     count = min(items or len(drawn), len(drawn))
@@ -196,7 +194,7 @@ def draw_up(
     if raters > (most := len(units) * overlap):
         raise PunchlineError(
             f"{raters:,} raters of {len(units):,} pages with {overlap} raters each: {raters - most:,} would have none",
-            way_out=f"--raters {most} at most, a larger --overlap, or more --items",
+            hint=f"--raters {most} at most, a larger --overlap, or more --items",
         )
     own = assigned(groups, raters, overlap, seed)
     checks = [max(1, len(mine) // study.check_every) if mine and not study.writes else 0 for mine in own]

@@ -6,18 +6,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from punchline.bench.ratings import RATINGS, read_ratings
-from punchline.bench.study import HUMAN, Study, Vote
+from punchline.benchmarks.study import HUMAN, Study, Vote
 from punchline.core.benchmark import studies
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_text
-from punchline.core.intervals import interval
-from punchline.core.stats import COEFFICIENT, Estimate
-from punchline.core.storage import csv_text, parse_csv
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, parse_csv, write_text
+from punchline.paths import Paths, own
 from punchline.people.drawing import answered
 from punchline.people.votes import Given, Shown, Votes
-from punchline.project.paths import Paths, own
-from punchline.score.ratings import alpha_of, coincidences
+from punchline.stats.estimate import COEFFICIENT, Estimate
+from punchline.stats.intervals import interval
+from punchline.stats.ratings import alpha_of, coincidences
+from punchline.tables.ratings import RATINGS, read_ratings
 
 
 class Progress(NamedTuple):
@@ -157,7 +156,7 @@ def unchanged(votes: Votes) -> None:
             f"people have rated other answers than run {sheet.run} has now: {count:,}, the first that of {source}",
             file=votes.path,
             record=item_id,
-            way_out="Bring the selection and the answers of that time back, or make a new study: punchline rate new "
+            hint="Bring the selection and the answers of that time back, or make a new study: punchline rate new "
             f"{sheet.benchmark}/{sheet.study} --raters N --name NAME",
         )
 
@@ -173,9 +172,7 @@ def export(votes: Votes, out: Path) -> tuple[int, int]:
     rows = study.rows(cast(votes))
     if not rows:
         raise PunchlineError(
-            "nothing to export yet",
-            file=votes.path,
-            way_out=f"See who has rated: punchline rate status {votes.name}",
+            "nothing to export yet", file=votes.path, hint=f"See who has rated: punchline rate status {votes.name}"
         )
     kept: list[dict[str, Any]] = []
     if out.is_file():

@@ -24,8 +24,8 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from punchline.core.errors import PunchlineError
 from punchline.core.pages import templates
+from punchline.errors import PunchlineError
 from punchline.people import drafts
 from punchline.people.assignment import shown_order
 from punchline.people.votes import Given, Votes

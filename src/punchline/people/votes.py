@@ -20,9 +20,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from punchline.core.errors import PunchlineError, way_in
-from punchline.core.files import sync
-from punchline.core.records import Record
+from punchline.errors import PunchlineError, permission_hint
+from punchline.files import sync
+from punchline.schema import Record
 
 PATIENCE_S = 20.0  # that a vote waits for another's
 SCHEMA = """
@@ -118,15 +118,13 @@ class Votes:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if not self.path.is_file():
-            raise PunchlineError("no such study", file=path, way_out="Make it: punchline rate new STUDY --raters N")
+            raise PunchlineError("no such study", file=path, hint="Make it: punchline rate new STUDY --raters N")
         try:
             with self._open() as file:
                 content: bytes = file.execute("SELECT content FROM sheet").fetchone()[0]
             self.sheet = msgspec.json.decode(content, type=Sheet)
         except (sqlite3.DatabaseError, msgspec.DecodeError, TypeError) as error:
-            raise PunchlineError(
-                f"no study can be read in it: {error}", file=path, way_out="Bring back a copy"
-            ) from error
+            raise PunchlineError(f"no study can be read in it: {error}", file=path, hint="Bring back a copy") from error
         self.version = self.sheet.digest[:16]
 
     @property
@@ -140,8 +138,8 @@ class Votes:
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
-            way_out = "Give the new one another name: --name NAME; or move the file away, with -wal and -shm beside it"
-            raise PunchlineError("the study is there already", file=path, way_out=way_out)
+            hint = "Give the new one another name: --name NAME; or move the file away, with -wal and -shm beside it"
+            raise PunchlineError("the study is there already", file=path, hint=hint)
         half = path.with_suffix(".part")
         for leftover in path.parent.glob(f"{half.name}*"):
             leftover.unlink()
@@ -164,7 +162,7 @@ class Votes:
         """Raises PunchlineError where no vote can be written."""
         for place in (self.path, self.path.parent):
             if not os.access(place, os.W_OK):
-                raise PunchlineError("no vote may be written here", file=place, way_out=way_in(place))
+                raise PunchlineError("no vote may be written here", file=place, hint=permission_hint(place))
 
     @contextmanager
     def _open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:

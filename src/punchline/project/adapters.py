@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file
-from punchline.core.records import Record, digest_of
-from punchline.project.paths import ADAPTERS
+from punchline.errors import PunchlineError
+from punchline.files import sha256_file
+from punchline.paths import ADAPTERS
+from punchline.schema import Record, digest_of
 
 FOLDER = ADAPTERS
 MANIFEST = "punchline.json"
@@ -80,8 +80,8 @@ def manifest_of(name: str) -> Path:
 def check(name: str, file: str) -> None:
     """Raises PunchlineError, naming the card, for what can be no adapter's name."""
     if not re.fullmatch(NAME, name):
-        way_out = "Write the stem of a file in config/finetune/"
-        raise PunchlineError(f"{name!r} can be no adapter's name", file=file, field="adapter", way_out=way_out)
+        hint = "Write the stem of a file in config/finetune/"
+        raise PunchlineError(f"{name!r} can be no adapter's name", file=file, field="adapter", hint=hint)
 
 
 def trained(name: str) -> Trained | None:
@@ -93,7 +93,7 @@ def trained(name: str) -> Trained | None:
         return msgspec.json.decode(path.read_bytes(), type=Trained)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise PunchlineError(
-            f"not an adapter's manifest: {error}", file=path, way_out=f"Delete {path.parent} and train again"
+            f"not an adapter's manifest: {error}", file=path, hint=f"Delete {path.parent} and train again"
         ) from error
 
 
@@ -128,7 +128,7 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
             f"the adapter {name} was trained on {was}, not on {given}",
             file=file,
             field="id",
-            way_out="Write the base's id and revision, or train again",
+            hint="Write the base's id and revision, or train again",
         )
     folder = folder_of(name)
     for path, digest in found.files.items():
@@ -136,7 +136,7 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
             raise PunchlineError(
                 f"not as {MANIFEST} lists it",
                 file=folder / path,
-                way_out=f"Train again: snakemake --forcerun finetune -- {manifest_of(name)}",
+                hint=f"Train again: snakemake --forcerun finetune -- {manifest_of(name)}",
             )
     tuned = None
     for part in found.parts:

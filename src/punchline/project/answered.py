@@ -7,17 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from punchline import paths
+from punchline.config.cards import read_card
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine
-from punchline.core.records import ModelCard, Request, digest_of_all
 from punchline.core.storage import digests_in, read_table
-from punchline.project import adapters, paths, recipes, small_models
+from punchline.files import MANIFEST
+from punchline.project import adapters, recipes
 from punchline.project.asking import key_so_far, role_of
 from punchline.project.contents import answers_in, printed
 from punchline.project.hops import CHAINED, DATA, RELEASED, by_journal
 from punchline.project.prepared import Prepared, once
-from punchline.project.provenance import Need, Step
-from punchline.project.selection import read_card
+from punchline.schema import ModelCard, Request, digest_of_all
+from punchline.workflow.provenance import Artifact, Input
 
 SHARD = "shard"
 
@@ -28,8 +30,8 @@ class Answered(Prepared):
     # Questions and answers
 
     @once
-    def ask(self, benchmark: str) -> Step:
-        return Step(
+    def ask(self, benchmark: str) -> Artifact:
+        return Artifact(
             "ask",
             (benchmark,),
             (self.paths.requests(benchmark),),
@@ -38,54 +40,43 @@ class Answered(Prepared):
             ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask")),
         )
 
-    def _requests(self, benchmark: str) -> Need:
-        return Need("requests", self.paths.requests(benchmark), functools.partial(self.ask, benchmark))
+    def _requests(self, benchmark: str) -> Input:
+        return Input("requests", self.paths.requests(benchmark), functools.partial(self.ask, benchmark))
 
-    def _weights(self, card: ModelCard) -> list[Need]:
-        """What has to be built before a model can be loaded: small models that the project makes itself, adapters."""
+    def _weights(self, card: ModelCard) -> list[Input]:
+        """Files of a model in a folder, or their list where the folder has one; its adapter."""
         found = []
-        if name := small_models.builder_of(str(card.options.get("id", ""))):
-            found.append(Need("model", paths.small_model(name), functools.partial(self.small_model, name)))
-        elif (folder := str(card.options.get("id", ""))) and Path(folder).is_dir():  # weights of the user's own
-            own = sorted(path.as_posix() for path in Path(folder).rglob("*") if path.is_file())
-            found += [Need("model", path) for path in own]
+        if (folder := str(card.options.get("id", ""))) and Path(folder).is_dir():
+            files = [Path(folder, MANIFEST)] if Path(folder, MANIFEST).is_file() else Path(folder).rglob("*")
+            found += [Input("model", path) for path in sorted(path.as_posix() for path in files if path.is_file())]
         adapter = card.options.get("adapter")
         if isinstance(adapter, str):
             trains = recipes.can_train(card, adapter, self.selection.benchmarks)
             step = functools.partial(self.finetune, adapter) if trains else None
-            found.append(Need("adapter", paths.adapter(adapter), step))
+            companions = functools.partial(adapters.files_beside, adapter)
+            found.append(Input("adapter", paths.adapter(adapter), step, companions=companions))
         return found
 
     @once
-    def small_model(self, name: str) -> Step:
-        code = ("punchline.project.small_models",)
-        beside = paths.record_of(paths.folder_of(paths.small_model(name)))  # in the folder it would be one of its files
-        return Step("small_model", (name,), (paths.small_model(name),), (), {}, code, record=beside)
-
-    @once
-    def finetune(self, adapter: str) -> Step:
+    def finetune(self, adapter: str) -> Artifact:
         """An adapter. Of which items it was trained is in its manifest: another selection trains nothing anew."""
         recipe = recipes.read_recipe(adapter)
         base = read_card(recipe.base)
         items, gold = self._items(recipe.benchmark), self._gold(recipe.benchmark)
         before = [need._replace(decides=False) for need in (items, gold)]
-        return Step(
+        return Artifact(
             "finetune",
             (adapter,),
             (paths.adapter(adapter),),
             (*before, *self._weights(base)),
-            {
-                "recipe": recipe.trained_by(),
-                "base": base.asked(),
-                "corpus": self.selection.corpus.name,
-            },
+            {"recipe": recipe.trained_by(), "base": base.asked(), "corpus": self.selection.corpus.name},
             (),
             extra=lambda: adapters.files_beside(adapter),
             extra_role="adapter",
             record=paths.record_of(paths.folder_of(paths.adapter(adapter))),
         )
 
-    def _answering(self, card: ModelCard, engine: Engine, benchmark: str) -> tuple[list[Need], dict[str, Any]]:
+    def _answering(self, card: ModelCard, engine: Engine, benchmark: str) -> tuple[list[Input], dict[str, Any]]:
         """(files, parameters) that decide what an engine answers, apart from what it is asked."""
         return [*self._released(engine), *self._weights(card)], {
             "card": card.asked(),
@@ -93,12 +84,12 @@ class Answered(Prepared):
         }
 
     @once
-    def snapshot(self, benchmark: str, model: str) -> Step:
+    def snapshot(self, benchmark: str, model: str) -> Artifact:
         """A model's answers to the current requests, from its journal: what is not in it is asked."""
         files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
         snapshot = self.paths.snapshot(benchmark, model)
         shards = self._shards_of(self.cards[model], snapshot, lambda: self.snapshot(benchmark, model))
-        return Step(
+        return Artifact(
             "infer",
             (benchmark, model),
             (snapshot,),
@@ -109,23 +100,23 @@ class Answered(Prepared):
             kept=(paths.journal(benchmark, model),),
         )
 
-    def _shards_of(self, card: ModelCard | None, path: str, snapshot: Callable[[], Step]) -> list[Need]:
+    def _shards_of(self, card: ModelCard | None, path: str, snapshot: Callable[[], Artifact]) -> list[Input]:
         """The parts that several jobs ask of who answers a snapshot's requests. How many there are decides about no
         answer: the snapshot's step does not hang on them, and asks for them only where it is to be made."""
 
-        def part(shard: str) -> Step:
+        def part(shard: str) -> Artifact:
             return self.shard(snapshot(), shard)
 
         return [
-            Need(SHARD, paths.shard(path, shard), functools.partial(part, shard), decides=False)
+            Input(SHARD, paths.shard(path, shard), functools.partial(part, shard), decides=False)
             for shard in self.shards(card)
         ]
 
     @once
-    def shard(self, snapshot: Step, shard: str) -> Step:
+    def shard(self, snapshot: Artifact, shard: str) -> Artifact:
         """One job's part of the answers of a snapshot's step."""
         needs = [need for need in snapshot.needs if need.role != SHARD]
-        return Step(
+        return Artifact(
             f"{snapshot.rule}_shard",
             (*snapshot.wildcards, shard),
             (paths.shard(snapshot.outputs[0], shard),),
@@ -135,29 +126,29 @@ class Answered(Prepared):
             follows=(snapshot.rule, *snapshot.outputs),
         )
 
-    def _own(self, benchmark: str, model: str) -> list[Need]:
+    def _own(self, benchmark: str, model: str) -> list[Input]:
         """What a model itself was asked, on items and on its own answers, and what it said."""
         snapshot = functools.partial(self.snapshot, benchmark, model)
-        needs = [self._requests(benchmark), Need("snapshot", self.paths.snapshot(benchmark, model), snapshot)]
+        needs = [self._requests(benchmark), Input("snapshot", self.paths.snapshot(benchmark, model), snapshot)]
         return needs + (self._hop(benchmark, CHAINED, model) if CHAINED in self.hops(benchmark, model) else [])
 
-    def _hop(self, benchmark: str, hop: str, model: str) -> list[Need]:
+    def _hop(self, benchmark: str, hop: str, model: str) -> list[Input]:
         requests = functools.partial(self.ask_hop, benchmark, hop, model)
         snapshot = functools.partial(self.hop_snapshot, benchmark, hop, model)
         return [
-            Need(f"{role_of(hop)} requests", self.paths.hop_requests(benchmark, hop, model), requests),
-            Need(f"{role_of(hop)} snapshot", self.paths.hop_snapshot(benchmark, hop, model), snapshot),
+            Input(f"{role_of(hop)} requests", self.paths.hop_requests(benchmark, hop, model), requests),
+            Input(f"{role_of(hop)} snapshot", self.paths.hop_snapshot(benchmark, hop, model), snapshot),
         ]
 
     @once
-    def ask_hop(self, benchmark: str, hop: str, model: str) -> Step:
+    def ask_hop(self, benchmark: str, hop: str, model: str) -> Artifact:
         """What hangs on a model's answers; of DATA, on texts of the data itself."""
         if model == DATA:
             return self._ask_data(benchmark, hop)
         own = self._own(benchmark, model)
         if hop == CHAINED:  # these come before what it makes itself
             own = own[:2]
-        return Step(
+        return Artifact(
             "ask_hop",
             (benchmark, hop, model),
             (self.paths.hop_requests(benchmark, hop, model),),
@@ -167,20 +158,23 @@ class Answered(Prepared):
             benchmarks.libraries(self.benchmark(benchmark), "ask" if hop == CHAINED else "judge"),
         )
 
-    def _ask_data(self, benchmark: str, hop: str) -> Step:
-        loaded, file = self.benchmark(benchmark), paths.published(benchmark)
-        values = Need("published values", file, content=lambda: [printed(file, name) for name in loaded.COMPARED[hop]])
-        return Step(
+    def _ask_data(self, benchmark: str, hop: str) -> Artifact:
+        loaded = self.benchmark(benchmark)
+
+        def values(file: str) -> list[Any]:
+            return [printed(file, name) for name in loaded.COMPARED[hop]]
+
+        return Artifact(
             "ask_hop",
             (benchmark, hop, DATA),
             (self.paths.hop_requests(benchmark, hop, DATA),),
-            (*self._raw(benchmark, loaded.GOLD_FILES), values),
+            (*self._raw(benchmark, loaded.GOLD_FILES), *self._published(benchmark, values)),
             {},
             ("punchline.stages.ask", benchmarks.module_of(benchmark, "compared")),
         )
 
     @once
-    def hop_snapshot(self, benchmark: str, hop: str, model: str) -> Step:
+    def hop_snapshot(self, benchmark: str, hop: str, model: str) -> Artifact:
         """The answers to a hop's requests about, or of, one model."""
         who = self.hops(benchmark, model)[hop]
         itself = hop == CHAINED or who == RELEASED  # released verdicts lie in the model's own files
@@ -192,7 +186,7 @@ class Answered(Prepared):
         snapshot = self.paths.hop_snapshot(benchmark, hop, model)
         asked = None if who == RELEASED else card
         shards = self._shards_of(asked, snapshot, lambda: self.hop_snapshot(benchmark, hop, model))
-        return Step(
+        return Artifact(
             "infer_chained" if hop == CHAINED else "judge",
             (benchmark, hop, model),
             (snapshot,),

@@ -8,18 +8,19 @@ from pathlib import Path
 
 import msgspec
 
+from punchline.config.cards import read_card
+from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import Benchmark
 from punchline.core.engine import Engine, Released, model_key
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ModelCard
-from punchline.core.storage import parse_csv
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv
+from punchline.paths import RAW, Paths, manifest, runs_of
 from punchline.project import revisions
 from punchline.project.hops import CHAINED, DATA, RELEASED, Hop, card_of_released, hops_of, scorers_of
-from punchline.project.paths import RAW, Paths, manifest, runs_of
 from punchline.project.resources import ASKED
-from punchline.project.selection import Selection, read_card
+from punchline.schema import ModelCard
 
 KeyOf = Callable[[Engine, ModelCard, str], str]
 
@@ -208,12 +209,12 @@ class Asking:
             subset=None,
             subset_sha256=None,
             limit=None,
-            seed=selection.seed if spec.graded else 0,
+            seed=selection.seed if spec.of_models else 0,
             samples=1,
-            scoring=selection.scoring if spec.graded else None,
+            scoring=selection.scoring if spec.of_models else None,
         )
         scorers = [name for name in selection.scorers if self.judges[name].options.get("metric") in loaded.JUDGES]
-        if not spec.graded:
+        if not spec.of_models:
             return msgspec.structs.replace(nothing, scorers=scorers) if spec.compared is not None else nothing
         sources = (selection.corpus.sources or {}).get(benchmark)
         return msgspec.structs.replace(

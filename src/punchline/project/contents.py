@@ -8,21 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from punchline.core.files import PART
-from punchline.core.records import LedgerEntry, digest_of_all
-from punchline.core.storage import digests_in, parse_csv
-from punchline.project import digests
-from punchline.project.paths import RECORD
+from punchline.core.storage import digests_in
+from punchline.files import PART, parse_csv
+from punchline.paths import RECORD
+from punchline.schema import FetchEntry, digest_of_all
+from punchline.workflow import digests
 
 
-def ledger_content(entries: Sequence[LedgerEntry]) -> Any:
+def ledger_content(entries: Sequence[FetchEntry]) -> Any:
     """A ledger without when and from where: those differ from machine to machine."""
     return [(e.item_id, e.state, e.reason, e.path, e.sha256) for e in entries]
 
 
 def printed(file: str, table: str) -> Any:
     """What a paper prints in one table."""
-    return [cells for cells in _printed(Path(file).read_bytes(), file) if cells["table"] == table]
+    content = Path(file).read_bytes() if Path(file).is_file() else b""  # optional
+    return [cells for cells in (_printed(content, file) if content else ()) if cells["table"] == table]
 
 
 @functools.lru_cache(maxsize=8)  # a file holds many tables

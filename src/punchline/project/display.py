@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import logging
 import os
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from snakemake.logging import ColorizingTextHandler, DefaultFormatter, logger
+from snakemake.logging import DefaultFormatter, logger
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
+
+from punchline.text import log_line
+from punchline.workflow.provenance import STALE
 
 EVERY_S = 0.3
 SHOWN = 10  # failed jobs
 ERROR = "error: "
 STOPPED = "stopped; what was fetched, answered and made is kept, and the same command goes on from there"
-FOLLOWS = " must be made again ("  # of a job that runs because one before it does (provenance.py)
 TERMINATED = "Terminating processes on user request"
 # Said of every run, or again by the line of a job, or by the errors at the end.
 LEFT_OUT = (
@@ -88,7 +88,7 @@ class Lines(DefaultFormatter):  # type: ignore[misc]
                 return f"{time.strftime('%H:%M:%S')} {line}"
             said: dict[str, Any] = record.__dict__
             why = self.reasons.get((said["rule_name"], *map(str, dict(said["wildcards"]).values())), "")
-            return f"{line}: {why}" if why and FOLLOWS not in why else line
+            return f"{line}: {why}" if why and STALE not in why else line
         return str(super().format(record))
 
 
@@ -111,7 +111,6 @@ class Display(logging.Handler):
         self.failed: dict[str, list[Path]] = {}
         self.stopped = False
         self.guard = threading.Lock()
-        self.show: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
 
     def emit(self, record: logging.LogRecord) -> None:
         event, said = getattr(record, "event", None), record.__dict__
@@ -132,7 +131,7 @@ class Display(logging.Handler):
             name, logs = self.names[said["jobid"]]
             self.failed[name] = logs
             if said.get("rule_msg"):  # what a cluster says of it
-                self.show(str(said["rule_msg"]).strip())
+                log_line(str(said["rule_msg"]).strip())
         elif record.msg is not None and record.getMessage().startswith(TERMINATED):
             self.stopped = True
 
@@ -146,7 +145,7 @@ class Display(logging.Handler):
                     for line in lines:
                         if not line.startswith(ERROR) and self.loud:
                             with suppress(OSError):  # nobody reads any more
-                                self.show(line)
+                                log_line(line)
             if ended is not None:
                 self.followed.pop(ended, None)
 
@@ -161,10 +160,10 @@ class Display(logging.Handler):
         """What a run ends with."""
         with suppress(OSError, ValueError):
             if self.stopped and not self.settings.dryrun:
-                print(STOPPED, file=sys.stderr, flush=True)
+                log_line(STOPPED)
                 return
             for line in self.errors():
-                print(line, file=sys.stderr, flush=True)
+                log_line(line)
 
     def errors(self) -> Iterator[str]:
         """Which jobs failed, and why."""
@@ -212,18 +211,11 @@ def install(workflow: Any, reasons: dict[tuple[str, ...], str]) -> None:
     display = Display(settings)
     stream = next((handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"), None)
     if stream is not None:
-        bars = None if settings.dryrun or settings.quiet or settings.nocolor else _bars(stream, settings)
-        if bars is not None:
-            bars.addFilter(worth_on_terminal)
-            display.show = functools.partial(bars.console.print, markup=False, highlight=False)
-            logger.removeHandler(stream)
-            logger.addHandler(bars)
-        else:
-            lines = Lines(settings)
-            lines.reasons = reasons  # which fills while the graph is built
-            stream.setFormatter(lines)
-            stream.addFilter(worth_a_line)
-            _end_with_reader(stream)
+        lines = Lines(settings)
+        lines.reasons = reasons  # filled while the graph is built
+        stream.setFormatter(lines)
+        stream.addFilter(worth_a_line)
+        _end_with_reader(stream)
     logger.addHandler(display)
     atexit.register(display.close_with_errors)
     if not settings.dryrun:
@@ -242,20 +234,3 @@ def _end_with_reader(stream: Any) -> None:
             raise SystemExit(141) from None
 
     stream.emit = until_closed
-
-
-def worth_on_terminal(record: logging.LogRecord) -> bool:
-    """The bars need to know what begins and ends."""
-    event = getattr(record, "event", None)
-    return worth_a_line(record) or event in (LogEvent.JOB_FINISHED, LogEvent.JOB_STARTED, LogEvent.PROGRESS)
-
-
-def _bars(stream: logging.Handler, settings: Any) -> Any:
-    """The progress bars of snakemake-logger-plugin-rich; None where there is no terminal, or it is not installed."""
-    if not (isinstance(stream, ColorizingTextHandler) and stream.is_tty):
-        return None
-    try:
-        from snakemake_logger_plugin_rich import LogHandler
-    except ImportError:
-        return None
-    return LogHandler(settings, None)

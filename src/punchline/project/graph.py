@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from punchline.core.engine import check_files
+from punchline.paths import Paths
 from punchline.project.hops import CHAINED, DATA
 from punchline.project.needs import ASKING_RULES, SHARD_RULES, Project
-from punchline.project.paths import Paths
-from punchline.project.provenance import Checks, Need, Step, asked_again, walk
+from punchline.workflow.provenance import Artifact, Input, Status, dependencies, is_forced
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Graph:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.again: set[str] = set()  # rules and files that somebody asks to make again, or `all`
-        self.check = Checks(lambda step: asked_again(step, self.again))
-        self._whole: dict[Step, bool] = {}
+        self.check = Status(lambda step: is_forced(step, self.again))
+        self._whole: dict[Artifact, bool] = {}
         for card in project.cards.values():
             check_files(card, project.engines[card.name], project.listed)
         self.tables = {  # a table's path below the results, without its ending: (benchmark, table)
@@ -44,11 +44,6 @@ class Graph:
         benchmark, name = self.tables[table]
         return {"table": name, "title": self.project.benchmark(benchmark).TABLES[name].title}
 
-    def table_target(self, name: str) -> str:
-        """The CSV of a table named without its path, `table8` or `yesbut/table2`; any other name as it is."""
-        stems = [stem for stem, (benchmark, table) in self.tables.items() if name in (table, f"{benchmark}/{table}")]
-        return self.project.paths.table(f"{stems[0]}.csv") if len(stems) == 1 else name
-
     def in_run(self, path: str) -> str:
         """A result of the default run, named as its own in the run that is selected; any other path as it is."""
         default, own = Paths().results, self.project.paths.results
@@ -60,14 +55,16 @@ class Graph:
             return f"{own}/{stem}{dot}{ending}"
         return path
 
-    def steps(self, rule: str, wildcards: Mapping[str, str]) -> list[Step]:
+    def steps(self, rule: str, wildcards: Mapping[str, str]) -> list[Artifact]:
         """What a job makes."""
-        if rule in ("table", "figure"):
-            return [getattr(self.project, rule)(*self.tables[wildcards["table"]])]
+        if rule == "figure":
+            return [self.project.figure(*self.tables[wildcards["table"]])]
         return self.project.steps_of(rule, *(wildcards[name] for name in self.project.wildcards(rule)))
 
-    def runs(self, step: Step) -> bool:
+    def runs(self, step: Artifact) -> bool:
         """Whether the job that makes a step will run: for it, or for another step that it makes too."""
+        if step.rule == "table":
+            return any(self.check(one).reason is not None for one in self.project.tables_of(step.wildcards[0]))
         if step.rule not in (*ASKING_RULES, *SHARD_RULES):
             return self.check(step).reason is not None
         *names, last = step.wildcards
@@ -75,7 +72,7 @@ class Graph:
         who = str(step.parameters.get("who") or (names[-1] if shard else last))
         return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, who, *shard))
 
-    def whole(self, step: Step) -> bool:
+    def whole(self, step: Artifact) -> bool:
         """Whether a step and all that lies before it are current."""
         if step not in self._whole:
             before = (need.step() for need in step.needs if need.step is not None and need.decides)
@@ -83,10 +80,8 @@ class Graph:
         return self._whole[step]
 
     def rule_of(self, rule: str) -> str:
-        """Snakemake's name of a rule: what gets bytes is called by how it gets them."""
-        drawn = {"raw": "draw_demo", "images": "drawn_images"}
-        fetched = {"raw": "fetch_annotations", "images": "fetch_images"}
-        return (drawn if self.project.selection.corpus.drawn else fetched).get(rule, rule)
+        """Snakemake's name of a rule."""
+        return {"raw": "fetch_annotations", "images": "fetch_images"}.get(rule, rule)
 
     def files(self, rule: str, wildcards: object) -> Files:
         """What a job reads and what of it is to be made. `wildcards`: of Snakemake."""
@@ -101,7 +96,7 @@ class Graph:
             if reason is not None:
                 why = why or reason
                 # Snakemake looks at no job after one that runs: it must see the way from there, past what is current.
-                way = walk(step, past=lambda made: self.check(made).reason is None)
+                way = dependencies(step, past=lambda made: self.check(made).reason is None)
                 made = [(need, need.step()) for need, _ in way if need.step is not None]
                 inputs |= {_file(need): None for need, before in made if self.runs(before)}
                 stale += [step.record if rule == "raw" else path for path in step.outputs]
@@ -128,7 +123,7 @@ class Graph:
             return [step.outputs[0] for step in project.tables()]
         if rule == "figures":
             tables = [(name, spec) for name in selection.benchmarks for spec in project.benchmark(name).TABLES.items()]
-            return [project.figure(b, name).outputs[0] for b, (name, spec) in tables if spec.chart or spec.graded]
+            return [project.figure(b, name).outputs[0] for b, (name, spec) in tables if spec.chart or spec.of_models]
         raise ValueError(rule)
 
     def chained(self) -> list[str]:
@@ -138,7 +133,7 @@ class Graph:
         return [name for name in project.selection.benchmarks if CHAINED in project.hops(name, model)]
 
 
-def _file(need: Need) -> str:
+def _file(need: Input) -> str:
     """What stands for a file in a rule's inputs: of released files, which are many a rule, their record."""
     made = need.step() if need.step is not None else None
-    return made.record if made is not None and made.rule in ("draw_demo", "fetch_annotations") else need.path
+    return made.record if made is not None and made.rule == "fetch_annotations" else need.path

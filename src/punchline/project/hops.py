@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from punchline.config.cards import read_card, stems
 from punchline.core.benchmark import SCORERS, Benchmark
 from punchline.core.engine import Engine, Verdicts
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ModelCard, Request
-from punchline.project.selection import read_card, stems
+from punchline.errors import PunchlineError
+from punchline.schema import ModelCard, Request
 
 CHAINED = "chained"
 JUDGE = "judge"
@@ -44,7 +44,7 @@ def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
         hop = scorer_hop(card)
         if hop in found:
             raise PunchlineError(
-                f"both {found[hop]} and {card.name} measure {hop}", field="scorers", way_out="Choose one of them"
+                f"both {found[hop]} and {card.name} measure {hop}", field="scorers", hint="Choose one of them"
             )
         found[hop] = card.name
     return found
@@ -57,7 +57,7 @@ def scorer_hop(card: ModelCard) -> str:
         raise PunchlineError(
             f"{card.name} is no scorer: it compares no texts",
             file=card.file,
-            way_out=f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`",
+            hint=f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`",
         )
     return str(hop)
 

@@ -7,43 +7,20 @@ mirror, machine) is recorded and enters nothing but `sha256`, the document's own
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import (
-    Cell,
-    Grade,
-    ModelCard,
-    Record,
-    Request,
-    Response,
-    canonical,
-    digest_of,
-    digest_of_all,
-    digest_of_texts,
-)
-from punchline.core.storage import digests_in
-from punchline.project import adapters, digests
+from punchline.config.selection import Selection
+from punchline.errors import PunchlineError
+from punchline.files import REBUILD
 from punchline.project.hops import DATA
-from punchline.project.needs import Project
-from punchline.project.provenance import Need, Step, walk, way
-from punchline.project.selection import Selection
+from punchline.schema import Cell, ModelCard, Record, canonical, digest_of
+from punchline.workflow.lineage import File
 
 FORMAT = 2
-
-
-class File(Record, frozen=True, kw_only=True):
-    """One file that a table rests on."""
-
-    path: str  # relative to the project root
-    role: str
-    sha256: str
-    content: str | None = None  # digest of what counts in it, where bytes may differ for the same content
 
 
 class Asked(Record, frozen=True, kw_only=True):
@@ -91,6 +68,20 @@ def lineage_path(table_path: str | Path) -> Path:
     return Path(table_path).with_suffix(".lineage.json")
 
 
+def shown_cells(lineage: Lineage) -> list[Cell]:
+    """Cells of the rows that a table shows, of one rule and of the data; those of the other rule come after them."""
+    rule = next((cell.filter["rule"] for cell in lineage.cells if "rule" in cell.filter), None)
+    return [cell for cell in lineage.cells if cell.filter.get("rule", rule) == rule]
+
+
+def read_lineage(path: str | Path) -> Lineage:
+    """A lineage file. Raises PunchlineError for one that cannot be read."""
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=Lineage)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PunchlineError(f"not a lineage: {error}", file=path, hint=REBUILD) from error
+
+
 def kind_of(card: ModelCard) -> str:
     """The column `kind` of a model's rows."""
     return "baseline" if card.engine in ("baselines", "lexical") else "measured"
@@ -121,81 +112,6 @@ def root_of(
             "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),
         }
     )
-
-
-def code_of(step: Step) -> dict[str, str]:
-    """{rule: digest of the code that it runs} of every step on the way to one."""
-    found: dict[str, set[str]] = {}
-    for made in way(step):
-        if made.code:
-            found.setdefault(made.rule, set()).add(made.code_digest)
-    return {rule: digest_of_all(codes) for rule, codes in sorted(found.items())}
-
-
-def libraries_of(step: Step) -> dict[str, str]:
-    """{package: version} of what signatures on the way to a step name, as they are installed here."""
-    return dict(sorted(item for made in way(step) for item in made.versions.items()))
-
-
-def files_of(project: Project, benchmark: str, table: str, *, there: bool = True) -> list[File]:
-    """Every file that a table rests on, as needs.py says, and its own. `there`: as in `files_behind`."""
-    return files_behind(project.table(benchmark, table), there=there)
-
-
-def files_behind(step: Step, *, there: bool = True) -> list[File]:
-    """Every file that a step rests on, and what it makes.
-
-    `there`: a file that is not there, or that cannot be read, is an OSError or PunchlineError; else it has no digest.
-    """
-    found: dict[str, File] = {}
-
-    def add(role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:
-        try:
-            file = File(path=path, role=role, sha256=digests.of_file(path), content=content())
-        except (OSError, PunchlineError):
-            if there:
-                raise
-            file = File(path=path, role=role, sha256="")
-        found.setdefault(path, file)
-
-    for need, _ in walk(step):
-        add(need.role, need.path, functools.partial(_content, need))
-        if need.role == "adapter":
-            for path in adapters.files_beside(Path(need.path).parent.name):
-                add(need.role, path)
-        if need.step is None:
-            continue
-        made = need.step()
-        try:
-            extra, journals = made.extra() if made.extra_role else [], made.journals()
-        except (OSError, PunchlineError):
-            if there:
-                raise
-            continue
-        for path in extra:
-            add(made.extra_role, path)
-        for role, path, answers in journals:
-            add(role, path, functools.partial(str, answers))
-    for path in step.outputs:
-        if not path.endswith(".lineage.json"):
-            add("table", path)
-    return [found[path] for path in sorted(found)]
-
-
-def _content(need: Need) -> str | None:
-    """Digest of what counts in a file, where bytes may differ for the same content."""
-    if need.content is not None:
-        return digest_of(need.content())
-    if need.path.endswith(".parquet"):
-        kind = Grade if need.role == "grades" else Request if need.role.endswith("requests") else Response
-        return table_content(need.path, kind)
-    return None
-
-
-def table_content(path: str, kind: type[Record]) -> str:
-    """Digest of a parquet file's records in their order, whatever library wrote it."""
-    name = kind.__name__
-    return str(digests.cached(name, path, lambda: digest_of_texts(name, digests_in(path))))
 
 
 def document(lineage: Lineage) -> bytes:

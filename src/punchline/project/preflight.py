@@ -6,18 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from punchline import paths
+from punchline.config.cards import read_card
 from punchline.core.engine import Engine, has_all_images, looks_at
-from punchline.core.errors import PunchlineError
-from punchline.core.journal import Answers
-from punchline.core.records import ModelCard, Request
 from punchline.core.storage import read_table
-from punchline.project import adapters, paths
+from punchline.errors import PunchlineError
+from punchline.journal import Answers
+from punchline.project import adapters
 from punchline.project.asking import key_so_far
 from punchline.project.hops import RELEASED
 from punchline.project.needs import Project
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import too_small
-from punchline.project.selection import read_card
+from punchline.schema import ModelCard, Request
 
 
 def cannot_run(card: ModelCard, engine: Engine) -> str | None:
@@ -39,7 +40,7 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
         by_rule.setdefault(rule or "judge", []).append(wildcards)
     fetches = {"fetch_annotations", "fetch_images"} & by_rule.keys()
     if mirror and fetches and "://" not in mirror and not Path(mirror).is_dir():
-        raise PunchlineError(f"no such folder: {mirror}", file="--config", field="mirror", way_out="Name one that is")
+        raise PunchlineError(f"no such folder: {mirror}", file="--config", field="mirror", hint="Name one that is")
     trained = [wildcards["adapter"] for wildcards in by_rule.get("finetune", ())]
     for name in trained:
         _must_run(read_card(read_recipe(name).base), None, here=here)
@@ -110,5 +111,5 @@ def _must_run(card: ModelCard, engine: Engine | None, *, here: bool) -> None:
         raise PunchlineError(
             f"it cannot run: {why}",
             file=card.file,
-            way_out="Nothing was started; `punchline models` lists what can run here",
+            hint="Nothing was started; `punchline models` lists what can run here",
         )

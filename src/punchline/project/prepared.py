@@ -5,23 +5,25 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from punchline import paths
+from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine, Released
-from punchline.core.records import LedgerEntry, Pictures
-from punchline.core.storage import read_records
-from punchline.project import paths
+from punchline.errors import PunchlineError
+from punchline.files import read_records
 from punchline.project.asking import Asking
 from punchline.project.contents import ledger_content
-from punchline.project.provenance import Need, Step
-from punchline.project.selection import Selection
+from punchline.schema import FetchEntry, Pictures
+from punchline.workflow.provenance import Artifact, Input
 
 
-def once(method: Callable[..., Step]) -> Callable[..., Step]:
+def once(method: Callable[..., Artifact]) -> Callable[..., Artifact]:
     """A method whose answer is kept: a step is one object, whoever asks for it."""
 
     @functools.wraps(method)
-    def get(self: Prepared, *wildcards: object) -> Step:
+    def get(self: Prepared, *wildcards: object) -> Artifact:
         key = (method.__name__, *wildcards)
         if key not in self.steps:
             self.steps[key] = method(self, *wildcards)
@@ -35,48 +37,64 @@ class Prepared(Asking):
 
     def __init__(self, selection: Selection, shards: int | None = None) -> None:
         super().__init__(selection, shards)
-        self.steps: dict[tuple[object, ...], Step] = {}
+        self.steps: dict[tuple[object, ...], Artifact] = {}
 
     # Published bytes
 
     @once
-    def raw(self, benchmark: str) -> Step:
-        """The released files: drawn (corpus=demo), or fetched as pinned, whatever code fetches them."""
-        manifest = Need(
+    def raw(self, benchmark: str) -> Artifact:
+        """The released files: fetched as pinned, whatever code fetches them, or copies of the demo files."""
+        manifest = Input(
             "manifest", paths.manifest(benchmark), content=lambda: sorted(self.annotations(benchmark).items())
         )
-        drawn = self.selection.corpus.drawn
-        demo = benchmarks.module_of(benchmark, "demo")
-        folder = Path(self.paths.raw(benchmark, "images"))
-        return Step(
-            "draw_demo" if drawn else "fetch_annotations",
+        demo = self.demo_files(benchmark) if self.selection.corpus.drawn else []
+        return Artifact(
+            "fetch_annotations",
             (benchmark,),
-            tuple(self.paths.raw(benchmark, name) for name in self.annotations(benchmark)),
-            () if drawn else (manifest,),
+            tuple(self.paths.raw(benchmark, name) for name in dict.fromkeys([*self.annotations(benchmark), *demo])),
+            tuple(Input("demo file", f"{paths.demo(benchmark)}/{name}") for name in demo) or (manifest,),
             {},
-            (demo,) if drawn else (),
-            extra=lambda: sorted(path.as_posix() for path in folder.glob("*.png")) if drawn else [],
+            (),
             record=self.paths.raw(benchmark, "annotations.made.json"),
         )
 
-    def _raw(self, benchmark: str, names: Sequence[str]) -> list[Need]:
-        step = functools.partial(self.raw, benchmark)
-        return [Need("raw annotation", self.paths.raw(benchmark, name), step) for name in names]
+    @staticmethod
+    def demo_files(benchmark: str) -> list[str]:
+        """Names of a benchmark's demo files within their folder. Raises PunchlineError where there are none."""
+        folder = Path(paths.demo(benchmark))
+        found = [path.relative_to(folder).as_posix() for path in folder.rglob("[!.]*") if path.is_file()]
+        if not found:
+            raise PunchlineError(f"no demo data for {benchmark}: use corpus=full", file=folder)
+        return sorted(found)
 
-    def _released(self, engine: Engine) -> list[Need]:
+    def demo_images(self, benchmark: str) -> list[Input]:
+        """Copies of a benchmark's demo images."""
+        return self._raw(benchmark, [name for name in self.demo_files(benchmark) if name.startswith("images/")])
+
+    @staticmethod
+    def _published(benchmark: str, content: Callable[[str], Any]) -> list[Input]:
+        """Values that a paper prints, as far as `content` reads them; none without a file of them."""
+        file = paths.published(benchmark)
+        return [Input("published values", file, content=lambda: content(file))] if Path(file).is_file() else []
+
+    def _raw(self, benchmark: str, names: Sequence[str]) -> list[Input]:
+        step = functools.partial(self.raw, benchmark)
+        return [Input("raw annotation", self.paths.raw(benchmark, name), step) for name in names]
+
+    def _released(self, engine: Engine) -> list[Input]:
         """The files that an engine replays."""
         files = {path: self.listed(path) for path in (engine.files if isinstance(engine, Released) else ())}
         steps = {name: functools.partial(self.raw, name) for name in files.values() if name is not None}
-        return [Need("released answers", path, steps.get(name or "")) for path, name in files.items()]
+        return [Input("released answers", path, steps.get(name or "")) for path, name in files.items()]
 
     @once
-    def select_items(self, benchmark: str) -> Step:
+    def select_items(self, benchmark: str) -> Artifact:
         """Which items are evaluated."""
         selection, loaded = self.selection, self.benchmark(benchmark)
-        subset = [Need("subset", selection.subset)] if selection.subset is not None else []
+        subset = [Input("subset", selection.subset)] if selection.subset is not None else []
         if selection.limit is not None and self.pinned(benchmark):
-            subset.append(Need("manifest", paths.manifest(benchmark, "images_pinned.csv")))
-        return Step(
+            subset.append(Input("manifest", paths.manifest(benchmark, "images_pinned.csv")))
+        return Artifact(
             "select_items",
             (benchmark,),
             (self.paths.selected(benchmark),),
@@ -85,45 +103,43 @@ class Prepared(Asking):
             ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
         )
 
-    def _selected(self, benchmark: str) -> Need:
-        return Need("selected items", self.paths.selected(benchmark), functools.partial(self.select_items, benchmark))
+    def _selected(self, benchmark: str) -> Input:
+        return Input("selected items", self.paths.selected(benchmark), functools.partial(self.select_items, benchmark))
 
     @once
-    def images(self, benchmark: str) -> Step:
-        """The published images, by their ledger: drawn or fetched, or missing with a reason, which is a result too."""
-        drawn = self.selection.corpus.drawn
-        pins = [] if drawn else self._pins(benchmark)
-        beside = self._raw(benchmark, list(self.annotations(benchmark))[:1]) if drawn else []  # the images lie there
+    def images(self, benchmark: str) -> Artifact:
+        """The published images, by their ledger: of the demo, fetched, or missing with a reason."""
+        demo = self.selection.corpus.drawn
         ledger = self.paths.ledger(benchmark)
-        return Step(
-            "drawn_images" if drawn else "fetch_images",
+        return Artifact(
+            "fetch_images",
             (benchmark,),
             (ledger,),
-            (self._selected(benchmark), *pins, *beside),
+            (self._selected(benchmark), *(self.demo_images(benchmark) if demo else self._pins(benchmark))),
             {},
-            ("punchline.stages.pictures",) if drawn else (),
-            extra=lambda: [str(entry.path) for entry in read_records(ledger, LedgerEntry) if entry.state == "ok"],
+            ("punchline.stages.fetch.demo",) if demo else (),
+            extra=lambda: [str(entry.path) for entry in read_records(ledger, FetchEntry) if entry.state == "ok"],
             extra_role="image",
         )
 
-    def _pins(self, benchmark: str) -> list[Need]:
+    def _pins(self, benchmark: str) -> list[Input]:
         """What the images must be. The lock, which fetching itself extends, does not decide; the audit reads it."""
         pinned, lock = (paths.manifest(benchmark, name) for name in ("images_pinned.csv", "images.lock.csv"))
-        needs = [Need("manifest", pinned)]
-        return needs + ([Need("manifest", lock, decides=False)] if Path(lock).is_file() else [])
+        needs = [Input("manifest", pinned)]
+        return needs + ([Input("manifest", lock, decides=False)] if Path(lock).is_file() else [])
 
-    def _ledger(self, benchmark: str) -> Need:
+    def _ledger(self, benchmark: str) -> Input:
         file = self.paths.ledger(benchmark)
-        return Need(
+        return Input(
             "ledger",
             file,
             functools.partial(self.images, benchmark),
-            content=lambda: ledger_content(read_records(file, LedgerEntry)),
+            content=lambda: ledger_content(read_records(file, FetchEntry)),
         )
 
     @once
-    def availability(self, benchmark: str) -> Step:
-        return Step(
+    def availability(self, benchmark: str) -> Artifact:
+        return Artifact(
             "availability",
             (benchmark,),
             (self.paths.availability(benchmark),),
@@ -135,10 +151,10 @@ class Prepared(Asking):
     # What models see, and gold
 
     @once
-    def pictures(self, benchmark: str) -> Step:
+    def pictures(self, benchmark: str) -> Artifact:
         """What models see, by an index of all pictures."""
         loaded, index = self.benchmark(benchmark), self.paths.index(benchmark)
-        return Step(
+        return Artifact(
             "pictures",
             (benchmark,),
             (index,),
@@ -151,12 +167,12 @@ class Prepared(Asking):
         )
 
     @once
-    def items(self, benchmark: str) -> Step:
+    def items(self, benchmark: str) -> Artifact:
         needs = [*self._raw(benchmark, self.benchmark(benchmark).ITEM_FILES), self._selected(benchmark)]
         if self.illustrated(benchmark):
-            index = Need("picture index", self.paths.index(benchmark), functools.partial(self.pictures, benchmark))
+            index = Input("picture index", self.paths.index(benchmark), functools.partial(self.pictures, benchmark))
             needs += [self._ledger(benchmark), index]
-        return Step(
+        return Artifact(
             "items",
             (benchmark,),
             (self.paths.items(benchmark),),
@@ -166,8 +182,8 @@ class Prepared(Asking):
         )
 
     @once
-    def gold(self, benchmark: str) -> Step:
-        return Step(
+    def gold(self, benchmark: str) -> Artifact:
+        return Artifact(
             "gold",
             (benchmark,),
             (self.paths.gold(benchmark),),
@@ -176,8 +192,8 @@ class Prepared(Asking):
             ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
         )
 
-    def _items(self, benchmark: str) -> Need:
-        return Need("items", self.paths.items(benchmark), functools.partial(self.items, benchmark))
+    def _items(self, benchmark: str) -> Input:
+        return Input("items", self.paths.items(benchmark), functools.partial(self.items, benchmark))
 
-    def _gold(self, benchmark: str) -> Need:
-        return Need("gold", self.paths.gold(benchmark), functools.partial(self.gold, benchmark))
+    def _gold(self, benchmark: str) -> Input:
+        return Input("gold", self.paths.gold(benchmark), functools.partial(self.gold, benchmark))

@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from punchline.core.errors import PunchlineError, nearest, way_in
-from punchline.core.records import canonical
-from punchline.project.digests import FOLDER
-from punchline.project.selection import Making
+from punchline.config.selection import RunSettings
+from punchline.errors import PunchlineError, nearest, permission_hint
+from punchline.schema import canonical
+from punchline.workflow.digests import FOLDER
 
 SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
 AGAIN = "PUNCHLINE_AGAIN"  # rules and files that somebody asks to make again, as --forcerun names them; `all`
@@ -30,7 +30,7 @@ GRACE_S = 10.0  # that a process has to end by itself
 _held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it
 
 
-def environment(making: Making, again: set[str]) -> None:
+def environment(making: RunSettings, again: set[str]) -> None:
     """Set in this process's environment what jobs inherit.
 
     PATH: jobs run with the interpreter that Snakemake runs with, activated or not.
@@ -49,7 +49,7 @@ def pictures_mode(chosen: Any = None) -> str:
     """Which pictures a report holds: those `chosen`, else what the environment says. Raises PunchlineError."""
     mode = str(chosen or os.environ.get(PICTURES) or "open")
     if mode not in MODES:
-        raise PunchlineError(f"unknown {mode!r}", file="--config", field="pictures", way_out=nearest(mode, MODES))
+        raise PunchlineError(f"unknown {mode!r}", file="--config", field="pictures", hint=nearest(mode, MODES))
     return mode
 
 
@@ -57,7 +57,7 @@ def check_writable() -> None:
     """Raises PunchlineError in a folder where no run can be noted: another user's, or one of a read-only disk."""
     for folder in (Path(), Path(".snakemake"), FOLDER, Path("logs")):
         if folder.is_dir() and not os.access(folder, os.W_OK):
-            raise PunchlineError("you may not write here", file=folder.resolve(), way_out=way_in(folder))
+            raise PunchlineError("you may not write here", file=folder.resolve(), hint=permission_hint(folder))
 
 
 def take_folder() -> bool:
@@ -75,7 +75,7 @@ def take_folder() -> bool:
         file.seek(0)
         raise PunchlineError(
             f"another run is at work in this folder: process {file.read().strip() or '?'}",
-            way_out="Wait until it is done, or end it with Ctrl-C; what it has answered is kept",
+            hint="Wait until it is done, or end it with Ctrl-C; what it has answered is kept",
         ) from None
     except OSError:
         return False

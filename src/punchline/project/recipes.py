@@ -9,13 +9,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from punchline import paths
+from punchline.config.cards import as_record, read_card, stems
+from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import ModelCard, Record
-from punchline.project import adapters, paths
-from punchline.project.selection import as_record, read_card, stems
-from punchline.project.yaml_files import read_yaml
+from punchline.errors import PunchlineError, nearest
+from punchline.project import adapters
+from punchline.schema import ModelCard, Record
 
 FOLDER = "config/finetune"
 DTYPES = ("auto", "float32", "bfloat16", "float16")  # of weights
@@ -79,11 +80,11 @@ def read_recipe(name: str) -> Recipe:
     """The recipe config/finetune/<name>.yaml. Raises PunchlineError naming file and key."""
     file = Path(FOLDER) / f"{name}.yaml"
     if name not in stems(FOLDER):
-        raise PunchlineError(f"unknown recipe {name!r}", file=file, way_out=nearest(name, stems(FOLDER)))
+        raise PunchlineError(f"unknown recipe {name!r}", file=file, hint=nearest(name, stems(FOLDER)))
     adapters.check(name, file.as_posix())
     content = read_yaml(file)
     if "name" in content:
-        raise PunchlineError("the file's stem is the name", file=file, field="name", way_out="Delete the line")
+        raise PunchlineError("the file's stem is the name", file=file, field="name", hint="Delete the line")
     for key in ("lr", "weight_decay"):  # 1e-4 is a text in YAML 1.1, which wants 1.0e-4
         if isinstance(value := content.get(key), str) and re.fullmatch(r"[0-9]{1,9}e-?[0-9]{1,2}", value):
             content[key] = float(value)
@@ -95,8 +96,8 @@ def read_recipe(name: str) -> Recipe:
 def _check(recipe: Recipe) -> None:
     """Raises PunchlineError for a value that no training can do with."""
 
-    def wrong(field: str, what: str, way_out: str | None = None) -> PunchlineError:
-        return PunchlineError(what, file=recipe.file, field=field, way_out=way_out)
+    def wrong(field: str, what: str, hint: str | None = None) -> PunchlineError:
+        return PunchlineError(what, file=recipe.file, field=field, hint=hint)
 
     def among(field: str, value: str, valid: Iterable[str]) -> None:
         if value not in (there := list(valid)):
@@ -166,13 +167,13 @@ def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> boo
     if adapter not in stems(FOLDER):
         if there:
             return False
-        way_out = nearest(adapter, stems(FOLDER))
-        raise PunchlineError(f"no recipe {adapter!r}. {way_out}", file=card.file, field="adapter")
+        hint = nearest(adapter, stems(FOLDER))
+        raise PunchlineError(f"no recipe {adapter!r}. {hint}", file=card.file, field="adapter")
     benchmark = read_recipe(adapter).benchmark
     if benchmark in benchmarks or there:
         return benchmark in benchmarks
     raise PunchlineError(
         f"the adapter {adapter} is not trained, and training it needs items of {benchmark}",
         file=card.file,
-        way_out="Select that benchmark too",
+        hint="Select that benchmark too",
     )

@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from punchline.core.records import ModelCard
 from punchline.project.recipes import Recipe
+from punchline.schema import ModelCard
 
 ASKED = ("openai", "transformers", "vllm")  # engines that compute or are called: several jobs may ask a model by them
 HERE = ("transformers", "similarity")  # engines that load weights into the job itself

@@ -18,14 +18,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import digest_of
-from punchline.project.paths import DATA, MODELS_LOCK
-from punchline.project.small_models import FOLDER, MANIFEST, builder_of, files_of
+from punchline.errors import PunchlineError
+from punchline.files import MANIFEST, files_of
+from punchline.paths import DATA, MODELS_LOCK
+from punchline.schema import digest_of
 
 LOCK = Path(MODELS_LOCK)
 COLUMNS = ("id", "revision")
 COMMIT = "[0-9a-f]{40}"
+BUILT = "python scripts/small_model.py builds SmolLM2"
 
 
 def is_folder(model_id: str) -> bool:
@@ -46,7 +47,7 @@ def check(model_id: str, revision: object, file: str) -> None:
             f"expected {expected}, got {revision!r}",
             file=file,
             field="revision",
-            way_out="A branch or a tag may move; without `revision` the first run locks what it finds",
+            hint="A branch or a tag may move; without `revision` the first run locks what it finds",
         )
 
 
@@ -63,7 +64,7 @@ def pinned(model_id: str, revision: str | None = None) -> str:
             raise PunchlineError(
                 f"the files are not those that the card pins: {found}, expected {revision}",
                 file=model_id,
-                way_out="Restore the files, or write the new digest into the card",
+                hint="Restore the files, or write the new digest into the card",
             )
         return found
     return revision or _locked(model_id)
@@ -76,9 +77,7 @@ def folder_revision(folder: str | Path) -> str:
     """
     path = Path(folder)
     if not path.is_dir():
-        name = builder_of(str(folder))
-        way_out = f"Run python scripts/small_model.py {name}" if name else "Put the model's files there"
-        raise PunchlineError("no such folder", file=folder, way_out=way_out)
+        raise PunchlineError("no such folder", file=folder, hint=f"Put the model's files there; {BUILT}")
     manifest = path / MANIFEST
     if manifest.is_file():
         return f"sha256:{digest_of(_files(manifest))}"
@@ -93,7 +92,7 @@ def verify_folder(folder: str | Path) -> None:
         raise PunchlineError(
             f"files are not as {MANIFEST} lists them: {', '.join(changed)}",
             file=folder,
-            way_out=f"Delete the folder and build it again; folders in {FOLDER} are built when a model needs them",
+            hint=f"Delete the folder and put the model's files there again; {BUILT}",
         )
 
 
@@ -104,7 +103,7 @@ def _files(manifest: Path) -> dict[str, str]:
             return files
     except (ValueError, KeyError, TypeError):
         pass
-    raise PunchlineError("not a list of files", file=manifest, way_out="Delete the folder and build it again")
+    raise PunchlineError("not a list of files", file=manifest, hint="Delete the folder and build it again")
 
 
 @functools.cache
@@ -137,7 +136,7 @@ def _locked(model_id: str) -> str:
         rows = list(csv.DictReader(io.StringIO(text)))
         if text and (not rows or tuple(rows[0]) != COLUMNS):
             raise PunchlineError(
-                f"expected the columns {', '.join(COLUMNS)}", file=LOCK, way_out="git diff shows what changed"
+                f"expected the columns {', '.join(COLUMNS)}", file=LOCK, hint="git diff shows what changed"
             )
         for number, row in enumerate(rows, start=2):
             if row["id"] == model_id:
@@ -163,7 +162,7 @@ def _resolve(model_id: str) -> str:
     try:
         from huggingface_hub import HfApi, snapshot_download
     except ImportError:
-        raise PunchlineError("huggingface_hub is not installed", record=model_id, way_out="Run make hf") from None
+        raise PunchlineError("huggingface_hub is not installed", record=model_id, hint="Run make hf") from None
     try:
         commit = HfApi().model_info(model_id, timeout=30).sha
     except Exception as error:  # no network, no such repository, no licence accepted: its many errors share no base
@@ -178,7 +177,7 @@ def _resolve(model_id: str) -> str:
         raise PunchlineError(
             f"the hub was not reached and the model is not in its local cache ({reason})",
             record=model_id,
-            way_out="Check the id and the network; a gated model needs its licence accepted and HF_TOKEN set;"
+            hint="Check the id and the network; a gated model needs its licence accepted and HF_TOKEN set;"
             " or put the model into a folder and name that as `id`",
         )
     return str(commit)

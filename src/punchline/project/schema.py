@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
+from punchline.config.cards import stems
+from punchline.config.selection import Corpus, Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
-from punchline.core.records import ModelCard
 from punchline.project.recipes import Recipe
-from punchline.project.selection import Corpus, Selection, stems
+from punchline.schema import ModelCard
 
 NOT_WRITTEN = ("name", "folder", "options", "run", "subset_sha256")  # of a file: its name, or what is computed
 KINDS = {"run": Selection, "model": ModelCard, "judge": ModelCard, "corpus": Corpus, "finetune": Recipe}

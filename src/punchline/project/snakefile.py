@@ -16,13 +16,16 @@ from typing import Any, NoReturn
 from snakemake.resources import Resources
 from snakemake.settings.types import RerunTrigger
 
+from punchline.config.cards import stems
+from punchline.config.runs import changes_in_place, nothing_scored, run_of
+from punchline.config.selection import named_run, read_selection, write_chosen
 from punchline.core import benchmark as benchmarks
-from punchline.core.errors import PunchlineError, close_to, of_system
+from punchline.errors import PunchlineError, did_you_mean, system_error
+from punchline.paths import Paths
 from punchline.project import preflight
 from punchline.project.display import install
 from punchline.project.graph import Graph
 from punchline.project.needs import Project
-from punchline.project.paths import Paths
 from punchline.project.processes import (
     PICTURES,
     check_writable,
@@ -32,8 +35,6 @@ from punchline.project.processes import (
     take_folder,
 )
 from punchline.project.resources import gpus, memory_mb, minutes
-from punchline.project.runs import changes_in_place, nothing_scored, run_of
-from punchline.project.selection import named_run, read_selection, stems, write_chosen
 
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
 
@@ -78,7 +79,7 @@ class Snakefile:
             except PunchlineError as error:
                 fail(error)
             except OSError as error:
-                fail(PunchlineError(of_system(error)))
+                fail(PunchlineError(system_error(error)))
             if job.stale and not self.workflow.remote_exec:
                 self.workflow.dag.forcefiles.update(job.stale)
                 name = "_".join([self.graph.rule_of(rule), *fixed.values()])
@@ -124,7 +125,7 @@ class Snakefile:
             environment(self.making, set())
             end_with_parent()
             return
-        self.graph.again = {re.sub("^judge_.*", "judge", name) for name in workflow.dag_settings.forcerun}
+        self.graph.again = {re.sub("^(judge|table)s?_.*", r"\1", name) for name in workflow.dag_settings.forcerun}
         if workflow.dag_settings.forceall:
             self.graph.again = {"all"}
         environment(self.making, self.graph.again)
@@ -157,8 +158,9 @@ class Snakefile:
         except PunchlineError as error:
             fail(error)
         except OSError as error:
-            fail(PunchlineError(of_system(error)))
-        self.tables = [str(job.output[0]) for job in jobs if job.rule.name == "table"]
+            fail(PunchlineError(system_error(error)))
+        made = (path for job in jobs if job.rule.name.startswith("tables_") for path in job.output)
+        self.tables = [str(path) for path in made if path.endswith(".csv")]
 
     def done(self) -> None:
         """After the last job: tables that say nothing say so."""
@@ -172,17 +174,16 @@ class Snakefile:
     def target(self, path: Any) -> Any:
         """A path of the graph as Snakemake stores it; one of the command line's, in the run that is selected.
 
-        results/table8.csv lies below the run's folder; table8 and yesbut/table2 name tables too. Ends with an error for
-        one that no rule makes.
+        results/table8.csv is the table in the selected run's folder. Ends with an error for a path that no rule makes.
         """
         settings = self.workflow.dag_settings
         if settings is None or path not in self.asked:  # None: rules are being read
             return self.as_stored(path)
         if (run := run_of(str(path))) and run != self.selection.run:
-            fail(PunchlineError(f"{path} is of the run {run}", way_out=f"Add --config run={run}"))
-        name = self.graph.in_run(self.graph.table_target(str(path)))
+            fail(PunchlineError(f"{path} is of the run {run}", hint=f"Add --config run={run}"))
+        name = self.graph.in_run(str(path))
         if not any(rule.is_producer(name) for rule in self.workflow.rules) and not Path(name).exists():
-            fail(PunchlineError(f"no target {path!r}", way_out=self.way_to(str(path))))
+            fail(PunchlineError(f"no target {path!r}", hint=self.way_to(str(path))))
         return self.as_stored(name)
 
     @functools.cached_property
@@ -194,9 +195,8 @@ class Snakefile:
     def way_to(self, path: str) -> str:
         """What a target that there is not lacks, or is like."""
         selection = self.selection
-        for benchmark in benchmarks.names():
-            if benchmark in selection.benchmarks:
-                continue
+        for benchmark in sorted(benchmarks.names(), key=lambda name: name not in selection.benchmarks):
+            selected = benchmark in selection.benchmarks
             for name, table in benchmarks.load(benchmark).TABLES.items():
                 if path in (
                     self.project.paths.table(table.file),
@@ -204,16 +204,18 @@ class Snakefile:
                     name,
                     f"{benchmark}/{name}",
                 ):
+                    if selected:
+                        return f"Name its file: {self.project.paths.table(table.file)}"
                     both = ",".join([*selection.benchmarks, benchmark])
                     return f"It is {benchmark}'s, which is not selected: add --config benchmarks=[{both}]"
-            if f"/{benchmark}/" in path or f"/{benchmark}." in path:
+            if not selected and (f"/{benchmark}/" in path or f"/{benchmark}." in path):
                 return f"{benchmark} is not selected: add --config benchmarks=[{benchmark}]"
         model = Path(path).stem
         if model in stems("config/model") and model not in selection.models:
             return f"The model {model} is not selected: add --config models=[{','.join([*selection.models, model])}]"
         named = [rule.name for rule in self.workflow.rules]
         tables = [self.project.paths.table(f"{name}.csv") for name in self.graph.tables]
-        return f"{close_to(path, [*named, *tables, *self.graph.tables])}`punchline tables` lists the tables"
+        return f"{did_you_mean(path, [*named, *tables])}`punchline tables` lists the tables"
 
 
 def wildcard(names: Iterable[str]) -> str:

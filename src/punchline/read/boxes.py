@@ -39,8 +39,7 @@ def _four(group: str) -> tuple[list[float], str] | None:
     for part in parts:
         named = _NAMED.fullmatch(part.strip())
         name, value = (named[1].lower(), named[2].strip()) if named else ("", part.strip())
-        number = _NUMBER.fullmatch(value)
-        if number:
+        if number := _NUMBER.fullmatch(value):
             units.add(number["unit"] or "")
             numbers.append((name, float(value.rstrip("%px "))))
         elif not name or name in SIDES:
@@ -54,35 +53,24 @@ def _four(group: str) -> tuple[list[float], str] | None:
     return ([number for _, number in numbers], units.pop()) if len(numbers) == len(parts) == 4 and in_place else None
 
 
-def _clipped(box: Box) -> Box | None:
+def _clipped(top: float, left: float, height: float, width: float) -> Box | None:
     """A box cut to the image; None for one outside, or without area."""
-    top, left, height, width = box
-    if not all(map(math.isfinite, box)) or min(top, left) < 0:
+    if not all(map(math.isfinite, (top, left, height, width))) or min(top, left) < 0:
         return None
-    cut = (  # what lies inside stays as it is, without rounding
-        top,
-        left,
-        height if top + height <= 1 else 1 - top,
-        width if left + width <= 1 else 1 - left,
-    )
-    return cut if min(cut[2:]) >= SMALLEST else None
+    height = height if top + height <= 1 else 1 - top  # without rounding what lies inside
+    width = width if left + width <= 1 else 1 - left
+    return (top, left, height, width) if min(height, width) >= SMALLEST else None
 
 
 def _from_corners(numbers: list[float], key: str, corners: str, size: tuple[int, int] | None) -> Box | None:
     """A box of two corners: thousandths, or pixels of an image of `size` (width, height)."""
-    first = numbers if key != "box_2d" else [numbers[1], numbers[0], numbers[3], numbers[2]]
-    x1, y1, x2, y2 = first
+    x1, y1, x2, y2 = numbers if key != "box_2d" else (numbers[1], numbers[0], numbers[3], numbers[2])
+    wide, high = (1, 1) if max(numbers) <= 1 else (1000, 1000)
     if (corners == "pixels" and key != "box_2d") or max(numbers) > 1000:
-        if size is None or min(size) <= 0:
-            return None
-        wide, high = size
-    elif max(numbers) <= 1:
-        wide, high = 1, 1
-    else:
-        wide, high = 1000, 1000
+        wide, high = size or (0, 0)
     if not (0 <= x1 < x2 <= wide * 1.01 and 0 <= y1 < y2 <= high * 1.01):
         return None
-    return _clipped((y1 / high, x1 / wide, (y2 - y1) / high, (x2 - x1) / wide))
+    return _clipped(y1 / high, x1 / wide, (y2 - y1) / high, (x2 - x1) / wide)
 
 
 def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Box | None:
@@ -96,28 +84,22 @@ def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Bo
     if key:
         return _from_corners(numbers, key, corners, size) if not unit and min(numbers) >= 0 else None
     if unit == "%":
-        return (
-            _clipped((numbers[0] / 100, numbers[1] / 100, numbers[2] / 100, numbers[3] / 100))
-            if max(numbers) <= 100
-            else None
-        )
+        return _clipped(*(number / 100 for number in numbers)) if max(numbers) <= 100 else None
     if not unit and all(0 <= number <= 1 for number in numbers):
-        return _clipped((numbers[0], numbers[1], numbers[2], numbers[3]))
+        return _clipped(*numbers)
     if size is None or min(size) <= 0 or min(numbers) < 0 or (max(numbers) <= 1 and unit != "px"):
         return None
     wide, high = size
     top, left, height, width = numbers
     if top >= high or left >= wide or top + height > high * 1.05 or left + width > wide * 1.05:
         return None
-    return _clipped((top / high, left / wide, height / high, width / wide))
+    return _clipped(top / high, left / wide, height / high, width / wide)
 
 
 def _two_points(match: re.Match[str], key: str, size: tuple[int, int] | None, corners: str) -> Box | None:
     """A box written as two points behind its mark; None without the mark."""
-    if not key:
-        return None
     points = [point.strip() for part in (match["d"], match["e"]) for point in part.split(",")]
-    if len(points) != 4 or not all(_NUMBER.fullmatch(point) and "%" not in point for point in points):
+    if not key or len(points) != 4 or not all(_NUMBER.fullmatch(point) and "%" not in point for point in points):
         return None
     numbers = [float(point.rstrip("px ")) for point in points]
     return _from_corners(numbers, key, corners, size) if min(numbers) >= 0 else None
@@ -133,23 +115,19 @@ def boxes(
     height) is known, pixels. `bbox_2d` and `<box>` hold two corners [x1, y1, x2, y2], `box_2d` [y1, x1, y2, x2], of
     thousandths; `corners`: what a model writes instead. What other numbers mean is not guessed.
     """
-    pieces = (
-        [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
-    )
+    pieces = dress.ends(answer, _EDGE, _EDGE)
     found: dict[Box, tuple[int, int]] = {}
     for at, piece in pieces:
         for match in _GROUP.finditer(dress.same_length(piece)):
             if len(found) > MOST or not match[0].isascii() or not piece[match.start() : match.end()].isascii():
                 continue
-            box = _box(match, size, corners)
-            if box is not None:
+            if box := _box(match, size, corners):
                 found.setdefault(box, (at + match.start(), at + match.end()))
     for at, piece in pieces if not found else ():
         for match in list(_LOOSE.finditer(piece))[: MOST + 1]:
             parts = ", ".join(f"{name}: {share}{'%' * bool(unit)}" for name, share, unit in _PART.findall(match[0]))
             written = _GROUP.fullmatch(f"[{parts}]")
-            box = _box(written, size, corners) if written else None
-            if box is not None:
+            if box := _box(written, size, corners) if written else None:
                 found.setdefault(box, (at + match.start(), at + match.end()))
     if not 0 < len(found) <= MOST:
         return Read(None)

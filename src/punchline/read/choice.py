@@ -46,64 +46,50 @@ def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
     """Whether a letter that stands by itself is an option's, no article and no name."""
     letter = text[start]
     before, after = text[max(0, start - 40) : start], text[end : end + 40]
-    if (
-        _NAMED.search(before.lower())
-        or re.search(r"\b(?:an?|An) $", before)
-        or re.match(r"\)?: ?(?:\d*\.\d|\d+ ?%)", after)
-    ):  # a plan B; a score of an option
+    is_name = _NAMED.search(before.lower()) or re.search(r"\b(?:an?|An) $", before)  # a plan B
+    if is_name or re.match(r"\)?: ?(?:\d*\.\d|\d+ ?%)", after):  # a score of an option
         return False
-    enclosed = before.endswith("(") and after.startswith(")")
-    at_start = not before.strip(" \n(\"'") or before.rstrip(" (\"'").endswith("\n") or before.endswith("\n")
-    if enclosed:
+    if before.endswith("(") and after.startswith(")"):
         return True
-    if letter == "A":
-        return _ARTICLE.match(text, end) is None
     if letter.isupper():
-        return letter != "I"
+        return letter != "I" and (letter != "A" or _ARTICLE.match(text, end) is None)
+    at_start = not before.strip(" \n(\"'") or before.rstrip(" (\"'").endswith("\n") or before.endswith("\n")
     # A small letter: by itself, leading a line like "b)" or "b.", or called an option.
     closed = re.match(r"[)\]\"']{0,2}(?:[.,;:!?)\n]|$| -|\s*$)", after) is not None
     if letter in "ai":
-        called = (
-            re.search(r"\b(?:option|choice|letter|ans|answer(?: is)?) ?:? ?[(\"']{0,2}$", before.lower()) is not None
-        )
-        return (at_start and closed and (marked or not after.startswith(","))) or (called and closed)
-    if at_start and (closed or marked):
-        return True
-    return bool(_CHOSEN.search(before.lower())) and (
-        closed or re.match(r" (?:or|and|is|because|as|since)\b", after) is not None
-    )
+        called = re.search(r"\b(?:option|choice|letter|ans|answer(?: is)?) ?:? ?[(\"']{0,2}$", before.lower())
+        return closed and bool(called or (at_start and (marked or not after.startswith(","))))
+    followed = closed or re.match(r" (?:or|and|is|because|as|since)\b", after) is not None
+    return (at_start and (closed or marked)) or (followed and _CHOSEN.search(before.lower()) is not None)
 
 
 @lru_cache(maxsize=4096)
-def _spelt(option: str) -> re.Pattern[str] | None:
-    """A pattern for an option's text in plain lower case; None for one without a word."""
-    plain = dress.plain(option).low
-    words = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", plain)
+def _spelt(option: str) -> str:
+    """A pattern for an option's text in plain lower case; "" for one without a word."""
+    words = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", dress.plain(option).low)
     ends = ""
     while words and not re.match(r"\w", words[-1]):
         ends = words.pop() + ends
     while words and not re.match(r"\w", words[0]):
         words.pop(0)
     if not words:
-        return None
+        return ""
     own = rf"(?:\s?{re.escape(ends)})?" if "?" in ends else ""  # of an option that is a question; its answer is none
-    return re.compile(r"(?<!\w)" + r"\s{0,2}".join(re.escape(word) for word in words[:200]) + r"(?!\w)" + own)
+    return r"(?<!\w)" + r"\s{0,2}".join(map(re.escape, words[:200])) + r"(?!\w)" + own
 
 
 def _texts(text: dress.Plain, options: Mapping[str, str]) -> list[Mention]:
     """Options spelt out, the longest first; one text of two options is neither's."""
     by_text: dict[str, set[str]] = {}
     for letter, option in options.items():
-        pattern = _spelt(option)
-        if pattern is not None:
-            by_text.setdefault(pattern.pattern, set()).add(letter)
+        if pattern := _spelt(option):
+            by_text.setdefault(pattern, set()).add(letter)
     found: list[Mention] = []
     for pattern_text in sorted(by_text, key=lambda one: (-len(one), one)):
         letters = by_text[pattern_text]
         for match in re.finditer(pattern_text, text.low):
             if all(match.end() <= other.start or match.start() >= other.end for other in found):
-                value = next(iter(letters)) if len(letters) == 1 else "|".join(sorted(letters))
-                found.append(Mention(match.start(), match.end(), value, True))
+                found.append(Mention(match.start(), match.end(), "|".join(sorted(letters)), True))
             if len(found) > 400:
                 break
     return sorted(found)
@@ -142,13 +128,12 @@ def _merged(letters: list[Mention], texts: list[Mention], low: str) -> list[Ment
         last = merged[-1] if merged else None
         if last is not None and mention.start < last.end:
             continue
-        joined = last is not None and last.text != mention.text and _BETWEEN.fullmatch(low, last.end, mention.start)
-        ambiguous = "|" in mention.value or (last is not None and "|" in last.value)
-        if joined and last is not None and (not last.text or low[mention.start - 1] == "("):
+        if last is None or last.text == mention.text or not _BETWEEN.fullmatch(low, last.end, mention.start):
+            merged.append(mention)
+        elif not last.text or low[mention.start - 1] == "(":
             letter, text = (mention.value, last.value) if last.text else (last.value, mention.value)
-            value = letter if letter == text or (ambiguous and letter in text.split("|")) else ""
-            merged[-1] = Mention(last.start, mention.end, value, True)
-        elif last is not None and joined and last.value == mention.value:
+            merged[-1] = Mention(last.start, mention.end, letter if letter in text.split("|") else "", True)
+        elif last.value == mention.value:
             merged[-1] = Mention(last.start, mention.end, last.value, True)
         else:
             merged.append(mention)
@@ -161,16 +146,12 @@ def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool, given:
     Letters that are no option's too.
     """
     texts = sorted([*_texts(text, options), *_places(text.low, given)])
-    covered = [(one.start, one.end) for one in texts]
-    letters: list[Mention] = []
-    place = 0
-    for match in _STANDING.finditer(text.text):
-        while place < len(covered) and covered[place][1] <= match.start():
-            place += 1
-        if place < len(covered) and covered[place][0] <= match.start():
-            continue
-        if _is_option(text.text, match.start(), match.end(), marked):
-            letters.append(Mention(match.start(), match.end(), match[0].upper()))
+    covered = {place for one in texts for place in range(one.start, one.end)}
+    letters = [
+        Mention(match.start(), match.end(), match[0].upper())
+        for match in _STANDING.finditer(text.text)
+        if match.start() not in covered and _is_option(text.text, match.start(), match.end(), marked)
+    ]
     return _without_ranks(_merged(letters, texts, text.low), text.low)
 
 
@@ -196,16 +177,15 @@ _SCORED = re.compile(
 
 def _scored(answer: str, given: tuple[str, ...]) -> Read[str]:
     """The option with the highest of the scores, or shares, that an answer gives to most of them."""
-    if "%" not in answer and "/" not in answer and "out of" not in answer:
+    if not any(mark in answer for mark in ("%", "/", "out of")):
         return Read(None)
     text = dress.plain(answer)
     scores = {match[1].upper(): match for match in _SCORED.finditer(text.low)}
     if len(scores) < 2 or not scores.keys() <= set(given) or 2 * len(scores) <= len(given):
         return Read(None)
-    ranked = sorted(scores, key=lambda letter: -float(scores[letter][2]))
-    if float(scores[ranked[0]][2]) == float(scores[ranked[1]][2]):
-        return Read(None)
-    return Read(ranked[0], *text.span(*scores[ranked[0]].span()))
+    best = max(float(match[2]) for match in scores.values())
+    ahead = [letter for letter, match in scores.items() if float(match[2]) == best]
+    return Read(ahead[0], *text.span(*scores[ahead[0]].span())) if len(ahead) == 1 else Read(None)
 
 
 def _alone(answer: str, options: Mapping[str, str]) -> str | None:
@@ -215,11 +195,8 @@ def _alone(answer: str, options: Mapping[str, str]) -> str | None:
     said = re.findall(r"\w+", dress.plain(answer).low)
     if len("".join(said)) < 2:  # a letter, whatever options say
         return None
-    alike = [
-        letter
-        for letter, option in options.items()
-        if (words := re.findall(r"\w+", dress.plain(option).low)) and said in (words, [letter.lower(), *words])
-    ]
+    spelt = {letter: re.findall(r"\w+", dress.plain(option).low) for letter, option in options.items()}
+    alike = [letter for letter, words in spelt.items() if words and said in (words, [letter.lower(), *words])]
     return alike[0] if len(alike) == 1 else None
 
 

@@ -41,15 +41,13 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """Spans of the sentences of a masked text. "A." before more on its line is the lead of its sentence."""
     spans, start = [], 0
     for match in _SENTENCE.finditer(text):
-        mark = match[0]
-        if mark[0] != "\n":
-            before = text[max(start, match.start() - 80) : match.end()]
-            follows = text[match.end() : match.end() + 1]
-            if mark[0] == "." and text.startswith((" ✓", " ✗"), match.end()):  # "A. ✗ B. ✓": said of what stands before
+        if match[0][0] == ".":
+            if text.startswith((" ✓", " ✗"), match.end()):  # "A. ✗ B. ✓": said of what stands before
                 continue
-            if mark[0] == "." and _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()]):
+            if _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()]):
                 continue
-            if follows not in ("", "\n") and match.end() - start < 80 and LEAD.match(before) and mark[0] == ".":
+            goes_on = text[match.end() : match.end() + 1] not in ("", "\n") and match.end() - start < 80
+            if goes_on and LEAD.match(text[start : match.end()]):
                 continue
         if text[start : match.end()].strip():
             spans.append((start, match.end()))

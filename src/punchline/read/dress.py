@@ -46,16 +46,20 @@ _WIDE = {"tick": " ✓ ", "cross": " ✗ ", "dash": " - ", "gap": " "}
 
 
 class Plain(NamedTuple):
-    """A text without dress; `low` is it in lower case, as long; at[i] is where character i stands in the answer."""
+    """A text without dress; `low` is it in lower case, as long; at[i] is where character i stands in the answer.
+
+    `base`: where the text begins in the answer.
+    """
 
     text: str
     low: str
     at: tuple[int, ...]
+    base: int = 0
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """A span of the plain text as one of the answer."""
         if not self.at or start >= end:
-            return 0, 0
+            return self.base, self.base
         return self.at[start], self.at[min(end, len(self.at)) - 1] + 1
 
 
@@ -98,38 +102,40 @@ def _instead(match: re.Match[str]) -> str:
     return ""
 
 
-def plain(text: str, *, head: int = HEAD, tail: int = TAIL) -> Plain:
+def ends(text: str, head: int, tail: int) -> list[tuple[int, str]]:
+    """The text, or the beginning and the end of one longer than head + tail, each with its offset."""
+    return [(0, text)] if len(text) <= head + tail else [(0, text[:head]), (len(text) - tail, text[len(text) - tail :])]
+
+
+def plain(text: str, *, head: int = HEAD, tail: int = TAIL, base: int = 0) -> Plain:
     """A text as it reads: no emphasis, headings, bullets, fences, LaTeX, tags, invisible characters, runs of blanks.
 
     Of a text longer than head + tail only its beginning and its end are read, as two pieces with a line's end between.
+    `base`: where the text begins in the answer that spans refer to.
     """
-    if len(text) > head + tail:
-        pieces = [(0, text[:head]), (len(text) - tail, text[len(text) - tail :])]
-    else:
-        pieces = [(0, text)]
     chars: list[str] = []
     at: list[int] = []
-
-    def add(piece: str, places: range | list[int]) -> None:
-        chars.append(piece)
-        at.extend(places)
-
-    for offset, piece in pieces:
+    for offset, piece in ends(text, head, tail):
         if chars:
-            add("\n", [offset])
-        same = same_length(piece)
-        last = 0
+            chars.append("\n")
+            at.append(base + offset)
+        same, last = same_length(piece), 0
         for match in _DRESS.finditer(same):
             start, end = match.span()
-            add(same[last:start], range(offset + last, offset + start))
             new = _instead(match)
-            if new:
-                add(new, [offset + min(start + n, end - 1) for n in range(len(new))])
+            chars += [same[last:start], new]
+            at += range(base + offset + last, base + offset + start)
+            at += [base + offset + min(start + n, end - 1) for n in range(len(new))]
             last = end
-        add(same[last:], range(offset + last, offset + len(same)))
-    whole = "".join(chars)
-    whole, places = _widened(whole, at)
-    return Plain(whole, lower(whole), tuple(places))
+        chars.append(same[last:])
+        at += range(base + offset + last, base + offset + len(same))
+    whole, places = _widened("".join(chars), at)
+    return Plain(whole, lower(whole), tuple(places), base)
+
+
+def part(answer: str, start: int, end: int | None = None) -> Plain:
+    """A part of an answer in plain, with spans of the answer."""
+    return plain(answer[start:end], base=start)
 
 
 def _widened(text: str, at: list[int]) -> tuple[str, list[int]]:

@@ -98,10 +98,7 @@ def _lines(text: dress.Plain) -> list[Zone]:
     """What stands behind "Answer:" to the end of its line, or in the next line where that is empty."""
     zones = []
     for match in list(_CUE.finditer(text.low))[-MOST:]:
-        if not match["mark"] and match.end() >= len(text.low):
-            continue
-        end = text.low.find("\n", match.end())
-        end = len(text.low) if end < 0 else end
+        end = (text.low + "\n").index("\n", match.end())
         if match.end() < end:
             start, stop = text.span(match.end(), min(end, match.end() + LONGEST))
             zones.append(Zone(start, stop, FIRM if _FINAL.search(match[0]) else SAID))
@@ -121,7 +118,6 @@ def without_courtesy(answer: str) -> str:
 def zones(answer: str, text: dress.Plain, keys: tuple[str, ...] = ()) -> list[Zone]:
     """The marked answers of an answer, in its order. `text`: it in plain; `keys`: further names of JSON members."""
     found = _lines(text)
-    pieces = [(0, answer)] if len(answer) <= 2 * EDGE else [(0, answer[:EDGE]), (len(answer) - EDGE, answer[-EDGE:])]
-    for at, piece in pieces:
+    for at, piece in dress.ends(answer, EDGE, EDGE):
         found += [*_boxes(piece, at), *_tags(piece, at), *_members(piece, at, keys)]
     return sorted(set(found))

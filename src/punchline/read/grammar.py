@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from punchline.read import words
@@ -106,6 +107,8 @@ _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
     r"[)\]\"']{0,3}(?: (?:would|could|might)\b[^,.;:]{0,60})? if\b(?! (?:only|any)\b)"
 )
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
+_MARKED = re.compile(r"[)\]\"']{0,3} ?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b(?! about))")
+_VERDICT = re.compile(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b")
 _SINGULAR = re.compile(
     r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
     r"|[a-z]{2,20}(?<!s)s)\b"
@@ -125,29 +128,24 @@ def _parted(text: str) -> str:
     return _TICK.sub(r"\1;" if FIRST in text[: tick.start()] else r";\1", text)
 
 
+@dataclass
 class Sentence:
     """One sentence of a masked text; its claims."""
 
-    def __init__(
-        self,
-        text: str,
-        start: int,
-        mentions: dict[int, Mention],
-        given: frozenset[str],
-        first: bool,
-        judged: bool,
-        single: bool,
-    ) -> None:
-        tag = words.TAG_QUESTION.search(text)
-        said = text[: tag.start()].ljust(len(text)) if tag else text
-        self.text = _parted(words.FREE.sub(lambda match: " " * len(match[0]), said))
-        self.at = start
-        self.mentions = mentions
-        self.given = given
-        self.first = first
-        self.judged = judged
-        self.single = single
-        self.question = text.rstrip(" \"')").endswith("?") and not words.TAG_QUESTION.search(text)
+    text: str
+    at: int
+    mentions: dict[int, Mention]
+    given: frozenset[str]
+    first: bool
+    judged: bool
+    single: bool
+    question: bool = False
+
+    def __post_init__(self) -> None:
+        tag = words.TAG_QUESTION.search(self.text)
+        self.question = self.text.rstrip(" \"')").endswith("?") and not tag
+        said = self.text[: tag.start()].ljust(len(self.text)) if tag else self.text
+        self.text = _parted(words.blanked(words.FREE, said))
 
     def groups(self, text: str, start: int = 0, end: int | None = None) -> list[Group]:
         found = []
@@ -161,14 +159,11 @@ class Sentence:
         """Claims of a group. All values that there are: a menu, no claim; several affirmed: no single one is."""
         start, end = self.at + group.start, self.at + group.end
         values = {mention.value for mention in group.mentions}
-        if not self.single:
-            return [Claim(m.start, m.end, m.value, sign, tier) for m in group.mentions]
-        if len(values) > 1 and values >= self.given and sign >= 0:
-            return [Claim(start, end, "", 0, -1)]
-        if sign > 0 and len(values) > 1:
-            return [Claim(start, end, "", sign, tier)]
-        if sign < 0 and len(values) > 1 and values >= self.given:
-            return [Claim(start, end, "", 1, 2)]  # none of them
+        if self.single and len(values) > 1:
+            if values >= self.given:  # a menu, or none of them
+                return [Claim(start, end, "", 0, -1) if sign >= 0 else Claim(start, end, "", 1, 2)]
+            if sign > 0:
+                return [Claim(start, end, "", sign, tier)]
         return [Claim(m.start, m.end, m.value, sign, tier) for m in group.mentions]
 
     def contrasts(self) -> list[Claim]:
@@ -180,32 +175,27 @@ class Sentence:
         for pattern in (_WITHOUT, _LESS_THAN, _EXCEPT, _NOT, _RATHER, _THAN):
             text = self.text
             for match in list(pattern.finditer(text)):
-                before, after = (
-                    text[max(0, match.start() - NEAR) : match.start()],
-                    text[match.end() : match.end() + NEAR],
-                )
+                before = text[max(0, match.start() - NEAR) : match.start()]
+                after = text[match.end() : match.end() + NEAR]
+                denied = _LESS.search(before) or words.NEGATION.search(before)
                 sign, tier = -1, 1
                 if pattern is _EXCEPT:
                     if not _ALL.search(before) or (match[0].startswith("but") and not before.strip()):
                         continue
-                    bad = (
-                        judgement(after).sign < 0
-                        or words.EXCLUSION.search(before)
-                        or (judgement(before).sign < 0 and not after.strip(" .!"))
-                    )
-                    sign = 1 if _NO_ONE.search(before) or bad else -1
+                    bad = judgement(after).sign < 0 or (judgement(before).sign < 0 and not after.strip(" .!"))
+                    sign = 1 if bad or _NO_ONE.search(before) or words.EXCLUSION.search(before) else -1
                     tier = 2
                 elif pattern is _WITHOUT:
                     sign, tier = (1, 1) if words.LOST.search(match["rest"]) else (0, -1)
                 elif pattern is _THAN:
                     if not re.search(r"\b(?:more|less|\w{2,}er|worse|rather|sooner|as)\b[^,;]{0,80}$", before):
                         continue
-                    if match[0].startswith("as") and not _LESS.search(before) and not words.NEGATION.search(before):
+                    if match[0].startswith("as") and not denied:
                         continue
-                    sign = 1 if _LESS.search(before) or words.NEGATION.search(before) else -1
+                    sign = 1 if denied else -1
                 elif pattern is _NOT and words.UNSURE.search(text[max(0, match.start() - 20) : match.end()]):
                     continue
-                if pattern is _NOT and match["but"] is None and self.verdict_follows(after):
+                if pattern is _NOT and match["but"] is None and _VERDICT.match(after):
                     continue
                 end = match.end()
                 if pattern is _LESS_THAN:
@@ -225,15 +215,10 @@ class Sentence:
             return group
         return Group(group.start, group.start + between.start(1), group.mentions[:-1], "")
 
-    @staticmethod
-    def verdict_follows(after: str) -> bool:
-        return re.match(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b", after) is not None
-
     def left(self, group: Group, floor: int) -> str:
         """What stands before a group in its clause; of one that begins with it, the one before too."""
         before = self.text[max(floor, group.start - NEAR) : group.start]
-        clauses = list(_BOUNDARY.finditer(before))
-        for cut in reversed(clauses):
+        for cut in reversed(list(_BOUNDARY.finditer(before))):
             clause = before[cut.start() :]
             if clause.strip(" ,;:()-\"'[") or cut[0] in ",;":
                 return clause
@@ -265,20 +250,14 @@ class Sentence:
         lead = (not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40) or (
             LEAD.match(self.text[: group.end][:80]) is not None and group.end < 80
         )
-        if words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start) and (
-            re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
-        ):
-            return 0, -1
-        if words.ONLY_IF.search(self.text, 0, group.start) or _PROVIDED.match(self.text, group.end):
+        supposed = re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
+        conditional = supposed and words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start)
+        if conditional or words.ONLY_IF.search(self.text, 0, group.start) or _PROVIDED.match(self.text, group.end):
             return 0, -1
         if words.LURE.search(right) and not said.best:
             return (-1, 1) if said.sign < 0 else (0, -2)
-        if (
-            self.question
-            or words.UNSURE.search(left)
-            or words.CONDITION.search(left)
-            or words.HYPOTHETICAL.search(right)
-        ):
+        doubted = words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right)
+        if self.question or doubted:
             return 0, -1
         past = words.PAST.search(left)
         if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (said.sign < 0 and not denied):
@@ -295,10 +274,7 @@ class Sentence:
         if alone:
             return 1, 3
         if lead:
-            marked = re.match(
-                r"[)\]\"']{0,3} ?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b(?! about))", self.text[group.end :]
-            )
-            return (1, 2 if self.first else 1) if marked else (0, 0)
+            return (1, 2 if self.first else 1) if _MARKED.match(self.text[group.end :]) else (0, 0)
         if words.COMMITMENT.search(left):
             return 1, 2
         return (1, 1) if re.match(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)", self.text[group.end :]) else (0, 0)
@@ -312,26 +288,17 @@ class Sentence:
             floor = groups[number - 1].end if number else 0
             ceiling = groups[number + 1].start if number + 1 < len(groups) else len(self.text)
             sign, tier = self.weigh(group, floor, ceiling, alone and len(groups) == 1)
-            if (
-                number
-                and (sign, tier) in ((1, 1), (0, 0))
-                and claims[-1].sign < 0
-                and _ALSO.fullmatch(self.text, floor, group.start)
-            ):
+            before = claims[-1].sign if claims else -1
+            also = number and before < 0 and _ALSO.fullmatch(self.text, floor, group.start)
+            if also and (sign, tier) in ((1, 1), (0, 0)):
                 sign = -1  # "not about phones (A) or effort (D)"
-            weighed = self.claim(group, sign, tier)
             gap = self.text[floor : group.start] if number else ""
-            if (
-                min(sign, claims[-1].sign if claims else -1) >= 0
-                and tier >= 0
-                and re.search(r"\bor\b(?! rather)(?!.*[;])", gap)
-            ):
-                weighed.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))  # "it is A or it is B"
-            if claims and _AS_WELL.search(
-                self.text[max(0, group.start - 20) : group.start] + "|" + self.text[group.end :]
-            ):
-                weighed.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))  # "so is C"
-            claims += weighed
+            around = f"{self.text[max(0, group.start - 20) : group.start]}|{self.text[group.end :]}"
+            either = min(sign, before, tier) >= 0 and re.search(r"\bor\b(?! rather)(?!.*[;])", gap)
+            both = _AS_WELL.search(around) if claims else None
+            claims += self.claim(group, sign, tier)
+            if either or both:  # "it is A or it is B", "so is C"
+                claims.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))
         return self.last_of(claims)
 
     def last_of(self, claims: list[Claim]) -> list[Claim]:
@@ -353,18 +320,13 @@ class Sentence:
             between = self.text[max(0, group.start - 12) : group.start].rstrip("([\"' ").endswith("between")
             repeats = between and group.mentions[-1].value in {one.value for one in group.mentions[:-1]}
             several = len(group.mentions) > 1 and not re.search(r"\b(?:n?or|both|either)\b", group.joined)
-            if repeats or (
-                several
-                and _SINGULAR.match(self.text, group.end)
-                and judgement(self.text[group.end : group.end + NEAR]).sign
-            ):
-                last = group.mentions[-1]
-                cut = last.start - self.at
+            judged = _SINGULAR.match(self.text, group.end) and judgement(self.text[group.end : group.end + NEAR]).sign
+            if repeats or (several and judged):
+                cut = group.mentions[-1].start - self.at
                 first = re.sub(r"[^\ufffc\ufffb]+$", "", self.text[group.start : cut])
                 parts.append(Group(group.start, group.start + len(first), group.mentions[:-1], group.joined))
-                parts.append(Group(cut, group.end, (last,), ""))
-            else:
-                parts.append(group)
+                group = Group(cut, group.end, group.mentions[-1:], "")
+            parts.append(group)
         return parts
 
 
@@ -385,13 +347,9 @@ def claims(
             found += _said_without(sentence, start, found, spans[number - 1][0] if number else 0, apart)
             continue
         of_sentence = Sentence(sentence, start, places, given, number == 0, judged, single).claims()
-        if (
-            number == len(spans) - 1
-            and len(of_sentence) == 1
-            and of_sentence[0].tier == 3
-            and not _lists(found, of_sentence)
-        ):
-            of_sentence = [of_sentence[0]._replace(tier=4 if number else 3)]
+        alone = len(of_sentence) == 1 and of_sentence[0].tier == 3
+        if alone and 0 < number == len(spans) - 1 and not _lists(found, of_sentence):
+            of_sentence = [of_sentence[0]._replace(tier=4)]
         found += of_sentence
     return _without_first_of_list(text, spans, sorted(found))
 
@@ -399,9 +357,8 @@ def claims(
 def _lists(found: list[Claim], last: list[Claim]) -> bool:
     """Whether a last line goes on with a list: "B\nC"."""
     values = [claim.value for claim in (*found, *last)]
-    if any(claim.tier < 3 for claim in found):
-        return False
-    return (len(found) == 1 and found[0].tier >= 3) or (len(values) > 1 and values == sorted(set(values)))
+    firm = all(claim.tier >= 3 for claim in found)
+    return firm and (len(found) == 1 or (len(values) > 1 and values == sorted(set(values))))
 
 
 def _without_first_of_list(text: str, spans: list[tuple[int, int]], found: list[Claim]) -> list[Claim]:
@@ -429,10 +386,9 @@ def _said_without(sentence: str, start: int, found: list[Claim], before: int, ap
     verdict = re.match(
         rf"(?:{words._NO}|yes|wrong|incorrect|correct|false|true|not|doesn't|does not|too|✓|✗)(?!\w)", text
     )
-    if not (anaphor or verdict) or len(last) != 1 or len({claim.value for claim in found}) < 2:
-        return []
     said = judgement(text[anaphor.end() if anaphor else 0 :])
-    if not said.sign or not last[0].value or last[0].tier >= 2:
+    meant = last[0] if len(last) == 1 and len({claim.value for claim in found}) > 1 else None
+    if not (anaphor or verdict) or not said.sign or not meant or not meant.value or meant.tier >= 2:
         return []
     at = start + len(sentence) - len(sentence.lstrip())
-    return [last[0]._replace(sign=said.sign, tier=2 if said.best and not said.hedged else 1, start=at, end=at + 1)]
+    return [meant._replace(sign=said.sign, tier=2 if said.best and not said.hedged else 1, start=at, end=at + 1)]

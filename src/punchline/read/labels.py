@@ -20,18 +20,8 @@ _NONE = re.compile(
 )
 
 Forms = Mapping[str, Sequence[str]]
-KEYS = (
-    "modality",
-    "labels",
-    "styles",
-    "style",
-    "humor_styles",
-    "humor_style",
-    "answers",
-    "categories",
-    "sound_effects",
-    "sound_effect",
-)
+_STYLES = ("styles", "style", "humor_styles", "humor_style")
+KEYS = ("modality", "labels", *_STYLES, "answers", "categories", "sound_effects", "sound_effect")
 
 
 @lru_cache(maxsize=256)
@@ -64,14 +54,9 @@ def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[
     ]
 
 
-_AND = re.compile(
-    r"[\"')]{0,2}(?: ?(?:,|&|\+) ?(?:and )?| (?:and|as well as|plus|along with|together with|combined with"
-    r"|in tandem with|working with) )"
-    r"(?:the |its |their |both )?[\"'(]{0,2}"
-)
-_AND_VISIBLY = re.compile(
-    r"\b(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)\b|[&+]"
-)
+_WITH = r"(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)"
+_AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_WITH} )(?:the |its |their |both )?[\"'(]{{0,2}}")
+_AND_VISIBLY = re.compile(rf"\b{_WITH}\b|[&+]")
 _INTERPLAY = re.compile(
     r"\b(?:interplay|interaction|combination|contrast|juxtaposition|relationship|tension|mixture|mix|blend|fusion"
     r"|synergy|pairing|connection|mismatch|incongruity|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$"
@@ -96,27 +81,18 @@ def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) 
         between = low[last.end : mention.start] if last else ""
         if last and {last.value, mention.value} == pair and _AND.fullmatch(between):
             listed = re.match(r"[\"')]{0,2},? ?(?:or |and )?[\"'(]{0,2}both", low[mention.end : mention.end + 16])
-            apart = (
-                _AND_VISIBLY.search(between) is None
-                and re.match(r"[\"')]{0,2}$|[\"')]{0,2}[.\n]", low[mention.end :]) is None
-            )
+            joined = _AND_VISIBLY.search(between) or re.match(r"[\"')]{0,2}(?:$|[.\n])", low[mention.end :])
             before = low[max(0, last.start - 60) : last.start]
-            if not listed and not apart and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", before):
+            if joined and not listed and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", before):
                 tie = _INTERPLAY.search(before)
                 merged[-1] = Mention(last.start - (len(tie[0]) if tie else 0), mention.end, both)
                 continue
-        if (
-            last
-            and last.value == both
-            and mention.value in pair
-            and (re.fullmatch(r" (?:of )?(?:the )?", between) or _AND.fullmatch(between))
-        ):
+        named = mention.value in pair and (re.fullmatch(r" (?:of )?(?:the )?", between) or _AND.fullmatch(between))
+        again = mention.value == both and last is not None and mention.start - last.end < 8
+        if last and last.value == both and (named or again):
             merged[-1] = Mention(last.start, mention.end, both)
-            continue
-        if last and last.value == both == mention.value and mention.start - last.end < 8:
-            merged[-1] = Mention(last.start, mention.end, both)
-            continue
-        merged.append(mention)
+        else:
+            merged.append(mention)
     return merged
 
 
@@ -164,10 +140,8 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
         mentions = [one._replace(start=one.start - start, end=min(one.end, end) - start) for one in own]
         if not mentions or sentence.rstrip(" \"')").endswith("?"):
             continue
-        rest = list(sentence)
-        for one in mentions:
-            rest[one.start : one.end] = " " * (one.end - one.start)
-        listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", "".join(rest)))
+        rest = words.blanked(re.compile(clauses.MENTION), clauses.masked(sentence, mentions))
+        listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest))
         menu = {one.value for one in mentions} >= every and len(every) > 2 and not listing
         claimed = {claim.start: claim for claim in grammar.claims(sentence, mentions, frozenset(), single=False)}
         kept = [
@@ -201,19 +175,16 @@ def several(answer: str, labels: Forms | Iterable[str], none: bool = True) -> Re
         return Read((NOT_APPLICABLE,), 0, len(answer))
     zones = final.zones(answer, text, KEYS)
     for rank in (final.FIRM, final.SAID):
-        chosen = [zone for zone in zones if zone.rank == rank]
-        for zone in reversed(chosen):
-            end = _block_end(answer, zone)
-            part = dress.plain(answer[zone.start : end])
-            found = _several(part.low, forms)
-            if found:
-                return _together(found, part, zone.start)
+        for zone in (zone for zone in reversed(zones) if zone.rank == rank):
+            part = dress.part(answer, zone.start, _block_end(answer, zone))
+            if found := _several(part.low, forms):
+                return _together(found, part)
             if none and _NONE.fullmatch(part.low[:200]):
                 return Read((NOT_APPLICABLE,), zone.start, zone.end)
     if refuses(text.low):
         return Read(None)
     found = _several(text.low, forms)
-    return _together(found, text, 0) if found else Read(None)
+    return _together(found, text) if found else Read(None)
 
 
 def _block_end(answer: str, zone: final.Zone) -> int:
@@ -224,9 +195,9 @@ def _block_end(answer: str, zone: final.Zone) -> int:
     return block.end() if block else zone.end
 
 
-def _together(found: list[Mention], text: dress.Plain, offset: int) -> Read[tuple[str, ...]]:
-    start, end = text.span(min(one.start for one in found), max(one.end for one in found))
-    return Read(tuple(dict.fromkeys(one.value for one in found)), offset + start, offset + end)
+def _together(found: list[Mention], text: dress.Plain) -> Read[tuple[str, ...]]:
+    span = text.span(min(one.start for one in found), max(one.end for one in found))
+    return Read(tuple(dict.fromkeys(one.value for one in found)), *span)
 
 
 # ------------------------------------------------------------------------------------ there or not, contributing or not
@@ -271,7 +242,7 @@ _ABOUT_EFFECTS = re.compile(r"sound|effect|onomatop|\b(?:sfx|they|these|answer|o
 
 def _presence(low: str) -> tuple[int, int, int] | None:
     """(0 absent, 1 contributing, 2 idle; start, end) of a plain text; None where it does not say."""
-    text = words.FREE.sub(lambda match: " " * len(match[0]), low)
+    text = words.blanked(words.FREE, low)
     text = re.sub(r"\bnot absent\b", lambda match: "   present".ljust(len(match[0])), text)
     absent = _ABSENT.search(text)
     masked = text[: absent.start()] + " " * len(absent[0]) + text[absent.end() :] if absent else text
@@ -280,18 +251,17 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     span = (0, 0)
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
         near = max(0, match.start() - clauses.NEAR)
-        cut = near + max(
-            (stop.end() for stop in re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])), default=0
-        )
+        stops = [stop.end() for stop in re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])]
+        cut = near + max(stops, default=0)
         clause = masked[cut : match.end()]
         if re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause[: match.start() - cut]):
             continue
         denied = len(words.NEGATION.findall(clause)) % 2 == 1
         said.add(2 if denied or _NIL.match(masked, match.end()) else 1)
         span = match.span()
-    if _IDLE.search(masked) and 1 not in said:
+    if (idle := _IDLE.search(masked)) and 1 not in said:
         said.add(2)
-        span = span if span[1] else (_IDLE.search(masked) or match).span()
+        span = span if span[1] else idle.span()
     if absent:
         after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
         masked = masked[absent.end() + after.end() :] if after else masked
@@ -314,14 +284,9 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     chosen = choice.choice(answer, letters, dict(zip(letters, labels, strict=True)))
     if chosen.value is not None:
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
-    zones = final.zones(answer, text, KEYS)
-    for zone in sorted(zones, key=lambda one: (one.rank, one.start), reverse=True):
-        part = dress.plain(answer[zone.start : zone.end])
-        found = _presence(part.low)
-        if found:
-            start, end = part.span(found[1], found[2])
-            return Read(labels[found[0]], zone.start + start, zone.start + end)
-    if refuses(text.low):
-        return Read(None)
-    found = _presence(text.low)
-    return Read(labels[found[0]], *text.span(found[1], found[2])) if found else Read(None)
+    zones = sorted(final.zones(answer, text, KEYS), key=lambda one: (one.rank, one.start), reverse=True)
+    parts = [dress.part(answer, zone.start, zone.end) for zone in zones]
+    for part in parts if refuses(text.low) else [*parts, text]:
+        if found := _presence(part.low):
+            return Read(labels[found[0]], *part.span(*found[1:]))
+    return Read(None)

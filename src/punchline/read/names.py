@@ -44,24 +44,21 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|would|relates|represents|shows|depicts|because|involves|can|cannot|can't)\b",
     re.IGNORECASE,
 )
-_RELATIVE = re.compile(
+_RELATIVE = re.compile(  # "the hole he is in"
     r"\b(?:is|are|was|were) (?:in|on|at|under|over|from|behind)$", re.IGNORECASE
-)  # "the hole he is in"
+)
 
 
 def _name(line: str, shown: frozenset[str]) -> str | None:
     """A line as a name; None for a sentence, for nothing, for a piece of the prompt."""
-    name = line
-    for _ in range(2):
-        name = _MARK.sub("", name, count=1)
+    name = _MARK.sub("", _MARK.sub("", line, count=1), count=1)
     aside = re.match(r"([\w' -]{2,40}?)(?:: | [-–—] |, (?=because|since|as|which)| \()", name)
     name = aside[1] if aside and len(aside[1].split()) <= _OF_SENTENCE else name
     name = " ".join(re.sub(r"[\"“”]", "", name).split()).strip(" .,;:!?'()[]*_`")
     name = re.sub(r"^(?:an?|the) (?=\S+$)", "", name, flags=re.IGNORECASE)  # of one word, as was asked for
     parts = name.split()
-    if not re.search(r"\w", name) or len(parts) > MOST_WORDS or _NO_NAME.fullmatch(name):
-        return None
-    if len(parts) > 2 and _VERB.search(name) and not _RELATIVE.search(name):
+    sentence = len(parts) > 2 and _VERB.search(name) and not _RELATIVE.search(name)
+    if sentence or not re.search(r"\w", name) or len(parts) > MOST_WORDS or _NO_NAME.fullmatch(name):
         return None
     return None if len(parts) > 1 and any(name.lower() in text for text in shown) else name
 
@@ -77,31 +74,27 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
     text = dress.plain(answer, head=4_000, tail=2_000)
     zones = [zone for zone in final.zones(answer, text, KEYS) if zone.end - zone.start < 300]
     for zone in sorted(zones, key=lambda one: (one.rank, one.start), reverse=True):
-        part = dress.plain(answer[zone.start : zone.end])
-        name = _name(part.text.split("\n")[0], prompts) if part.text.strip() else None
-        sentence = None if name else _SENTENCE.search(part.low)
-        if name:
+        part = dress.part(answer, zone.start, zone.end)
+        if name := _name(part.text.split("\n")[0], prompts) if part.text.strip() else None:
             return Read(name, zone.start, zone.end)
-        if sentence:
-            return _of_sentence(sentence, part, zone.start)
+        if sentence := _SENTENCE.search(part.low):
+            return _of_sentence(sentence, part)
     if refuses(text.low):
         return Read(None)
     at = 0
     for line in text.text.split("\n"):
         repeated = " ".join(line.lower().split()).strip(" .,;:!?")
         if re.search(r"\w", line) and not any(repeated in prompt for prompt in prompts if " " in repeated):
-            name = _name(line[:500], prompts)
-            if name:
+            if name := _name(line[:500], prompts):
                 place = max(line.find(name), 0)
                 return Read(name, *text.span(at + place, at + place + len(name)))
             break
         at += len(line) + 1
     sentence = None if words.UNSURE.search(text.low) else _SENTENCE.search(text.low)
-    return _of_sentence(sentence, text, 0) if sentence else Read(None)
+    return _of_sentence(sentence, text) if sentence else Read(None)
 
 
-def _of_sentence(match: re.Match[str], text: dress.Plain, at: int) -> Read[str]:
+def _of_sentence(match: re.Match[str], text: dress.Plain) -> Read[str]:
     kind = next(name for name in ("name", "subject", "said") if match[name])
-    start, end = text.span(*match.span(kind))
     name = text.text[slice(*match.span(kind))].strip(" '\"")
-    return Read(name, at + start, at + end) if re.search(r"\w", name) else Read(None)
+    return Read(name, *text.span(*match.span(kind))) if re.search(r"\w", name) else Read(None)

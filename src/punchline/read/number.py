@@ -13,32 +13,10 @@ from punchline.read.settle import settle
 NOT_APPLICABLE = "NA"
 KEYS = ("panel", "panel_number", "panel_id", "number", "frame")
 
-CARDINALS = {
-    w: n
-    for n, w in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1
-    )
-}
-ORDINALS = {
-    w: n
-    for n, w in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-        ],
-        1,
-    )
-}
+_CARDINALS = re.findall(r"\w+", "one two three four five six seven eight nine ten eleven twelve")
+_ORDINALS = re.findall(r"\w+", "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
+CARDINALS: dict[str, int] = {word: n for n, word in enumerate(_CARDINALS, 1)}
+ORDINALS: dict[str, int] = {word: n for n, word in enumerate(_ORDINALS, 1)}
 PICTURE = r"(?:panel|frame|picture|image|box|cell|strip|scene)"
 _CARDINAL, _ORDINAL = "|".join(CARDINALS), "|".join(ORDINALS)
 _NAMED = re.compile(
@@ -84,16 +62,12 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
     if word:
         return [Mention(*word.span(word.lastindex or 0), str(CARDINALS.get(word[1]) or ORDINALS[word[2]]))]
     found = [Mention(match.start(), match.end(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
-    ends = [(one.start, one.end) for one in found]
-    place = 0
+    covered = {place for one in found for place in range(one.start, one.end)}
     for match in _BARE.finditer(low):
-        while place < len(ends) and ends[place][1] <= match.start():
-            place += 1
-        if place < len(ends) and ends[place][0] <= match.start():
-            continue
         before = low[max(0, match.start() - 30) : match.start()]
         if (
-            match[0].isascii()
+            match.start() not in covered
+            and match[0].isascii()
             and not _TOTAL.search(before)
             and (_BEFORE.search(before) or _JOINED.match(low, match.end()))
             and (_AFTER.match(low, match.end()) or _LISTED.search(before))

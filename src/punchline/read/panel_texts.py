@@ -31,21 +31,13 @@ _MOST = 100_000  # characters that are read
 def _unquoted(value: str) -> str:
     """A panel's text without the marks around it; "" where it says that there is none."""
     value = value.strip()
-    value = (
-        re.sub(r"\s{0,3}```\w{0,10}\s{0,3}$", "", value[-40:])
-        if len(value) <= 40
-        else value[:-40] + re.sub(r"\s{0,3}```\w{0,10}\s{0,3}$", "", value[-40:])
-    )
+    value = value[:-40] + re.sub(r"\s{0,3}```\w{0,10}\s{0,3}$", "", value[-40:])
     for opening, closing in (('"', '"'), ("“", "”"), ("{", "}"), ("**", "**")):
         inner = value.removesuffix(",")
         size = len(opening)
         if len(inner) >= 2 * size and inner.startswith(opening) and inner.endswith(closing):
             value = inner[size:-size].strip()
     return "" if len(value) < 80 and _NO_TEXT.fullmatch(value) else value
-
-
-def _label(digits: str) -> str:
-    return str(int(digits))
 
 
 @verbatim
@@ -59,11 +51,10 @@ def panel_texts(answer: str, labels: Iterable[str]) -> Read[dict[str, str]]:
     in_object = re.match(r"\s{0,99}(?:```\w{0,10}\s{0,9})?\{\s{0,99}\"", text) is not None
     for pattern in (_KEY, _HEADING):
         keys = [
-            (match, _label(next(filter(None, match.groups()))))
+            (match, key)
             for match in pattern.finditer(text)
-            if match[0].isascii() or pattern is _HEADING
+            if (key := str(int(match[1] or match[2]))) in known and (match[0].isascii() or pattern is _HEADING)
         ]
-        keys = [(match, key) for match, key in keys if key in known]
         if not keys:
             continue
         starts = [match.start() for match, _ in keys]

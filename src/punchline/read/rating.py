@@ -47,12 +47,7 @@ def _number(match: re.Match[str]) -> float:
 
 def _by_itself(low: str) -> list[re.Match[str]]:
     """The first line that says anything, or the last, where that is a number and nothing else."""
-    lines = [
-        match
-        for match in re.finditer(r"[^\n]{1,60}(?=\n|$)", low)
-        if match.start() == 0 or low[match.start() - 1] == "\n"
-    ]
-    said = [match for match in lines if re.search(r"\w", match[0])]
+    said = [match for match in re.finditer(r"(?<![^\n])[^\n]{1,60}(?=\n|$)", low) if re.search(r"\w", match[0])]
     first = _LEADING.match(low)
     if first and not any(_LEADING.match(line[0]) for line in said[1:]):
         return [first]
@@ -64,13 +59,9 @@ def _by_itself(low: str) -> list[re.Match[str]]:
 def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     """The score that an answer gives, from `least` to `most`: the first `[[n]]`, else the first `[n]`, else the one
     that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
-    pieces = (
-        [(0, answer)] if len(answer) <= 2 * _EDGE else [(0, answer[:_EDGE]), (len(answer) - _EDGE, answer[-_EDGE:])]
-    )
     for pattern in (_DOUBLE, _SINGLE, _BOXED):
-        for at, piece in pieces:
-            match = pattern.search(piece)
-            if match:
+        for at, piece in dress.ends(answer, _EDGE, _EDGE):
+            if match := pattern.search(piece):
                 value = float(match[1])
                 return Read(value, at + match.start(1), at + match.end(1)) if least <= value <= most else Read(None)
     if "[[" in answer:  # a format that holds something else
@@ -83,8 +74,7 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     ]
     for correction in words.CORRECTION.finditer(text.low):
         found = [match for match in found if match.start() >= correction.start()] or found
-    if not found:
-        found = _by_itself(text.low)
+    found = found or _by_itself(text.low)
     if found and _OR.match(text.low, found[-1].end()):  # it does not decide
         return Read(None)
     values = {_number(match) for match in found}

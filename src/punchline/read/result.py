@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from punchline.read import final, thoughts
@@ -17,22 +17,6 @@ P = ParamSpec("P")
 _QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\))\s*")  # all of an answer
 SHORT = 500  # characters of an answer that is worth remembering
 KEPT = 1_000  # of a reader
-
-
-class _Asked:
-    """What a reader is called with, by its content."""
-
-    __slots__ = ("args", "key", "kwargs")
-
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.args, self.kwargs = args, kwargs
-        self.key = (*map(_content, args), *((name, _content(value)) for name, value in kwargs.items()))
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self.key == other.key
 
 
 def _content(value: Any) -> Any:
@@ -91,26 +75,28 @@ def _of_answers(
         own = thoughts.off(answer)
         found, offset = read(trimmed(own.text), *args, **kwargs) if own.text else Read[V](None), own.offset
         if found.value is None and (quoted := _QUOTED.fullmatch(own.text)):
-            found, offset = (
-                read(quoted[quoted.lastindex or 0], *args, **kwargs),
-                offset + quoted.start(quoted.lastindex or 0),
-            )
+            group = quoted.lastindex or 0
+            found, offset = read(quoted[group], *args, **kwargs), offset + quoted.start(group)
         if found.value is None:
             return Read(None)
         return Read(found.value, found.start + offset, found.end + offset)
 
-    remembered = lru_cache(maxsize=KEPT)(lambda asked: of_answer(*asked.args, **asked.kwargs))
+    remembered: dict[Any, Read[V]] = {}
 
     @wraps(read)
     def once(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         """Many answers are the same few words: those are read once. Nobody changes a value that was read."""
-        if len(answer) > SHORT:
-            return of_answer(answer, *args, **kwargs)
-        asked = _Asked((answer, *args), kwargs)
+        key = answer, *map(_content, args), *((name, _content(value)) for name, value in kwargs.items())
         try:
-            hash(asked)
+            found = remembered.get(key)
         except TypeError:  # a list among them
             return of_answer(answer, *args, **kwargs)
-        return remembered(asked)
+        if found is None:
+            found = of_answer(answer, *args, **kwargs)
+            if len(answer) <= SHORT:
+                if len(remembered) >= KEPT:
+                    remembered.clear()
+                remembered[key] = found
+        return found
 
     return noted(cast(Callable[Concatenate[str, P], Read[V]], once))

@@ -10,17 +10,8 @@ from punchline.read import dress, final, words
 from punchline.read.number import CARDINALS, ORDINALS
 from punchline.read.result import Read, reader
 
-KEYS = (
-    "order",
-    "sequence",
-    "correct_order",
-    "reading_order",
-    "panel_order",
-    "frame_order",
-    "panels",
-    "frames",
-    "correct_sequence",
-)
+_KINDS = ("correct", "reading", "panel", "frame")
+KEYS = ("order", "sequence", *(f"{kind}_order" for kind in _KINDS), "panels", "frames", "correct_sequence")
 
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
 _PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
@@ -30,12 +21,9 @@ _NEXTS = "|".join(sorted(_NEXT, key=len, reverse=True))
 _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
-_LINKS = frozenset(
-    re.findall(
-        r"\w+",
-        "frame frames panel panels image images picture pictures comic strip strips scene scenes label labels "
-        "then and next finally followed by to number no the lastly last first after that ",
-    )
+_LINKS = re.compile(
+    r"(?:frame|panel|image|picture|strip|scene|label)s?|comic|then|and|next|finally|followed|by|to|number|no|the|lastly"
+    r"|last|first|after|that"
 )
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
 _NTH = re.compile(  # "the third frame", but for "the third frame is frame 2"
@@ -77,6 +65,7 @@ _CUE = re.compile(
     r"|(?:order|sequence|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)"
     r"|should be (?:read|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
 )
+_CUED = re.compile(_CUE.pattern + r"[^.\n]{0,60}$")
 _GIVEN = re.compile(
     r"\b(?:not|isn't|wasn't|cannot|can't|couldn't|won't|never|rather than|instead of|given|shown|presented"
     r"|provided|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example"
@@ -94,6 +83,10 @@ _ALREADY = re.compile(
     r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order"
     r"|sequence)|\b(?:order|sequence) (?:as )?(?:shown|given|presented|provided) is (?:already )?(?:correct|right)"
 )
+
+
+_PLACE_HEAD = re.compile(r"\b(?:position|order|place|rank|step|sequence|slot|#|new|correct)")  # of a table's column
+_LABEL_HEAD = re.compile(rf"\b(?:{_NOUN}|original|shown|number)\b")
 
 
 class Found(NamedTuple):
@@ -119,14 +112,9 @@ def _place(word: str, before: int, size: int) -> int:
 
 def _ordered(pairs: Sequence[tuple[int, str]], labels: frozenset[str]) -> tuple[str, ...] | None:
     """The order of (place, label); None where places or labels are not all there, each once."""
-    size = len(labels)
-    if (
-        len(pairs) != size
-        or {label for _, label in pairs} != labels
-        or {place for place, _ in pairs} != set(range(1, size + 1))
-    ):
-        return None
-    return tuple(label for _, label in sorted(pairs))
+    order = tuple(label for _, label in sorted(pairs))
+    complete = len(order) == len(labels) and set(order) == labels
+    return order if complete and {place for place, _ in pairs} == set(range(1, len(labels) + 1)) else None
 
 
 def _windows(items: Sequence[tuple[int, int, int, str]], labels: frozenset[str]) -> list[Found]:
@@ -134,8 +122,7 @@ def _windows(items: Sequence[tuple[int, int, int, str]], labels: frozenset[str])
     size, found, at = len(labels), [], 0
     while at + size <= len(items):
         window = items[at : at + size]
-        order = _ordered([(place, label) for _, _, place, label in window], labels)
-        if order:
+        if order := _ordered([(place, label) for _, _, place, label in window], labels):
             found.append(Found(window[0][0], window[-1][1], order))
         at += size if order else 1
     return found
@@ -185,22 +172,9 @@ def _of_rows(rows: list[tuple[int, int, list[str]]], labels: frozenset[str]) -> 
     if len(rows) < len(labels):
         return []
     head, body = rows[0][2], rows[1:] if len(rows) > len(labels) else rows
-    place_at = next(
-        (
-            n
-            for n, cell in enumerate(head)
-            if re.search(r"\b(?:position|order|place|rank|step|sequence|slot|#|new|correct)", cell)
-        ),
-        None,
-    )
-    label_at = next(
-        (
-            n
-            for n, cell in enumerate(head)
-            if n != place_at and re.search(rf"\b(?:{_NOUN}|original|shown|number)\b", cell)
-        ),
-        None,
-    )
+    places = [n for n, cell in enumerate(head) if _PLACE_HEAD.search(cell)]
+    place_at = places[0] if places else None
+    label_at = next((n for n, cell in enumerate(head) if n != place_at and _LABEL_HEAD.search(cell)), None)
     if label_at is None or len(body) != len(labels):
         return []
     pairs = []
@@ -220,11 +194,9 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> list[Found]:
     found: list[Found] = []
     run: list[str] = []
     start = end = 0
-    text = _COMMENT.sub(lambda match: " " * len(match[0]), low)
-    text = _FIRST.sub(lambda match: " " * len(match[0]), text)
-    rows = _ROW.findall(text)
-    if rows:
-        text, across_lines = _ROW.sub(lambda match: " " * len(match[0]), text).replace(".", " "), True
+    text = words.blanked(_FIRST, words.blanked(_COMMENT, low))
+    if _ROW.search(text):
+        text, across_lines = words.blanked(_ROW, text).replace(".", " "), True
 
     def close() -> None:
         if len(run) == len(labels) and frozenset(run) == labels:
@@ -238,7 +210,7 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> list[Found]:
                 start = token.start()
             run.append(word.lstrip("0") or "0")
             end = token.end()
-        elif not ((across_lines if word == "\n" else word in _JOINS) or word in _LINKS):
+        elif not ((across_lines if word == "\n" else word in _JOINS) or _LINKS.fullmatch(word)):
             close()
     close()
     return found
@@ -276,11 +248,8 @@ def _told(low: str, labels: frozenset[str]) -> list[Found]:
         if len(order) == len(labels) and frozenset(order) == labels:
             between = paragraph[max(0, bare[0].start() - 60) : bare[-1].end()]
             each = paragraph is low and all(map(_OWN_LINE.match, low[bare[0].start() :].split("\n")))
-            told = (
-                (each and order != tuple(sorted(order, key=int)))
-                or _TOLD.search(between) is not None
-                or between.count(";") >= len(labels) - 1
-            )
+            listed = each and order != tuple(sorted(order, key=int))
+            told = listed or _TOLD.search(between) or between.count(";") >= len(labels) - 1
             if told and not _NOT_TOLD.search(between):
                 found.append(Found(offset + bare[0].start(), offset + bare[-1].end(), order))
     return found
@@ -298,15 +267,9 @@ def _orders(low: str, labels: frozenset[str]) -> list[Found]:
         return [
             Found(m.start(), m.end(), (_number(m[1]),)) for m in _BARE_MENTION.finditer(low) if _number(m[1]) in labels
         ][:1]
-    for way in (_ranks, _table, _numbered):
-        found = way(low, labels)
-        if found:
-            return sorted({*found, *_runs(low, labels, False)})
-    for across in (False, True):
-        found = _runs(low, labels, across)
-        if found:
-            return found
-    found = _chain(low, labels) or _told(low, labels)
+    if found := _ranks(low, labels) or _table(low, labels) or _numbered(low, labels):
+        return sorted({*found, *_runs(low, labels, False)})
+    found = _runs(low, labels, False) or _runs(low, labels, True) or _chain(low, labels) or _told(low, labels)
     if found:
         return found
     digits = re.fullmatch(r"\W*([1-9]{3,9})\W*", low)
@@ -323,42 +286,31 @@ def _denied(low: str, found: Found) -> bool:
         return True
     if found.order == tuple(sorted(found.order, key=int)) and _COUNTED.search(before):
         return True
-    cut = max(
-        before.rfind(" but "),
-        before.rfind("; "),
-        before.rfind(": ")
-        if not re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:]{0,20}: ?$", before)
-        else -1,
-    )
+    of_given = re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:]{0,20}: ?$", before)
+    cut = max(map(before.rfind, (" but ", "; ") if of_given else (" but ", "; ", ": ")))
     sure = re.search(
         r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$", before
     ) and not re.search(r"\bnot?\b|n't", before)
-    given = not sure and _GIVEN.search(before[cut + 1 :] if cut >= 0 else before) is not None
+    given = not sure and _GIVEN.search(before[cut + 1 :]) is not None
     return given or _GIVEN_AFTER.match(low, found.end) is not None
 
 
-def _settled(text: dress.Plain, labels: frozenset[str]) -> Found | None:
+def _settled(text: dress.Plain, labels: frozenset[str]) -> Read[tuple[str, ...]]:
     """The one order that a plain text commits itself to."""
     low = text.low
     found = [one for one in _orders(low, labels) if not _denied(low, one)]
     for match in words.CORRECTION.finditer(low):
-        after = [one for one in found if one.start >= match.start()]
-        found = after or found
-    if len({one.order for one in found}) == 1:
-        return found[-1]
-    cued = [
-        one for one in found if re.search(_CUE.pattern + r"[^.\n]{0,60}$", low[max(0, one.start - 120) : one.start])
-    ]
-    if not cued and found:
-        cue = max((match.end() for match in _CUE.finditer(low)), default=None)
-        cued = [one for one in found if cue is not None and one.start >= cue][:1]
-    if cued and len({one.order for one in cued}) == 1:
-        return cued[-1]
-    if not found and len(labels) > 1:
-        already = _ALREADY.search(low)
-        if already and not words.NEGATION.search(low, max(0, already.start() - 30), already.start()):
-            return Found(already.start(), already.end(), tuple(sorted(labels, key=int)))
-    return None
+        found = [one for one in found if one.start >= match.start()] or found
+    already = _ALREADY.search(low) if not found and len(labels) > 1 else None
+    if already and not words.NEGATION.search(low, max(0, already.start() - 30), already.start()):
+        found = [Found(*already.span(), tuple(sorted(labels, key=int)))]
+    if len({one.order for one in found}) > 1:
+        cued = [one for one in found if _CUED.search(low[max(0, one.start - 120) : one.start])]
+        cue = max((match.end() for match in _CUE.finditer(low)), default=len(low))
+        found = cued or [one for one in found if one.start >= cue][:1]
+    if len({one.order for one in found}) != 1:
+        return Read(None)
+    return Read(found[-1].order, *text.span(found[-1].start, found[-1].end))
 
 
 @reader
@@ -370,28 +322,16 @@ def sequence(answer: str, labels: Iterable[str]) -> Read[tuple[str, ...]]:
     that names each frame once; and places: "Frame 1: 3", "frame 2 is first". Nothing for an order that lacks a label or
     has another, for two orders, for the order given.
     """
-    known = frozenset(_label(label) for label in labels)
+    known = frozenset(str(int(label)) if label.isdecimal() and len(label) < 9 else label for label in labels)
     text = dress.plain(answer)
-    zones = final.zones(answer, text, KEYS)
     if not known:
         return Read(None)
+    zones = final.zones(answer, text, KEYS)
     for rank in (final.FIRM, final.SAID):
-        settled = []
-        for zone in (one for one in zones if one.rank == rank):
-            part = dress.plain(answer[zone.start : _list_end(answer, zone)])
-            found = _settled(part, known)
-            if found:
-                start, end = part.span(found.start, found.end)
-                settled.append(Found(zone.start + start, zone.start + end, found.order))
-        if settled:
-            alike = len({one.order for one in settled}) == 1
-            return Read(settled[-1].order, settled[-1].start, settled[-1].end) if alike else Read(None)
-    found = _settled(text, known)
-    return Read(found.order, *text.span(found.start, found.end)) if found else Read(None)
-
-
-def _label(label: str) -> str:
-    return str(int(label)) if label.isdecimal() and len(label) < 9 else label
+        parts = [dress.part(answer, zone.start, _list_end(answer, zone)) for zone in zones if zone.rank == rank]
+        if settled := [found for found in (_settled(part, known) for part in parts) if found.value]:
+            return settled[-1] if len({found.value for found in settled}) == 1 else Read(None)
+    return _settled(text, known)
 
 
 def _list_end(answer: str, zone: final.Zone) -> int:
@@ -400,8 +340,5 @@ def _list_end(answer: str, zone: final.Zone) -> int:
         r"[^\n]{0,400}(?:\n[ \t]{0,8}(?:[-*•|]|\**\d{1,2}[.):]|(?i:first|second|third|fourth|next|then"
         r"|finally))[^\n]{0,400}){0,20}"
     ).match(answer, zone.end)
-    return (
-        lines.end()
-        if lines and answer[zone.start - 1 : zone.start] not in ("{", ">", "[") and "\n" in lines[0]
-        else zone.end
-    )
+    in_brackets = answer[zone.start - 1 : zone.start] in ("{", ">", "[")
+    return lines.end() if lines and not in_brackets and "\n" in lines[0] else zone.end

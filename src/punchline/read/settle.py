@@ -31,12 +31,9 @@ NOTHING = Verdict(None)
 def _agreed(pool: Iterable[Claim]) -> Verdict | None:
     """The one value of all claims of a pool; None for an empty pool."""
     live = list(pool)
-    if not live:
-        return None
-    values = {claim.value for claim in live}
-    if len(values) == 1 and "" not in values:
+    if len({claim.value for claim in live}) == 1 and live[-1].value:
         return Verdict(live[-1].value, live[-1].start, live[-1].end, True)
-    return Verdict(None, settled=True)
+    return Verdict(None, settled=True) if live else None
 
 
 def weigh(found: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Verdict:
@@ -53,39 +50,27 @@ def weigh(found: Sequence[Claim], given: frozenset[str], eliminates: bool = True
     affirmed = {claim.value: claim.start for claim in live}
     denied = {value: claim for value, claim in denied.items() if claim.start > affirmed.get(value, -1)}
     for tiers in ((4,), (2, 3)):
-        verdict = _agreed(claim for claim in live if claim.tier in tiers)
-        if verdict is not None:
+        if verdict := _agreed(claim for claim in live if claim.tier in tiers):
             return verdict
     left = given - denied.keys()
     asserted = [claim for claim in live if claim.tier == 1]
-    if (
-        eliminates
-        and denied
-        and len(left) == 1
-        and denied.keys() <= given
-        and {claim.value for claim in asserted} <= left
-    ):
+    eliminated = eliminates and denied and len(left) == 1 and denied.keys() <= given
+    if eliminated and {claim.value for claim in asserted} <= left:
         last = asserted[-1] if asserted else max(denied.values())
         return Verdict(next(iter(left)), last.start, last.end, True)
-    verdict = _agreed(asserted)
-    if verdict is not None:
+    if verdict := _agreed(asserted):
         return verdict
     mentioned = [claim for claim in found if claim.tier == 0 and claim.value not in denied]
     only = _agreed(mentioned) if not any(claim.tier == -1 for claim in found) else None
     return only._replace(settled=False) if only and only.value else NOTHING
 
 
-def corrected(low: str, found: Sequence[Claim], given: frozenset[str]) -> list[Claim]:
+def corrected(low: str, found: Sequence[Claim]) -> list[Claim]:
     """The claims after an answer's last correction of itself, if any is affirmed there."""
     affirmed = max((claim.start for claim in found if claim.sign > 0 and claim.tier >= 1), default=-1)
-    turns = [
-        match.start()
-        for match in words.CORRECTION.finditer(low)
-        if found and found[0].start < match.start() <= affirmed
-    ]
-    if not turns:
-        return list(found)
-    return [claim for claim in found if claim.start >= turns[-1] or claim.sign < 0]
+    turns = [match.start() for match in words.CORRECTION.finditer(low)]
+    turn = max((at for at in turns if at <= affirmed and found[0].start < at), default=0)
+    return [claim for claim in found if claim.start >= turn or claim.sign < 0]
 
 
 _TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")
@@ -117,21 +102,20 @@ def decide(
     judged: bool = True,
     eliminates: bool = True,
 ) -> Verdict:
-    """What one text commits itself to. Spans are of the plain text."""
-    mentions = lex(text, marked)
-    found = _listed(text.low, claims(text.low, mentions, given, judged))
-    return weigh(corrected(text.low, found, given), given, eliminates)
+    """The value that one text commits itself to, with its span in the answer."""
+    found = _listed(text.low, claims(text.low, lex(text, marked), given, judged))
+    verdict = weigh(corrected(text.low, found), given, eliminates)
+    start, end = text.span(verdict.start, verdict.end)
+    return verdict._replace(start=start, end=end)
 
 
 def _of_zones(answer: str, zones: Sequence[final.Zone], lex: Lexer, given: frozenset[str], judged: bool) -> Verdict:
     """The verdict of marked answers of one rank, as a span of the answer."""
     verdicts = []
     for zone in zones:
-        text = dress.plain(answer[zone.start : zone.end])
-        verdict = decide(text, lex, given, True, judged)
+        verdict = decide(dress.part(answer, zone.start, zone.end), lex, given, True, judged)
         if verdict.settled or verdict.value is not None:
-            start, end = text.span(verdict.start, verdict.end)
-            verdicts.append(verdict._replace(start=zone.start + start, end=zone.start + end, settled=True))
+            verdicts.append(verdict._replace(settled=True))
     if not verdicts:
         return NOTHING
     if len({verdict.value for verdict in verdicts}) == 1:
@@ -166,8 +150,7 @@ def settle(
     verdict = decide(text, lex, values, judged=judged, eliminates=eliminates)
     if verdict.value is None or (not verdict.settled and refuses(text.low)):
         return Read(None)
-    start, end = text.span(verdict.start, verdict.end)
-    return _read(verdict._replace(start=start, end=end), values)
+    return _read(verdict, values)
 
 
 _BACK = re.compile(
@@ -181,13 +164,11 @@ def _taken_back(answer: str, said: Verdict, lex: Lexer, given: frozenset[str], j
     turns = list(_BACK.finditer(dress.lower(answer[said.end : said.end + 4000])))
     if not turns:
         return None
-    start = said.end + turns[-1].start()
-    text = dress.plain(answer[start:])
+    text = dress.part(answer, said.end + turns[-1].start())
     verdict = decide(text, lex, given, judged=judged, eliminates=False)
     if not verdict.settled or verdict.value not in given or verdict.value == said.value:
         return None
-    first, last = text.span(verdict.start, verdict.end)
-    return Read(verdict.value, start + first, start + last)
+    return _read(verdict, given)
 
 
 def _read(verdict: Verdict, given: frozenset[str]) -> Read[str]:

@@ -44,18 +44,13 @@ def _harmony(answer: str) -> Answer | None:
     """The final channel of an answer in harmony's format; None for another format."""
     channels = list(_CHANNEL.finditer(answer)) if "<|channel|>" in answer else []
     if channels:
-        final = [match for match in channels if match[1].lower() == "final"]
-        if not final:
+        start = max((match.end() for match in channels if match[1].lower() == "final"), default=-1)
+        if start < 0:
             return Answer("", len(answer), False)
-        start = final[-1].end()
         end = _MESSAGE_ENDS.search(answer, start)
         return Answer(answer[start : end.start() if end else len(answer)], start)
-    if _BARE_CHANNEL.match(answer):
-        at = answer.rfind(_BARE_FINAL)
-        if at >= 0:
-            start = at + len(_BARE_FINAL)
-            return Answer(answer[start:], start)
-    return None
+    start = answer.rfind(_BARE_FINAL) + len(_BARE_FINAL)
+    return Answer(answer[start:], start) if start >= len(_BARE_FINAL) and _BARE_CHANNEL.match(answer) else None
 
 
 def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match[str] | None:

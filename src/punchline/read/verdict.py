@@ -29,15 +29,15 @@ def verdict(answer: str) -> Read[str]:
     what the answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the
     prompt."""
     own = thoughts.off(answer, tuple(tag for tag in thoughts.TAGS if tag != "reasoning"))
-    for tag in _TAGS:
-        span = tags.inside(own.text, tag) if tags.named(own.text, tag) else None
-        if span is not None:
-            clean = _CLEAN.fullmatch(own.text[span[0] : min(span[1], span[0] + 200)])
-            if clean is None:
-                return Read(None)
-            return Read(clean[1].upper(), own.offset + span[0] + clean.start(1), own.offset + span[0] + clean.end(1))
-    if len(own.text) < 40 and (clean := _CLEAN.fullmatch(own.text)):
-        return Read(clean[1].upper(), own.offset + clean.start(1), own.offset + clean.end(1))
+    spans = [tags.inside(own.text, tag) for tag in _TAGS if tags.named(own.text, tag)]
+    tagged = next(filter(None, spans), None)
+    start, end = tagged or (0, len(own.text))
+    if tagged or end < 40:
+        clean = _CLEAN.fullmatch(own.text[start : min(end, start + 200)])
+        if clean:
+            return Read(clean[1].upper(), own.offset + start + clean.start(1), own.offset + start + clean.end(1))
+        if tagged:
+            return Read(None)
     notes = tags.inside(own.text, "reasoning") if tags.named(own.text, "reasoning") else None
     at = own.text.find(">", notes[1]) + 1 if notes else 0
     said = settle(own.text[at:], _mentions, ("PASS", "FAIL"), ("judgement", "judgment"))

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 
+
+def blanked(pattern: re.Pattern[str], text: str) -> str:
+    """The text with blanks in place of what a pattern matches, as long as before."""
+    return pattern.sub(lambda match: " " * len(match[0]), text)
+
+
 # Negations that deny nothing: blanked before anything is looked at.
 FREE = re.compile(
     r", as (?:one|you|some|many|people|i|we|it) [^,.;]{3,40},|"

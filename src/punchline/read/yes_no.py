@@ -97,7 +97,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
     asked = False
     about, opposite = _stem_pattern(stems), _stem_pattern(against) if against else None
     for start, end in clauses.sentences(low):
-        sentence = words.FREE.sub(lambda match: " " * len(match[0]), low[start:end])
+        sentence = words.blanked(words.FREE, low[start:end])
         short = _SHORT.fullmatch(sentence) if asked else None
         if short:
             concluded.append(("Yes" if short["yes"] else "No", start, end))

@@ -7,8 +7,7 @@ from itertools import chain, groupby
 from typing import Any
 
 from punchline.core.benchmark import Benchmark
-from punchline.core.records import RULES, Gold, Grade, Item, Request, Response
-from punchline.core.storage import Keyed, Stored, records_in
+from punchline.files import Keyed, records_in
 from punchline.project.hops import CHAINED
 from punchline.project.needs import Project
 from punchline.read import thoughts
@@ -16,6 +15,8 @@ from punchline.read.result import notes
 from punchline.read.spans import Reads, located
 from punchline.report.items import prompt
 from punchline.report.shards import CHUNK, code, write_parts
+from punchline.schema import RULES, Gold, Item, Request, Response, Score
+from punchline.scores import read_scores
 from punchline.stages.ask import asked, asked_of_hop
 from punchline.stages.job import make
 from punchline.stages.unit import Asked, Verdicts, by_item, read_verdicts
@@ -44,7 +45,7 @@ def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any
         "text": shown,
         "cut": 0 if text is None else max(0, len(text) - MOST),
         "thoughts": own,  # characters before the answer itself begins
-        "reasoning": response.thoughts[:MOST] if isinstance(response.thoughts, str) else "",
+        "reasoning": response.reasoning[:MOST] if isinstance(response.reasoning, str) else "",
         "span": marked if marked and marked[1] <= MOST else None,
         "reason": response.reason,
         "finish": response.finish_reason,
@@ -52,7 +53,7 @@ def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any
     }
 
 
-def _grade(benchmark: str, grade: Grade, gold: Gold) -> dict[str, Any]:
+def _grade(benchmark: str, grade: Score, gold: Gold) -> dict[str, Any]:
     return {
         "task": grade.task,
         "condition": grade.condition,
@@ -62,7 +63,7 @@ def _grade(benchmark: str, grade: Grade, gold: Gold) -> dict[str, Any]:
         "scored": grade.scored,
         "code": code(benchmark, grade, gold),
         "parsed": grade.parsed,
-        "values": {name: round(value, 4) for name, value in grade.values.items()},
+        "values": {name: round(value, 4) for name, value in grade.metrics.items()},
         "judge": grade.judge,
         "answers": [digest[:16] for digest in grade.responses],
     }
@@ -96,7 +97,7 @@ def _reads(
 ) -> Reads:
     with notes() as found:
         for (_, condition, _), answers in units.items():
-            list(loaded.grade_item(answers, item, gold, "", "paper", verdicts, condition))
+            list(loaded.score_item(answers, item, gold, "", "paper", verdicts, condition))
     return found
 
 
@@ -135,8 +136,8 @@ def gather(project: Project, benchmark: str, model: str) -> Shelf:
         shelf.put(
             item_id, {"answers": [named | _answer(request, response, reads) for request, response, named in answers]}
         )
-    for grade in Stored(where.grades(benchmark, model), Grade):
-        if grade.state == "ok" and not grade.responses:
+    for grade in read_scores(where.scores(benchmark, model)):
+        if not grade.responses:
             continue  # not asked of this item
         shown = _grade(benchmark, grade, golds[grade.item_id])
         shelf.put(grade.item_id, {"grades": [shown]})

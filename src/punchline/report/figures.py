@@ -14,8 +14,8 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from punchline.bench.chart import Chart
 from punchline.report.tables import KINDS, Row, Sheet, head
+from punchline.tables.chart import Chart
 
 # Told apart on white and on black; and by shape, for who sees no colours.
 COLOURS = {"measured": "#2f7ed8", "baseline": "#8a8f98", "human": "#2e8b57", "published": "#c8601f"}
@@ -198,7 +198,7 @@ def pdf(drawn: Spec) -> bytes:
 def drawn(sheet: Sheet, ranks: Mapping[str, str]) -> Spec:
     """A table as its paper draws it, else its main column; {} where nothing is to be seen."""
     made = figure(sheet, sheet.table.chart) if sheet.table.chart else {}
-    return made or (forest(sheet, ranks) if sheet.table.graded else {})
+    return made or (forest(sheet, ranks) if sheet.table.of_models else {})
 
 
 def nothing(path: str) -> Spec:

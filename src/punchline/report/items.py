@@ -8,11 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.records import Gold, Image, Item, LedgerEntry, Pictures, Request
-from punchline.core.storage import Keyed, Stored, records_in
+from punchline.core.storage import Stored
+from punchline.files import Keyed, records_in
 from punchline.project.needs import Project
 from punchline.report.pictures import Right, file_of, right_of_item, rights
 from punchline.report.shards import CHUNK, write_parts
+from punchline.schema import FetchEntry, Gold, Image, Item, Pictures, Request
 from punchline.stages.job import make
 
 FACET = 30  # an item's property is a facet of the wall with up to so many values, of up to so many letters each
@@ -50,7 +51,7 @@ def boxes(item: Item, drawn: Pictures | None) -> list[Any]:
     return made
 
 
-def _of(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: LedgerEntry | None) -> dict[str, Any]:
+def _of(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: FetchEntry | None) -> dict[str, Any]:
     return {
         "source": item.source,
         "cluster": item.cluster,
@@ -71,7 +72,7 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     golds = Keyed(where.gold(benchmark), Gold)
     illustrated = project.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
-    ledger = Keyed(where.ledger(benchmark), LedgerEntry) if illustrated else {}
+    ledger = Keyed(where.ledger(benchmark), FetchEntry) if illustrated else {}
     known = rights(project, benchmark)
     asked = groupby(Stored(where.requests(benchmark), Request), key=lambda request: request.item_id)
     sequence = getattr(module, "SEQUENCE", None)

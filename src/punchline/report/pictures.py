@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import ImageRef, Item, sha256
-from punchline.core.storage import AGAIN, records_in
-from punchline.project import paths
+from punchline import paths
+from punchline.errors import PunchlineError
+from punchline.files import REBUILD, records_in
 from punchline.project.needs import Project
 from punchline.project.processes import MODES
+from punchline.schema import ImageRef, Item, sha256
 
 # What models saw is split, numbered, shuffled: a licence that forbids derivatives (ND) does not allow it.
 _OPEN = re.compile(r"CC[ -]?0|CC[ -]BY(?!.*\bND\b)|public domain", re.IGNORECASE)
@@ -70,7 +70,7 @@ def content(image: ImageRef) -> bytes:
     """The bytes of a picture as models saw it. Raises PunchlineError for one that is another now."""
     found = Path(image.path).read_bytes()
     if sha256(found) != image.sha256:
-        raise PunchlineError("not the picture that was made", file=image.path, way_out=AGAIN)
+        raise PunchlineError("not the picture that was made", file=image.path, hint=REBUILD)
     return found
 
 

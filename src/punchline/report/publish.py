@@ -18,23 +18,23 @@ from typing import Any
 
 import msgspec
 
+from punchline import paths
 from punchline.audit.published import INDEX, Published, beside, read_published
 from punchline.audit.state import check_shown, table_states
+from punchline.config.runs import making
 from punchline.core.benchmark import shown
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file, write_bytes
-from punchline.core.journal import read_lines
-from punchline.core.records import Item, LedgerEntry, canonical
-from punchline.core.storage import digests_in, parse_csv, records_in
-from punchline.project import paths
+from punchline.core.storage import digests_in
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv, records_in, sha256_file, write_bytes
+from punchline.journal import read_lines
+from punchline.paths import RECORD
 from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
-from punchline.project.paths import RECORD
-from punchline.project.provenance import Checks
-from punchline.project.runs import making
 from punchline.report.pictures import holds, right_of, rights
 from punchline.report.shards import script, unscripted
 from punchline.report.site import ELSEWHERE, OWN
+from punchline.schema import FetchEntry, Item, canonical
+from punchline.workflow.provenance import Status
 
 OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain|MIT|Apache|BSD|of the project", re.IGNORECASE)
 MODE = "open"  # of pictures: report/pictures.py
@@ -69,7 +69,7 @@ class Rights:
         for item in records_in(where.items(self.name), Item):
             for image in item.images:
                 yield image.path, holds(MODE, right_of(self.project, known, item.item_id))
-        for entry in records_in(where.ledger(self.name), LedgerEntry):
+        for entry in records_in(where.ledger(self.name), FetchEntry):
             if entry.path is not None:
                 yield entry.path, holds(MODE, right_of(self.project, known, entry.item_id))
 
@@ -175,7 +175,7 @@ class Folder:
         for name in (lineage.benchmark, paths.runs_of(lineage.benchmark)):
             for manifest in sorted(Path(paths.folder_of(paths.manifest(name))).glob("*.csv")):
                 self.put(manifest.as_posix())
-        if allowed.drawn:  # the audit draws all of it again
+        if allowed.drawn:  # the audit compares all of it
             for drawn in sorted(Path(self.project.paths.raw(lineage.benchmark)).rglob("*")):
                 if drawn.is_file() and not drawn.name.endswith(RECORD) and drawn.as_posix() not in self.files:
                     self.put(drawn.as_posix())
@@ -203,11 +203,11 @@ class Folder:
             raise PunchlineError(
                 "the report holds pictures that may not be passed on",
                 file=folder,
-                way_out=f"Make it without them: {making(run, 'report', pictures='open')}",
+                hint=f"Make it without them: {making(run, 'report', pictures='open')}",
             )
-        if (why := Checks()(step).reason) is not None:
+        if (why := Status()(step).reason) is not None:
             raise PunchlineError(
-                f"the report is not current: {why}", file=folder, way_out=f"Make it again: {making(run, 'report')}"
+                f"the report is not current: {why}", file=folder, hint=f"Make it again: {making(run, 'report')}"
             )
         for file in sorted(folder.rglob("*")):
             if file.is_file() and not file.name.endswith((RECORD, ".part")):
@@ -263,12 +263,12 @@ def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[
         raise PunchlineError(
             f"{len(stale)} tables are not current, e.g. {stale[0].reason}",
             file=stale[0].path,
-            way_out=f"Make them again: {making(project.selection.run)}",
+            hint=f"Make them again: {making(project.selection.run)}",
         )
     there = [state.path for state in states if state.state == "current"]
     if not there:
         raise PunchlineError(
-            f"run {project.selection.run} has no table", way_out=f"Make them: {making(project.selection.run)}"
+            f"run {project.selection.run} has no table", hint=f"Make them: {making(project.selection.run)}"
         )
     made = Folder(project, root)
     for path in there:
@@ -279,7 +279,7 @@ def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[
     made.start(made.report())
     for path in beside(before, read_published(before)) if (before / INDEX).is_file() else ():
         if path in made.files:
-            raise PunchlineError("a file of yours lies where one is published", file=before / path, way_out="Move it")
+            raise PunchlineError("a file of yours lies where one is published", file=before / path, hint="Move it")
         made.put(path, (before / path).read_bytes())
     published = made.index()
     write_bytes(root / INDEX, msgspec.json.format(canonical(published), indent=1) + b"\n")
@@ -292,7 +292,7 @@ def publish(project: Project, folder: Path, say: Callable[[str], None] = print) 
     Raises PunchlineError, and changes nothing.
     """
     if folder.exists() and not (folder.is_dir() and ((folder / INDEX).is_file() or not any(folder.iterdir()))):
-        raise PunchlineError(f"{folder} is there, and was not published", way_out="Name a new folder, or an empty one")
+        raise PunchlineError(f"{folder} is there, and was not published", hint="Name a new folder, or an empty one")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as work:
         new, old = Path(work) / "new", Path(work) / "old"

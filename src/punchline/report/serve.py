@@ -15,12 +15,12 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Item
-from punchline.core.storage import records_in
+from punchline.config.runs import making
+from punchline.errors import PunchlineError
+from punchline.files import records_in
 from punchline.project.needs import Project
-from punchline.project.runs import making
 from punchline.report.pictures import file_of
+from punchline.schema import Item
 
 HOST = "127.0.0.1"
 PORT = 8642
@@ -39,7 +39,7 @@ def application(project: Project) -> Starlette:
     """What serves a run's report. Raises PunchlineError where there is none."""
     root = Path(project.paths.report)
     if not (root / "index.html").is_file():
-        raise PunchlineError("no report", file=root, way_out=f"Make it: {making(project.selection.run, 'report')}")
+        raise PunchlineError("no report", file=root, hint=f"Make it: {making(project.selection.run, 'report')}")
     local = dict(pictures_of(project))
 
     async def picture(request: Request) -> Response:
@@ -63,7 +63,7 @@ def application(project: Project) -> Starlette:
 
 
 def listen(
-    host: str, port: int | None, way_out: str = "Name another: --port N; without it a free one is taken"
+    host: str, port: int | None, hint: str = "Name another: --port N; without it a free one is taken"
 ) -> socket.socket:
     """A socket on the port, or, where none is given and the usual one is taken, on a free one.
 
@@ -79,8 +79,7 @@ def listen(
                 continue
             listening.close()
             raise PunchlineError(
-                f"port {wanted} of {host} cannot be had: {getattr(error, 'strerror', None) or error}",
-                way_out=way_out,
+                f"port {wanted} of {host} cannot be had: {getattr(error, 'strerror', None) or error}", hint=hint
             ) from error
         listening.listen(64)  # from now on nobody is refused
         return listening

@@ -12,11 +12,10 @@ from typing import Any
 import msgspec
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.files import write_bytes
-from punchline.core.records import STATES, Gold, Grade
+from punchline.files import write_bytes
+from punchline.schema import STATES, Gold, Score
 
 CHUNK = 32  # items a file
-RIGHT = 4  # of nine: more is right at a glance, and answers further apart than this part
 COMMON = ("correct", "passed", "success")  # values that say that an answer is right, where a benchmark says nothing
 _encode = msgspec.json.Encoder().encode
 
@@ -46,27 +45,18 @@ def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
             file.unlink()
 
 
-def right(benchmark: str, grade: Grade, gold: Gold) -> float | None:
+def right(benchmark: str, grade: Score, gold: Gold) -> float | None:
     """How right an answer is at a glance, from 0 to 1; None where that cannot be said."""
     module = benchmarks.shown(benchmark)
     if module is not None:
         found: float | None = module.right(grade, gold)
         return found
-    return next((grade.values[name] for name in COMMON if name in grade.values), None)
+    return next((grade.metrics[name] for name in COMMON if name in grade.metrics), None)
 
 
-def code(benchmark: str, grade: Grade, gold: Gold) -> str:
+def code(benchmark: str, grade: Score, gold: Gold) -> str:
     """An answer in one character: 0 (wrong) to 9 (right); m, f, r, u for a state; `-` where that cannot be said."""
     if grade.state != "ok" and grade.state in STATES:
         return grade.state[0]
     value = right(benchmark, grade, gold)
     return "-" if value is None else str(round(9 * min(max(value, 0.0), 1.0)))
-
-
-def glance(code: str) -> tuple[str, str]:
-    """(class on a page, word) of an answer's character, as the pages' scripts say it."""
-    if not code.isdigit():
-        state = next((state for state in STATES if state[0] == code), None)
-        return ("state", "unread" if state == "unparsable" else state) if state else ("none", "not scored")
-    value = int(code)
-    return ("right", "right") if value == 9 else ("wrong", "wrong") if value == 0 else ("partly", f"{value / 9:.0%}")

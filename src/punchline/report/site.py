@@ -20,20 +20,19 @@ import pyarrow.parquet as pq
 from punchline import __version__
 from punchline.audit.compare import compare_somewhere, main_table
 from punchline.audit.state import read_lineage
+from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
-from punchline.core.outside import visible
 from punchline.core.pages import templates
-from punchline.core.records import sha256
-from punchline.core.storage import parse_csv
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv, write_bytes
 from punchline.project.lineage import Lineage, kind_of
 from punchline.project.needs import Project
 from punchline.project.processes import pictures_mode
-from punchline.project.runs import selected
 from punchline.report import figures, pictures
 from punchline.report.tables import KINDS, Cell, Sheet, differences, read_sheet
+from punchline.schema import sha256
 from punchline.stages.job import make
+from punchline.text import escape_controls
 
 HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
 EXAMPLE = re.compile(r"([0-9a-f]{12}): ")  # an unread answer begins with its request
@@ -199,7 +198,7 @@ class Site:
         """The pages that read items and answers, and what they ask about the run."""
         project = self.project
         tables = {
-            name: [[sheet.name, sheet.table.tasks, sheet.table.conditions] for sheet in sheets if sheet.table.graded]
+            name: [[sheet.name, sheet.table.tasks, sheet.table.conditions] for sheet in sheets if sheet.table.of_models]
             for name, sheets in self.sheets.items()
         }
         run = {"models": {name: self.answering(name) for name in self.sheets}, "tables": tables}
@@ -286,7 +285,7 @@ def lines(
     columns = [name for name in (found[0] if found else ()) if any(line[name] not in ("", "0") for line in found)]
 
     def cell(text: str) -> Cell:
-        return Cell(visible(text), text, number=figures.number(text) is not None)
+        return Cell(escape_controls(text), text, number=figures.number(text) is not None)
 
     return columns, [[cell(line[name]) for name in columns] for line in found]
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from punchline.bench.discrepancies import DISCREPANCIES
-from punchline.bench.latex import WORDS
-from punchline.bench.render import digits, silent
-from punchline.bench.table import Table
-from punchline.core.outside import visible
-from punchline.core.storage import parse_csv
-from punchline.project import paths
+from punchline import paths
+from punchline.files import parse_csv
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
+from punchline.stages.discrepancies import DISCREPANCIES
+from punchline.tables.declare import Table
+from punchline.tables.latex import WORDS
+from punchline.tables.render import digits, read_rows, silent
+from punchline.text import escape_controls
 
 HIDDEN = ("engine", "comparable", "note")
 KINDS = ("measured", "baseline", "human", "published")
@@ -72,7 +72,7 @@ class Sheet:
     @property
     def main(self) -> str:
         """The column that models are compared by."""
-        return self.table.names[0]
+        return self.table.columns[0]
 
     @property
     def main_head(self) -> str:
@@ -91,16 +91,16 @@ def _shown(text: str, *, whole: bool) -> str:
     try:
         number = float(text)
     except ValueError:
-        return visible(text)
+        return escape_controls(text)
     return text if "." not in text and "e" not in text else digits(number, whole=whole)
 
 
 def cell(values: Mapping[str, str], column: str, table: Table) -> Cell:
     """One cell of a line of the CSV."""
     text = values.get(column, "")
-    whole = column in table.whole
-    if column not in table.names and column != "n" and not column.startswith("n_"):
-        return Cell(visible(text), visible(text))
+    whole = column in table.counts
+    if column not in table.columns and column != "n" and not column.startswith("n_"):
+        return Cell(escape_controls(text), escape_controls(text))
     low, high = values.get(f"{column}_lo", ""), values.get(f"{column}_hi", "")
     ends = f"{_shown(low, whole=whole)} to {_shown(high, whole=whole)}" if text and low and high else ""
     return Cell(_shown(text, whole=whole), text, ends, number=True)
@@ -116,12 +116,12 @@ def notes_of(path: Path) -> list[str]:
 def read_sheet(project: Project, benchmark: str, table: Table, lineage: Lineage) -> Sheet:
     """A table that was made. Raises PunchlineError, OSError."""
     path = Path(project.paths.table(table.file))
-    lines = [cells for _, cells in parse_csv(path.read_bytes(), ("model", "kind", "engine", "n"), file=path)]
-    lines = [line for line in lines if not silent(line, table.names)]
+    lines = read_rows(path)
+    lines = [line for line in lines if not silent(line, table.columns)]
     filled = [name for name in (lines[0] if lines else ()) if any(line[name] for line in lines)]
     counts = {f"n_{state}" for state in ("missing", "failed", "refused", "unparsable", "truncated")}
     nothing = {name for name in counts if all(line.get(name) in ("", "0") for line in lines)}
-    ends = {f"{name}_{end}" for name in table.names for end in ("lo", "hi")}
+    ends = {f"{name}_{end}" for name in table.columns for end in ("lo", "hi")}
     columns = [name for name in filled if name not in ends and name not in HIDDEN and name not in nothing]
     audited = Path(paths.audited(project.selection.run, table.file))
     return Sheet(
@@ -136,7 +136,7 @@ def read_sheet(project: Project, benchmark: str, table: Table, lineage: Lineage)
                 [cell(line, name, table) for name in columns],
                 line["kind"],
                 line.get("comparable") == "yes",
-                visible(line.get("note", "")),
+                escape_controls(line.get("note", "")),
             )
             for line in lines
         ],

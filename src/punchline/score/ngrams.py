@@ -41,11 +41,7 @@ def _scorer(kinds: tuple[str, ...], stemmer: bool) -> Any:
 
 
 def rouge(
-    candidate: str,
-    reference: str,
-    kinds: Sequence[str] = KINDS,
-    characters: bool = False,
-    stemmer: bool = True,
+    candidate: str, reference: str, kinds: Sequence[str] = KINDS, characters: bool = False, stemmer: bool = True
 ) -> dict[str, Overlap] | None:
     """{kind: overlap} of a candidate with its reference; None where rouge-score is not installed.
 

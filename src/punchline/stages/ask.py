@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from punchline.core.benchmark import DEFAULT, Benchmark, chains, compares, judged
-from punchline.core.records import Gold, Item, Request, Response
-from punchline.core.storage import Keyed, Stored, records_in, write_table
-from punchline.project import paths
+from punchline import paths
+from punchline.core.benchmark import DEFAULT, Benchmark
+from punchline.core.storage import Stored, write_table
+from punchline.files import Keyed, records_in
 from punchline.project.contents import printed
 from punchline.project.hops import CHAINED, DATA
 from punchline.project.needs import Project
+from punchline.schema import Gold, Item, Request, Response
 from punchline.stages.job import make
 from punchline.stages.prepare import reading
 from punchline.stages.unit import Asked, Unit, answered, by_item
@@ -60,12 +61,12 @@ def _after(
         for (_, condition, sample), answers in units.items():
             by_sample.setdefault(sample, {})[condition] = answers
         for sample, by_condition in by_sample.items():
-            for request in chains(benchmark).chained_requests(item, by_condition):
+            for request in benchmark.chained_requests(item, by_condition):
                 if request.condition in conditions:
                     yield msgspec.structs.replace(request, sample=sample)
     else:
         for (_, condition, _), answers in units.items():
-            made = judged(benchmark).judge_requests(item, golds[item.item_id], answers, condition)
+            made = benchmark.judge_requests(item, golds[item.item_id], answers, condition)
             yield from (request for request in made if request.task == hop)
 
 
@@ -79,7 +80,7 @@ def data_requests(project: Project, benchmark: str, hop: str) -> list[Request]:
     loaded, file = project.benchmark(benchmark), paths.published(benchmark)
     rows = [row for table in loaded.COMPARED[hop] for row in printed(file, table)]
     with reading(project, benchmark, loaded.GOLD_FILES) as files:
-        made = compares(loaded).data_requests(files, rows)
+        made = loaded.data_requests(files, rows)
     return [request for request in made if request.task == hop]
 
 

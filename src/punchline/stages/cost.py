@@ -6,13 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from punchline.core.files import write_text
-from punchline.core.records import Image, ImageRef, ModelCard, Request, Response, Text
-from punchline.core.storage import Stored, csv_text
+from punchline.core.storage import Stored
+from punchline.files import csv_text, write_text
 from punchline.project.needs import Project
 from punchline.project.resources import gpus
+from punchline.schema import Image, ImageRef, ModelCard, Request, Response, Text
 from punchline.stages.job import make
-from punchline.stages.speed import Speed
 
 COUNTED = (
     *("requests", "ok", "missing", "failed", "refused", "truncated"),
@@ -27,9 +26,6 @@ PLAN = (
     *(
         "jobs",
         "gpus_a_job",
-        "tokens_s",
-        "hours",
-        "gpu_hours",
         "tokens_in",
         "tokens_out_most",
         "price_input",
@@ -89,12 +85,10 @@ def plan_row(
     max_tokens: Mapping[str, int],
     note: str = "",
     jobs: int = 1,
-    speed: Speed | None = None,
 ) -> Row:
     """What is still to be asked of one model. `max_tokens` by request id; tokens of prompts are estimated.
 
-    Output is bounded by max_tokens, so the cost is the most that it can be, but for the estimate of the prompts. Hours
-    are those that answers of usual length take at the measured `speed` of one job: none without one.
+    Output is bounded by max_tokens, so the cost is the most that it can be, but for the estimate of the prompts.
     """
     parts = [part for request in to_ask for message in request.messages for part in message.content]
     shown = [part.sha256 for part in parts if isinstance(part, Image) and part.sha256 is not None]
@@ -106,20 +100,12 @@ def plan_row(
     row |= {"answered": len(requests) - len(to_ask), "to_ask": len(to_ask)}
     if to_ask:
         row |= {"jobs": jobs, "gpus_a_job": gpus(card)}
-        row |= {} if speed is None else _hours(speed, benchmark, len(to_ask), tokens_in, jobs)
     row |= {"images": len(shown), "tokens_in": tokens_in, "tokens_out_most": most}
     row |= _prices(card)
     if card.price is not None:
         row["cost_most"] = (tokens_in * card.price.input + most * card.price.output) / 1e6
     row["note"] = note
     return row
-
-
-def _hours(speed: Speed, benchmark: str, answers: int, tokens_in: int, jobs: int) -> Row:
-    """Of the run, and of its GPUs."""
-    hours = speed.tokens(benchmark, answers, tokens_in) / speed.tokens_s / 3600
-    row: Row = {"tokens_s": round(speed.tokens_s), "hours": round(hours / jobs, 2)}
-    return row | ({"gpu_hours": round(hours * speed.gpus, 2)} if speed.gpus else {})
 
 
 def cost_text(project: Project, answers: Callable[[str, str, str], Iterable[Response]]) -> str:

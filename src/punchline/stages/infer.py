@@ -10,19 +10,19 @@ from pathlib import Path
 
 import msgspec
 
+from punchline import paths
 from punchline.core.engine import Engine, has_all_images, looks_at, model_key
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
-from punchline.core.journal import Journal
-from punchline.core.progress import say, track
-from punchline.core.records import Item, ModelCard, Request, Response, State, canonical
-from punchline.core.storage import Part, Stored, digests_of, read_columns, read_table, records_in, write_table
-from punchline.project import digests, paths
+from punchline.core.storage import Part, Stored, digests_of, read_columns, read_table, write_table
+from punchline.errors import PunchlineError
+from punchline.files import records_in, write_bytes
+from punchline.journal import Journal
 from punchline.project.hops import CHAINED, RELEASED, by_journal
 from punchline.project.needs import Project
-from punchline.project.provenance import Step, intact, record
+from punchline.schema import Item, ModelCard, Request, Response, State, canonical
 from punchline.stages.job import current, make
-from punchline.stages.speed import Meter, meter
+from punchline.text import log_line, track
+from punchline.workflow import digests
+from punchline.workflow.provenance import Artifact, is_intact, write_provenance
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -38,7 +38,7 @@ def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path
                     "the image is gone" if not path.is_file() else "the image's bytes have changed since it was made",
                     file=path,
                     record=item.item_id,
-                    way_out="Run again with --forcerun pictures",
+                    hint="Run again with --forcerun pictures",
                 )
             files[image.sha256] = path
     return files
@@ -55,16 +55,15 @@ def infer(
     key: str,
     before: Callable[[], Iterable[Response]] = list,
     parts: Sequence[str | Path] = (),
-    clock: Meter | None = None,
 ) -> Counter[str]:
     """Answer requests with an engine; write the snapshot; return how many answers of each state the snapshot holds.
 
     `key`: who answers (core.engine.model_key). Answers pass through; the journal holds them. `before`: answers that a
-    journal which is gone is written from. `parts`: journals of shards, whose answers the journal takes over. `clock`
-    notes how fast the engine was. Without an engine nobody is asked: PunchlineError for a request that has no answer.
+    journal which is gone is written from. `parts`: journals of shards, whose answers the journal takes over. Without
+    an engine nobody is asked: PunchlineError for a request that has no answer.
     """
     states: Counter[str] = Counter()
-    with _answered(engine, requests, images, journal, label, key, before, clock, parts) as log:
+    with _answered(engine, requests, images, journal, label, key, before, parts) as log:
 
         def answers() -> Iterator[Response]:
             for request_id in digests_of(requests):
@@ -86,13 +85,12 @@ def answer(
     key: str,
     before: Callable[[], Iterable[Response]] = list,
     parts: Sequence[str | Path] = (),
-    clock: Meter | None = None,
 ) -> list[Response]:
     """The engine's answers to requests, one for one and in their order, by way of the journal.
 
-    `before`, `parts`, `clock`, no engine: as in `infer`.
+    `before`, `parts`, no engine: as in `infer`.
     """
-    with _answered(engine, requests, images, journal, label, key, before, clock, parts) as log:
+    with _answered(engine, requests, images, journal, label, key, before, parts) as log:
         return [log.read((request.request_id, key)) for request in requests]
 
 
@@ -105,7 +103,6 @@ def _answered(
     label: str,
     key: str,
     before: Callable[[], Iterable[Response]],
-    clock: Meter | None,
     parts: Sequence[str | Path] = (),
 ) -> Iterator[Journal]:
     """A journal with an answer to each of the requests."""
@@ -115,14 +112,14 @@ def _answered(
         for part in parts:
             taken = log.take(part)
             Path(part).unlink()  # what it held is on disk
-            say(f"{label}: {taken:,} answers from {part}")
+            log_line(f"{label}: {taken:,} answers from {part}")
         if engine is not None:
-            _ask(engine, requests, images, log, key, label, clock, retry=not gone)
+            _ask(engine, requests, images, log, key, label, retry=not gone)
         elif without := sum((request_id, key) not in log for request_id in digests_of(requests)):
             raise PunchlineError(
                 f"{without:,} requests have no answer, though every shard is done",
                 file=journal,
-                way_out="Run again with --forcerun and the rule that says so: infer, infer_chained or judge_NAME",
+                hint="Run again with --forcerun and the rule that says so: infer, infer_chained or judge_NAME",
             )
         yield log
 
@@ -138,13 +135,13 @@ def _keep(log: Journal, before: Iterable[Response], label: str) -> None:
         if (response.request_id, response.model_key) not in log:
             log.append(response)
     if len(log) and before:
-        say(f"{label}: the journal was gone; it has {len(log):,} answers again, from the snapshot")
+        log_line(f"{label}: the journal was gone; it has {len(log):,} answers again, from snapshots")
 
 
-def _snapshot(step: Step) -> Sequence[Response]:
-    """The answers of a snapshot that is what was made; none of another one."""
-    path = step.outputs[0]
-    return Stored(path, Response) if intact(path, step) else ()
+def _snapshots(step: Artifact) -> Iterator[Response]:
+    """Answers that any run's intact snapshot holds, so that no other run asks for them anew."""
+    for path in filter(is_intact, paths.of_all_runs(step.outputs[0])):
+        yield from Stored(path, Response)
 
 
 def _ask(
@@ -154,7 +151,6 @@ def _ask(
     log: Journal,
     key: str,
     label: str,
-    clock: Meter | None,
     retry: bool,
 ) -> None:
     """Journal an answer to every request that has none.
@@ -165,7 +161,9 @@ def _ask(
     again = (None, "failed") if retry else (None,)
     places = (at for at, request_id in enumerate(digests_of(requests)) if log.state((request_id, key)) in again)
     todo = Part(requests, places)
-    say(f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask")
+    log_line(
+        f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask"
+    )
     ask: Sequence[Request] = todo
     if engine.needs_images:
         blind = {at for at, r in enumerate(todo) if looks_at(engine, r.benchmark) and not has_all_images(r)}
@@ -173,8 +171,7 @@ def _ask(
             log.append(_without_answer(todo[at].request_id, key, engine, "missing", "image missing"))
         ask = Part(todo, (at for at in range(len(todo)) if at not in blind))
     if ask:
-        answers = engine.answer(ask, images, key)
-        for response in track(clock.over(answers) if clock else answers, len(ask), label):
+        for response in track(engine.answer(ask, images, key), len(ask), label):
             log.append(_storable(response))
     if todo:
         for request_id in digests_of(requests):
@@ -184,7 +181,7 @@ def _ask(
 
 def _storable(response: Response) -> Response:
     """The response with U+FFFD for every half of a surrogate pair, which UTF-8 cannot hold."""
-    texts = {name: text for name in ("text", "thoughts") if isinstance(text := getattr(response, name), str)}
+    texts = {name: text for name in ("text", "reasoning") if isinstance(text := getattr(response, name), str)}
     halved = {name: _SURROGATE.sub("\ufffd", text) for name, text in texts.items() if not text.isascii()}
     return msgspec.structs.replace(response, **halved) if halved else response
 
@@ -210,15 +207,15 @@ def write_chained(project: Project, model: str) -> None:
     _write(project, model, project.steps_of("infer_chained", model), CHAINED)
 
 
-def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> None:
+def _write(project: Project, model: str, steps: Sequence[Artifact], hop: str) -> None:
     card, engine = project.cards[model], project.engines[model]
     asks = not project.shards(card)
     with closing(engine):
         for step in steps:
             benchmark = step.wildcards[0]
-            label = f"infer {model} on {benchmark}" + (f" ({hop})" if hop else "")
+            label = f"{model} on {benchmark}" + (f" ({hop})" if hop else "")
 
-            def write(step: Step = step, benchmark: str = benchmark, label: str = label) -> None:
+            def write(step: Artifact = step, benchmark: str = benchmark, label: str = label) -> None:
                 requests, whole = _files(project, benchmark, model, hop)
                 journal, *parts = paths.with_shards(whole)
                 states = infer(
@@ -229,11 +226,10 @@ def _write(project: Project, model: str, steps: Sequence[Step], hop: str) -> Non
                     snapshot=step.outputs[0],
                     label=label,
                     key=model_key(engine, card, benchmark),
-                    before=lambda: _snapshot(step),
+                    before=lambda: _snapshots(step),
                     parts=parts,
-                    clock=meter(engine, card, benchmark),
                 )
-                say(f"{label}: {_counts(states)}")
+                log_line(f"{label}: {_counts(states)}")
 
             make(step, write)
 
@@ -261,21 +257,21 @@ def write_chained_shard(project: Project, model: str, shard: str) -> None:
     _write_shards(project, model, project.steps_of("infer_chained", model), CHAINED, shard)
 
 
-def _write_shards(project: Project, model: str, snapshots: Sequence[Step], hop: str, shard: str) -> None:
+def _write_shards(project: Project, model: str, snapshots: Sequence[Artifact], hop: str, shard: str) -> None:
     card, engine = project.cards[model], project.engines[model]
     jobs = project.jobs(card)
     with closing(engine):
         for snapshot in snapshots:
             benchmark, step = snapshot.wildcards[0], project.shard(snapshot, shard)
 
-            def write(snapshot: Step = snapshot, benchmark: str = benchmark, step: Step = step) -> None:
+            def write(snapshot: Artifact = snapshot, benchmark: str = benchmark, step: Artifact = step) -> None:
                 file, journal = _files(project, benchmark, model, hop)
                 part = part_of(file, shard, jobs)
-                label = f"infer {model} on {benchmark}" + (f" ({hop})" if hop else "") + f", shard {shard} of {jobs}"
+                label = f"{model} on {benchmark}" + (f" ({hop})" if hop else "") + f", shard {shard} of {jobs}"
                 images = images_of(project, engine, benchmark)
                 (states,) = _ask_part(engine, card, benchmark, [part], images, journal, shard, label, [snapshot])
                 write_bytes(step.outputs[0], canonical(states) + b"\n")
-                say(f"{label}: {_counts(states)}")
+                log_line(f"{label}: {_counts(states)}")
 
             make(step, write)
 
@@ -295,8 +291,8 @@ def write_judge_shard(project: Project, judge: str, shard: str) -> None:
             found = _ask_part(engine, card, benchmark, parts, {}, journal, shard, label, snapshots)
             for model, step, inputs, states in zip(models, steps, before, found, strict=True):
                 write_bytes(step.outputs[0], canonical(states) + b"\n")
-                record(step, inputs)
-                say(f"{label}, of {model}: {_counts(states)}")
+                write_provenance(step, inputs)
+                log_line(f"{label}, of {model}: {_counts(states)}")
 
 
 def _ask_part(
@@ -308,7 +304,7 @@ def _ask_part(
     journal: str,
     shard: str,
     label: str,
-    snapshots: Sequence[Step],
+    snapshots: Sequence[Artifact],
 ) -> list[Counter[str]]:
     """Ask one job's parts of some requests, in one go, into its own journal, beside which lie `journal` and those of
     other jobs; how many answers of each state each part has. `snapshots`: as `before` in `infer`."""
@@ -319,10 +315,10 @@ def _ask_part(
     kept: list[Response] = []
     if _gone(journal):
         asked = set(digests_of(requests))
-        kept = [answer for step in snapshots for answer in _snapshot(step) if answer.request_id in asked]
+        kept = [answer for step in snapshots for answer in _snapshots(step) if answer.request_id in asked]
     with Journal(own, beside=[path for path in paths.with_shards(journal) if path != own]) as log:
         _keep(log, kept, label)
-        _ask(engine, requests, images, log, key, label, meter(engine, card, benchmark), retry=not kept)
+        _ask(engine, requests, images, log, key, label, retry=not kept)
         return [Counter(str(log.state((request_id, key))) for request_id in digests_of(part)) for part in parts]
 
 
@@ -384,13 +380,12 @@ def _judge(project: Project, judge: str, benchmark: str, hop: str, models: Seque
             journal=journal,
             label=f"{hop} {stem} on {benchmark}" + (f" of {models[0]}" if judge == RELEASED else ""),
             key=model_key(engine, card, benchmark),
-            before=lambda: [response for step in steps.values() for response in _snapshot(step)],
+            before=lambda: [response for step in steps.values() for response in _snapshots(step)],
             parts=parts,
-            clock=meter(engine, card, benchmark),
         )
         answers |= {response.request_id: response for response in found}
     for model, step in steps.items():
         snapshot = [answers[request.request_id] for request in requests[model]]
         write_table(step.outputs[0], snapshot, Response)
-        record(step, before[model])
-        say(f"{hop} {judge} on {benchmark} of {model}: {_counts(Counter(one.state for one in snapshot))}")
+        write_provenance(step, before[model])
+        log_line(f"{hop} {judge} on {benchmark} of {model}: {_counts(Counter(one.state for one in snapshot))}")

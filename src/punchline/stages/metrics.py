@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-from punchline.core.files import write_text
-from punchline.core.storage import csv_text, parse_csv
+from punchline.files import csv_text, write_text
 from punchline.project.needs import Project
 from punchline.stages.job import make
+from punchline.tables.render import read_rows
 
 
 def main_values(project: Project) -> dict[str, Any]:
@@ -17,15 +16,15 @@ def main_values(project: Project) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for benchmark in project.selection.benchmarks:
         for name, spec in project.benchmark(benchmark).TABLES.items():
-            if not spec.graded or not spec.columns:
+            if not spec.of_models or not spec.columns:
                 continue
             path = project.paths.table(spec.file)
             rows: dict[str, Any] = {}
-            for _, cells in parse_csv(Path(path).read_bytes(), ("model", "kind", "n"), file=path):
-                if cells["kind"] not in ("measured", "baseline") or not cells.get(spec.names[0]):
+            for cells in read_rows(path):
+                if cells["kind"] not in ("measured", "baseline") or not cells.get(spec.columns[0]):
                     continue
                 keys = [cells[key] for key in ("model", *spec.keys) if (key, cells[key]) != ("subset", "all")]
-                rows[" ".join(keys)] = {spec.names[0]: float(cells[spec.names[0]]), "n": int(cells["n"])}
+                rows[" ".join(keys)] = {spec.columns[0]: float(cells[spec.columns[0]]), "n": int(cells["n"])}
             if rows:
                 found.setdefault(benchmark, {})[name] = rows
     return found

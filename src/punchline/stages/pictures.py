@@ -6,21 +6,19 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from punchline.comics.number import png_size
 from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, illustrated
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
-from punchline.core.progress import track
-from punchline.core.records import ImageRef, LedgerEntry, Pictures, sha256
-from punchline.core.storage import write_records
 from punchline.core.threads import threads
+from punchline.errors import PunchlineError
+from punchline.files import write_bytes, write_records
 from punchline.project.needs import Project
+from punchline.schema import FetchEntry, ImageRef, Pictures, sha256
 from punchline.stages.job import make
 from punchline.stages.prepare import ledger, reading
+from punchline.text import track
 
 
 def make_pictures(
-    benchmark: Benchmark, entry: LedgerEntry, files: Files, folder: str
+    benchmark: Benchmark, entry: FetchEntry, files: Files, folder: str
 ) -> tuple[Pictures, dict[str, bytes]]:
     """The pictures of one ledger entry, and {path: bytes} of them. Pure but for reading the published image.
 
@@ -33,7 +31,7 @@ def make_pictures(
             "the image in the ledger is gone",
             file=source,
             record=entry.item_id,
-            way_out=f"Put it back, or run with --forcerun fetch_images (demo corpus: draw_demo_{benchmark.NAME})",
+            hint="Put it back, or run with --forcerun fetch_images (demo corpus: fetch_annotations)",
         )
     content = source.read_bytes()
     reason = None
@@ -62,7 +60,7 @@ def make_pictures(
 
 
 def make_all(
-    benchmark: Benchmark, ledger: Sequence[LedgerEntry], files: Files, folder: str, *, pinned: bool
+    benchmark: Benchmark, ledger: Sequence[FetchEntry], files: Files, folder: str, *, pinned: bool
 ) -> Iterator[tuple[Pictures, dict[str, bytes]]]:
     """The pictures of every entry that has an image, in order.
 
@@ -71,7 +69,7 @@ def make_all(
     """
     present = [entry for entry in ledger if entry.state == "ok"]
 
-    def one(entry: LedgerEntry) -> tuple[Pictures, dict[str, bytes]]:
+    def one(entry: FetchEntry) -> tuple[Pictures, dict[str, bytes]]:
         made, contents = make_pictures(benchmark, entry, files, folder)
         if pinned and made.source_sha256 != entry.sha256:
             raise PunchlineError(
@@ -79,41 +77,12 @@ def make_all(
                 f"the ledger has {str(entry.sha256)[:12]}…)",
                 file=entry.path,
                 record=entry.item_id,
-                way_out="Delete the file and run with --forcerun fetch_images",
+                hint="Delete the file and run with --forcerun fetch_images",
             )
         return made, contents
 
     with ThreadPoolExecutor(threads()) as pool:
         yield from track(pool.map(one, present), len(present), "make_pictures")
-
-
-def drawn_ledger(folder: Path) -> list[LedgerEntry]:
-    """The ledger of a corpus that was drawn rather than fetched: every image of `folder`/images/."""
-    entries = []
-    for path in sorted((folder / "images").glob("*.png")):
-        content = path.read_bytes()
-        width, height = png_size(content)
-        entries.append(
-            LedgerEntry(
-                item_id=path.stem,
-                source=path.stem.rsplit("_", 1)[0],
-                state="ok",
-                path=path.as_posix(),
-                sha256=sha256(content),
-                bytes=len(content),
-                width=width,
-                height=height,
-                media_type="image/png",
-                url=f"demo:{path.stem}",
-            )
-        )
-    return entries
-
-
-def write_drawn(project: Project, benchmark: str) -> None:
-    """The ledger of a drawn corpus: its images."""
-    step = project.images(benchmark)
-    make(step, lambda: write_records(step.outputs[0], drawn_ledger(Path(project.paths.raw(benchmark)))))
 
 
 def write_pictures(project: Project, benchmark: str) -> None:

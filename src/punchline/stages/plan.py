@@ -1,21 +1,21 @@
-"""What a run would still ask, before it does: requests, images, tokens, hours, money. Nothing is asked or written."""
+"""Count what a run would still ask: requests, images, tokens, money. Nothing is asked or written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from punchline import paths
 from punchline.core.engine import Engine, has_all_images, looks_at, parameters
-from punchline.core.journal import Answers
-from punchline.core.records import Gold, ImageRef, Item, ModelCard, Request
-from punchline.core.storage import Keyed, read_table
-from punchline.project import paths
+from punchline.core.storage import read_table
+from punchline.files import Keyed
+from punchline.journal import Answers
 from punchline.project.asking import key_so_far
 from punchline.project.hops import CHAINED, JUDGE, RELEASED, Hop
 from punchline.project.needs import Project
+from punchline.schema import Gold, ImageRef, Item, ModelCard, Request
 from punchline.stages.ask import ask_hop
 from punchline.stages.cost import Row, plan_row
-from punchline.stages.speed import measured
 
 ESTIMATED = "estimated from the questions: the answers are not there yet"
 
@@ -53,7 +53,7 @@ class _Asking:
         to_ask = [request for request in requests if self._open(request, known, key, engine)]
         why = engine.unavailable()
         note = f"cannot run here: {why}" if why else ""
-        rows = [self._row("answer", card, key, requests, to_ask, self.images, _most(card, to_ask), note)]
+        rows = [self._row("answer", card, requests, to_ask, self.images, _most(card, to_ask), note)]
         asked, said = list(requests), [known.get((request.request_id, key)) for request in requests]
         for hop in self.project.answerers(self.benchmark, self.model, key_so_far):
             if hop.who == RELEASED or hop.card is None:
@@ -72,7 +72,7 @@ class _Asking:
             if hop.name == CHAINED:
                 asked, said = [*asked, *made], [*said, *(found.get((r.request_id, hop.key)) for r in made)]
             shown = self.images if hop.name == CHAINED else {}
-            rows.append(self._row(hop.name, hop.card, hop.key, made, still, shown, _most(hop.card, still), ""))
+            rows.append(self._row(hop.name, hop.card, made, still, shown, _most(hop.card, still), ""))
         return rows
 
     def _open(self, request: Request, known: Answers, key: str, engine: Engine) -> bool:
@@ -83,15 +83,14 @@ class _Asking:
     def _estimated(self, hop: Hop, card: ModelCard, to_ask: Sequence[Request]) -> Row:
         """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
         if hop.name != JUDGE:
-            return self._row(hop.name, card, hop.key, [], [], {}, {}, "hangs on answers that are not there yet")
+            return self._row(hop.name, card, [], [], {}, {}, "hangs on answers that are not there yet")
         usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024) + card.thinking_tokens
-        return self._row(hop.name, card, hop.key, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
+        return self._row(hop.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
 
     def _row(
         self,
         hop: str,
         card: ModelCard,
-        key: str,
         requests: Sequence[Request],
         to_ask: Sequence[Request],
         images: Mapping[str, ImageRef],
@@ -99,8 +98,7 @@ class _Asking:
         note: str,
     ) -> Row:
         jobs = self.project.jobs(card)
-        speed = measured(key, card, self.benchmark)
-        return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note, jobs, speed)
+        return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note, jobs)
 
 
 def _most(card: ModelCard, requests: Sequence[Request]) -> dict[str, int]:

@@ -6,16 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from punchline.config.selection import read_subset
 from punchline.core.benchmark import Benchmark, Files
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.files import write_text
-from punchline.core.progress import say
-from punchline.core.records import Gold, Item, LedgerEntry, Pictures
-from punchline.core.storage import csv_text, parse_csv, read_records, write_records
+from punchline.errors import PunchlineError, nearest
+from punchline.files import csv_text, parse_csv, read_records, write_records, write_text
+from punchline.paths import own, runs_of
 from punchline.project.needs import Project
-from punchline.project.paths import own, runs_of
-from punchline.project.selection import read_subset
+from punchline.schema import FetchEntry, Gold, Item, Pictures
 from punchline.stages.job import make
+from punchline.text import log_line
 
 SELECTED = ("item_id", "source", "url")
 
@@ -25,7 +24,7 @@ def read_files(paths: Sequence[str | Path]) -> dict[str, bytes]:
     files = {}
     for path in map(Path, paths):
         if not path.is_file():
-            raise PunchlineError("the raw file is not there", file=path, way_out="Run the target `fetch` first")
+            raise PunchlineError("the raw file is not there", file=path, hint="Run the target `fetch` first")
         files[path.name] = path.read_bytes()
     return files
 
@@ -59,7 +58,7 @@ def select(
     for source in sources or ():
         if source not in there:
             raise PunchlineError(
-                f"no comic is from {source!r}", file="config/corpus/", field="sources", way_out=nearest(source, there)
+                f"no comic is from {source!r}", file="config/corpus/", field="sources", hint=nearest(source, there)
             )
     chosen = [comic for comic in comics if sources is None or comic[1] in sources]
     if subset is not None:
@@ -73,7 +72,7 @@ def select(
                     line=line,
                     record=item_id,
                     field=column,
-                    way_out="Take it out of the file, or choose the corpus that has it (corpus=full has all)",
+                    hint="Take it out of the file, or choose the corpus that has it (corpus=full has all)",
                 )
         chosen = [comic for comic in chosen if comic[0] in wanted]
     if limit is not None:
@@ -81,7 +80,7 @@ def select(
         kept = set(sorted(chosen, key=lambda comic: comic[0] not in had)[:limit])
         chosen = [comic for comic in chosen if comic in kept]
     if not chosen:
-        raise PunchlineError("the selection holds no item", file=subset, way_out="Check corpus, subset and limit")
+        raise PunchlineError("the selection holds no item", file=subset, hint="Check corpus, subset and limit")
     return chosen
 
 
@@ -99,7 +98,7 @@ def make_items(
     benchmark: Benchmark,
     files: Mapping[str, bytes],
     selected: Sequence[str],
-    ledger: Sequence[LedgerEntry] | None,
+    ledger: Sequence[FetchEntry] | None,
     pictures: Sequence[Pictures],
 ) -> list[Item]:
     """Items of the selection. `ledger` None: no selected model looks at images, so none was fetched."""
@@ -130,7 +129,7 @@ def _once(item_ids: Iterable[str], file: str, what: str, known: set[str] | None 
     known = set() if known is None else known
     for item_id in item_ids:
         if item_id in known:
-            raise PunchlineError(f"the {what} is there twice", file=file, record=item_id, way_out="Keep one of them")
+            raise PunchlineError(f"the {what} is there twice", file=file, record=item_id, hint="Keep one of them")
         known.add(item_id)
 
 
@@ -174,10 +173,10 @@ def selection(project: Project, benchmark: str) -> list[tuple[str, str, str]]:
     return select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=project.pinned(benchmark))
 
 
-def ledger(project: Project, benchmark: str) -> list[LedgerEntry]:
+def ledger(project: Project, benchmark: str) -> list[FetchEntry]:
     """What became of the images of the selected items."""
     wanted = set(read_selected(project.paths.selected(benchmark)))
-    entries = read_records(project.paths.ledger(benchmark), LedgerEntry)
+    entries = read_records(project.paths.ledger(benchmark), FetchEntry)
     return [entry for entry in entries if entry.item_id in wanted]
 
 
@@ -211,9 +210,9 @@ def oddities(project: Project, benchmark: str) -> None:
     path = f"{project.paths.logs}/prepare/oddities_{benchmark}.log"
     write_text(path, "".join(f"{line}\n" for line in odd))
     if odd:
-        say(f"gold of {benchmark}: {len(odd):,} oddities in the files are taken as they stand: {path}")
+        log_line(f"gold of {benchmark}: {len(odd):,} oddities in the files are taken as they stand: {path}")
         for line in odd[:SHOWN]:
-            say(f"  {line}")
+            log_line(f"  {line}")
 
 
 def write_selected(project: Project, benchmark: str) -> None:

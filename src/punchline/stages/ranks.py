@@ -6,61 +6,59 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from punchline.bench.frame import Scope, read_frame
-from punchline.bench.ranks import COLUMNS, Entry, Line, Rank, as_rows, entries, entries_across, main_column, ranks_of
-from punchline.bench.table import Model, Table
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_text
-from punchline.core.records import RULES, ModelCard, Rule
-from punchline.core.storage import csv_text
+import pandas as pd
+
+from punchline.config.runs import making
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, write_text
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
-from punchline.project.runs import making
-from punchline.stages.cells import parsed_of, scope_of
+from punchline.schema import RULES, ModelCard, Rule
+from punchline.scores import scores_frame
 from punchline.stages.job import make
 from punchline.stages.prepare import files_of_table
+from punchline.stages.tabulate import items_of
+from punchline.tables.declare import Across, Model, Table
+from punchline.tables.ranks import COLUMNS, Entry, Line, Rank, as_rows, entries, main_column, ranks_of
+from punchline.tables.run import rows_across, rows_of_model
 
 
 class Ranks:
-    """The ranks of a selection's models in tables of a benchmark, from grades as they lie there.
-
-    Models are gone through one after the other, and what they have is kept as sums: frames are large.
-    """
+    """The ranks of a selection's models in tables of a benchmark, from score files."""
 
     def __init__(self, project: Project, benchmark: str) -> None:
         self.project = project
         self.benchmark = benchmark
         self.tables: dict[str, Table] = project.benchmark(benchmark).TABLES
-        self.parsed = parsed_of(self.tables.values())
 
     @functools.cached_property
-    def scope(self) -> Scope:
-        """Items and gold."""
-        return scope_of(self.project, self.benchmark)
+    def items(self) -> pd.DataFrame:
+        return items_of(self.project, self.benchmark)
 
-    def _model(self, card: ModelCard, rule: Rule) -> Model:
-        grades = self.project.paths.grades(self.benchmark, card.name)
-        if not Path(grades).is_file():
-            way_out = f"Make it first: {making(self.project.selection.run)}"
-            raise PunchlineError(f"no grades of {card.name}", file=grades, way_out=way_out)
-        return Model(card.name, kind_of(card), card.engine, read_frame(grades, self.scope, rule, self.parsed), card)
+    def _scores(self, card: ModelCard, rule: Rule) -> pd.DataFrame:
+        scores = self.project.paths.scores(self.benchmark, card.name)
+        if not Path(scores).is_file():
+            hint = f"Make it first: {making(self.project.selection.run)}"
+            raise PunchlineError(f"no scores of {card.name}", file=scores, hint=hint)
+        return scores_frame(scores, self.items, rule)[0]
 
     def _found(self, columns: Mapping[str, str]) -> dict[str, list[Entry]]:
         """What the models have of a column of each of some tables."""
         found: dict[str, list[Entry]] = {name: [] for name in columns}
         cards, chosen = self.project.cards.values(), self.project.selection.scoring
         for rule in RULES:
-            own = {name: self.tables[name] for name in columns if (chosen or self.tables[name].rule) == rule}
-            across = {name: table for name, table in own.items() if table.across is not None}
+            own = {name: self.tables[name] for name in columns if (chosen or self.tables[name].published_rule) == rule}
+            several = {name: table for name, table in own.items() if table.across is not None}
             models = []
             for card in cards if own and len(cards) > 1 else ():  # one has no rank
-                model = self._model(card, rule)
+                scores = self._scores(card, rule)
                 for name, table in own.items():
-                    found[name] += entries(table, model, columns[name])
-                models += [model] if across else []
-            for name, table in across.items():
+                    found[name] += entries(card.name, rows_of_model(table, scores, self.items), columns[name])
+                models += [Model(card.name, kind_of(card), card.engine, scores, card)] if several else []
+            for name, table in several.items():
                 files = files_of_table(self.project, self.benchmark, name)
-                found[name] += entries_across(table, models, files, columns[name])
+                rows = rows_across(table, Across(models, self.items, files)) if models else []
+                found[name] += entries("", rows, columns[name])
         return found
 
     def of(self, name: str, column: str, *, lowest: bool) -> list[Rank]:
@@ -81,7 +79,7 @@ class Ranks:
 
 
 def ranks_text(project: Project, benchmark: str) -> str:
-    """A benchmark's ranks.csv, of grades as they lie there."""
+    """A benchmark's ranks.csv, of score files."""
     return csv_text(COLUMNS, Ranks(project, benchmark).rows())
 
 

@@ -1,129 +1,184 @@
-"""Tables, and their lineages: grades in, CSV, Markdown, LaTeX out, with what each table rests on beside it."""
+"""Tables and their lineages: scores in; CSV, Markdown, LaTeX out, each with the files that it depends on."""
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import subprocess
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from punchline import __version__
-from punchline.bench.discrepancies import DISCREPANCIES, discrepancies
-from punchline.bench.frame import Frame, Scope, read_frame
-from punchline.bench.latex import as_latex
-from punchline.bench.render import as_csv, as_markdown, read_published
-from punchline.bench.table import RETRY, TOLD, Part, PublishedRow, Table, Tabulated, all_parts, measure, tabulate
-from punchline.bench.table import Model as Shown
+import pandas as pd
+
+from punchline import __version__, paths
 from punchline.core import engine as engines
-from punchline.core.benchmark import SCORERS, Verdict
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.files import write_bytes, write_text
-from punchline.core.records import Item, ModelCard, Rule
-from punchline.core.storage import csv_text, read_records
-from punchline.project import adapters, paths
+from punchline.core.benchmark import Verdict
+from punchline.errors import PunchlineError, nearest
+from punchline.files import Keyed, write_bytes
+from punchline.paths import DEFAULT_RUN
 from punchline.project.asking import shown
 from punchline.project.hops import CHAINED, DATA, JUDGE, Hop
-from punchline.project.lineage import (
-    FORMAT,
-    Asked,
-    Lineage,
-    Model,
-    code_of,
-    document,
-    files_of,
-    kind_of,
-    libraries_of,
-    lineage_path,
-    root_of,
-)
+from punchline.project.lineage import FORMAT, Asked, Lineage, Model, document, kind_of, lineage_path, root_of
 from punchline.project.needs import Project
-from punchline.project.paths import DEFAULT_RUN
 from punchline.project.processes import MIRROR
+from punchline.schema import RULES, Gold, Item, ModelCard, Rule, Score
+from punchline.scores import Digests, items_frame, scores_frame
 from punchline.stages.ask import asked_of_hop
-from punchline.stages.cells import Cells, Who, read_cells, scope_of, who_answered
-from punchline.stages.job import make
-from punchline.stages.prepare import files_of_table, naming, paths_of_table, raw_files, read_selected
+from punchline.stages.job import current, make
+from punchline.stages.prepare import files_of_table, naming, paths_of_table
+from punchline.stages.respondents import Who, unknown_items, who_answered, who_in
+from punchline.stages.table_notes import (
+    caveats,
+    chosen,
+    chosen_sources,
+    trained_on,
+    unasked,
+    unknown_note,
+    without_pictures,
+)
 from punchline.stages.unit import Asked as Pair
 from punchline.stages.unit import read_verdicts
-from punchline.stages.unread import COLUMNS as UNREAD
-from punchline.stages.unread import Unread, as_rows
+from punchline.tables.declare import Across, PublishedRow, Table
+from punchline.tables.declare import Model as Shown
+from punchline.tables.latex import as_latex
+from punchline.tables.render import as_csv, as_markdown, read_published
+from punchline.tables.run import Answers, Part, measure, parts_of, rows_across, rows_of_model
+from punchline.tables.tabulate import RETRY, TOLD, Tabulated, tabulate
+from punchline.workflow.lineage import code_of, files_behind, libraries_of
+
+Made = tuple[Tabulated, list[Model], list[Asked]]  # a table, its models, who was asked about texts of the data
 
 
-def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
-    """A note on how many of the items at hand a card's adapter was trained on."""
-    name = card.options.get("adapter")
-    found = adapters.trained(name) if isinstance(name, str) else None
-    if found is None or found.recipe.get("benchmark") != benchmark or found.corpus != project.selection.corpus.name:
-        return []
-    items = read_selected(project.paths.selected(benchmark))
-    known = set(found.trained) & set(items)
-    way_out = f"subset={adapters.folder_of(found.name)}/{adapters.HELD_OUT} leaves them out"
-    return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {way_out}."] if known else []
+class Source(Protocol):
+    """Where the scores and answers of models come from: files of a run, or an audit that made them again."""
+
+    def scores(self, model: str) -> str | Iterable[Score]:
+        """A model's scores, or the path of their file."""
+        ...
+
+    def who(self, model: str) -> Mapping[str, Who]:
+        """Who answered, by pass; "": the model itself."""
+        ...
+
+    def said(self, hop: str) -> Iterable[Pair]:
+        """Requests about texts of the data itself, each with its answer."""
+        ...
 
 
-def compute(
-    project: Project,
+class Stored:
+    """Files of a run."""
+
+    def __init__(self, project: Project, benchmark: str) -> None:
+        self.project, self.benchmark, self.where = project, benchmark, project.paths
+
+    def scores(self, model: str) -> str | Iterable[Score]:
+        return self.where.scores(self.benchmark, model)
+
+    def who(self, model: str) -> Mapping[str, Who]:
+        hops = self.project.hops(self.benchmark, model)
+        found = {hop: who_in(self.where.hop_snapshot(self.benchmark, hop, model)) for hop in hops}
+        return {"": who_in(self.where.snapshot(self.benchmark, model)), **found}
+
+    def said(self, hop: str) -> Iterable[Pair]:
+        return asked_of_hop(self.project, self.benchmark, hop, DATA)
+
+
+@dataclass
+class Rows:
+    """What tables have of models: rows under both rules, who answered, and scores where a table needs several."""
+
+    by_model: dict[str, dict[Rule, list[Part]]]  # by table
+    who: dict[str, Mapping[str, Who]]  # by model
+    models: dict[Rule, list[Shown]]
+    answers: dict[Rule, Answers]
+
+
+def items_of(project: Project, benchmark: str) -> pd.DataFrame:
+    """Items of a selection, as tables read them."""
+    where = project.paths
+    items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
+    return items_frame(items, golds, project.benchmark(benchmark).ITEMS)
+
+
+def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: pd.DataFrame, source: Source) -> Rows:
+    """Rows of tables, model by model: frames are large, and kept only for tables of several models."""
+    several = any(table.across is not None for table in tables)
+    made = Rows({table.name: {rule: [] for rule in RULES} for table in tables}, {}, {rule: [] for rule in RULES}, {})
+    kept: dict[Rule, list[tuple[pd.DataFrame, Digests]]] = {rule: [] for rule in RULES}
+    for card in project.cards.values() if tables else ():
+        scores, kind = source.scores(card.name), kind_of(card)
+        made.who[card.name] = source.who(card.name)
+        for rule in RULES:
+            frame, digests = scores_frame(scores, items, rule, project.benchmark(benchmark).METRICS)
+            answers = Answers([(frame, digests)])
+            for table in tables:
+                rows = measure(rows_of_model(table, frame, items), answers)
+                made.by_model[table.name][rule].append(Part(card.name, kind, card.engine, rows))
+            if several:
+                frame["row"] += sum(len(own) for own, _ in kept[rule])
+                kept[rule].append((frame, digests))
+                made.models[rule].append(Shown(card.name, kind, card.engine, frame))
+    made.answers = {rule: Answers(frames) for rule, frames in kept.items()}
+    return made
+
+
+def compute(project: Project, benchmark: str, names: Collection[str], source: Source) -> dict[str, Made]:
+    """{table: it, its models, who was asked about texts of the data}, of published values and files as they lie."""
+    tables = [project.benchmark(benchmark).TABLES[name] for name in names]
+    of_models = [table for table in tables if table.of_models]
+    items = items_of(project, benchmark) if of_models else pd.DataFrame()
+    rows = rows_of(project, benchmark, of_models, items, source)
+    unknown = {name: unknown_items(project, benchmark, name) for name in rows.who}
+    made = {}
+    for table in tables:
+        with naming(paths_of_table(project, benchmark, table.name)):
+            made[table.name] = _table(project, benchmark, table, items, rows, source, unknown)
+    return made
+
+
+def _table(
+    whole_project: Project,
     benchmark: str,
-    table: str,
-    cells: Callable[[str], Cells],
-    frame: Callable[[str, Scope, Rule, Table], Frame],
-    said: Callable[[str], Iterable[Pair]],
-) -> tuple[Tabulated, list[Model], list[Asked]]:
-    """A table, its models, and who was asked about texts of the data itself: of what the functions give, published
-    values and files as they lie there.
-
-    `frame` is asked for a model's grades where a table has rows of several models, `said` for a hop's requests about
-    the data with their answers.
-    """
+    table: Table,
+    items: pd.DataFrame,
+    rows: Rows,
+    source: Source,
+    unknown: Mapping[str, Sequence[str]],
+) -> Made:
+    project = Project(whole_project.part(benchmark, table.name))
+    project.cards = {name: whole_project.cards[name] for name in project.selection.models}
     loaded, selection = project.benchmark(benchmark), project.selection
-    spec: Table = loaded.TABLES[table]
-    rule = selection.scoring or spec.rule
-    parts, graded, models, notes = [], [], [], []
-    scope = scope_of(project, benchmark) if spec.across is not None else Scope({}, {})
-    for name in selection.models if spec.graded else ():
-        made = cells(name)
-        model, judge, told = _model(project, benchmark, name, spec.prices, made.who)
+    models, judges, notes = [], {}, []
+    for name in selection.models if table.of_models else ():
+        model, judges[name], told = _model(project, benchmark, name, table.prices, rows.who[name])
         models.append(model)
-        notes += told
-        if made.unknown and model.card.options.get("format", benchmark) == benchmark:
-            some = ", ".join(made.unknown[:5]) + (", …" if len(made.unknown) > 5 else "")
-            notes.append(f"{name}: {len(made.unknown):,} answered items do not exist in {benchmark}: {some}.")
-        if spec.by_model:
-            parts.append(Part(name, model.kind, model.card.engine, made.tables[table][rule]))
-        if spec.across is not None:
-            grades = spec.read_by(frame(name, scope, rule, spec))
-            graded.append(Shown(name, model.kind, model.card.engine, grades, model.card, judge))
-    printed = _printed(loaded.TABLES, spec, paths.published(benchmark))
-    files = files_of_table(project, benchmark, table)
-    compared, hops, told = _compared(project, benchmark, spec, files, printed, said)
-    notes += told
-    every_hop = [*hops, *(hop for model in models for hop in model.hops)]
-    judges = {hop.card.name: hop.card for hop in every_hop if hop.card and hop.hop != CHAINED}
-    notes += [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
-    notes += unasked(project, benchmark, spec, models, hops)
-    if spec.graded and project.illustrated(benchmark):
+        notes += [*told, *unknown_note(name, model.card, benchmark, unknown[name])]
+    printed = _printed(loaded.TABLES, table, paths.published(benchmark))
+    files = files_of_table(project, benchmark, table.name)
+    compared, hops, told = _compared(project, benchmark, table, files, printed, source)
+    notes += [*told, *caveats([*hops, *(hop for model in models for hop in model.hops)])]
+    notes += unasked(project, benchmark, table, models, hops)
+    if table.of_models and project.illustrated(benchmark):
         notes += without_pictures(project.paths.items(benchmark))
-    whole = not selection.corpus.drawn
-    if spec.graded:  # a table of the data itself takes the released files whole
-        whole = whole and chosen_sources(project, benchmark) is None
-        whole = whole and selection.subset is None and selection.limit is None
-    beside = [] if spec.data_rows is not None else compared  # the paper's rows with the same keys
-    stated = [] if spec.summed_up is None else spec.summed_up(files)
-    every, told = all_parts(spec, [*parts, *compared], graded, scope, files)
-    subset, of_items = chosen(project, benchmark) if spec.graded else (None, [])
+    rule = selection.scoring or table.published_rule
+    parts, told = _parts(table, items, rows, files, {model.card.name: model.card for model in models}, judges, rule)
+    parts[rule] += compared
+    subset, of_items = chosen(project, benchmark) if table.of_models else (None, [])
+    beside = [] if table.data is not None else compared  # the paper's rows with the same keys
+    stated = [] if table.summed_up is None else table.summed_up(files)
     tabulated = tabulate(
-        spec,
-        every,
+        table,
+        parts,
         printed + stated,
         rule=rule,
-        complete=whole,
+        complete=_is_complete(project, benchmark, table),
         subset=subset,
-        printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table)) is not None}
+        printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table.name)) is not None}
         | {part.name: row["row"] for part in beside for row in printed},
         notes=[*of_items, *told],
         retry=_retry(project),
@@ -132,15 +187,47 @@ def compute(
     return tabulated, models, hops
 
 
+def _is_complete(project: Project, benchmark: str, table: Table) -> bool:
+    """Whether the selection is all of the paper's items. A table of the data itself takes the released files whole."""
+    selection = project.selection
+    chosen_items = chosen_sources(project, benchmark) is not None or selection.subset or selection.limit is not None
+    return not selection.corpus.drawn and not (table.of_models and chosen_items)
+
+
+def _parts(
+    table: Table,
+    items: pd.DataFrame,
+    rows: Rows,
+    files: Mapping[str, bytes],
+    cards: Mapping[str, ModelCard],
+    judges: Mapping[str, ModelCard | None],
+    shown_rule: Rule,
+) -> tuple[dict[Rule, list[Part]], list[str]]:
+    """(rows of the data under the rule that is shown; those of each model and of several, under both; notes)."""
+    parts: dict[Rule, list[Part]] = {}
+    notes: list[str] = []
+    for rule in RULES:
+        data = [] if table.data is None or rule != shown_rule else list(table.data(files))
+        parts[rule] = parts_of(data, Answers([]), table.kind)
+        if table.rows is not None:
+            parts[rule] += rows.by_model[table.name][rule]
+        if table.across is not None:
+            models = [replace(one, card=cards[one.name], judge=judges[one.name]) for one in rows.models[rule]]
+            told: list[str] = []
+            parts[rule] += parts_of(rows_across(table, Across(models, items, files, told)), rows.answers[rule])
+            notes += told if rule == shown_rule else []
+    return parts, notes
+
+
 def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[PublishedRow]:
     """What the paper prints of a table. Raises PunchlineError for a table or a column that there is not."""
     rows = read_published(file)
     for row in rows:
         if row["table"] not in tables:
-            raise PunchlineError("no such table", file=file, record=row["row"], way_out=nearest(row["table"], tables))
-        if row["table"] == spec.name and row["column"] not in spec.names:
-            what, way_out = f"{spec.name} has no column {row['column']!r}", nearest(row["column"], spec.names)
-            raise PunchlineError(what, file=file, record=row["row"], way_out=way_out)
+            raise PunchlineError("no such table", file=file, record=row["row"], hint=nearest(row["table"], tables))
+        if row["table"] == spec.name and row["column"] not in spec.columns:
+            what, hint = f"{spec.name} has no column {row['column']!r}", nearest(row["column"], spec.columns)
+            raise PunchlineError(what, file=file, record=row["row"], hint=hint)
     return [row for row in rows if row["table"] == spec.name]
 
 
@@ -150,26 +237,24 @@ def _compared(
     spec: Table,
     files: Mapping[str, bytes],
     printed: Sequence[PublishedRow],
-    said: Callable[[str], Iterable[Pair]],
+    source: Source,
 ) -> tuple[list[Part], list[Asked], list[str]]:
     """(rows that rest on what scorers say of texts of the data itself, who they are, notes)."""
-    parts: list[Part] = []
     hops: list[Asked] = []
     notes: list[str] = []
     verdicts: dict[str, Verdict] = {}
     if spec.compared is None:
-        return parts, hops, notes
+        return [], hops, notes
     for hop in project.answerers(benchmark, DATA):
-        pairs = list(said(hop.name))
+        pairs = list(source.said(hop.name))
         asked, told = _asked(
             hop, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False, _retry(project)
         )
         hops.append(asked)
         notes += told
         verdicts |= read_verdicts(hop.who, pairs)
-    for name, row in spec.compared(files, printed, verdicts) if verdicts else ():
-        parts.append(Part(name, spec.kind, "", measure([row])))
-    return parts, hops, notes
+    rows = list(spec.compared(files, printed, verdicts)) if verdicts else []
+    return parts_of(rows, Answers([]), spec.kind), hops, notes
 
 
 def _retry(project: Project) -> str:
@@ -214,58 +299,6 @@ def _model(
     return Model(card=card, key=key, kind=kind_of(card), versions=versions, hops=tuple(asked)), judge, notes
 
 
-def chosen_sources(project: Project, benchmark: str) -> Sequence[str] | None:
-    """The sources that the corpus keeps of a benchmark; None: all."""
-    return (project.selection.corpus.sources or {}).get(benchmark)
-
-
-def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:
-    """(the user's subset: its name in the column `subset`, and what it is; a note on how many items of how many)."""
-    selection = project.selection
-    sources = chosen_sources(project, benchmark)
-    if selection.subset is None and selection.limit is None and sources is None:
-        return None, []
-    loaded = project.benchmark(benchmark)
-    listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES))
-    of = f"{len(read_selected(project.paths.selected(benchmark))):,} of {len(listed):,}"
-    parts = [f"corpus {selection.corpus.name}"] if sources is not None else []
-    parts += [f"limit {selection.limit}"] if selection.limit is not None else []
-    if selection.subset is None:
-        return None, [f"Items: {of} ({', '.join(parts)})."]
-    subset = f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)"
-    return (Path(selection.subset).stem, f"{subset}: {of} items"), [f"Items: {of} ({', '.join([*parts, subset])})."]
-
-
-def without_pictures(path: str) -> list[str]:
-    """A note on the items that models could not be shown, with the most frequent reasons."""
-    items = read_records(path, Item)
-    reasons = Counter(item.missing for item in items if item.missing is not None)
-    if not reasons:
-        return []
-    some = "; ".join(f"{count:,} {reason}" for reason, count in reasons.most_common(3))
-    return [f"{reasons.total():,} of {len(items):,} items have no picture to show: {some}."]
-
-
-def unasked(
-    project: Project, benchmark: str, spec: Table, models: Sequence[Model], compared: Sequence[Asked]
-) -> list[str]:
-    """Notes on what this selection asks nobody, where a table of models could show it."""
-    loaded, selection = project.benchmark(benchmark), project.selection
-    if not models and spec.compared is None:
-        return []
-    answered = {hop.hop for hop in (*compared, *(hop for model in models for hop in model.hops))}
-    notes = [
-        f"No {hop} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/scorers.md)."
-        for hop in SCORERS
-        if hop in loaded.JUDGES and hop not in answered
-    ]
-    # A table of several models (`across`) says itself whose answers have no verdict.
-    if JUDGE in loaded.JUDGES and spec.by_model and JUDGE not in answered:
-        notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
-    left = [name for name in spec.conditions if models and name not in selection.conditions]
-    return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
-
-
 def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> dict[str, str]:
     """{path: text} of a table's own files."""
     spec = project.benchmark(benchmark).TABLES[table]
@@ -277,79 +310,37 @@ def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> d
     }
 
 
-def write_table(project: Project, benchmark: str, table: str) -> None:
-    """One table of a paper, and its lineage."""
-    step = project.table(benchmark, table)
-    part = Project(project.part(benchmark, table))
-    selection, where = part.selection, part.paths
-
-    def write() -> None:
-        with naming(paths_of_table(part, benchmark, table)):
-            made, models, hops = compute(
-                part,
-                benchmark,
-                table,
-                lambda model: read_cells(where.cells(benchmark, model)),
-                lambda model, scope, rule, spec: read_frame(where.grades(benchmark, model), scope, rule, spec.parsed),
-                lambda hop: asked_of_hop(part, benchmark, hop, DATA),
-            )
-        for name, text in rendered(part, benchmark, table, made).items():
-            write_bytes(name, text.encode())
-        files = files_of(part, benchmark, table)
-        lineage = Lineage(
-            format=FORMAT,
-            benchmark=benchmark,
-            table=table,
-            selection=selection,
-            models=models,
-            compared=tuple(hops),
-            cells=made.cells,
-            files=files,
-            code=code_of(step),
-            libraries=libraries_of(step),
-            root=root_of(benchmark, table, selection, models, made.cells, files, hops),
-            noted=circumstances(os.environ.get(MIRROR) or None),
-            sha256="",
-        )
-        write_bytes(lineage_path(step.outputs[0]), document(lineage))
-
-    make(step, write)
+def write_tables(project: Project, benchmark: str) -> None:
+    """All tables of a benchmark that are not current, and what they depend on."""
+    steps = {table: project.table(benchmark, table) for table in project.benchmark(benchmark).TABLES}
+    inputs = {table: step.inputs() for table, step in steps.items() if not current(step)}  # before any is read
+    made = functools.cache(lambda: compute(project, benchmark, inputs, Stored(project, benchmark)))
+    for table, digests in inputs.items():
+        make(steps[table], functools.partial(_write, project, benchmark, table, made), digests)
 
 
-def discrepancies_text(project: Project, cells: Callable[[str, str], Cells]) -> str:
-    """discrepancies.csv, of a benchmark's cells of a model."""
-    rows = []
-    for name in project.selection.benchmarks:
-        for model in project.selection.models:
-            tables = cells(name, model).tables
-            for table in project.benchmark(name).TABLES:
-                rows += discrepancies(name, table, model, tables[table]) if table in tables else []
-    return csv_text(DISCREPANCIES, rows)
-
-
-def write_discrepancies(project: Project) -> None:
-    """Where the two rules differ on the same answers."""
-    step = project.discrepancies()
-
-    def cells(benchmark: str, model: str) -> Cells:
-        return read_cells(project.paths.cells(benchmark, model))
-
-    make(step, lambda: write_text(step.outputs[0], discrepancies_text(project, cells)))
-
-
-def unread_text(project: Project, found: Callable[[str], Iterable[Unread]]) -> str:
-    """A benchmark's unread.csv, of what was read of each model's answers."""
-    return csv_text(UNREAD, (row for model in project.selection.models for row in as_rows(model, found(model))))
-
-
-def write_unread(project: Project, benchmark: str) -> None:
-    """What was read of all models' answers to a benchmark."""
-    step = project.unread(benchmark)
-
-    def found(model: str) -> Iterable[Unread]:
-        return read_cells(project.paths.cells(benchmark, model)).unread
-
-    make(step, lambda: write_text(step.outputs[0], unread_text(project, found)))
+def _write(project: Project, benchmark: str, table: str, made: Callable[[], Mapping[str, Made]]) -> None:
+    tabulated, models, hops = made()[table]
+    part, step = Project(project.part(benchmark, table)), project.table(benchmark, table)
+    for name, text in rendered(part, benchmark, table, tabulated).items():
+        write_bytes(name, text.encode())
+    files = files_behind(part.table(benchmark, table))
+    lineage = Lineage(
+        format=FORMAT,
+        benchmark=benchmark,
+        table=table,
+        selection=part.selection,
+        models=models,
+        compared=tuple(hops),
+        cells=tabulated.cells,
+        files=files,
+        code=code_of(step),
+        libraries=libraries_of(step),
+        root=root_of(benchmark, table, part.selection, models, tabulated.cells, files, hops),
+        noted=circumstances(os.environ.get(MIRROR) or None),
+        sha256="",
+    )
+    write_bytes(lineage_path(step.outputs[0]), document(lineage))
 
 
 def circumstances(mirror: str | None) -> dict[str, Any]:

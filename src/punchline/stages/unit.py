@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, zip_longest
 
 from punchline.core.benchmark import Verdict
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Request, Response
+from punchline.errors import PunchlineError
+from punchline.schema import Request, Response
 
 Unit = tuple[str, str, int]  # item id, condition, sample
 Asked = tuple[Request, Response]  # a request and its answer
@@ -33,8 +33,6 @@ def answered(requests: Iterable[Request], responses: Iterable[Response], file: s
     for request, response in zip_longest(requests, responses):
         if request is None or response is None or request.request_id != response.request_id:
             raise PunchlineError(
-                "the snapshot does not answer the current requests",
-                file=file,
-                way_out="Run the target `responses` again",
+                "the snapshot does not answer the current requests", file=file, hint="Run the target `responses` again"
             )
         yield request, response

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-import msgspec
-
 from punchline.core.benchmark import SCORERS
-from punchline.core.outside import visible
-from punchline.core.records import LENGTH, STATES, Record
 from punchline.core.storage import digests_in, rows_in
+from punchline.files import csv_text, write_text
 from punchline.project.hops import JUDGE
+from punchline.project.needs import Project
 from punchline.read import refusal, thoughts
+from punchline.schema import LENGTH, STATES, Record
+from punchline.stages.job import make
+from punchline.text import escape_controls
 
 # Why an answer was not read, as far as it shows that; first what a person should look at: no excuse for the reader.
 WHY = ("unexplained", "cut_off", "declines", "thoughts_only", "empty")
@@ -24,7 +25,7 @@ COLUMNS = (
     *WHY,
     *(f"example_{number}" for number in range(1, EXAMPLES + 1)),
 )
-GRADE = ("condition", "task", "rule", "state", "truncated", "responses")
+SCORE = ("condition", "task", "rule", "state", "truncated", "responses")
 RESPONSE = ("digest", "request_id", "finish_reason", "text")
 Key = tuple[str, str, str]  # condition, task, rule
 
@@ -55,11 +56,11 @@ def why_unread(text: str, finish_reason: str | None) -> str:
 def excerpt(text: str) -> str:
     """An answer in one line of harmless characters: its beginning and its end, where answers commit themselves."""
     short = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]} […] {text[-TAIL:]}"
-    return visible(short.replace("\\", "\\\\")).replace("\n", "\\n").replace("\t", "\\t")
+    return escape_controls(short.replace("\\", "\\\\")).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def unread(grades: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unread]:
-    """What was read of a model's answers; `snapshots` by hop, "" for its own. What was asked of nobody is left out.
+def unread(scores: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unread]:
+    """What was read of a model's answers; `snapshots` by hop, "" for its own.
 
     An answer that a judge has seen is unread where the judge's verdict is: then that is the example.
     """
@@ -68,10 +69,8 @@ def unread(grades: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unre
     states: dict[Key, Counter[str]] = {}
     truncated: Counter[Key] = Counter()
     told: dict[str, list[Key]] = {}  # by digest of a response: where it was not read
-    for *where, state, cut_off, responses in rows_in(grades, GRADE):
-        read = [digest for digest in msgspec.json.decode(responses) if digest not in scorers]
-        if state == "ok" and not read:
-            continue  # not asked of this item
+    for *where, state, cut_off, responses in rows_in(scores, SCORE):
+        read = [digest for digest in responses if digest not in scorers]
         condition, task, rule = where
         key = (condition, task, rule)
         states.setdefault(key, Counter())[state] += 1
@@ -114,3 +113,20 @@ def as_rows(model: str, found: Iterable[Unread]) -> Iterator[dict[str, str | int
         row |= {reason: one.why.get(reason, 0) for reason in WHY}
         row |= {f"example_{number}": f"{name[:12]}: {said}" for number, (name, said) in enumerate(one.examples, 1)}
         yield row
+
+
+def unread_text(project: Project, benchmark: str) -> str:
+    """A benchmark's unread.csv, of scores and snapshots as they lie there."""
+    rows: list[dict[str, str | int]] = []
+    for model in project.selection.models:
+        where, hops = project.paths, project.hops(benchmark, model)
+        snapshots = {hop: where.hop_snapshot(benchmark, hop, model) for hop in hops}
+        read = unread(where.scores(benchmark, model), {"": where.snapshot(benchmark, model), **snapshots})
+        rows += as_rows(model, read)
+    return csv_text(COLUMNS, rows)
+
+
+def write_unread(project: Project, benchmark: str) -> None:
+    """What was read of all models' answers to a benchmark."""
+    step = project.unread(benchmark)
+    make(step, lambda: write_text(step.outputs[0], unread_text(project, benchmark)))

@@ -22,7 +22,7 @@ as table 1 and the released prompts.py have them.
 
 from __future__ import annotations
 
-from punchline.bench.task import Task
+from punchline.benchmarks.task import Task
 from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "hummus"
@@ -54,7 +54,7 @@ ASKED = (
 )
 TASKS = (*LIMITS, *PROMPT_TASKS, JOINT)
 METAPHOR_TASKS = tuple(LIMITS)[1:]  # asked about positives only
-JOINT_TASKS = ("classification", "naming", "image_bbox", "caption_hl")  # what one joint answer is graded as
+JOINT_TASKS = ("classification", "naming", "image_bbox", "caption_hl")  # what one joint answer is scored as
 CONDITIONS = (DEFAULT, "description", "prompts", JOINT)
 JUDGES = ("cosine",)
 COMPARED = {"cosine": ("table8", "table9")}  # and terms of the annotations (compared.py)
@@ -70,6 +70,21 @@ LABELS = (*POSITIVE, "No", "Discard")
 
 SCORERS = {"labse": "cosine", "minilm": "cosine_minilm"}  # scorer: its value; two embedders never share one
 
-LIBRARIES = {"grade": ("rouge-score",), "pictures": ("pillow",)}  # whose version the results of a stage hang on
+METRICS = (
+    "success",
+    "tp",
+    "fp",
+    "fn",
+    "tn",
+    "precision",
+    "recall",
+    "iou",
+    "jaccard",
+    "rouge1",
+    "rouge2",
+    "cosine",
+    "cosine_minilm",
+)  # of scores
+LIBRARIES = {"score": ("rouge-score",), "pictures": ("pillow",)}  # whose versions the results of a stage depend on
 
 __getattr__ = facets(__name__)

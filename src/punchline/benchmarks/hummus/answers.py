@@ -10,8 +10,8 @@ from typing import Any, Literal
 from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, METAPHOR_TASKS, POSITIVE, PROMPT_TASKS
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
 from punchline.benchmarks.hummus.plain import MARKUP, plain
-from punchline.core.records import Gold, Item
 from punchline.read import boxes, names, tags, thoughts, yes_no
+from punchline.schema import Gold, Item
 
 STEMS = ("metaphor",)  # of the words that classification asks about
 AGAINST = ("literal",)
@@ -362,11 +362,7 @@ def joint_readings(text: str, gold: Gold, item: Item, model: str = "") -> dict[s
         return {"classification": None}
     found: dict[str, tuple[Any, ...] | None] = {"classification": ("Yes" if label in POSITIVE else "No",)}
     if label in POSITIVE:
-        for task, field in (
-            ("naming", "conceptual_metaphor"),
-            ("image_bbox", "image_hl"),
-            ("caption_hl", "text_hl"),
-        ):
+        for task, field in (("naming", "conceptual_metaphor"), ("image_bbox", "image_hl"), ("caption_hl", "text_hl")):
             found[task] = reading(task, fields.get(field, ""), gold, item, model)
     return found
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from punchline.bench.ask import question
 from punchline.benchmarks.hummus import ASKED, METAPHOR_TASKS
 from punchline.benchmarks.hummus.instructions import OPTIONS, PROMPTS, involves_is_a
+from punchline.benchmarks.request import question
 from punchline.core.benchmark import filled
-from punchline.core.records import Item, Request
+from punchline.schema import Item, Request
 
 
 def requests(item: Item) -> list[Request]:

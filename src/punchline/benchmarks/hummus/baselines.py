@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from punchline.core.records import Request
+from punchline.schema import Request
 
 
 def baseline(name: str, request: Request, draw: random.Random) -> str | None:

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from punchline.bench.data import Filled, content_of, csv_rows, json_rows
-from punchline.bench.data import items as items_of
+from punchline.benchmarks.annotations import Filled, content_of, csv_rows, json_rows
+from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, GOLD_FILES, NAME, POSITIVE, TEST_SET
 from punchline.core.benchmark import Files
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, ImageRef, Item
+from punchline.errors import PunchlineError
+from punchline.schema import Gold, ImageRef, Item
 from punchline.score import highlight
 
 FIRST_CONTEST_ONLINE = 510  # the first that the site of the contest's data has

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from punchline.bench.prompts import prompts
 from punchline.benchmarks.hummus import JOINT, NAME
-from punchline.core.records import sha256
+from punchline.benchmarks.prompts import prompts
+from punchline.schema import sha256
 
 PROMPTS = prompts(__package__)
 OPTIONS = tuple(PROMPTS["options"].split("\n"))  # of classification_a_b; the first is positive

@@ -8,7 +8,7 @@ from punchline.benchmarks.hummus import JOINT, NAME
 from punchline.benchmarks.hummus.answers import graded_tasks, joint_readings, reading, text_pairs
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.core.benchmark import DEFAULT, comparison
-from punchline.core.records import RULES, Gold, Item, Request, Response
+from punchline.schema import RULES, Gold, Item, Request, Response
 
 
 def judge_requests(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from punchline.bench.pictures import as_published
+from punchline.benchmarks.pictures import as_published
 from punchline.core.benchmark import Files, Picture
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from punchline.benchmarks.hummus import POSITIVE
-from punchline.core.records import Gold, Rule
+from punchline.schema import Gold, Rule
 
 ANNOTATION = {  # what gold must have for the task to be scored
     "naming": "metaphors",

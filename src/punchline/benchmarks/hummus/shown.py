@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from punchline.core.records import Gold, Grade
+from punchline.schema import Gold, Score
 
 NAMES = {"contest_number": "contest"}
 
 
-def right(grade: Grade, gold: Gold) -> float | None:
+def right(grade: Score, gold: Gold) -> float | None:
     """From 0 to 1: the classification, or what the task's scorer says of overlap. None: not scored."""
-    values = grade.values
+    values = grade.metrics
     if "tp" in values:
         return values["tp"] + values["tn"]
     return next(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from punchline.core.records import sha256
+from punchline.schema import sha256
 
 
 def held_out(contest: int | str) -> bool:

@@ -13,7 +13,7 @@ from punchline.benchmarks.hummus import JOINT, POSITIVE, split
 from punchline.benchmarks.hummus.answers import named, object_name
 from punchline.benchmarks.hummus.instructions import involves_is_a
 from punchline.benchmarks.hummus.scope import in_scope
-from punchline.core.records import Gold, Item, Request, Rule
+from punchline.schema import Gold, Item, Request, Rule
 from punchline.score import highlight
 
 CLUSTER = "contest"  # what a cluster is called in recipes

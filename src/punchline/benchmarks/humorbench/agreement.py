@@ -1,93 +1,99 @@
-"""HumorBench's judge against people: what a judge says of explanations that people have labelled (table 1)."""
+"""HumorBench's judge against people: verdicts on explanations that people have labelled (table 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
+import msgspec
 import numpy as np
+import pandas as pd
 
-from punchline.bench.column import Statistics
-from punchline.bench.frame import packed
-from punchline.bench.table import Across, NamedRow, Row
-from punchline.benchmarks.humorbench.estimates import judged
-from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC, Key, human_labels, released_verdicts
-from punchline.core.records import digest_of
-from punchline.core.stats import Array, Value
+from punchline.benchmarks.humorbench.estimates import verdicts
+from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC, human_labels, released_verdicts
+from punchline.schema import digest_of
+from punchline.stats.estimate import Array, Estimate, Value
+from punchline.tables.declare import Across, Row
+
+KEY = ["item_id", "explanation"]
+COLUMNS = ["judge", *KEY, "passed", "row", "digest"]  # of verdicts; `row` is -1 for those of released files
 
 
-def _rate(wrong: Callable[[Array], Array], of: Callable[[Array], Array]) -> Value:
-    def value(columns: Array) -> Array:
+def _rate(part: Callable[[Array], Array], whole: Callable[[Array], Array]) -> Value:
+    def value(sums: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(wrong(columns) / of(columns), dtype=np.float64)
+            return np.asarray(part(sums) / whole(sums), dtype=np.float64)
 
     return value
 
 
 # Sums: tp, fp, fn, tn of the judge's PASS against people's.
-_AGREEMENT: dict[str, Value] = {
+RATES: dict[str, Value] = {
     "accuracy": _rate(lambda c: c[..., 0] + c[..., 3], lambda c: c.sum(axis=-1)),
     "fpr": _rate(lambda c: c[..., 1], lambda c: c[..., 1] + c[..., 3]),
     "fnr": _rate(lambda c: c[..., 2], lambda c: c[..., 0] + c[..., 2]),
     "human_pass": _rate(lambda c: c[..., 0] + c[..., 2], lambda c: c.sum(axis=-1)),
 }
 
-Verdicts = dict[Key, tuple[str, bool]]  # digest of what says so, whether it says PASS
 
+def _mean_over_explainers(value: Value) -> Value:
+    """Unweighted mean of `value` over blocks of four sums."""
 
-def _mean_over_rows(value: Value, rows: int) -> Value:
-    """Unweighted mean of `value` over `rows` blocks of four sums."""
-
-    def overall(columns: Array) -> Array:
-        blocks = columns.reshape(*columns.shape[:-1], rows, 4)
+    def overall(sums: Array) -> Array:
+        blocks = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 4, 4)
         return np.asarray(value(blocks).mean(axis=-1), dtype=np.float64)
 
     return overall
 
 
-def _verdicts(across: Across, labels: Mapping[Key, tuple[str, str]]) -> dict[tuple[str, str], Verdicts]:
-    """{(judge, explainer): verdicts on labelled explanations}: of the selected models, then of the released ones."""
-    found: dict[tuple[str, str], Verdicts] = {}
-    for model in across.models:
-        own = judged(model.frame)
-        columns = zip(own.item, own.parsed.codes, own.judge.codes, own.value("passed"), own.digest, strict=True)
-        for item, parsed, judge, passed, digest in columns:
-            key, who = (across.scope.names[item], (own.parsed.words[parsed] or ("",))[0]), own.judge.words[judge]
-            if key in labels and who is not None:
-                found.setdefault((who, labels[key][0]), {})[key] = digest.item().hex(), passed == 1.0
-    for judge, key, verdict in released_verdicts(across.files):
-        if key in labels and key[0] in across.scope.place:
-            digest = digest_of([judge, key, verdict])
-            found.setdefault((judge, labels[key][0]), {}).setdefault(key, (digest, verdict == "PASS"))
-    return found
+def _own_verdicts(across: Across) -> pd.DataFrame:
+    """Verdicts on the selected models' explanations; the last of several on one."""
+    own = verdicts(across.models).dropna(subset=["judge", "parsed"])
+    texts = own["parsed"].astype(object)
+    known = {text: msgspec.json.decode(text)[0] for text in texts.unique()}
+    own = own.assign(explanation=texts.map(known), digest="", passed=own["passed"] == 1.0)
+    return own[COLUMNS].astype({"item_id": object, "judge": object}).drop_duplicates(["judge", *KEY], keep="last")
 
 
-def agreement_rows(across: Across) -> list[NamedRow]:
-    labels = human_labels(across.files)
-    found = _verdicts(across, labels)
-    if not found:
+def _released_verdicts(across: Across) -> pd.DataFrame:
+    """Verdicts of the released files on labelled explanations."""
+    rows = [
+        (judge, *key, verdict == "PASS", -1, digest_of([judge, key, verdict]))
+        for judge, key, verdict in released_verdicts(across.files)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _agreement(across: Across, part: pd.DataFrame, rates: Iterable[str] = RATES) -> dict[str, Estimate]:
+    """Rates over labelled verdicts, each the mean of the explainers' own."""
+    explainer = pd.Categorical(part["explainer"])
+    cell = 2 * ~part["passed"].to_numpy(bool) + (part["label"] == "FAIL").to_numpy()
+    sums = np.zeros((len(part), 4 * max(1, len(explainer.categories))))
+    sums[np.arange(len(part)), 4 * explainer.codes + cell] = 1
+    clusters = across.items["cluster"].cat.codes.loc[part["item_id"]].to_numpy()
+    used = part.loc[part["row"] >= 0, "row"].to_numpy(np.int64)
+    digests = tuple(part.loc[part["row"] < 0, "digest"])
+    return {name: Estimate(sums, _mean_over_explainers(RATES[name]), clusters, digests, used=used) for name in rates}
+
+
+def agreement_rows(across: Across) -> Iterator[Row]:
+    """Table 1: each judge on each explainer's explanations, and over all explainers; labels of the others alone."""
+    rows = [(*key, *label) for key, label in human_labels(across.files).items()]
+    labels = pd.DataFrame(rows, columns=[*KEY, "explainer", "label"])
+    here = labels[labels["item_id"].isin(across.items.index)]
+    found = pd.concat([_own_verdicts(across), _released_verdicts(across)], ignore_index=True)
+    found = found.drop_duplicates(["judge", *KEY]).merge(here, on=KEY)
+    if found.empty:
         across.notes.append(
             f"No judged explanation has a human label (raw {RUBRIC}, and yours in config/humorbench/{LABELS}: columns "
             "explanation, label, and annotation_row or caption and element)."
         )
-        return []
-
-    def row(name: str, judge: str, blocks: list[Verdicts], kinds: Iterable[str] = _AGREEMENT) -> NamedRow:
-        members = [(key, *said, block) for block, verdicts in enumerate(blocks) for key, said in verdicts.items()]
-        sums = np.zeros((len(members), 4 * len(blocks)))
-        for at, (key, _, passed, block) in enumerate(members):
-            sums[at, 4 * block + 2 * (not passed) + (labels[key][1] == "FAIL")] = 1
-        items = np.array([across.scope.place[key[0]] for key, *_ in members], dtype=np.int64)
-        digests = packed(digest for _, digest, *_ in members)
-        made = Statistics(sums, items, across.scope.clusters[items], digests)
-        values = {kind: made.estimate(_mean_over_rows(_AGREEMENT[kind], len(blocks))) for kind in kinds}
-        return NamedRow(name, Row({"judge": judge}, values))
-
-    rows = []
-    for judge in sorted({judge for judge, _ in found}):
-        blocks = {name: verdicts for (who, name), verdicts in sorted(found.items()) if who == judge}
-        rows += [row(name, judge, [verdicts]) for name, verdicts in blocks.items()]
-        rows.append(row("Overall", judge, list(blocks.values())))
-    for name in sorted({name for name, _ in labels.values()} - {name for _, name in found}):
-        there = [key for key, label in labels.items() if label[0] == name and key[0] in across.scope.place]
-        rows.append(row(name, "", [{key: (digest_of(key), True) for key in there}], ["human_pass"]))
-    return rows
+    for judge in sorted(set(found["judge"])):
+        of_judge = found[found["judge"] == judge]
+        for explainer, part in of_judge.groupby("explainer"):
+            yield Row(model=str(explainer), judge=judge, **_agreement(across, part))
+        yield Row(model="Overall", judge=judge, **_agreement(across, of_judge))
+    for explainer in sorted({*labels["explainer"]} - {*found["explainer"]}) if len(found) else ():
+        part = here[here["explainer"] == explainer]
+        digests = [digest_of(key) for key in part[KEY].itertuples(index=False, name=None)]
+        part = part.assign(passed=True, row=-1, digest=digests)
+        yield Row(model=explainer, judge="", **_agreement(across, part, ["human_pass"]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from punchline.core.records import Rule
 from punchline.read import tags, verdict
+from punchline.schema import Rule
 from punchline.score.length import last_tokens
 
 # Section 3.5. The main runs were not cut: 500 tokens are the default of truncate_and_regrade.py, a script of its own.

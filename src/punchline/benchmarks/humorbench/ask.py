@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from punchline.bench.ask import question
-from punchline.bench.prompts import prompts
 from punchline.benchmarks.humorbench import EXPLAIN
+from punchline.benchmarks.prompts import prompts
+from punchline.benchmarks.request import question
 from punchline.core.benchmark import filled
-from punchline.core.records import Item, Request
+from punchline.schema import Item, Request
 
 PROMPTS = prompts(__package__)
 

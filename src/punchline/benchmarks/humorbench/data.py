@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from punchline.bench.data import Filled, content_of, csv_rows
-from punchline.bench.data import items as items_of
+from punchline.benchmarks.annotations import Filled, content_of, csv_rows
+from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, NAME
 from punchline.benchmarks.humorbench.texts import normal
 from punchline.core.benchmark import Files
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, ImageRef, Item
-from punchline.core.storage import parse_csv
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv
+from punchline.schema import Gold, ImageRef, Item
 
 
 class Element(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ def golds(files: Files) -> list[Gold]:
                     f"no {category} for idx {row.idx}",
                     file=CATEGORIES[category][0],
                     record=item_id,
-                    way_out=f"{ANNOTATIONS} has it in line {line}",
+                    hint=f"{ANNOTATIONS} has it in line {line}",
                 )
             values[category] = flags[row.idx, seen[row.idx]]
         made.append(Gold(benchmark=NAME, item_id=item_id, values=values))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from punchline.bench.data import csv_rows
-from punchline.bench.table import Across, NamedRow, Row
+from punchline.benchmarks.annotations import csv_rows
 from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.data import Element
-from punchline.benchmarks.humorbench.estimates import EXPLAIN, judged
+from punchline.benchmarks.humorbench.estimates import verdicts
 from punchline.benchmarks.humorbench.labels import RUBRIC, read_labelled
 from punchline.benchmarks.humorbench.texts import normal
-from punchline.core.records import digest_of
-from punchline.core.stats import EXACT, Estimate, mean, total
+from punchline.schema import digest_of
+from punchline.stats.estimate import EXACT, Estimate, mean, total
+from punchline.tables.declare import Across, Row
 
 EXAMPLES = {  # table 5: `idx` of the element that it prints of a cartoon; none of those that occur twice
     "CC123065": "490",
@@ -28,36 +28,28 @@ EXAMPLES = {  # table 5: `idx` of the element that it prints of a cartoon; none 
 }
 
 
-def dataset_rows(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
-    """What the released files count: elements, captions, explanations that people labelled."""
+def dataset_rows(files: Mapping[str, bytes]) -> Iterator[Row]:
+    """Numbers of elements, captions and labelled explanations in the released files."""
     captions = [normal(row.caption) for _, row in csv_rows(files, ANNOTATIONS, Element)]
     rubric = RUBRIC.split("/")[-1]
-    counted: dict[str, Sequence[object]] = {
-        "elements": [*enumerate(captions)],
-        "pairs": [*dict.fromkeys(captions)],
-    }
+    counted: dict[str, Sequence[object]] = {"elements": [*enumerate(captions)], "pairs": [*dict.fromkeys(captions)]}
     if rubric in files:
         counted["judged_explanations"] = read_labelled(files[rubric], rubric, files[ANNOTATIONS])
-    columns = {
-        name: Estimate(np.ones((len(of), 1)), total, np.arange(len(of)), list(map(digest_of, of)), EXACT)
-        for name, of in counted.items()
+    numbers = {
+        name: Estimate(np.ones((len(records), 1)), total, np.arange(len(records)), [*map(digest_of, records)], EXACT)
+        for name, records in counted.items()
     }
-    return [("released annotations", Row({}, columns))]
+    yield Row(model="released annotations", **numbers)
 
 
-def example_rows(across: Across) -> list[NamedRow]:
-    """The share of the selected models that pass each element of table 5."""
-    place_of = {str(item.fields["idx"]): place for place, item in enumerate(across.scope.items.values())}
-    rows = []
-    for cartoon, idx in EXAMPLES.items():
-        verdicts = [own.take(own.item == place_of.get(idx, -1)) for own in (judged(m.frame) for m in across.models)]
-        passed = np.concatenate([own.value("passed") for own in verdicts])
-        if not len(passed):
-            continue
-        digests = np.concatenate([own.digest for own in verdicts])
-        sums = np.stack([passed, np.ones(len(passed))], axis=1)
-        rate = Estimate(sums, mean, np.arange(len(passed)), digests, EXACT)
-        rows.append(NamedRow("elements", Row({"cartoon": cartoon}, {"pass_rate": rate}, tasks=(EXPLAIN,))))
-    if not rows:
+def example_rows(across: Across) -> Iterator[Row]:
+    """Table 5: the share of the selected models that pass each element of the paper's examples."""
+    judged, idx = verdicts(across.models), across.items["idx"]
+    examples = [(cartoon, judged[judged["item_id"].isin(idx.index[idx == one])]) for cartoon, one in EXAMPLES.items()]
+    if all(part.empty for _, part in examples):
         across.notes.append("No verdict on any of the paper's examples.")
-    return rows
+    for cartoon, part in examples:
+        if len(part):
+            sums = np.stack([part["passed"], np.ones(len(part))], axis=1)
+            rate = Estimate(sums, mean, np.arange(len(part)), kind=EXACT, used=part["row"].to_numpy())
+            yield Row(model="elements", cartoon=cartoon, pass_rate=rate)

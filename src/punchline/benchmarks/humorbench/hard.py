@@ -1,57 +1,99 @@
-"""HumorBench's hard subset: what models pass least often."""
+"""HumorBench's hard subset: the elements that models pass least often (tables 3 and 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 
-from punchline.bench.frame import Flags, Scope
-from punchline.bench.table import Model
-from punchline.benchmarks.humorbench.estimates import judged
+from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES
+from punchline.benchmarks.humorbench.data import category_flags
+from punchline.benchmarks.humorbench.estimates import verdicts
 from punchline.benchmarks.humorbench.texts import row_in, rows_of
-from punchline.core.storage import parse_csv
+from punchline.files import parse_csv
+from punchline.stats.estimate import DIFFERENCE, Difference, Estimate, mean
+from punchline.tables.declare import Across, Row
 
 HARD = 100  # elements, or captions, of the hard subset
 RELEASED = "cc99276/analysis/hard_subsets/20250503_112359_hard_elements_100.csv"  # of the released runs' manifest
-LEAST_ATTEMPTS = 3  # runs that must have been judged for an element to be ranked
+LEAST_VERDICTS = 3  # that an element needs to be ranked
+UNITS = {"elements": ["cluster", "element"], "captions": ["cluster"]}  # columns of items by definition
+EARLIER = "41cacd4"  # the commit whose category files have the shares of the paper's table 3
 
 
-def hardest(models: Sequence[Model], scope: Scope, definition: str) -> Flags | None:
-    """The hard subset over the runs at hand; None where too little was judged.
+def _verdicts_by_element(across: Across) -> pd.DataFrame:
+    """Columns `passed` and `n` of verdicts of all models, by item_id in released order."""
+    by_element = verdicts(across.models).groupby("item_id", observed=True)
+    counts = by_element.agg(passed=("passed", "sum"), n=("passed", "count"))
+    return counts.reindex(across.items.index, fill_value=0)
+
+
+def hardest(across: Across, definition: str) -> pd.Index | None:
+    """Items of the hard subset over the models at hand; None where too few verdicts are there.
 
     `elements`: the 100 (caption, element) pairs with the lowest pass share among those with at least 3 verdicts, in
     stable order (the public leaderboard's). `captions`: all elements of the 100 captions with the lowest share of
     passed verdicts, each with at least 3 (what the paper's table 4 fits).
     """
-    units: dict[tuple[str, str], int] = {}  # in released order
-    of = np.zeros(len(scope), dtype=np.int64)
-    for place, (name, item) in enumerate(scope.items.items()):
-        element = "" if definition == "captions" else str(scope.golds[name].values["element"])
-        of[place] = units.setdefault((item.cluster, element), len(units))
-    passes, attempts = np.zeros(len(units)), np.zeros(len(units))
-    for model in models:
-        own = judged(model.frame)
-        np.add.at(passes, of[own.item], own.value("passed"))
-        np.add.at(attempts, of[own.item], 1.0)
-    ranked = np.flatnonzero(attempts >= LEAST_ATTEMPTS)
-    if not len(ranked):
+    unit = across.items.groupby(UNITS[definition], sort=False, observed=True).ngroup()  # numbered in released order
+    by_unit = _verdicts_by_element(across).groupby(unit).sum()
+    ranked = by_unit[by_unit.n >= LEAST_VERDICTS]
+    if ranked.empty:
         return None
-    hard = ranked[np.argsort(passes[ranked] / attempts[ranked], kind="stable")][:HARD]
-    return np.asarray(np.isin(of, hard), dtype=np.bool_)
+    share = ranked.passed / ranked.n
+    return across.items.index[unit.isin(share.sort_values(kind="stable").index[:HARD])]
 
 
-def released_subset(content: bytes, annotations: bytes, scope: Scope) -> Flags:
-    """The elements that the released hard subset has."""
-    rows = rows_of(annotations)
-    hard = {row_in(rows, cells) for _, cells in parse_csv(content, ("caption", "element"), file=RELEASED)}
-    return np.array([name in hard for name in scope.names], dtype=np.bool_)
+def hard_subsets(across: Across) -> dict[str, pd.Index]:
+    """Items of the hard subset by definition; notes why there is none."""
+    found = {definition: hardest(across, definition) for definition in UNITS}
+    if any(hard is None for hard in found.values()):
+        across.notes.append(f"No hard subset: it needs elements with at least {LEAST_VERDICTS} verdicts of all models.")
+    if RELEASED in across.files:
+        rows = rows_of(across.files[ANNOTATIONS])
+        cells = parse_csv(across.files[RELEASED], ("caption", "element"), file=RELEASED)
+        found["released"] = across.items.index[across.items.index.isin([row_in(rows, one) for _, one in cells])]
+    return {definition: hard for definition, hard in found.items() if hard is not None}
 
 
-def whole(models: Sequence[Model], scope: Scope) -> bool:
-    """Whether the hard subset is chosen from every element."""
-    verdicts = sum(
-        (np.bincount(judged(model.frame).item, minlength=len(scope)) for model in models),
-        np.zeros(len(scope), dtype=np.int64),
-    )
-    return bool((verdicts >= LEAST_ATTEMPTS).all())
+def all_ranked(across: Across) -> bool:
+    """Whether the hard subset is chosen from every element; notes where it is not."""
+    every = bool((_verdicts_by_element(across).n >= LEAST_VERDICTS).all())
+    if not every:
+        across.notes.append(
+            f"Not every element has {LEAST_VERDICTS} verdicts: the hard subset is chosen from the rest."
+        )
+    return every
+
+
+def _categories(across: Across) -> Iterator[tuple[str, str, pd.Series]]:
+    """(category, source of its labels, whether each element is of it): of gold, and the paper's own labels."""
+    items = across.items
+    for category, (file, column) in CATEGORIES.items():
+        yield category, "current", items[category]
+        if (earlier := f"{EARLIER}/{file}") in across.files:
+            flags = list(category_flags(across.files[earlier], earlier, column).values())  # in the annotations' order
+            yield category, EARLIER, pd.Series([flags[int(name)] for name in items.index], items.index)
+
+
+def _share(items: pd.DataFrame, flags: pd.Series) -> Estimate:
+    sums = np.stack([flags.loc[items.index], np.ones(len(items))], axis=1)
+    return Estimate(sums, mean, items["cluster"].cat.codes.to_numpy(), tuple(items["gold_digest"]))
+
+
+def category_rows(across: Across) -> Iterator[Row]:
+    """Table 3: shares of categories in the whole set and in the hard subset, and their difference."""
+    items, hard = across.items, hard_subsets(across).get("elements")
+    complete = hard is None or all_ranked(across)
+    for category, labels, flags in _categories(across):
+        every = _share(items, flags)
+        shares = {"entire_set": every}
+        if hard is not None:
+            in_hard = every.sums * items.index.isin(hard)[:, None]
+            both = np.concatenate([in_hard, every.sums], axis=1)
+            shares["hard_subset"] = _share(items.loc[hard], flags)
+            shares["difference"] = Estimate(
+                both, Difference(mean, mean, 2), every.clusters, every.digests, kind=DIFFERENCE
+            )
+        yield Row(model="elements", category=category, labels=labels, **shares).set(complete=complete)

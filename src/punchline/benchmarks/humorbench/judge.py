@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from punchline.bench.ask import question
-from punchline.bench.prompts import prompts
 from punchline.benchmarks.humorbench import EXPLAIN, JUDGED
 from punchline.benchmarks.humorbench.answers import explained, judged_text
+from punchline.benchmarks.prompts import prompts
+from punchline.benchmarks.request import question
 from punchline.core.benchmark import DEFAULT, filled
-from punchline.core.records import RULES, Gold, Item, Request, Response, Rule
+from punchline.schema import RULES, Gold, Item, Request, Response, Rule
 
 PROMPTS = prompts(__package__, "judge")
 
 
 def judge_request(item: Item, gold: Gold, response: Response, rule: Rule) -> Request:
     """What the judge is asked about an answer under one rule."""
-    values = {
-        **item.fields,
-        "explanation": judged_text(response.text or "", rule),
-        "element": gold.values["element"],
-    }
+    values = {**item.fields, "explanation": judged_text(response.text or "", rule), "element": gold.values["element"]}
     return question(item, JUDGED, filled(PROMPTS["element"], values))
 
 

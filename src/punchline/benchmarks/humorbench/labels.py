@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.texts import normal, row_in, rows_of
-from punchline.core.errors import PunchlineError
-from punchline.core.records import sha256
-from punchline.core.storage import csv_text, parse_csv
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, parse_csv
+from punchline.schema import sha256
 
 RUBRIC = "rubric/gpt_4o_rubric.csv"
 LABELS = "human_labels.csv"
@@ -60,7 +60,7 @@ def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelle
                 "no element of the annotations has this caption and element",
                 file=file,
                 line=line,
-                way_out="Give the column annotation_row: the 0-based row of comprehensive_annotations.csv",
+                hint="Give the column annotation_row: the 0-based row of comprehensive_annotations.csv",
             )
         explainer = cells.get("explainer_model") or cells.get("model") or "labelled"
         found.append(Labelled(item_id, explainer, cells["explanation"], label))

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import msgspec
 
-from punchline.bench.data import typed
-from punchline.bench.released import JUDGE, Answer, Answers, Select
+from punchline.benchmarks.annotations import typed
 from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.texts import row_in, rows_of
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Usage
-from punchline.core.storage import parse_csv
+from punchline.benchmarks.released import JUDGE, Answer, Answers, Select
+from punchline.errors import PunchlineError, nearest
+from punchline.files import parse_csv
+from punchline.schema import Usage
 
 FILES: tuple[str, ...] = ()
 
@@ -71,7 +71,7 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
                 file=path,
                 line=line,
                 record=row,
-                way_out="Choose the rows of one run in the model's YAML, as select: {model: o1}",
+                hint="Choose the rows of one run in the model's YAML, as select: {model: o1}",
             )
         models[row] = run.model
         usage = _usage(run.explainer_tokens_in, run.explainer_tokens_out)
@@ -93,7 +93,7 @@ def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], path:
             f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}",
             file=path,
             line=line,
-            way_out=f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}",
+            hint=f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}",
         )
     found = {**cells, "annotation_row": row, "model": cells["explainer_model"]}
     for who in ("explainer", "autograder"):
@@ -122,11 +122,11 @@ def _selected(content: bytes, file: str, select: Select, columns: Sequence[str])
                 f"there is no column {column!r} to select by",
                 file=file,
                 field=column,
-                way_out=nearest(column, rows[0][1] if rows else columns),
+                hint=nearest(column, rows[0][1] if rows else columns),
             )
         rows = [(line, cells) for line, cells in rows if cells[column] == str(value)]
         if not rows:
             raise PunchlineError(
-                f"no row has {value!r}", file=file, field=column, way_out=nearest(str(value), sorted(set(there)))
+                f"no row has {value!r}", file=file, field=column, hint=nearest(str(value), sorted(set(there)))
             )
     return rows

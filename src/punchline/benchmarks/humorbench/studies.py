@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from punchline.bench.study import Question, Study, Vote
 from punchline.benchmarks.humorbench.answers import explained
 from punchline.benchmarks.humorbench.labels import LABELS
+from punchline.benchmarks.study import Question, Study, Vote
 
 
 def label_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:

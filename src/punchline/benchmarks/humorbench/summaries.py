@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from punchline.bench.data import typed
-from punchline.bench.table import PublishedRow
+from punchline.benchmarks.annotations import typed
+from punchline.tables.declare import PublishedRow
 
 _RUNS = "cc99276/analysis/runs"
 MAIN = f"{_RUNS}/full benchmark/data.json"

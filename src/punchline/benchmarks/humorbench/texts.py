@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from punchline.benchmarks.humorbench import ANNOTATIONS
-from punchline.core.storage import parse_csv
+from punchline.files import parse_csv
 
 
 def normal(text: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from punchline.bench.task import Task
+from punchline.benchmarks.task import Task
 from punchline.core.benchmark import facets
 
 NAME = "pixelhumor"
@@ -38,9 +38,10 @@ STYLES: tuple[str, ...] = get_args(Style)
 SOUND_EFFECTS: tuple[str, str, str] = get_args(Sound)
 MODALITIES: tuple[str, str, str] = get_args(Modality)
 
+METRICS = ("panel_acc", "text_acc", "wer", "cer")  # of scores
 LIBRARIES = {
     "pictures": ("opencv-python-headless",),
-    "grade": ("jiwer",),
+    "score": ("jiwer",),
 }  # whose version the results of a stage hang on
 
 __getattr__ = facets(__name__)

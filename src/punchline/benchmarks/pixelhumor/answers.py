@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
 from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
-from punchline.core.records import Rule
 from punchline.read import labels, number, sequence, yes_no
 from punchline.read import panel_texts as panels
+from punchline.schema import Rule
 
 # Further forms of labels in answers under rule `paper`; * ends a word's beginning.
 _MODALITIES = {

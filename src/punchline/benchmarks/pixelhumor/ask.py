@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from punchline.bench.ask import question
-from punchline.bench.prompts import prompts
 from punchline.benchmarks.pixelhumor import ASKED
-from punchline.core.records import Item, Request
+from punchline.benchmarks.prompts import prompts
+from punchline.benchmarks.request import question
+from punchline.schema import Item, Request
 
 PROMPTS = prompts(__package__)
 

@@ -15,7 +15,7 @@ from punchline.comics import ocr
 from punchline.comics.number import OFFSET, Label, erase_labels, read_labels
 from punchline.comics.split import Box, read_image, reading_order, split
 from punchline.core.benchmark import NoAnswer
-from punchline.core.records import Request
+from punchline.schema import Request
 
 PRIOR = TASKS
 ROW = 30  # pixels of height by which labels in one row of panels may differ

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from punchline.bench.data import content_of, typed
-from punchline.bench.data import items as items_of
+from punchline.benchmarks.annotations import content_of, typed
+from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.pixelhumor import (
     COMICS,
     GOLD_FILES,
@@ -28,9 +28,9 @@ from punchline.benchmarks.pixelhumor import (
 )
 from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
 from punchline.core.benchmark import Files
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, ImageRef, Item
-from punchline.core.storage import csv_records
+from punchline.errors import PunchlineError
+from punchline.files import csv_records
+from punchline.schema import Gold, ImageRef, Item
 
 BEYOND = 2  # pixels that a box may reach beyond its image: rounding when boxes were drawn
 
@@ -47,8 +47,7 @@ Some = msgspec.Meta(min_length=1)
 Side = Annotated[int, msgspec.Meta(ge=0)]
 Number = Annotated[str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}\s*$", title="a number from 1")]
 Order = Annotated[
-    str,
-    msgspec.Meta(pattern=r"^\s*[0-9]{1,4}(\s*,\s*[0-9]{1,4})*\s*$", title="labels in reading order, as 2, 1, 3"),
+    str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}(\s*,\s*[0-9]{1,4})*\s*$", title="labels in reading order, as 2, 1, 3")
 ]
 PanelLabel = Annotated[str, msgspec.Meta(pattern=r"^(NA|[0-9]{1,4})\Z", title="a panel number, or NA")]
 
@@ -102,10 +101,10 @@ def records(files: Files, name: str, columns: Sequence[str]) -> Iterator[tuple[s
         comic_id = cells["comic_id"]
         at: dict[str, Any] = {"file": name, "line": line, "field": "comic_id"}
         if not re.fullmatch(r"\w[\w-]*_[\w-]+", comic_id):
-            raise PunchlineError(f"{comic_id!r} is no comic id", way_out="Expected source_number, as xkcd_209", **at)
+            raise PunchlineError(f"{comic_id!r} is no comic id", hint="Expected source_number, as xkcd_209", **at)
         if comic_id in lines:
             what = f"the id is there already, in line {lines[comic_id]}"
-            raise PunchlineError(what, record=comic_id, way_out="Every comic may occur once", **at)
+            raise PunchlineError(what, record=comic_id, hint="Every comic may occur once", **at)
         lines[comic_id] = line
         yield comic_id, line, {column: cells[column] for column in columns}
 
@@ -145,13 +144,13 @@ def source_of(comic_id: str) -> str:
 
 def _boxes(files: Files) -> Iterator[tuple[str, int, list[Box]]]:
     """(comic id, line, boxes) of every comic."""
-    way_out = (
+    hint = (
         "Expected a list of {'x1': int, 'y1': int, 'x2': int, 'y2': int, 'panel_number': '1'} "
         "with 0 <= x1 < x2 and 0 <= y1 < y2"
     )
     for comic_id, line, cells in records(files, METADATA, ["metadata"]):
         values = _literals(cells, Metadata, METADATA, line, comic_id)
-        panels = typed(values, Metadata, file=METADATA, line=line, record=comic_id, way_out=way_out).metadata
+        panels = typed(values, Metadata, file=METADATA, line=line, record=comic_id, hint=hint).metadata
         yield comic_id, line, [(p.x1, p.y1, p.x2, p.y2, int(p.panel_number)) for p in panels]
 
 
@@ -180,7 +179,7 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
                         line=line,
                         record=comic_id,
                         field="metadata",
-                        way_out=f"The image {image.path} is not the one that was annotated: fetch it again, "
+                        hint=f"The image {image.path} is not the one that was annotated: fetch it again, "
                         "or leave the comic out with subset=",
                     )
     for comic_id in unboxed:

@@ -19,12 +19,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from punchline.bench.chart import Chart
-from punchline.bench.table import Row, Table
 from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, STYLES, SUBJECTIVE
 from punchline.benchmarks.pixelhumor.data import VOCABULARY, source_of
-from punchline.core.errors import PunchlineError
-from punchline.core.stats import (
+from punchline.errors import PunchlineError
+from punchline.files import csv_records
+from punchline.stats.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
+from punchline.stats.estimate import (
     COEFFICIENT,
     EXACT,
     PERCENT,
@@ -37,8 +37,8 @@ from punchline.core.stats import (
     mean,
     total,
 )
-from punchline.core.storage import csv_records
-from punchline.score.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
+from punchline.tables.chart import Chart
+from punchline.tables.declare import Row, Table
 
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 ANNOTATORS = tuple(f"A{number}" for number in range(1, 9))  # undergraduates, section 3.2
@@ -97,7 +97,7 @@ def _records(
 ) -> Iterator[tuple[int, str, dict[str, str]]]:
     """(line, comic_id, cells) of every record. Raises PunchlineError: absent file, bad or repeated id."""
     if file not in files:
-        raise PunchlineError("file not given", file=file, way_out="Fetch PixelHumor's annotations first")
+        raise PunchlineError("file not given", file=file, hint="Fetch PixelHumor's annotations first")
     seen: dict[str, int] = {}
     for line, cells in csv_records(files[file], ("comic_id", *columns), file=file):
         comic = cells["comic_id"]
@@ -175,7 +175,7 @@ def _extreme(values: Sequence[int], pick: Callable[[Sequence[int]], int]) -> Est
     return _estimate(comics, lambda sums: np.full(sums.shape[:-1], found), [RELEASED] * len(values), EXACT)
 
 
-def _by_source(values: Mapping[str, int]) -> list[tuple[str, Row]]:
+def _by_source(values: Mapping[str, int]) -> list[Row]:
     """Largest, smallest and average value of a number per comic, for each source in alphabetic order."""
     rows = []
     for source in sorted({source_of(comic) for comic in values}):
@@ -186,11 +186,11 @@ def _by_source(values: Mapping[str, int]) -> list[tuple[str, Row]]:
             "min": _extreme(numbers, min),
             "average": _mean(numbers, comics, POSITIVE),
         }
-        rows.append((RELEASED, Row(keys={"source": source}, columns=columns)))
+        rows.append(Row(model=RELEASED, source=source, **columns))
     return rows
 
 
-def table10(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def table10(files: Mapping[str, bytes]) -> list[Row]:
     """Panels per comic by source."""
     panels = {}
     for line, comic, cells in _records(files, OBJECTIVE, ("number_of_panels",)):
@@ -208,7 +208,7 @@ def words(text: str) -> int:
     return len(re.sub(r"^[ \t]*\d+:", "", text, flags=re.MULTILINE).split())
 
 
-def table11(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def table11(files: Mapping[str, bytes]) -> list[Row]:
     """Words per comic by source."""
     return _by_source({comic: words(cells["text"]) for _, comic, cells in _records(files, OBJECTIVE, ("text",))})
 
@@ -223,12 +223,12 @@ def _voted(files: Mapping[str, bytes], gold: Mapping[str, Cells]) -> dict[str, C
                 file=ANNOTATIONS,
                 record=comic,
                 field="comic_id",
-                way_out="Fetch both files of one release",
+                hint="Fetch both files of one release",
             )
     return voted
 
 
-def table12(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def table12(files: Mapping[str, bytes]) -> list[Row]:
     """Comics by source and style, each comic under one style: of its labels the one with most votes of A1-A8.
 
     Ties go to the label listed first. The paper does not say how it chose; this rule comes nearest.
@@ -243,7 +243,7 @@ def table12(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     for source in sorted({source_of(comic) for comic in style}):
         comics = [comic for comic in style if source_of(comic) == source]
         columns = {label.lower(): _count((style[c] == label for c in comics), comics) for label in LABELS["Q5"]}
-        rows.append((RELEASED, Row(keys={"source": source}, columns=columns)))
+        rows.append(Row(model=RELEASED, source=source, **columns))
     return rows
 
 
@@ -260,7 +260,7 @@ def _pair(cells: Cells) -> tuple[str, str] | None:
     return None
 
 
-def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def agreement(files: Mapping[str, bytes]) -> list[Row]:
     """Section 3.3: agreement and nominal Krippendorff alpha of the main pairs, by question and their means.
 
     Q1-Q4 agree when the answers are the same, Q5 when they share a style. Q2-Q5 leave out comics where either annotator
@@ -268,7 +268,7 @@ def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     """
     pairs = {comic: (cells, pair) for comic, cells in votes(files).items() if (pair := _pair(cells)) is not None}
     everyone = list(pairs)
-    rows: list[tuple[str, Row]] = []
+    rows: list[Row] = []
     agreed_all: list[Sums] = []
     alpha_all: list[Sums] = []
     for question in QUESTIONS:
@@ -289,14 +289,14 @@ def agreement(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
             labelled: list[tuple[Hashable, Hashable]] = list(answers)
             statistics = nominal_statistics(labelled)
         columns = {"agreement": agreed, "alpha": _estimate(statistics, nominal_alpha, asked, COEFFICIENT)}
-        rows.append((RELEASED, Row(keys={"question": question}, columns=columns)))
+        rows.append(Row(model=RELEASED, question=question, **columns))
         agreed_all.append(_spread(agreed.sums, asked, everyone))
         alpha_all.append(_spread(statistics, asked, everyone))
     columns = {
         "agreement": _mean_of(agreed_all, mean, everyone),
         "alpha": _mean_of(alpha_all, nominal_alpha, everyone, COEFFICIENT),
     }
-    rows.append((RELEASED, Row(keys={"question": "overall"}, columns=columns)))
+    rows.append(Row(model=RELEASED, question="overall", **columns))
     return rows
 
 
@@ -319,7 +319,7 @@ def _mean_of(blocks: Sequence[Sums], value: Value, comics: Sequence[str], kind: 
     return _estimate(np.concatenate(blocks, axis=1), of_all, comics, kind)
 
 
-def figure2(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def figure2(files: Mapping[str, bytes]) -> list[Row]:
     """Figure 2: comics by sound effects (Q2), modality (Q4) and style (Q5; a comic counts under each of its styles)."""
     gold = gold_labels(files)
     comics = list(gold)
@@ -330,7 +330,7 @@ def figure2(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     def add(part: str, label: str, among: Sequence[str], question: str, *wanted: str) -> None:
         held = [not set(wanted).isdisjoint(gold[comic][question]) for comic in among]
         columns = {"count": _count(held, among), "percent": _mean((100.0 * value for value in held), among, PERCENT)}
-        rows.append((RELEASED, Row(keys={"part": part, "label": label}, columns=columns)))
+        rows.append(Row(model=RELEASED, part=part, label=label, **columns))
 
     add("sound_effects", "absent", comics, "Q2", absent)
     add("sound_effects", "present", comics, "Q2", contribute, do_not_contribute)
@@ -344,7 +344,7 @@ def figure2(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
     return rows
 
 
-def consolidation(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def consolidation(files: Mapping[str, bytes]) -> list[Row]:
     """Comics whose raw votes consolidate into the released label, labels and their order alike, by question."""
     gold = gold_labels(files)
     voted = _voted(files, gold)
@@ -354,7 +354,7 @@ def consolidation(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
         comics = list(made)
         equal = [made[comic] == gold[comic][question] for comic in comics]
         columns = {"equal": _count(equal, comics), "share": _mean(equal, comics)}
-        rows.append((RELEASED, Row(keys={"question": question}, columns=columns)))
+        rows.append(Row(model=RELEASED, question=question, **columns))
     return rows
 
 
@@ -363,90 +363,78 @@ def _table(
     title: str,
     keys: tuple[str, ...],
     columns: tuple[str, ...],
-    data_rows: Callable[[Mapping[str, bytes]], list[tuple[str, Row]]],
+    data: Callable[[Mapping[str, bytes]], list[Row]],
     files: tuple[str, ...],
     *notes: str,
     chart: Chart | None = None,
 ) -> Table:
+    counts = tuple(column for column in columns if column in COUNTS)
     return Table(
-        name=name,
-        title=title,
-        file=f"pixelhumor/{name}.csv",
-        rule="paper",
-        keys=keys,
-        columns=columns,
-        whole=tuple(column for column in columns if column in COUNTS),
-        data_rows=data_rows,
-        files=files,
-        notes=notes,
-        chart=chart,
+        name, title, keys=keys, columns=columns, counts=counts, data=data, files=files, notes=notes, chart=chart
     )
 
 
 NO_INTERVAL = "max and min have no interval."
 
-TABLES: dict[str, Table] = {
-    table.name: table
-    for table in (
-        _table(
-            "table10",
-            "Panels per comic by source",
-            ("source",),
-            ("max", "min", "average"),
-            table10,
-            (OBJECTIVE,),
-            NO_INTERVAL,
-            "The released annotations were edited after the paper: peanuts and xkcd differ.",
-        ),
-        _table(
-            "table11",
-            "Words per comic by source",
-            ("source",),
-            ("max", "min", "average"),
-            table11,
-            (OBJECTIVE,),
-            NO_INTERVAL,
-            "Panel labels at the beginning of a line are no words; words are separated by white space.",
-            "The released annotations were edited after the paper: explosm and peanuts differ.",
-        ),
-        _table(
-            "table12",
-            "Comics by source and humour style, one style per comic",
-            ("source",),
-            tuple(label.lower() for label in LABELS["Q5"]),
-            table12,
-            (SUBJECTIVE, ANNOTATIONS),
-            "Each comic stands under the one of its styles with most votes, ties under the first listed.",
-            "The paper does not state its rule: these figures are near the published ones, not the same.",
-        ),
-        _table(
-            "agreement",
-            "Agreement of the main pair of annotators (section 3.3)",
-            ("question",),
-            ("agreement", "alpha"),
-            agreement,
-            (ANNOTATIONS,),
-            "Comics whose main pair (A1 and A2, A3 and A4, A5 and A6, A7 and A8) did not both answer are not in n.",
-            "Q2 to Q5 leave out comics where either annotator said No to Q1; overall is the mean of the five.",
-        ),
-        _table(
-            "figure2",
-            "Sound effects, modality and humour styles (figure 2)",
-            ("part", "label"),
-            ("count", "percent"),
-            figure2,
-            (SUBJECTIVE,),
-            "A comic counts under each of its styles, so their percentages add up to more than 100.",
-            chart=Chart(("percent",), by="label", within=("part",)),
-        ),
-        _table(
-            "consolidation",
-            "Raw votes consolidated into the released labels",
-            ("question",),
-            ("equal", "share"),
-            consolidation,
-            (SUBJECTIVE, ANNOTATIONS),
-            "Comics without votes are not in n.",
-        ),
-    )
-}
+TABLES = (
+    _table(
+        "table10",
+        "Panels per comic by source",
+        ("source",),
+        ("max", "min", "average"),
+        table10,
+        (OBJECTIVE,),
+        NO_INTERVAL,
+        "The released annotations were edited after the paper: peanuts and xkcd differ.",
+    ),
+    _table(
+        "table11",
+        "Words per comic by source",
+        ("source",),
+        ("max", "min", "average"),
+        table11,
+        (OBJECTIVE,),
+        NO_INTERVAL,
+        "Panel labels at the beginning of a line are no words; words are separated by white space.",
+        "The released annotations were edited after the paper: explosm and peanuts differ.",
+    ),
+    _table(
+        "table12",
+        "Comics by source and humour style, one style per comic",
+        ("source",),
+        tuple(label.lower() for label in LABELS["Q5"]),
+        table12,
+        (SUBJECTIVE, ANNOTATIONS),
+        "Each comic stands under the one of its styles with most votes, ties under the first listed.",
+        "The paper does not state its rule: these figures are near the published ones, not the same.",
+    ),
+    _table(
+        "agreement",
+        "Agreement of the main pair of annotators (section 3.3)",
+        ("question",),
+        ("agreement", "alpha"),
+        agreement,
+        (ANNOTATIONS,),
+        "Comics whose main pair (A1 and A2, A3 and A4, A5 and A6, A7 and A8) did not both answer are not in n.",
+        "Q2 to Q5 leave out comics where either annotator said No to Q1; overall is the mean of the five.",
+    ),
+    _table(
+        "figure2",
+        "Sound effects, modality and humour styles (figure 2)",
+        ("part", "label"),
+        ("count", "percent"),
+        figure2,
+        (SUBJECTIVE,),
+        "A comic counts under each of its styles, so their percentages add up to more than 100.",
+        chart=Chart(("percent",), by="label", within=("part",)),
+    ),
+    _table(
+        "consolidation",
+        "Raw votes consolidated into the released labels",
+        ("question",),
+        ("equal", "share"),
+        consolidation,
+        (SUBJECTIVE, ANNOTATIONS),
+        "Comics without votes are not in n.",
+    ),
+)

@@ -8,7 +8,7 @@ from punchline.benchmarks.pixelhumor import METADATA
 from punchline.benchmarks.pixelhumor.data import Box, boxes
 from punchline.comics import number
 from punchline.core.benchmark import PUBLISHED, Files, Picture
-from punchline.core.errors import PunchlineError
+from punchline.errors import PunchlineError
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:

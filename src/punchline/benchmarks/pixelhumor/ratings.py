@@ -11,14 +11,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from punchline.bench.chart import Chart
-from punchline.bench.rating_tables import INTERVAL_NOTE, NOTE, ratings_of, reliability_columns, rows, score_columns
-from punchline.bench.ratings import RATINGS, preferred, read_ratings
-from punchline.bench.table import Row, Table
 from punchline.benchmarks.pixelhumor import OBJECTIVE
-from punchline.core.records import sha256
-from punchline.core.stats import Estimate, mean, total
-from punchline.core.storage import parse_csv
+from punchline.files import parse_csv
+from punchline.schema import sha256
+from punchline.stats.estimate import Estimate, mean, total
+from punchline.tables.chart import Chart
+from punchline.tables.declare import Row, Table
+from punchline.tables.rating_tables import INTERVAL_NOTE, NOTE, ratings_of, reliability_columns, rows, score_columns
+from punchline.tables.ratings import RATINGS, preferred, read_ratings
 
 SCALE = (1.0, 7.0)  # section 5.3: a 7-point Likert scale
 MORE = 9  # figure 3 speaks of more than 8 panels as one
@@ -32,17 +32,17 @@ def _panels(files: Mapping[str, bytes]) -> dict[str, int]:
     }
 
 
-def table5(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def table5(files: Mapping[str, bytes]) -> list[Row]:
     """Mean, median and deviation of an explanation's score, the mean of its raters'."""
     return rows(ratings_of(files, _panels(files), SCALE), functools.partial(score_columns, scale=SCALE))
 
 
-def table6(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def table6(files: Mapping[str, bytes]) -> list[Row]:
     """Agreement of raters, and by how much they differ."""
     return rows(ratings_of(files, _panels(files), SCALE), reliability_columns, overall=True)
 
 
-def table7(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def table7(files: Mapping[str, bytes]) -> list[Row]:
     """How often each source's explanation was the one that most raters of a comic chose."""
     choices = read_ratings(files[RATINGS], RATINGS, items=_panels(files), scale=SCALE)[1] if RATINGS in files else []
     best = preferred(choices)
@@ -53,11 +53,11 @@ def table7(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
         chosen = [float(settled.get(item_id, "(no agreement)") == source) for item_id in best]
         sums = np.array([[value] for value in chosen])
         of = tuple(sha256(repr(tuple(choice)).encode()) for choice in choices if choice.source == source)
-        made.append((source, Row({}, {"times_selected": Estimate(sums, total, tuple(best), of)}, whole=False)))
+        made.append(Row(model=source, times_selected=Estimate(sums, total, tuple(best), of)).set(complete=False))
     return made
 
 
-def figure3(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
+def figure3(files: Mapping[str, bytes]) -> list[Row]:
     """Mean score by number of panels, and the share of the rated comics that have so many."""
     panels = _panels(files)
     ratings = ratings_of(files, panels, SCALE)
@@ -68,65 +68,58 @@ def figure3(files: Mapping[str, bytes]) -> list[tuple[str, Row]]:
         for n in sorted({min(panels[comic], MORE) for comic in comics}):
             group = [rating for rating in own if min(panels[rating.item_id], MORE) == n]
             has = np.array([[float(min(panels[comic], MORE) == n), 1.0] for comic in comics])
-            columns: dict[str, Estimate | None] = {
-                "mean": score_columns(group, SCALE)["mean"],
-                "share": Estimate(has, mean, tuple(comics), ()),
-            }
-            made.append((source, Row({"panels": f"over_{MORE - 1}" if n == MORE else n}, columns, whole=False)))
+            share, relevance = Estimate(has, mean, tuple(comics)), score_columns(group, SCALE)["mean"]
+            panels_shown = f"over_{MORE - 1}" if n == MORE else n
+            made.append(Row(model=source, panels=panels_shown, mean=relevance, share=share).set(complete=False))
     return made
 
 
-def _table(name: str, title: str, columns: tuple[str, ...], data_rows: object, *notes: str, **more: object) -> Table:
+def _table(name: str, title: str, columns: tuple[str, ...], data: object, *notes: str, **more: object) -> Table:
     return Table(
-        name=name,
-        title=title,
-        file=f"pixelhumor/{name}.csv",
-        rule="paper",
+        name,
+        title,
         columns=columns,
-        data_rows=data_rows,  # type: ignore[arg-type]
+        data=data,  # type: ignore[arg-type]
         files=(OBJECTIVE,),
         own=(RATINGS,),
         kind="human",
         notes=(NOTE, INTERVAL_NOTE, *notes),
-        **{"keys": (), **more},  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]
     )
 
 
-TABLES: dict[str, Table] = {
-    table.name: table
-    for table in (
-        _table(
-            "table5",
-            "Relevance of explanations, rated by people",
-            ("mean", "median", "std"),
-            table5,
-            "An explanation's score is the mean of its raters'; std is that of a sample (n - 1).",
-        ),
-        _table(
-            "table6",
-            "Agreement of raters, and their absolute differences",
-            ("k_alpha", "k_alpha_ordinal", "exact_match", "mean", "median", "std"),
-            table6,
-            "k_alpha: Krippendorff's alpha of scores as intervals; the paper does not name its level.",
-            "Every pair of raters counts.",
-            n_from="k_alpha",
-        ),
-        _table(
-            "table7",
-            "The best explanation of a comic, chosen by people",
-            ("times_selected",),
-            table7,
-            "A comic's best explanation is the one with the most votes; comics where several have are (no agreement).",
-            whole=("times_selected",),
-        ),
-        _table(
-            "figure3",
-            "Relevance of explanations by number of panels",
-            ("mean", "share"),
-            figure3,
-            "share: of the comics that were rated. All that the paper prints: 1.7 % of them have more than 8 panels.",
-            keys=("panels",),
-            chart=Chart(("mean", "share"), by="panels"),
-        ),
-    )
-}
+TABLES = (
+    _table(
+        "table5",
+        "Relevance of explanations, rated by people",
+        ("mean", "median", "std"),
+        table5,
+        "An explanation's score is the mean of its raters'; std is that of a sample (n - 1).",
+    ),
+    _table(
+        "table6",
+        "Agreement of raters, and their absolute differences",
+        ("k_alpha", "k_alpha_ordinal", "exact_match", "mean", "median", "std"),
+        table6,
+        "k_alpha: Krippendorff's alpha of scores as intervals; the paper does not name its level.",
+        "Every pair of raters counts.",
+        n_from="k_alpha",
+    ),
+    _table(
+        "table7",
+        "The best explanation of a comic, chosen by people",
+        ("times_selected",),
+        table7,
+        "A comic's best explanation is the one with the most votes; comics where several have are (no agreement).",
+        counts=("times_selected",),
+    ),
+    _table(
+        "figure3",
+        "Relevance of explanations by number of panels",
+        ("mean", "share"),
+        figure3,
+        "share: of the comics that were rated. All that the paper prints: 1.7 % of them have more than 8 panels.",
+        keys=("panels",),
+        chart=Chart(("mean", "share"), by="panels"),
+    ),
+)

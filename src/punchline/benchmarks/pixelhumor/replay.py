@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from punchline.bench.data import json_rows
-from punchline.bench.released import Answers, Select, no_select
+from punchline.benchmarks.annotations import json_rows
 from punchline.benchmarks.pixelhumor import NAME
+from punchline.benchmarks.released import Answers, Select, no_select
 
 FILES: tuple[str, ...] = ()
 
@@ -37,7 +37,7 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     """
     no_select(select, path, NAME)
     (content,) = files.values()
-    rows = json_rows(content, Comic, file=path, ids=None, way_out='Expected {comic_id: {"Q1": "3", "text": "1: …"}}')
+    rows = json_rows(content, Comic, file=path, ids=None, hint='Expected {comic_id: {"Q1": "3", "text": "1: …"}}')
     return {
         comic_id: {
             TASK_OF.get(field, field): value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from punchline.bench.study import BEST, Question, Study, text_rows
+from punchline.benchmarks.study import BEST, Question, Study, text_rows
 
 _COMICS = "Some comics are dark or sarcastic. Leave out whatever you would rather not look at: go on to the next."
 
@@ -34,11 +34,7 @@ STUDIES = {
             "it has understood between the lines.",
             _COMICS,
         ),
-        options=(
-            ("1", "strongly disagree"),
-            *((str(value), "") for value in range(2, 7)),
-            ("7", "strongly agree"),
-        ),
+        options=(("1", "strongly disagree"), *((str(value), "") for value in range(2, 7)), ("7", "strongly agree")),
         note="Your reasons",
     ),
     "preference": Study(

@@ -12,7 +12,7 @@ Prompts are those of table 2, whose left edge is cut off in the text at hand ("[
 
 from __future__ import annotations
 
-from punchline.bench.task import Task
+from punchline.benchmarks.task import Task
 from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "stripcipher"
@@ -43,6 +43,7 @@ GOLD_FILES = (STRIPS,)
 FEWEST, MOST = 3, 8  # frames of a strip, section 3
 LETTERS = "ABCD"
 
+METRICS = ("correct", "correct_as_places")  # of scores
 LIBRARIES = {"pictures": ("opencv-python-headless",)}  # whose version the results of a stage hang on
 
 __getattr__ = facets(__name__)

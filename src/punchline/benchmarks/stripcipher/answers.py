@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from punchline.benchmarks.stripcipher import LETTERS
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.comics import frames
-from punchline.core.records import Item
 from punchline.read import choice, sequence
+from punchline.schema import Item
 
 
 def parse_option(answer: str, options: Sequence[str]) -> str | None:

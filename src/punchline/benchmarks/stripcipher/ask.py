@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from punchline.bench.ask import question
-from punchline.bench.prompts import prompts
+from punchline.benchmarks.prompts import prompts
+from punchline.benchmarks.request import question
 from punchline.benchmarks.stripcipher import ASKED, LETTERS, MEANING, REVIEWED
 from punchline.benchmarks.stripcipher.questions import asked
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.comics import frames
 from punchline.core.benchmark import filled
-from punchline.core.records import Item, Request
+from punchline.schema import Item, Request
 
 PROMPTS = prompts(__package__)
 

@@ -7,7 +7,7 @@ import re
 
 from punchline.benchmarks.stripcipher import CHOICES, FEWEST
 from punchline.benchmarks.stripcipher.words import sequence_text
-from punchline.core.records import Image, Request, Text
+from punchline.schema import Image, Request, Text
 
 
 def baseline(name: str, request: Request, draw: random.Random) -> str | None:

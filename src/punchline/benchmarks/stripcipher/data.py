@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from punchline.bench.data import items as items_of
+from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.stripcipher import LETTERS, NAME, REVIEWED, STRIPS
 from punchline.benchmarks.stripcipher.strips import Choice, Strip, choices, meaning, strips_of
 from punchline.comics import frames
 from punchline.core.benchmark import Files
-from punchline.core.records import Gold, ImageRef, Item, Scalar
+from punchline.schema import Gold, ImageRef, Item, Scalar
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from punchline.core.records import sha256
+from punchline.schema import sha256
 
 HELD_OUT = 100 / 890  # section 6: of 890 strips, 790 train and 100 test
 

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from punchline.bench.pictures import as_published
+from punchline.benchmarks.pictures import as_published
 from punchline.benchmarks.pixelhumor import data as pixelhumor
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
 from punchline.benchmarks.stripcipher.strips import Strip, strips_of
@@ -15,8 +15,8 @@ from punchline.comics import frames
 from punchline.comics.number import encode, png_size
 from punchline.comics.split import Box, Pixels, read_image, split
 from punchline.core.benchmark import PUBLISHED, Files, NoPicture, Picture
-from punchline.core.errors import PunchlineError
-from punchline.core.storage import parse_csv
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
@@ -35,7 +35,7 @@ def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
         raise PunchlineError(
             f"not a readable image: {error.__cause__ or 'too large'}",
             file=PUBLISHED,
-            way_out="Fetch it again, or leave the strip out with subset=",
+            hint="Fetch it again, or leave the strip out with subset=",
         ) from error
     boxes = panels(strip, image, files)
     parts = frames.cut(image, boxes, name=PUBLISHED)
@@ -71,7 +71,7 @@ def _of_pixelhumor(item_id: str, files: Files) -> list[Box]:
     """The boxes of one of PixelHumor's comics in its reading order; none where its two files do not fit each other."""
     for name in (METADATA, OBJECTIVE):
         if name not in files:
-            raise PunchlineError("the file is not there", file=name, record=item_id, way_out="Fetch it")
+            raise PunchlineError("the file is not there", file=name, record=item_id, hint="Fetch it")
     by_label = {label: Box(x1, y1, x2, y2) for x1, y1, x2, y2, label in _boxes(files[METADATA]).get(item_id, ())}
     labels = [int(label) for label in re.findall("[0-9]{1,4}", _sequences(files[OBJECTIVE]).get(item_id, ""))]
     return [by_label[label] for label in labels] if sorted(labels) == sorted(by_label) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from punchline.benchmarks.stripcipher import ASKED, MEANING, REVIEWED, ROW, SEQUENCE, SHUFFLED
 from punchline.comics import frames
-from punchline.core.records import Item
+from punchline.schema import Item
 
 
 def asked(item: Item, condition: str) -> dict[str, tuple[str, ...]]:

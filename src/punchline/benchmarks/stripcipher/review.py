@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from punchline.bench.ask import question
-from punchline.bench.prompts import prompts
-from punchline.bench.ratings import for_spreadsheet, from_spreadsheet
-from punchline.bench.task import Task
+from punchline.benchmarks.prompts import prompts
+from punchline.benchmarks.request import question
 from punchline.benchmarks.stripcipher import REVIEWED as TASKS
 from punchline.benchmarks.stripcipher import STRIPS
 from punchline.benchmarks.stripcipher.strips import CATEGORIES, Choice, Strip, Texts, read_strips
 from punchline.benchmarks.stripcipher.words import plain
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import Item, Request, Response
-from punchline.core.storage import csv_text, parse_csv
+from punchline.benchmarks.task import Task
+from punchline.errors import PunchlineError, nearest
+from punchline.files import csv_text, parse_csv
 from punchline.read import thoughts
+from punchline.schema import Item, Request, Response
+from punchline.tables.ratings import for_spreadsheet, from_spreadsheet
 
 CONDITION = "draft"
 KINDS = ("answer", "distractor")
@@ -160,8 +160,8 @@ def reviewed(strips: bytes, review: bytes, file: str = "review.csv") -> str:
         if not use:
             continue
 
-        def wrong(what: str, field: str, way_out: str, at: int = line, record: str = item_id) -> PunchlineError:
-            return PunchlineError(what, file=file, line=at, record=record, field=field, way_out=way_out)
+        def wrong(what: str, field: str, hint: str, at: int = line, record: str = item_id) -> PunchlineError:
+            return PunchlineError(what, file=file, line=at, record=record, field=field, hint=hint)
 
         if use not in USED:
             raise wrong(f"{cells['use']!r} cannot be read", "use", "Put x for a text that is used, else nothing")
@@ -209,7 +209,7 @@ def _accepted(item_id: str, task: str, rows: Sequence[tuple[int, str, str]], str
             line=line,
             record=item_id,
             field="use",
-            way_out="A question needs one answer and three distractors, all different",
+            hint="A question needs one answer and three distractors, all different",
         )
     before = getattr(strip.texts, task, None)
     options = (answers[0], others[0], others[1], others[2])

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from punchline.bench.data import content_of, json_rows
+from punchline.benchmarks.annotations import content_of, json_rows
 from punchline.benchmarks.stripcipher import FEWEST, MOST, STRIPS
 from punchline.benchmarks.stripcipher.words import plain
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Record
+from punchline.errors import PunchlineError
+from punchline.schema import Record
 
 CATEGORIES = ("Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous")  # table 9
 Category = Literal["Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous"]
@@ -55,8 +55,7 @@ class Strip(Record, frozen=True, kw_only=True):
     """One strip: where it comes from, how many frames it has, and what people wrote about it."""
 
     item_id: Annotated[
-        str,
-        _text("Unique; survives as a file name.", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$(?!\n)", max_length=100),
+        str, _text("Unique; survives as a file name.", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$(?!\n)", max_length=100)
     ]
     source: Annotated[str, _text("The series, for tables by source.", min_length=1)]
     url: Annotated[str, _text("Of the strip's page, or of the image itself; empty where there is none.")] = ""
@@ -107,11 +106,11 @@ def read_strips(content: bytes, file: str = STRIPS) -> list[Strip]:
 
     Raises PunchlineError naming file, record and field.
     """
-    way_out = "docs/stripcipher.md describes the format, docs/stripcipher.schema.json checks it"
-    strips = json_rows(content, Strip, file=file, key="item_id", ids=None, way_out=way_out)
+    hint = "docs/stripcipher.md describes the format, docs/stripcipher.schema.json checks it"
+    strips = json_rows(content, Strip, file=file, key="item_id", ids=None, hint=hint)
     for item_id, strip in strips.items():
         if wrong := _check(strip):
-            raise PunchlineError(wrong[1], file=file, record=item_id, field=wrong[0], way_out=way_out)
+            raise PunchlineError(wrong[1], file=file, record=item_id, field=wrong[0], hint=hint)
     return list(strips.values())
 
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from punchline.benchmarks.stripcipher import LETTERS, REVIEWED, holdout
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.comics import frames
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, Item, Request
+from punchline.errors import PunchlineError
+from punchline.schema import Gold, Item, Request
 
 CLUSTER = "strip"  # what a cluster is called in recipes
 
@@ -40,7 +40,7 @@ def variants(item: Item, count: int) -> list[Variant]:
         raise PunchlineError(
             f"{n} frames have {math.factorial(n) - 1} wrong orders, {count} are wanted",
             record=item.item_id,
-            way_out="Lower `shuffles` in the recipe",
+            hint="Lower `shuffles` in the recipe",
         )
     found: dict[tuple[int, ...], Variant] = {}
     draw = 0

@@ -13,7 +13,7 @@ figure 9 and the released gpt_eval.py.
 
 from __future__ import annotations
 
-from punchline.bench.task import Task
+from punchline.benchmarks.task import Task
 from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "yesbut"
@@ -24,10 +24,7 @@ KINDS = (*WRITTEN, *CHOSEN)
 DESCRIBED = ("contradiction", *CHOSEN)  # what is asked with a description, too
 # Models whose descriptions others get (figure 4): {condition: file}. They were not released: the project's files are
 # empty lists, to be filled by who has them (docs/yesbut.md).
-LENT = {
-    "text_llava_7b": "descriptions_llava-1.6-7b.json",
-    "text_llava_13b": "descriptions_llava-1.6-13b.json",
-}
+LENT = {"text_llava_7b": "descriptions_llava-1.6-7b.json", "text_llava_13b": "descriptions_llava-1.6-13b.json"}
 # Appendix B.2: default settings or greedy; the cards of the commercial models have the paper's temperature, 1. The
 # limit is ours: the released code gives GPT-4 2048 and Claude-3 1024.
 SHOWN = tuple(Task(f"{kind}_{k}", 1024) for kind in KINDS for k in PROMPTS)
@@ -51,6 +48,7 @@ ANNOTATIONS = "Yesbut_data.json"
 ITEM_FILES = (ANNOTATIONS, *LENT.values())
 GOLD_FILES = (ANNOTATIONS,)
 
-LIBRARIES = {"grade": ("rouge-score",), "pictures": ("pillow",)}  # whose version the results of a stage hang on
+METRICS = ("correct", "r2", "bert", "bert_minilm", "gpt")  # of scores
+LIBRARIES = {"score": ("rouge-score",), "pictures": ("pillow",)}  # whose version the results of a stage hang on
 
 __getattr__ = facets(__name__)

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Mapping
 
-from punchline.core.records import Rule, sha256
 from punchline.read import choice, rating
+from punchline.schema import Rule, sha256
 
 LEAST, MOST = 1.0, 5.0  # the judge's scale
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from punchline.bench.ask import question
-from punchline.bench.prompts import prompts
-from punchline.bench.task import Task
+from punchline.benchmarks.prompts import prompts
+from punchline.benchmarks.request import question
+from punchline.benchmarks.task import Task
 from punchline.benchmarks.yesbut import ASKED, CHAINED, LENT, PROMPTS
 from punchline.core.benchmark import DEFAULT, filled
-from punchline.core.records import Item, Request, Response
 from punchline.read import thoughts
+from punchline.schema import Item, Request, Response
 
 TEXTS = prompts(__package__)
 

@@ -6,7 +6,7 @@ import random
 
 from punchline.benchmarks.yesbut import CHOSEN
 from punchline.benchmarks.yesbut.options import OPTION
-from punchline.core.records import Request, Text
+from punchline.schema import Request, Text
 
 
 def baseline(name: str, request: Request, draw: random.Random) -> str | None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from punchline.bench.data import Filled, content_of, json_rows
-from punchline.bench.data import items as items_of
+from punchline.benchmarks.annotations import Filled, content_of, json_rows
+from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.yesbut import ANNOTATIONS, CHOSEN, LENT, NAME
 from punchline.benchmarks.yesbut.options import options
 from punchline.core.benchmark import Files
-from punchline.core.errors import PunchlineError
-from punchline.core.records import Gold, ImageRef, Item, Scalar
+from punchline.errors import PunchlineError
+from punchline.schema import Gold, ImageRef, Item, Scalar
 
 SOURCE = "twitter"  # all addresses are of its image host
 
@@ -76,7 +76,7 @@ def _lent(files: Files) -> dict[str, dict[str, str]]:
                 file=LENT[condition],
                 record=image_file,
                 field="image_file",
-                way_out=f"Did you mean {close}?" if close else "An id is a comic's image_file, such as 00001.jpg",
+                hint=f"Did you mean {close}?" if close else "An id is a comic's image_file, such as 00001.jpg",
             )
     return lent
 

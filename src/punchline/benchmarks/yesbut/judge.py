@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from punchline.bench.ask import question
-from punchline.bench.prompts import prompts
+from punchline.benchmarks.prompts import prompts
+from punchline.benchmarks.request import question
 from punchline.benchmarks.yesbut import JUDGED, NAME, PROMPTS, WRITTEN
 from punchline.core.benchmark import DEFAULT, comparison, filled
-from punchline.core.records import RULES, Gold, Item, Request, Response, Rule
 from punchline.read import thoughts
+from punchline.schema import RULES, Gold, Item, Request, Response, Rule
 
 TEXTS = prompts(__package__, "judge")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from punchline.bench.data import json_rows
-from punchline.bench.released import Answer, Answers, Select, no_select
+from punchline.benchmarks.annotations import json_rows
+from punchline.benchmarks.released import Answer, Answers, Select, no_select
 from punchline.benchmarks.yesbut import KINDS, NAME, PROMPTS
 
 TASK_OF = {f"{kind}_prompt{k}.json": f"{kind}_{k}" for kind in KINDS for k in PROMPTS}  # file: task
@@ -43,10 +43,8 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     no_select(select, path, NAME)
     answers: dict[str, dict[str, str | Answer | None]] = {}
     for name, content in files.items():
-        file, way_out = f"{path.rstrip('/')}/{name}", 'Expected a list of {"image_file": "00001.jpg", "output": "…"}'
-        rows = json_rows(
-            content, functools.partial(_kind, name), file=file, key="image_file", ids=None, way_out=way_out
-        )
+        file, hint = f"{path.rstrip('/')}/{name}", 'Expected a list of {"image_file": "00001.jpg", "output": "…"}'
+        rows = json_rows(content, functools.partial(_kind, name), file=file, key="image_file", ids=None, hint=hint)
         for image_file, row in rows.items():
             answers.setdefault(image_file, {})[TASK_OF[name]] = (
                 row.gen_des if isinstance(row, Description) else row.output

@@ -5,7 +5,7 @@ Answers to the first of three prompts are rated; the paper does not say which on
 
 from __future__ import annotations
 
-from punchline.bench.study import Question, Study
+from punchline.benchmarks.study import Question, Study
 
 _CORRECT = Question("correctness", "Correctness: does the text convey the comic's narrative rightly?")
 _FAITHFUL = Question("faithfulness", "Faithfulness: is all of the text supported by the picture?")

@@ -5,39 +5,39 @@ Answers are yielded as they arrive. Calls in flight are bounded, so memory does 
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import importlib.util
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 import punchline
 from punchline.core import engine as engines
-from punchline.core.errors import PunchlineError
-from punchline.core.outside import secret_field
-from punchline.core.records import Image, ModelCard, Record, Request, Response, Scalar, State, Usage
 from punchline.engines.openai import chat, pace
+from punchline.errors import PunchlineError
+from punchline.schema import Image, ModelCard, Record, Request, Response, State
+from punchline.text import secret_field
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
 
-    from punchline.engines.openai import wire
-
 OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_HOST = "api.openai.com"
 OPENAI_KEY = "OPENAI_API_KEY"
-PACKAGES = ("openai", "aiohttp")
+ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")  # OPENAI_ORG_ID, OPENAI_PROJECT_ID
 REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Timeouts(Record, frozen=True, kw_only=True):
@@ -62,6 +62,7 @@ class Options(Record, frozen=True, kw_only=True):
     revision: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
+    account_headers: bool = False
     served_as: str | list[str] | None = None
     reasoning_effort: str | None = None
     thinking_budget: Annotated[int, msgspec.Meta(ge=-1)] | None = None
@@ -83,7 +84,7 @@ class Options(Record, frozen=True, kw_only=True):
     batch_wait: Positive = 100_000.0  # a day, which the provider has, and some
 
 
-class OpenAI:
+class OpenAI(engines.Ready):
     """The engine. `name` and `version` may be set by an engine that asks its own server through this one."""
 
     name = "openai"
@@ -92,7 +93,7 @@ class OpenAI:
     def __init__(self, card: ModelCard) -> None:
         self.card = card
         self.file = card.file
-        self.options = _options(card, self.file)
+        self.options = _options(card)
         self.needs_images = "image" in card.modality
         self.base_url = self.options.base_url or OPENAI_URL
         self.key_env = self.options.api_key_env or (None if self.options.base_url else OPENAI_KEY)
@@ -107,14 +108,9 @@ class OpenAI:
         """Model and revision, the server where it has a key (one without is the user's own: only its model counts),
         and the options that change answers."""
         options = self.options
-        return {
-            "id": options.id,
-            "revision": options.revision,
-            "server": self.base_url.rstrip("/") if self.key_env else None,
-            "served_as": options.served_as,
-            "body": self.constants(),
-            "v": 1,
-        }
+        server = self.base_url.rstrip("/") if self.key_env else None
+        chosen = {"id": options.id, "revision": options.revision, "served_as": options.served_as}
+        return {**chosen, "server": server, "body": self.constants(), "v": 1}
 
     def constants(self) -> dict[str, Any]:
         """What every call's body holds besides model, messages and sampling parameters."""
@@ -138,15 +134,11 @@ class OpenAI:
 
     def unavailable(self) -> str | None:
         """A package or the key that is not there."""
-        for package in PACKAGES:
-            if importlib.util.find_spec(package) is None:
-                return f"the package {package} is not installed: run make, or pip install 'openai[aiohttp]>=3'"
+        if importlib.util.find_spec("openai") is None:
+            return "the package openai is not installed: run make, or pip install 'openai>=3'"
         if self.key_env and not self.key:
             return f"the environment variable {self.key_env} holds no API key"
         return None
-
-    def close(self) -> None:
-        """Nothing: answering leaves nothing open."""
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, as they arrive.
@@ -155,7 +147,7 @@ class OpenAI:
         parameter that the server refuses, another model than asked for, `breaker` failures in a row.
         """
         if reason := self.unavailable():
-            raise PunchlineError(reason, file=self.file, way_out="punchline models lists what can run here")
+            raise PunchlineError(reason, file=self.file, hint="punchline models lists what can run here")
         if self.key and not (self.key.isascii() and self.key.isprintable()):
             raise PunchlineError(f"the key in {self.key_env} holds characters that no key has", file=self.file)
         ask = []
@@ -196,76 +188,52 @@ class OpenAI:
         """What is sent for a request; `sent`: its parameters."""
         return {"model": self.options.id, "messages": chat.messages(request, images), **sent}
 
-    def post(self) -> wire.Post:
-        """What asks in the event loop that runs."""
-        import aiohttp
+    def client(self, most: int | None = None) -> openai.AsyncOpenAI:
+        """The package's client, for the event loop that runs; `most`: bytes of a reply that it reads.
+
+        Its own retries are off: they know nothing of budgets.
+        """
         import httpx2
+        import openai
 
-        from punchline.engines.openai import wire
+        from punchline.engines.openai.client import BoundedClient, find_proxy
 
-        # It can ask nobody: only what it says of itself and the account is wanted.
-        client = self.client(httpx2.AsyncClient(transport=httpx2.AsyncBaseTransport()))
-        headers = {**client.default_headers, **client.auth_headers}
-        return wire.Post(
-            f"{self.base_url.rstrip('/')}/chat/completions",
-            {name: value for name, value in headers.items() if isinstance(value, str)},
-            aiohttp.ClientTimeout(sock_connect=self.options.timeouts.connect, sock_read=self.options.timeouts.read),
-            most=STREAM_BYTES if self.options.stream else REPLY_BYTES,
-            connections=self.options.concurrency + 8,
-            through_proxy=self.through_proxy,
+        timeouts, connections = self.options.timeouts, self.options.concurrency + 8
+        http = BoundedClient(
+            most or (STREAM_BYTES if self.options.stream else REPLY_BYTES),
+            proxy=find_proxy(self.base_url) if self.through_proxy else None,
+            timeout=httpx2.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read),
+            limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
         )
-
-    def http(self, most: int | None = None) -> wire.Bounded:
-        """What a batch is handed in and fetched with; `most`: bytes of a reply that it reads."""
-        import openai
-
-        from punchline.engines.openai import wire
-
-        timeouts = self.options.timeouts
-        timeout = openai.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
-        return wire.Bounded(most or REPLY_BYTES, timeout=timeout, trust_env=self.through_proxy)
-
-    def client(self, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
-        """The package's client. Its own retries are off: they know nothing of budgets."""
-        import openai
-
-        key = self.key or "none"
+        key, url, timeout = self.key or "none", self.base_url, http.timeout
+        headers = self._default_headers(key)
         return openai.AsyncOpenAI(
-            api_key=key, base_url=self.base_url, max_retries=0, timeout=http.timeout, http_client=http
+            api_key=key, base_url=url, max_retries=0, timeout=timeout, default_headers=headers, http_client=http
         )
 
-    def response(
-        self,
-        request: Request,
-        model_key: str,
-        state: State,
-        *,
-        text: str | None = None,
-        thoughts: str | msgspec.UnsetType = msgspec.UNSET,
-        reason: str | None = None,
-        finish_reason: str | None = None,
-        usage: Usage | None = None,
-        latency_s: float | None = None,
-        effective: Mapping[str, Scalar] | None = None,
-        provider_id: str | None = None,
-    ) -> Response:
+    def _default_headers(self, key: str) -> dict[str, Any]:
+        """Headers that replace the package's own: none of the environment's for a server that is not OpenAI's."""
+        import openai
+
+        if self.options.account_headers or urlsplit(self.base_url).hostname == OPENAI_HOST:
+            return {}
+        lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
+        names = [line.partition(":")[0].strip() for line in lines if ":" in line]
+        kept = {"authorization": f"Bearer {key}", "content-type": "application/json"}
+        return {name: kept.get(name.lower(), openai.Omit()) for name in [*ACCOUNT_HEADERS, *names]} | kept
+
+    def response(self, request: Request, model_key: str, state: State, **fields: Any) -> Response:
         """A response of this engine, without the key wherever a server may have put it."""
         key = self.key
-        return Response(
-            request_id=request.request_id,
-            model_key=model_key,
-            state=state,
-            text=chat.redacted(text, key, least=len(key or "")) if text is not None else None,
-            thoughts=chat.redacted(thoughts, key, least=len(key or "")) if isinstance(thoughts, str) else thoughts,
-            reason=chat.one_line(reason, key) if reason is not None else None,
-            finish_reason=chat.one_line(finish_reason, key) if finish_reason is not None else None,
-            usage=usage or Usage(),
-            latency_s=latency_s,
-            engine=self.name,
-            engine_version=self.version,
-            effective={k: chat.one_line(v, key) if isinstance(v, str) else v for k, v in (effective or {}).items()},
-            provider_id=chat.one_line(provider_id, key) if provider_id is not None else None,
-        )
+        for name in ("text", "reasoning"):
+            if isinstance(value := fields.get(name), str):
+                fields[name] = chat.redacted(value, key, least=len(key or ""))
+        for name in ("reason", "finish_reason", "provider_id"):
+            if fields.get(name) is not None:
+                fields[name] = chat.one_line(fields[name], key)
+        effective = fields.pop("effective", {})
+        cleaned = {k: chat.one_line(v, key) if isinstance(v, str) else v for k, v in effective.items()}
+        return engines.response(self, request, model_key, state, effective=cleaned, **fields)
 
     def answered(
         self, request: Request, model_key: str, reply: chat.Reply, sent: Mapping[str, Any], **about: Any
@@ -273,18 +241,9 @@ class OpenAI:
         """A response made of a reply. Raises PunchlineError when another model answered than was asked for."""
         self.check_model(reply.model)
         served = {"model": reply.model, "system_fingerprint": reply.fingerprint}
-        return self.response(
-            request,
-            model_key,
-            reply.state,
-            text=reply.text,
-            thoughts=reply.thoughts,
-            reason=reply.reason,
-            finish_reason=reply.finish_reason,
-            usage=reply.usage,
-            effective={**chat.flat(sent), **{k: v for k, v in served.items() if v is not None}},
-            **about,
-        )
+        effective = {**chat.flat(sent), **{k: v for k, v in served.items() if v is not None}}
+        fields = {name: getattr(reply, name) for name in ("text", "reasoning", "reason", "finish_reason", "usage")}
+        return self.response(request, model_key, reply.state, **fields, effective=effective, **about)
 
     def check_model(self, served: str | None) -> None:
         """Raises PunchlineError when the server names another model than was asked for. A server without a key may
@@ -294,12 +253,9 @@ class OpenAI:
             return
         if not any(chat.same_model(name, served) for name in [self.options.id, *(names or [])]):
             served = chat.one_line(served, self.key)
-            raise PunchlineError(
-                f"asked for the model {self.options.id}, the server answered as {served!r}",
-                file=self.file,
-                field="id",
-                way_out=f"Correct `id`, or write `served_as: {served}` if that is the model you mean",
-            )
+            what = f"asked for the model {self.options.id}, the server answered as {served!r}"
+            hint = f"Correct `id`, or write `served_as: {served}` if that is the model you mean"
+            raise PunchlineError(what, file=self.file, field="id", hint=hint)
 
     def stop(self, refusal: chat.Refusal, parameter: str | None) -> NoReturn:
         """Raises the PunchlineError for a refusal that every request would meet."""
@@ -322,7 +278,7 @@ class OpenAI:
         else:
             what, field = f"the server has no {self.options.id} at {self.base_url}: {words}", "base_url"
             way = f"Check `base_url` and `id`, and that the key in {key_env} may use the model"
-        raise PunchlineError(what, file=self.file, field=field, way_out=way)
+        raise PunchlineError(what, file=self.file, field=field, hint=way)
 
 
 def engine(card: ModelCard, seed: int) -> OpenAI:
@@ -330,15 +286,21 @@ def engine(card: ModelCard, seed: int) -> OpenAI:
     return OpenAI(card)
 
 
-def check_addresses(card: ModelCard) -> None:
-    """Raises PunchlineError for an option that holds an address with a user, a password or a key in it."""
-    if (field := secret_field(card.options)) is not None:
-        raise PunchlineError(
-            "an address with a user, a password or a key would be written to journals and logs",
-            file=card.file,
-            field=field,
-            way_out="A key belongs into the environment variable that `api_key_env` names; give the address without it",
-        )
+def read_options(card: ModelCard, kind: type[T], docs: str, field: str | None = None) -> T:
+    """Checked options as a struct. No value is repeated in an error: one may be a key that was put in the wrong place.
+
+    `docs`: the page that explains the options; `field`: the field named in an error that concerns no single one.
+    """
+    engines.check_options(card, kind.__struct_fields__)
+    if (secret := secret_field(card.options)) is not None:
+        what = "an address with a user, a password or a key would be written to journals and logs"
+        hint = "A key belongs into the environment variable that `api_key_env` names; give the address without it"
+        raise PunchlineError(what, file=card.file, field=secret, hint=hint)
+    try:
+        return msgspec.convert(card.options, kind)
+    except msgspec.ValidationError as error:
+        what, _, at = str(error).partition(" - at `$.")
+        raise PunchlineError(what, file=card.file, field=at.rstrip("`") or field, hint=f"See {docs}") from None
 
 
 def _installed() -> str:
@@ -348,22 +310,13 @@ def _installed() -> str:
         return "not installed"
 
 
-def _options(card: ModelCard, file: str) -> Options:
-    """Checked options. No value is repeated in an error: one may be a key that was put in the wrong place."""
-    engines.check_options(card, Options.__struct_fields__)
-    check_addresses(card)
-    try:
-        options = msgspec.convert(card.options, Options)
-    except msgspec.ValidationError as error:
-        what, _, at = str(error).partition(" - at `$.")
-        raise PunchlineError(what, file=file, field=at.rstrip("`") or None, way_out="See docs/openai.md") from None
+def _options(card: ModelCard) -> Options:
+    """Checked options. Raises PunchlineError without the value: it may be a key in the wrong place."""
+    options = read_options(card, Options, "docs/openai.md")
+    wrong = functools.partial(PunchlineError, file=card.file)
     if options.api_key_env is not None and not re.fullmatch("[A-Z][A-Z0-9_]*", options.api_key_env):
-        raise PunchlineError(
-            "this is not the name of an environment variable",
-            file=file,
-            field="api_key_env",
-            way_out="Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only",
-        )
+        hint = "Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only"
+        raise wrong("this is not the name of an environment variable", field="api_key_env", hint=hint)
     if options.base_url is not None:
         try:
             url = urlsplit(options.base_url)
@@ -371,24 +324,15 @@ def _options(card: ModelCard, file: str) -> Options:
         except ValueError:  # a port or an IPv6 address that is none
             usable = False
         if not usable:
-            raise PunchlineError("expected http://… or https://…", file=file, field="base_url")
+            raise wrong("expected http://… or https://…", field="base_url")
         if url.username or url.password or url.query or url.fragment:
-            raise PunchlineError(
-                "the address holds more than a server and a path",
-                file=file,
-                field="base_url",
-                way_out="A key belongs into the environment variable that `api_key_env` names",
-            )
-    for name in FIXED:
-        if name in options.extra_body:
-            raise PunchlineError(f"extra_body may not hold {name!r}", file=file, field="extra_body")
+            hint = "A key belongs into the environment variable that `api_key_env` names"
+            raise wrong("the address holds more than a server and a path", field="base_url", hint=hint)
+    if forbidden := [name for name in FIXED if name in options.extra_body]:
+        raise wrong(f"extra_body may not hold {forbidden[0]!r}", field="extra_body")
     if options.stream and options.batch:
-        raise PunchlineError("a batch is not streamed", file=file, field="stream", way_out="Write one of the two")
+        raise wrong("a batch is not streamed", field="stream", hint="Write one of the two")
     if (options.thinking_budget is None) != (options.thinking_style is None):
-        raise PunchlineError(
-            "thinking_budget and thinking_style go together",
-            file=file,
-            field="thinking_budget",
-            way_out="thinking_style: gemini, anthropic, openrouter or qwen says how the server wants the budget",
-        )
+        hint = "thinking_style: gemini, anthropic, openrouter or qwen says how the server wants the budget"
+        raise wrong("thinking_budget and thinking_style go together", field="thinking_budget", hint=hint)
     return options

@@ -7,6 +7,7 @@ waits for the batch that it paid for and asks nothing twice.
 from __future__ import annotations
 
 import asyncio
+import functools
 import io
 import json
 import re
@@ -14,17 +15,17 @@ import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
-from punchline.core.progress import say
-from punchline.core.records import Record, Request, Response
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat, pace
-from punchline.project.paths import BATCHES
+from punchline.errors import PunchlineError
+from punchline.files import write_bytes
+from punchline.paths import BATCHES
+from punchline.schema import Record, Request, Response
+from punchline.text import log_line
 
 if TYPE_CHECKING:
     import openai
@@ -44,6 +45,7 @@ ENDED = ("completed", "failed", "expired", "cancelled")
 TWICE = "twice"  # in place of a line
 
 T = TypeVar("T")
+Call: TypeAlias = "Callable[[openai.AsyncOpenAI], Awaitable[T]]"
 
 
 class Batch(Record, frozen=True, kw_only=True):
@@ -86,11 +88,8 @@ def _read(path: Path) -> State:
     except FileNotFoundError:
         return State()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise PunchlineError(
-            f"not a list of batches: {error}",
-            file=path,
-            way_out="Delete it; batches under way are then asked, and paid, again",
-        ) from error
+        hint = "Delete it; batches under way are then asked, and paid, again"
+        raise PunchlineError(f"not a list of batches: {error}", file=path, hint=hint) from error
 
 
 def _write(path: Path, batch: Batch, *, keep: bool) -> None:
@@ -135,6 +134,7 @@ def _errors(batch: Mapping[str, Any]) -> str:
 class _Run:
     def __init__(self, engine: OpenAI, images: Mapping[str, Path], model_key: str, state: Path) -> None:
         self.engine, self.images, self.model_key, self.state = engine, images, model_key, state
+        self.wrong = functools.partial(PunchlineError, file=engine.file)
 
     def start(self, todo: Sequence[Request]) -> tuple[Batch, list[Request]]:
         """Begin a batch of as many requests as one may hold."""
@@ -186,19 +186,16 @@ class _Run:
             if name := await find(client):  # a try whose reply was lost may have made it
                 return name
             about = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": "24h"}
-            about |= {"metadata": {"punchline": batch.mark}}  # type: ignore[dict-item]
-            return _name(_parsed((await client.post("/batches", body=about, cast_to=httpx2.Response)).content))
+            body = {**about, "metadata": {"punchline": batch.mark}}
+            return _name(_parsed((await client.post("/batches", body=body, cast_to=httpx2.Response)).content))
 
-        if content is None:
-            name = self._call(find)
-        else:
-            file = self._call(upload)
-            name = self._call(create)
+        file = None if content is None else self._call(upload)
+        name = self._call(find) if content is None else self._call(create)
         if name is None:
             return batch
         batch = msgspec.structs.replace(batch, id=name)
         _write(self.state, batch, keep=True)
-        say(f"{self.engine.card.name}: batch {name} of {len(batch.requests):,} requests is under way")
+        log_line(f"{self.engine.card.name}: batch {name} of {len(batch.requests):,} requests is under way")
         return batch
 
     def hand_out(self, batch: Batch, requests: Sequence[Request]) -> Iterator[Response]:
@@ -216,23 +213,17 @@ class _Run:
         if status == "failed" or (status == "cancelled" and not ended.get("output_file_id")):
             _write(self.state, batch, keep=False)
             words = chat.one_line(_errors(ended) or status, self.engine.key)
-            raise PunchlineError(
-                f"the provider ended batch {batch.id} ({status}): {words}",
-                file=self.engine.file,
-                field="batch",
-                way_out="Mend what it says, or write `batch: false`; then run again",
-            )
+            hint = "Mend what it says, or write `batch: false`; then run again"
+            raise self.wrong(f"the provider ended batch {batch.id} ({status}): {words}", field="batch", hint=hint)
         wanted = {request.request_id for request in requests}
         lines = self._lines(ended.get("error_file_id"), wanted) | self._lines(ended.get("output_file_id"), wanted)
         responses = [self._response(request, lines.get(request.request_id)) for request in requests]
-        left = tuple(sorted(set(batch.requests) - {request.request_id for request in requests}))
+        left = tuple(sorted(set(batch.requests) - wanted))
         batch = msgspec.structs.replace(batch, requests=left)
         failed = [response.reason for response in responses if response.state == "failed"]
         if len(failed) == len(responses) and status == "completed":
             _write(self.state, batch, keep=bool(left))
-            raise PunchlineError(
-                f"every request of batch {batch.id} failed; the first error: {failed[0]}", file=self.engine.file
-            )
+            raise self.wrong(f"every request of batch {batch.id} failed; the first error: {failed[0]}")
         yield from responses  # the state file says so only once they are journalled
         _write(self.state, batch, keep=bool(left))
 
@@ -246,22 +237,19 @@ class _Run:
         if not isinstance(got, dict):
             error = line.get("error") if isinstance(line, dict) else None
             words = str(error.get("message")) if isinstance(error, dict) else "no answer in the batch"
-            words = words[: chat.WORDS_MOST]
-            return engine.response(request, key, "failed", reason=words, effective=effective)
+            return engine.response(request, key, "failed", reason=words[: chat.WORDS_MOST], effective=effective)
         content, status = json.dumps(got.get("body")).encode(), got.get("status_code")
         if status != 200:
             refusal = chat.read_refusal(status if isinstance(status, int) else 0, content)
-            refused = chat.judge(refusal, sent)[0] == "refused"
-            return engine.response(
-                request, key, "refused" if refused else "failed", reason=str(refusal), effective=effective
-            )
+            state: Literal["refused", "failed"] = "refused" if chat.judge(refusal, sent)[0] == "refused" else "failed"
+            return engine.response(request, key, state, reason=str(refusal), effective=effective)
         try:
             reply = chat.read_reply(content)
         except chat.Unusable as error:
             return engine.response(request, key, "failed", reason=str(error), effective=effective)
         name = got.get("request_id")
-        about = {"provider_id": name if isinstance(name, str) else reply.id}
-        return engine.answered(request, key, reply, {**sent, "batch": True}, **about)
+        name = name if isinstance(name, str) else reply.id
+        return engine.answered(request, key, reply, {**sent, "batch": True}, provider_id=name)
 
     def _lines(self, file: Any, wanted: Collection[str]) -> dict[str, Any]:
         """{custom_id: line} of one of a batch's files; TWICE where there are two that differ."""
@@ -307,32 +295,19 @@ class _Run:
         for found in self._with_client(looks):
             if found is None:
                 _write(self.state, batch, keep=False)
-                raise PunchlineError(
-                    f"the provider does not know batch {batch.id} any more",
-                    file=self.engine.file,
-                    field="batch",
-                    way_out="Run again: its requests are then asked, and paid, anew",
-                )
+                hint = "Run again: its requests are then asked, and paid, anew"
+                raise self.wrong(f"the provider does not know batch {batch.id} any more", field="batch", hint=hint)
             if found.get("status") != status:
                 status = found.get("status")
-                say(f"{self.engine.card.name}: batch {batch.id} is {chat.one_line(str(status), self.engine.key)}")
+                log_line(f"{self.engine.card.name}: batch {batch.id} is {chat.one_line(str(status), self.engine.key)}")
         if not isinstance(status, str) or status not in ENDED:
-            raise PunchlineError(
-                f"batch {batch.id} has not ended after {self.engine.options.batch_wait:,.0f} s"
-                f" ({chat.one_line(str(status), self.engine.key)})",
-                file=self.engine.file,
-                field="batch_wait",
-                way_out="Run again to go on waiting: it is kept, and not paid twice",
-            )
+            seconds, word = self.engine.options.batch_wait, chat.one_line(str(status), self.engine.key)
+            hint = "Run again to go on waiting: it is kept, and not paid twice"
+            what = f"batch {batch.id} has not ended after {seconds:,.0f} s ({word})"
+            raise self.wrong(what, field="batch_wait", hint=hint)
         return dict(found)
 
-    def _call(
-        self,
-        call: Callable[[openai.AsyncOpenAI], Awaitable[T]],
-        *,
-        most: int | None = None,
-        seconds: float | None = None,
-    ) -> T:
+    def _call(self, call: Call[T], *, most: int | None = None, seconds: float | None = None) -> T:
         """What one call of the API gives, tried again as often as `attempts` says."""
 
         async def work(client: openai.AsyncOpenAI, put: pace.Put[T]) -> None:
@@ -345,7 +320,7 @@ class _Run:
         self, work: Callable[[openai.AsyncOpenAI, pace.Put[T]], Awaitable[None]], most: int | None = None
     ) -> Iterator[T]:
         async def run(put: pace.Put[T]) -> None:
-            client = self.engine.client(self.engine.http(most))
+            client = self.engine.client(most)
             try:
                 await work(client, put)
             finally:
@@ -353,27 +328,20 @@ class _Run:
 
         yield from pace.iterate(run, bound=16)
 
-    async def _tried(
-        self,
-        client: openai.AsyncOpenAI,
-        call: Callable[[openai.AsyncOpenAI], Awaitable[T]],
-        seconds: float | None = None,
-    ) -> T:
-        import aiohttp
-        import httpx2
+    async def _tried(self, client: openai.AsyncOpenAI, call: Call[T], seconds: float | None = None) -> T:
         import openai
 
-        from punchline.engines.openai import wire
+        from punchline.engines.openai.client import Unwanted
 
         options = self.engine.options
         total = options.timeouts.total
         total = max(total, seconds) if seconds is not None and total == openai_engine.Timeouts().total else total
         for tries in range(1, options.attempts + 1):
-            refusal, wait = None, None
+            refusal = wait = None
             try:
                 async with asyncio.timeout(total):
                     return await call(client)
-            except wire.Unwanted as error:
+            except Unwanted as error:
                 words = str(error)
                 break
             except chat.Unusable as error:
@@ -384,7 +352,7 @@ class _Run:
                 refusal = chat.read_refusal(error.status_code, error.response.content)
                 wait = chat.retry_after(error.response.headers)
                 words = str(refusal)
-            except (openai.APIConnectionError, aiohttp.ClientError, httpx2.DecodingError) as error:
+            except openai.APIConnectionError as error:
                 words = f"{type(error).__name__}: {error.__cause__ or error}"
             if refusal is not None:
                 verdict, parameter = chat.judge(refusal, ())
@@ -395,9 +363,5 @@ class _Run:
             if tries < options.attempts:
                 backoff = pace.backoff(tries, options.backoff.first, options.backoff.most)
                 await asyncio.sleep(backoff if wait is None else min(wait, options.retry_after_most))
-        raise PunchlineError(
-            f"the batch API gave no answer: {chat.one_line(words, self.engine.key)}",
-            file=self.engine.file,
-            field="batch",
-            way_out="Run again: a batch under way is not paid twice",
-        )
+        what = f"the batch API gave no answer: {chat.one_line(words, self.engine.key)}"
+        raise self.wrong(what, field="batch", hint="Run again: a batch under way is not paid twice")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import aiohttp
 import httpx2
 import msgspec
+import openai
 
-from punchline.core.errors import PunchlineError
-from punchline.core.progress import say
-from punchline.core.records import Request, Response
-from punchline.engines.openai import chat, pace, wire
+from punchline.engines.openai import chat, pace
+from punchline.engines.openai.client import Unwanted
+from punchline.errors import PunchlineError
+from punchline.schema import Request, Response, State
+from punchline.text import log_line
 
 if TYPE_CHECKING:
     from punchline.engines.openai import OpenAI
@@ -44,12 +44,12 @@ class Calls:
         options = self.engine.options
         budgets = (options.requests_per_minute, options.tokens_per_minute)  # an account's, whatever jobs ask by it
         self.pace = pace.Pace(options.concurrency, *(each and each / self.engine.card.shards for each in budgets))
-        post = self.engine.post()
+        client = self.engine.client()
 
         async def worker() -> None:
             try:
                 for request in self.todo:
-                    if (response := await self.ask(post, request)) is not None:
+                    if (response := await self.ask(client, request)) is not None:
                         await put(response)
                     self.busy.discard(asyncio.current_task())
                     if self.finishing:
@@ -65,33 +65,33 @@ class Calls:
             for task in workers:
                 task.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-            await post.close()
+            await client.close()
 
     def finish(self) -> None:
         """Begin no call more; those under way are paid for, and come to their end."""
         self.finishing = True
         if self.busy:
-            say(f"stopping: {len(self.busy)} calls under way are waited for; Ctrl-C again drops them")
+            log_line(f"stopping: {len(self.busy)} calls under way are waited for; Ctrl-C again drops them")
         for task in self.asking:
             if task not in self.busy:
                 task.cancel()
 
-    async def ask(self, post: wire.Post, request: Request) -> Response | None:
+    async def ask(self, client: openai.AsyncOpenAI, request: Request) -> Response | None:
         """Ask until there is an answer, or no hope of one. None: the run ended before either."""
         engine, options = self.engine, self.engine.options
         sent = engine.parameters(request)
         body = engine.body(request, self.images, sent)
         tokens = chat.estimated_tokens(request, sent.get(options.max_tokens_field))
-        tries: dict[str, int] = {"again": 0, "limited": 0, "time-out": 0, "unreachable": 0}
-        most = {"again": options.attempts, "limited": LIMITED_TRIES * options.attempts}
-        most |= {"time-out": min(TIMEOUT_TRIES, options.attempts), "unreachable": options.attempts}
+        most = dict.fromkeys(("again", "unreachable"), options.attempts)
+        most |= {"limited": LIMITED_TRIES * options.attempts, "time-out": min(TIMEOUT_TRIES, options.attempts)}
+        tries = dict.fromkeys(most, 0)
         before = self.answers
         while True:
             reserved = await self.pace.acquire(tokens)
             began = monotonic()
             self.busy.add(asyncio.current_task())
             try:
-                outcome = await self._call(post, body)
+                outcome = await self._call(client, body)
             finally:
                 self.pace.release()
             latency = round(monotonic() - began, 4)
@@ -103,14 +103,13 @@ class Calls:
                 self.pace.answered(tokens, reserved, total)
                 about = {"latency_s": latency, "provider_id": outcome.id}
                 return engine.answered(request, self.model_key, outcome.reply, sent, **about)
-            words, wait = outcome.words, outcome.wait
-            kind = outcome.kind
-            if isinstance(outcome, _Refused):
+            words, wait, kind = outcome.words, outcome.wait, outcome.kind
+            if outcome.refusal is not None:
                 kind, parameter = chat.judge(outcome.refusal, sent)
                 if kind == "stop":
                     engine.stop(outcome.refusal, parameter)
             self.first = self.first or words
-            if kind == "limited" or (isinstance(outcome, _Refused) and outcome.refusal.status in (503, 529)):
+            if kind == "limited" or (outcome.refusal is not None and outcome.refusal.status in (503, 529)):
                 self.pace.limited(began)
             if wait is not None and kind in tries:
                 if wait > options.retry_after_most:
@@ -129,50 +128,50 @@ class Calls:
                 if kind == "unreachable" and before == self.answers:
                     self._end(f"the server cannot be reached: {words}", "Check `base_url`, and that the server runs")
                 words += f" ({sum(tries.values())} tries)"
-            if kind == "refused":
+            state: State = "refused" if kind == "refused" else "failed"
+            if state == "refused":
                 self.failures, self.first = 0, None
-                return engine.response(request, self.model_key, "refused", reason=words, effective=chat.flat(sent))
-            if kind != "too long":  # one request's own fault
-                self._given_up()
-            return engine.response(request, self.model_key, "failed", reason=words, effective=chat.flat(sent))
+            elif kind != "too long":  # one request's own fault
+                self._count_failure()
+            return engine.response(request, self.model_key, state, reason=words, effective=chat.flat(sent))
 
-    async def _call(self, post: wire.Post, body: Mapping[str, Any]) -> _Answer | _Refused | _Fault:
+    async def _call(self, client: openai.AsyncOpenAI, body: Mapping[str, Any]) -> _Answer | _Fault:
         """One try. Exceptions of the client hold the server's words, key and all: none gets out of here."""
         total = self.engine.options.timeouts.total
         try:
             async with asyncio.timeout(total):
-                raw = await post(body)
-            if not 200 <= raw.status < 300:
-                refusal = chat.read_refusal(raw.status, raw.content)
-                return _Refused("again", self._clean(str(refusal)), chat.retry_after(raw.headers), refusal)
+                content = msgspec.json.encode(body)
+                raw = await client.post("/chat/completions", content=content, cast_to=httpx2.Response)
             reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
             return _Answer(reply, raw.headers.get("x-request-id") or reply.id)
+        except openai.APIStatusError as error:
+            refusal = chat.read_refusal(error.status_code, error.response.content)
+            return _Fault("again", self._clean(str(refusal)), chat.retry_after(error.response.headers), refusal)
         except chat.Unusable as error:
             return _Fault("again", self._clean(f"HTTP 200: {error}"))
-        except wire.Unwanted as error:
+        except Unwanted as error:
             return _Fault("failed", self._clean(str(error)))
-        except aiohttp.SocketTimeoutError:
-            return _Fault("time-out", f"time-out: silent for {self.engine.options.timeouts.read:g} s")
-        except (httpx2.DecodingError, aiohttp.ClientError, ssl.SSLError) as error:
-            never = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-            kind = "unreachable" if isinstance(error, never) else "again"
-            return _Fault(kind, self._clean(f"{type(error).__name__}: {error}"))
+        except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
+            if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
+                return _Fault("unreachable", self._clean(f"{type(cause).__name__}: {cause}"))
+            if isinstance(cause, httpx2.TimeoutException):
+                return _Fault("time-out", f"time-out: silent for {self.engine.options.timeouts.read:g} s")
+            return _Fault("again", self._clean(f"{type(cause).__name__}: {cause}"))
         except TimeoutError:
             return _Fault("time-out", f"time-out: no whole answer in {total:g} s")
 
     def _clean(self, words: str) -> str:
         return chat.one_line(words, self.engine.key)
 
-    def _given_up(self) -> None:
+    def _count_failure(self) -> None:
         self.failures += 1
         if self.engine.options.breaker and self.failures >= self.engine.options.breaker:
-            self._end(
-                f"{self.failures} requests in a row failed; the first error: {self.first}",
-                "Run again once that is mended: what was answered is kept. `breaker: 0` goes on whatever fails",
-            )
+            hint = "Run again once that is mended: what was answered is kept. `breaker: 0` goes on whatever fails"
+            self._end(f"{self.failures} requests in a row failed; the first error: {self.first}", hint)
 
-    def _end(self, what: str, way_out: str) -> NoReturn:
-        raise PunchlineError(f"{self.engine.options.id}: {what}", file=self.engine.file, way_out=way_out)
+    def _end(self, what: str, hint: str) -> NoReturn:
+        raise PunchlineError(f"{self.engine.options.id}: {what}", file=self.engine.file, hint=hint)
 
 
 class _Answer(msgspec.Struct):
@@ -184,7 +183,4 @@ class _Fault(msgspec.Struct):
     kind: str  # again, time-out, unreachable, failed
     words: str
     wait: float | None = None  # seconds that the server asked for
-
-
-class _Refused(_Fault):
-    refusal: chat.Refusal = chat.Refusal(status=0, message="")
+    refusal: chat.Refusal | None = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import email.utils
+import itertools
 import json
+import operator
 import re
 import time
 from collections.abc import Collection, Mapping
@@ -13,9 +15,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
-from punchline.core.outside import without_secret
-from punchline.core.records import FILTERED, LENGTH, Image, Request, Scalar, State, Text, Usage, finish_of
+from punchline.core.engine import image_file
+from punchline.errors import PunchlineError
+from punchline.schema import FILTERED, LENGTH, Image, Request, Scalar, State, Text, Usage, finish_of
+from punchline.text import without_secret
 
 MEDIA_TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
@@ -50,7 +53,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
     state: State
     text: str | None = None
-    thoughts: str | msgspec.UnsetType = msgspec.UNSET  # given apart from the text
+    reasoning: str | msgspec.UnsetType = msgspec.UNSET  # given apart from the text
     reason: str | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
@@ -101,21 +104,12 @@ def media_type(content: bytes) -> str | None:
 
 
 def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str:
-    if image.sha256 is None or image.sha256 not in images:
-        raise PunchlineError(
-            f"no file for the image {image.sha256} of {request.task}",
-            record=request.item_id,
-            way_out="Run again with --forcerun pictures",
-        )
-    content = images[image.sha256].read_bytes()
+    file = image_file(image.sha256, request, images)
+    content = file.read_bytes()
     kind = media_type(content)
     if kind is None:
-        raise PunchlineError(
-            "no API takes this kind of image",
-            file=images[image.sha256],
-            record=request.item_id,
-            way_out="Use PNG, JPEG, GIF, WebP or BMP",
-        )
+        what, hint = "no API takes this kind of image", "Use PNG, JPEG, GIF, WebP or BMP"
+        raise PunchlineError(what, file=file, record=request.item_id, hint=hint)
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
@@ -162,13 +156,11 @@ def read_reply(content: bytes) -> Reply:
     text = _joined(message.get("content"))
     if not text and isinstance(message.get("refusal"), str) and message["refusal"]:
         return Reply(state="refused", reason=message["refusal"], **about)
-    thoughts = next(filter(None, (_joined(message.get(name)) for name in STREAMED[2:])), "")
-    thought = thoughts or any(message.get(name) for name in STREAMED[2:])
-    if text is None and (finish == LENGTH or (finish == "stop" and thought)):
-        text = ""
-    if text is None:
+    reasoning = next(filter(None, (_joined(message.get(name)) for name in STREAMED[2:])), "")
+    thought = reasoning or any(message.get(name) for name in STREAMED[2:])
+    if text is None and finish != LENGTH and not (finish == "stop" and thought):
         raise Unusable(f"no text in the answer (finish_reason {finish})")
-    return Reply(state="ok", text=text, thoughts=thoughts or msgspec.UNSET, **about)
+    return Reply(state="ok", text=text or "", reasoning=reasoning or msgspec.UNSET, **about)
 
 
 def whole(stream: bytes) -> bytes:
@@ -178,15 +170,13 @@ def whole(stream: bytes) -> bytes:
     """
     if stream.lstrip()[:1] in (b"{", b"["):
         return stream
-    lines = [line for line in re.split(rb"\r\n|\n|\r", stream) if line.startswith(b"data:")]
     body: dict[str, Any] = {}
     choice: dict[str, Any] = {}
     pieces: dict[str, list[str]] = {}
     done = False
-    for line in lines:
-        data = line.removeprefix(b"data:").strip()
-        done = done or data == b"[DONE]"
-        if done:
+    for line in re.findall(rb"(?:^|\r|\n)data:([^\r\n]*)", stream):
+        data = line.strip()
+        if done := data == b"[DONE]":
             break
         chunk = _parsed(data)
         if chunk.get("error"):
@@ -342,19 +332,12 @@ def redacted(text: str, key: str | None, least: int = SHORTEST_KEY) -> str:
             at = text.find(key[start : start + size], at + 1)
     if not any(hidden):
         return text
-    made, inside = [], False
-    for character, hide in zip(text, hidden, strict=True):
-        if hide and not inside:
-            made.append("[key]")
-        elif not hide:
-            made.append(character)
-        inside = bool(hide)
-    return "".join(made)
+    runs = itertools.groupby(zip(text, hidden, strict=True), key=operator.itemgetter(1))
+    return "".join("[key]" if hide else "".join(character for character, _ in run) for hide, run in runs)
 
 
 def one_line(text: str, key: str | None) -> str:
     """A server's words on one short line, without the key."""
     words = " ".join(without_secret(redacted(text[:WORDS_MOST], key)).split())
-    if not words.isprintable():
-        words = "".join(c for c in words if c.isprintable())
+    words = "".join(filter(str.isprintable, words))
     return words if len(words) <= REASON_LENGTH else words[: REASON_LENGTH - 1] + "…"

@@ -127,15 +127,13 @@ def iterate(
         await work(put)
 
     def run() -> None:
+        end = _End(None)
         try:
-            with asyncio.Runner(loop_factory=_loop) as runner:
-                runner.run(main())
+            asyncio.run(main())
         except BaseException as error:
-            outbox.put(_End(error))
-        else:
-            outbox.put(_End(None))
-        finally:
-            begun.set()
+            end = _End(error)
+        begun.set()
+        outbox.put(end)
 
     thread = threading.Thread(target=run, name="punchline-calls", daemon=True)
     thread.start()
@@ -160,15 +158,6 @@ def iterate(
             loop, task = running[0]
             loop.call_soon_threadsafe(task.cancel)
         thread.join()
-
-
-def _loop() -> asyncio.AbstractEventLoop:
-    """uvloop's, which takes less processor time a call; the standard one where there is none of it."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    return uvloop.new_event_loop()
 
 
 class _End:

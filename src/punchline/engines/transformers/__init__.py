@@ -15,25 +15,20 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from punchline.core.engine import check_options, response, version_of
-from punchline.core.errors import PunchlineError, nearest, one_line
+from punchline.core.engine import check_options, image_file, response
 from punchline.core.interrupt import first_interrupt
-from punchline.core.records import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
 from punchline.engines.transformers.loaded import Loaded, free, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy, sampling_of
-from punchline.project import adapters, revisions, small_models
+from punchline.errors import PunchlineError, nearest, one_line
+from punchline.project import adapters, revisions
 from punchline.project.recipes import DTYPES
+from punchline.schema import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
+from punchline.workflow.code import version_of
 
 OPTIONS: dict[str, type] = {
-    "id": str,
-    "revision": str,
-    "adapter": str,
-    "dtype": str,
-    "device": str,
-    "attention": str,
-    "batch_size": int,
-    "batch_tokens": int,
+    **dict.fromkeys(("id", "revision", "adapter", "dtype", "device", "attention"), str),
+    **dict.fromkeys(("batch_size", "batch_tokens"), int),
     "trust_remote_code": bool,
     "template": dict,
 }
@@ -71,13 +66,8 @@ class Transformers:
 
     def identity(self) -> dict[str, Any]:
         """Model, revision, dtype and all else in the card that changes the answers; not how they are batched."""
-        identity: dict[str, Any] = {
-            "id": self.id,
-            "revision": self.revision,
-            "dtype": self.dtype,
-            "images": self.needs_images,
-            "seed": self.seed,
-        }
+        identity: dict[str, Any] = {"id": self.id, "revision": self.revision, "dtype": self.dtype}
+        identity |= {"images": self.needs_images, "seed": self.seed}
         for option in ("attention", "template", "trust_remote_code"):
             if self.card.options.get(option):
                 identity[option] = self.card.options[option]
@@ -86,7 +76,7 @@ class Transformers:
         return identity
 
     def unavailable(self) -> str | None:
-        """Missing packages, or a folder that is not there and that nothing here builds."""
+        """Missing packages, or a folder that is not there."""
         if absent := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
             return f"not installed: {', '.join(absent)}; run make hf"
         if adapter := self.card.options.get("adapter"):
@@ -95,11 +85,7 @@ class Transformers:
             if adapters.trained(adapter) is None:
                 return adapters.how_to_train(adapter)
         if revisions.is_folder(self.id) and not Path(self.id).is_dir():
-            name = small_models.builder_of(self.id)
-            if name is None:
-                return f"no such folder: {self.id}"
-            if absent := small_models.absent(name):
-                return f"building {self.id} needs {', '.join(absent)}; run make hf"
+            return f"no such folder: {self.id}; {revisions.BUILT}"
         return None
 
     def close(self) -> None:
@@ -178,15 +164,7 @@ class Transformers:
         for part in parts:
             if isinstance(part, Text) and (token := loaded.control_token_in(part.text)):
                 return "failed", f"the text holds the model's control token {token!r}"
-        files = []
-        for digest in digests:
-            if digest is None or digest not in images:
-                raise PunchlineError(
-                    f"no file for the image {digest} of {request.task}",
-                    record=request.item_id,
-                    way_out="Run again with --forcerun pictures",
-                )
-            files.append(images[digest])
+        files = [image_file(digest, request, images) for digest in digests]
         try:
             text = loaded.render(request, self.card.options.get("template", {}))
             pixels = [pixels_of(file) for file in files]
@@ -286,23 +264,20 @@ def _too_long(tokens: int, context: int) -> str:
 
 def _check_options(card: ModelCard) -> None:
     """Raises PunchlineError for an option that is unknown or of the wrong kind."""
-    file = card.file
     check_options(card, OPTIONS)
+    wrong = functools.partial(PunchlineError, file=card.file)
     if not card.options.get("id"):
-        raise PunchlineError("the option is missing", file=file, field="id", way_out="Name a hub model or a folder")
+        raise wrong("the option is missing", field="id", hint="Name a hub model or a folder")
     dtype = card.options.get("dtype", "auto")
     if dtype not in DTYPES:
-        raise PunchlineError(f"unknown dtype {dtype!r}", file=file, field="dtype", way_out=nearest(dtype, DTYPES))
+        raise wrong(f"unknown dtype {dtype!r}", field="dtype", hint=nearest(dtype, DTYPES))
     revision = card.options.get("revision")
-    revisions.check(card.options["id"], revision, file)
+    revisions.check(card.options["id"], revision, card.file)
     if "adapter" in card.options:
-        adapters.check(card.options["adapter"], file)
+        adapters.check(card.options["adapter"], card.file)
     if card.options.get("trust_remote_code") and revision is None:
-        raise PunchlineError(
-            "code from the hub runs at a pinned revision only",
-            file=file,
-            field="trust_remote_code",
-            way_out="Read the code, then write the commit that you read as `revision`",
-        )
+        what = "code from the hub runs at a pinned revision only"
+        hint = "Read the code, then write the commit that you read as `revision`"
+        raise wrong(what, field="trust_remote_code", hint=hint)
     for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
-        check_sampling(sampling, file)
+        check_sampling(sampling, card.file)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from punchline.core.errors import PunchlineError, one_line
-from punchline.core.records import ModelCard, Request, Text
 from punchline.engines.transformers.prompts import Answer, Prompt, shared
 from punchline.engines.transformers.sampling import processors
-from punchline.project import adapters, revisions, small_models
+from punchline.errors import PunchlineError, one_line
+from punchline.project import adapters, revisions
+from punchline.schema import ModelCard, Request, Text
+from punchline.text import quiet
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,14 @@ class Loaded:
         if card.options.get("trust_remote_code"):
             where["trust_remote_code"] = True
         try:
-            with small_models.quiet():
+            with quiet():
                 config = AutoConfig.from_pretrained(**where)
                 reads_images = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES or (
                     "AutoModelForImageTextToText" in getattr(config, "auto_map", {})
                 )
                 if "image" in card.modality and not reads_images:
-                    raise PunchlineError(
-                        f"{config.model_type} models read no images",
-                        file=card.file,
-                        field="modality",
-                        way_out="Write modality: [text]",
-                    )
+                    what, hint = f"{config.model_type} models read no images", "Write modality: [text]"
+                    raise PunchlineError(what, file=card.file, field="modality", hint=hint)
                 kind = AutoModelForImageTextToText if reads_images else AutoModelForCausalLM
                 attention = {"attn_implementation": card.options["attention"]} if "attention" in card.options else {}
                 placed = {"device_map": "auto"} if device == "auto" else {}
@@ -77,9 +74,7 @@ class Loaded:
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         if not getattr(self._reader, "chat_template", None) and not self.tokenizer.chat_template:
-            raise PunchlineError(
-                "the model has no chat template", file=card.file, way_out="Choose its instruct variant"
-            )
+            raise PunchlineError("the model has no chat template", file=card.file, hint="Choose its instruct variant")
         self._decoder = copy.deepcopy(self.tokenizer)  # used while the next batch is tokenised in another thread
         self._control = sorted({str(t) for t in self.tokenizer.all_special_tokens}, key=len, reverse=True)
         self.dtype, self.device = dtype, str(self.model.device.type)
@@ -231,14 +226,11 @@ def _processor(where: Mapping[str, Any], config: Any, tokenizer: Any) -> Any:
         def get_attributes(cls) -> list[str]:
             return [name for name in whole.get_attributes() if "video" not in name]
 
-    settings, _ = whole.get_processor_dict(where["pretrained_model_name_or_path"], **_but_name(where))
+    others = {key: value for key, value in where.items() if key != "pretrained_model_name_or_path"}
+    settings, _ = whole.get_processor_dict(where["pretrained_model_name_or_path"], **others)
     template = settings.get("chat_template") or tokenizer.chat_template
     images = AutoImageProcessor.from_pretrained(**where)
     return WithoutVideo(image_processor=images, tokenizer=tokenizer, chat_template=template)
-
-
-def _but_name(where: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in where.items() if key != "pretrained_model_name_or_path"}
 
 
 def pixels_of(file: Path) -> int:

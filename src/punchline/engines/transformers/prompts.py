@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from punchline.core.records import Request, Scalar
+from punchline.schema import Request, Scalar
 
 SHARED = 16  # tokens that a batch's prompts must have in common before they are computed once for all
 

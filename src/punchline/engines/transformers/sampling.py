@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from punchline.core.engine import parameters
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.records import ModelCard, Request, Scalar
 from punchline.engines.transformers.prompts import Prompt
+from punchline.errors import PunchlineError, nearest
+from punchline.schema import ModelCard, Request, Scalar
 
 SAMPLING = ("temperature", "max_tokens", "top_p", "top_k", "min_p", "repetition_penalty", "seed")
 
@@ -24,9 +24,8 @@ def sampling_of(card: ModelCard, request: Request) -> dict[str, Scalar]:
 def check_sampling(sampling: Mapping[str, Scalar], file: str) -> None:
     for name, value in sampling.items():
         if name not in SAMPLING:
-            raise PunchlineError(
-                f"unknown sampling parameter {name!r}", file=file, field="sampling", way_out=nearest(name, SAMPLING)
-            )
+            what, hint = f"unknown sampling parameter {name!r}", nearest(name, SAMPLING)
+            raise PunchlineError(what, file=file, field="sampling", hint=hint)
         whole = name in ("max_tokens", "top_k", "seed")
         if isinstance(value, (bool, str)) or value is None or (whole and not isinstance(value, int)):
             raise PunchlineError(f"expected a number, got {value!r}", file=file, field=f"sampling.{name}")

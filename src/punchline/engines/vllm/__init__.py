@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -19,13 +19,13 @@ import httpx
 import msgspec
 
 from punchline.core import engine as engines
-from punchline.core.errors import PunchlineError, nearest
-from punchline.core.progress import say
-from punchline.core.records import Image, ModelCard, Request, Response, Scalar
-from punchline.engines.openai import OpenAI, check_addresses
+from punchline.engines.openai import OpenAI, read_options
 from punchline.engines.vllm import server as vllm_server
+from punchline.errors import PunchlineError, nearest
 from punchline.project.resources import gpu_memory, parallel
-from punchline.project.revisions import check, is_folder, pinned
+from punchline.project.revisions import BUILT, check, is_folder, pinned
+from punchline.schema import Image, ModelCard, Request, Response, Scalar
+from punchline.text import log_line
 
 LOGS = "logs/vllm"  # relative to the project root: <model>.log, <model>.stats.jsonl
 STARTS = 2  # a server that dies is started anew once
@@ -67,6 +67,9 @@ REFUSED = ("--host", "--port", "--uds", "--served-model-name", "--api-key", "--h
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+Began = tuple[datetime.datetime, float, dict[str, float] | None]  # time, monotonic time when ready, counters then
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,7 +128,7 @@ class Vllm:
         self._server: vllm_server.Server | None = None
         self._starts = 0
         self._start_s = 0.0
-        self._began: tuple[datetime.datetime, float, dict[str, float] | None] | None = None
+        self._began: Began | None = None
 
     @cached_property
     def _folder(self) -> Path | None:
@@ -164,20 +167,13 @@ class Vllm:
 
     def identity(self) -> dict[str, Any]:
         """Model, revision, and the options that can change an answer. The same on every machine, GPU or not."""
-        chosen = self.options
-        return {
-            "id": chosen.id,
-            "revision": self._revision,
-            "dtype": chosen.dtype,
-            "tensor_parallel": chosen.tensor_parallel,
-            "max_model_len": self._max_model_len,
-            "generation_config": chosen.generation_config,
-            "chat_template_kwargs": chosen.chat_template_kwargs,
-            "trust_remote_code": chosen.trust_remote_code,
-            "extra_args": list(chosen.extra_args),
-            "seed": self.seed,
-            **({"pipeline_parallel": chosen.pipeline_parallel} if chosen.pipeline_parallel > 1 else {}),
-        }
+        names = ("id", "dtype", "tensor_parallel", "generation_config", "chat_template_kwargs", "trust_remote_code")
+        identity = {name: getattr(self.options, name) for name in names}
+        identity |= {"revision": self._revision, "max_model_len": self._max_model_len, "seed": self.seed}
+        identity["extra_args"] = list(self.options.extra_args)
+        if self.options.pipeline_parallel > 1:
+            identity["pipeline_parallel"] = self.options.pipeline_parallel
+        return identity
 
     def unavailable(self) -> str | None:
         """Why the model cannot run here: no vLLM, no GPU for it, too few or too small ones, no such folder."""
@@ -189,7 +185,7 @@ class Vllm:
         if executable is None:
             return why
         if self._folder is not None and not self._folder.is_dir():
-            return f"no such folder: {self.options.id}; scripts/small_model.py makes small models"
+            return f"no such folder: {self.options.id}; {BUILT}"
         if self._cpu:
             return None
         gpus = gpu_memory()
@@ -270,52 +266,42 @@ class Vllm:
             self._server.close()
             self._server = None
             if self._starts == STARTS:
-                raise PunchlineError(
-                    f"vLLM died {STARTS} times; its log ends:\n{end}\n", file=self.log, way_out=vllm_server.way_out(end)
-                )
-            say(f"vLLM died; starting it again. Its log is {self.log}")
+                what, hint = f"vLLM died {STARTS} times; its log ends:\n{end}\n", vllm_server.hint(end)
+                raise PunchlineError(what, file=self.log, hint=hint)
+            log_line(f"vLLM died; starting it again. Its log is {self.log}")
         else:
             self.log.unlink(missing_ok=True)
         self._starts += 1
         env = vllm_server.environment(offline=self._folder is not None, cpu=self._cpu)
-        say(f"starting vLLM {self.version} with {self.options.id}; its log is {self.log}")
+        log_line(f"starting vLLM {self.version} with {self.options.id}; its log is {self.log}")
         began, start = datetime.datetime.now(datetime.UTC), time.monotonic()
-        self._server = vllm_server.start(
-            self._command(), [self.options.id], env=env, log=self.log, timeout=self.options.start_timeout
-        )
+        command, names, timeout = self._command(), [self.options.id], self.options.start_timeout
+        self._server = vllm_server.start(command, names, env=env, log=self.log, timeout=timeout)
         ready = time.monotonic()
         self._start_s += ready - start
         self.version = vllm_server.version(self._server.http) or self.version
         if self._began is None:
             self._began = began, ready, None
-        say(f"vLLM answers after {ready - start:.0f} s")
+        log_line(f"vLLM answers after {ready - start:.0f} s")
 
     def _meet(self, base_url: str) -> None:
         """Check a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
-        file, root = self._card.file, _root(base_url)
-        with vllm_server.client(root) as http:
+        wrong = partial(PunchlineError, file=self._card.file)
+        with vllm_server.client(_root(base_url)) as http:
             try:
                 names = vllm_server.served(http)
             except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-                raise PunchlineError(
-                    f"no vLLM answers there ({type(error).__name__})",
-                    file=file,
-                    field="base_url",
-                    way_out="Start it, or take base_url out to have one started",
-                ) from error
+                hint = "Start it, or take base_url out to have one started"
+                raise wrong(f"no vLLM answers there ({type(error).__name__})", field="base_url", hint=hint) from error
             if self.options.id not in names:
-                raise PunchlineError(
-                    f"the server does not serve {self.options.id!r}",
-                    file=file,
-                    field="id",
-                    way_out=nearest(self.options.id, names),
-                )
+                hint = nearest(self.options.id, names)
+                raise wrong(f"the server does not serve {self.options.id!r}", field="id", hint=hint)
             self.version = vllm_server.version(http) or self.version
             self._began = datetime.datetime.now(datetime.UTC), time.monotonic(), vllm_server.counters(http)
 
     def _client(self, url: str) -> Client:
         """What asks the server at an address ending in /v1."""
-        chosen = self.options
+        chosen, template = self.options, self.options.chat_template_kwargs
         card = msgspec.structs.replace(
             self._card,
             engine="openai",
@@ -326,9 +312,7 @@ class Vllm:
                 "timeouts": {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout},
                 "attempts": 4,
                 "backoff": {"first": 0.5, "most": 4.0},
-                "extra_body": {"chat_template_kwargs": chosen.chat_template_kwargs}
-                if chosen.chat_template_kwargs
-                else {},
+                "extra_body": {"chat_template_kwargs": template} if template else {},
             },
         )
         client = Client(card, self.seed)
@@ -384,31 +368,23 @@ class Vllm:
         self._server = self._began = None
         try:
             if began is not None:
-                self._record(server, *began)
+                self._record(server, began)
         finally:
             if server is not None:
                 server.close()
         self._starts, self._start_s = 0, 0.0
 
-    def _record(
-        self,
-        server: vllm_server.Server | None,
-        began: datetime.datetime,
-        ready: float,
-        first: dict[str, float] | None,
-    ) -> None:
+    def _record(self, server: vllm_server.Server | None, began: Began) -> None:
         """One line: the server's counters before and after, and the time between them in seconds."""
+        start, ready, first = began
         seconds = time.monotonic() - ready
-        if server is not None:
-            last = vllm_server.counters(server.http)
-        else:
-            with vllm_server.client(_root(self.options.base_url or "")) as http:
-                last = vllm_server.counters(http)
+        with vllm_server.client(server.url if server is not None else _root(self.options.base_url or "")) as http:
+            last = vllm_server.counters(http)
         line = {
             "model": self._card.name,
             "id": self.options.id,
             "engine_version": self.version,
-            "began": began.isoformat(timespec="seconds"),
+            "began": start.isoformat(timespec="seconds"),
             "seconds": round(seconds, 3),
             "starts": self._starts,  # after more than one the counters are the last server's
             "start_seconds": round(self._start_s, 3),
@@ -437,30 +413,20 @@ def _has_images(request: Request) -> bool:
 
 def _options(card: ModelCard) -> Options:
     """Checked options and sampling parameters of a card. Raises PunchlineError."""
-    file = card.file
-    engines.check_options(card, Options.__struct_fields__)
-    check_addresses(card)
-    try:
-        options = msgspec.convert(card.options, Options)
-    except msgspec.ValidationError as error:
-        what, _, at = str(error).partition(" - at `$.")
-        raise PunchlineError(what, file=file, field=at.rstrip("`") or "id", way_out="See docs/vllm.md") from None
-    check(options.id, options.revision, file)
+    options = read_options(card, Options, "docs/vllm.md", field="id")
+    wrong = partial(PunchlineError, file=card.file)
+    check(options.id, options.revision, card.file)
     for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
         for parameter in sampling:
             if parameter not in SAMPLING:
-                way_out = nearest(parameter, SAMPLING)
-                raise PunchlineError(f"unknown parameter {parameter!r}", file=file, field="sampling", way_out=way_out)
+                hint = nearest(parameter, SAMPLING)
+                raise wrong(f"unknown parameter {parameter!r}", field="sampling", hint=hint)
     if options.trust_remote_code and options.revision is None:
-        raise PunchlineError(
-            "code from the hub runs only at a revision that you have read",
-            file=file,
-            field="trust_remote_code",
-            way_out="Write `revision:` with the commit's hash",
-        )
+        what = "code from the hub runs only at a revision that you have read"
+        raise wrong(what, field="trust_remote_code", hint="Write `revision:` with the commit's hash")
     for argument in options.extra_args:
         name = argument.split("=")[0].split(".")[0].replace("_", "-")
         if name in OURS or name in REFUSED or name.startswith("--ssl-"):
-            way_out = f"Write the option {OURS[name]}" if name in OURS else "The engine sets it"
-            raise PunchlineError(f"{name} is no extra argument", file=file, field="extra_args", way_out=way_out)
+            hint = f"Write the option {OURS[name]}" if name in OURS else "The engine sets it"
+            raise wrong(f"{name} is no extra argument", field="extra_args", hint=hint)
     return options

@@ -19,9 +19,9 @@ from typing import Any
 
 import httpx
 
-from punchline.core.errors import PunchlineError
-from punchline.core.progress import say
 from punchline.engines.vllm.leash import let_go, on_leash
+from punchline.errors import PunchlineError
+from punchline.text import log_line
 
 DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm-cpu` makes
 PORTS = 5  # tries, when another process takes the port first
@@ -65,20 +65,15 @@ def find(executable: str | None) -> tuple[Path | None, str]:
 
 def distributions(executable: Path) -> dict[str, str]:
     """{distribution: version} of vllm and vllm-cpu in an executable's environment; empty where it has none."""
-    found = {}
-    for info in executable.absolute().parent.parent.glob("lib/python3*/site-packages/vllm*.dist-info"):
-        name, _, version = info.name.removesuffix(".dist-info").partition("-")
-        found[name] = version
-    return found
+    infos = executable.absolute().parent.parent.glob("lib/python3*/site-packages/vllm*.dist-info")
+    parts = (info.name.removesuffix(".dist-info").partition("-") for info in infos)
+    return {name: version for name, _, version in parts}
 
 
 def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
     """The child's environment: this process's without anything that looks like a key."""
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not _SECRET.search(name) or (name in _HUB_TOKENS and not offline)
-    }
+    kept = () if offline else _HUB_TOKENS
+    env = {name: value for name, value in os.environ.items() if name in kept or not _SECRET.search(name)}
     env |= {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
     if offline:
         env["HF_HUB_OFFLINE"] = "1"
@@ -194,7 +189,7 @@ class Server:
                 return True
             if time.monotonic() - said > SAY_EVERY:
                 said = time.monotonic()
-                say(f"waiting for vLLM since {said - start:.0f} s; its log is {self._log}")
+                log_line(f"waiting for vLLM since {said - start:.0f} s; its log is {self._log}")
             time.sleep(POLL)
         return False
 
@@ -223,17 +218,14 @@ def start(command: Sequence[str], names: Sequence[str], *, env: Mapping[str, str
         server.close()
         end = server.tail()
         if not died:
-            raise PunchlineError(
-                f"vLLM did not answer in {timeout:g} s; its log ends:\n{end}\n",
-                file=log,
-                way_out="Set start_timeout (seconds) if it only needs longer",
-            )
+            what = f"vLLM did not answer in {timeout:g} s; its log ends:\n{end}\n"
+            raise PunchlineError(what, file=log, hint="Set start_timeout (seconds) if it only needs longer")
         if not re.search(r"address already in use", end, re.IGNORECASE):
             break
-    raise PunchlineError(f"vLLM ended while it started; its log ends:\n{end}\n", file=log, way_out=way_out(end))
+    raise PunchlineError(f"vLLM ended while it started; its log ends:\n{end}\n", file=log, hint=hint(end))
 
 
-def way_out(end: str) -> str:
+def hint(end: str) -> str:
     """What helps, by the end of a log."""
     if "unrecognized arguments" in end or "invalid choice" in end:
         return "Check extra_args: this version of vLLM does not take one of them"

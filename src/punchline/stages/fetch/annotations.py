@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file, write_bytes
-from punchline.core.outside import read_regular
-from punchline.core.records import sha256
+from punchline.errors import PunchlineError
+from punchline.files import read_regular, sha256_file, write_bytes
+from punchline.schema import sha256
 from punchline.stages.fetch.manifests import Annotation, read_manifest
 from punchline.stages.fetch.web import Manners, Missing, Web, check_address, mirror_auth
 
@@ -23,11 +23,10 @@ def check_mirror(mirror: str | None) -> str | None:
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", mirror):
         check_address(mirror)
         if not mirror.startswith(("http://", "https://")):
-            raise PunchlineError(f"mirror={mirror}: not an http(s) address", way_out="Give a folder or an http(s) URL")
+            raise PunchlineError(f"mirror={mirror}: not an http(s) address", hint="Give a folder or an http(s) URL")
     elif not Path(mirror).is_dir():
-        raise PunchlineError(
-            f"mirror={mirror}: no such folder", way_out="Give a folder that exists, relative to the project root"
-        )
+        hint = "Give a folder that exists, relative to the project root"
+        raise PunchlineError(f"mirror={mirror}: no such folder", hint=hint)
     return mirror
 
 
@@ -62,7 +61,7 @@ def fetch_annotations(
     root: Path | None = None,
     report: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
-    """Bring every file of the manifest into `out`, with exactly the bytes that the manifest pins.
+    """Write every file of the manifest into `out`, with exactly the bytes that the manifest pins.
 
     A file that is already right is left alone. Files named one by one with their digest are downloads, not crawling:
     robots.txt is not asked. An address without a scheme is a file of the project, relative to `root`. `report` gets a
@@ -71,50 +70,37 @@ def fetch_annotations(
     """
     entries: list[Annotation] = read_manifest(manifest, Annotation)
     mirror = check_mirror(mirror)
-    web = Web(manners, hosts)
-    written = []
-    try:
+    with closing(Web(manners, hosts)) as web:
         for entry in entries:
             target = out / entry.path
-            written.append(target)
             if target.is_file() and sha256_file(target) == entry.sha256:
                 continue
-            tried = []
-            content = None
-            limit = max(ANNOTATION_BYTES, entry.bytes)
-            if mirror and "://" in entry.url:
+            remote, tried = "://" in entry.url, []
+            limit, content = max(ANNOTATION_BYTES, entry.bytes), None
+            if mirror and remote:
                 content, why = from_mirror(web, mirror, entry.mirror, {entry.sha256}, limit)
                 if content is None:
                     tried.append(why)
                     report(f"{entry.path}: {why}")
-            if content is None and "://" not in entry.url:  # a file of the project
-                content = _of_project((root or Path()) / entry.url)
-                if sha256(content) != entry.sha256:
-                    tried.append(f"{entry.url}: sha256 is {sha256(content)}")
-                    content = None
-            elif content is None:
-                try:
+            try:
+                if content is None and remote:
                     content = web.get(entry.url, limit=limit, own=True).content
-                except Missing as missing:
-                    tried.append(str(missing))
-                else:
-                    if sha256(content) != entry.sha256:
-                        tried.append(f"{entry.url}: sha256 is {sha256(content)}")
-                        content = None
+                elif content is None:
+                    content = _read_own((root or Path()) / entry.url)
+            except Missing as missing:
+                tried.append(str(missing))
+            if content is not None and sha256(content) != entry.sha256:
+                tried.append(f"{entry.url}: sha256 is {sha256(content)}")
+                content = None
             if content is None:
-                raise PunchlineError(
-                    f"can't be had from {entry.url} with sha256 {entry.sha256}: {'; '.join(tried)}",
-                    file=target,
-                    record=entry.path,
-                    way_out=f"Give mirror=DIR or URL where {entry.mirror} has these bytes",
-                )
+                what = f"can't be had from {entry.url} with sha256 {entry.sha256}: {'; '.join(tried)}"
+                hint = f"Give mirror=DIR or URL where {entry.mirror} has these bytes"
+                raise PunchlineError(what, file=target, record=entry.path, hint=hint)
             write_bytes(target, content)
-    finally:
-        web.close()
-    return written
+    return [out / entry.path for entry in entries]
 
 
-def _of_project(file: Path) -> bytes:
+def _read_own(file: Path) -> bytes:
     try:
         return read_regular(file, ANNOTATION_BYTES)
     except OSError as error:

@@ -9,18 +9,19 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
 from PIL import Image
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import sha256_file, write_bytes
-from punchline.core.locks import alone
-from punchline.core.outside import stays_inside
-from punchline.core.records import LedgerEntry, canonical, sha256
+from punchline.errors import PunchlineError
+from punchline.files import exclusive_lock, sha256_file, stays_inside, write_bytes
+from punchline.schema import FetchEntry, canonical, sha256
 from punchline.stages.fetch.annotations import check_mirror, from_mirror
 from punchline.stages.fetch.ledger import journal_of, lock_line, read_ledger, to_be_locked, write_if_new, write_lock
 from punchline.stages.fetch.manifests import Lock, Pin, read_manifest
@@ -32,6 +33,25 @@ IMAGE_PIXELS = 60_000_000
 PAGE_BYTES = 5_000_000
 IMAGE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
 FORMATS = {"PNG": "png", "JPEG": "jpg", "MPO": "jpg", "GIF": "gif", "WEBP": "webp"}  # Pillow's name -> extension
+
+NO_IMAGE: dict[str, Any] = dict.fromkeys(("path", "sha256", "bytes", "width", "height", "media_type"))
+
+
+class Comic(NamedTuple):
+    comic_id: str
+    source: str
+    page: str  # URL
+    pin: Pin | None
+    lock: Lock | None
+
+    @property
+    def records(self) -> list[Pin | Lock]:
+        """The records that pin the comic's bytes: lock, then manifest."""
+        return [record for record in (self.lock, self.pin) if record]
+
+    @property
+    def digests(self) -> set[str]:
+        return {record.sha256 for record in self.records}
 
 
 class Decoded(NamedTuple):
@@ -52,11 +72,11 @@ def fetch_images(
     *,
     sources: Mapping[str, str] | None = None,
     retry_missing: bool = False,
-    progress: Callable[[int, int, LedgerEntry], None] = lambda done, total, entry: None,
+    progress: Callable[[int, int, FetchEntry], None] = lambda done, total, entry: None,
     manners: Manners | None = None,
     hosts: Mapping[str, str] | None = None,
     root: Path | None = None,
-) -> list[LedgerEntry]:
+) -> list[FetchEntry]:
     """Bring the comics into `out` as <comic_id>.<ext>, whole or not at all, and say in the ledger what became of each.
 
     Args:
@@ -76,51 +96,42 @@ def fetch_images(
     """
     asked = list(dict.fromkeys(comic_ids))
     pins: dict[str, Pin] = {pin.comic_id: pin for pin in (read_manifest(manifest, Pin) if manifest else [])}
-    locked: dict[str, Lock] = {
-        line.comic_id: line for line in (read_manifest(lock, Lock) if lock and lock.exists() else [])
-    }
+    lines = read_manifest(lock, Lock) if lock and lock.exists() else []
+    locked: dict[str, Lock] = {line.comic_id: line for line in lines}
     for comic_id in asked:
-        _check_id(comic_id)
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", comic_id):
+            hint = "Ids are letters, digits, dots, _ and -, such as xkcd_502"
+            raise PunchlineError(f"{comic_id!r} can't be a file's name", field="comic_id", hint=hint)
         if comic_id not in pins and comic_id not in pages:
             raise PunchlineError("no page URL is known", record=comic_id, field="comic_id")
     mirror = check_mirror(mirror)
     base = (root or Path()).resolve()
     out.mkdir(parents=True, exist_ok=True)
 
-    with alone(out, "another run is fetching into it"):
+    def with_fetched() -> dict[str, Lock]:
+        """The lock's lines and those of all comics that the ledger has and no manifest pins."""
+        return {key: lock_line(entry, lock) for key, entry in known.items() if to_be_locked(entry, pins)} | locked
+
+    with exclusive_lock(out, "another run is fetching into it"):
         for leftover in out.glob(".*.part"):  # of a run that was killed
             leftover.unlink()
         known = {entry.item_id: entry for entry in read_ledger(ledger)}
-        # A run that was killed before it wrote the lock: its journal knows the digests.
-        expected = {
-            **{key: lock_line(entry, lock) for key, entry in known.items() if to_be_locked(entry, pins)},
-            **locked,
-        }
-        queues: dict[str, list[str]] = defaultdict(list)  # by the host of the page: one thread each
+        expected = with_fetched()  # a run that was killed before it wrote the lock: its journal knows the digests
+        queues: dict[str, list[Comic]] = defaultdict(list)  # by the host of the page: one thread each
         for comic_id in asked:
-            if not _settled(known.get(comic_id), base, pins.get(comic_id), expected.get(comic_id), retry_missing):
-                queues[urlsplit(_page(comic_id, pages, pins)).netloc].append(comic_id)
+            page = pages[comic_id] if comic_id in pages else pins[comic_id].page_url
+            source = (sources or {}).get(comic_id) or source_of(comic_id)
+            comic = Comic(comic_id, source, page, pins.get(comic_id), expected.get(comic_id))
+            if not _settled(known.get(comic_id), comic, base, retry_missing):
+                queues[urlsplit(page).netloc].append(comic)
         if queues:
-            web = Web(manners, hosts)
-
-            def fetch(comic_id: str) -> LedgerEntry:
-                page, pin, line = _page(comic_id, pages, pins), pins.get(comic_id), expected.get(comic_id)
-                source = (sources or {}).get(comic_id) or source_of(comic_id)
-                return _fetch_one(web, comic_id, source, page, pin, line, mirror, out, base)
-
-            try:
-                with journal_of(ledger) as journal:
-                    known |= _work_through(list(queues.values()), fetch, web.stop, journal, progress)
-            finally:
-                web.close()
-            _set_placeholders_aside(known, pages, pins, locked, out, base)
+            with closing(Web(manners, hosts)) as web, journal_of(ledger) as journal:
+                fetch = partial(_fetch_one, web, mirror=mirror, out=out, base=base)
+                known |= _work_through(list(queues.values()), fetch, web.stop, journal, progress)
+            pinned = {(key, record.sha256) for known_bytes in (pins, locked) for key, record in known_bytes.items()}
+            _set_placeholders_aside(known, pages, pinned, out, base)
         if lock:
-            fresh = {
-                key: lock_line(entry, lock)
-                for key, entry in known.items()
-                if key not in locked and to_be_locked(entry, pins)
-            }
-            write_lock(lock, {**locked, **fresh})
+            write_lock(lock, with_fetched())
         final = [known[comic_id] for comic_id in asked]
         others = [known[key] for key in sorted(known.keys() - set(asked))]
         write_if_new(ledger, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
@@ -128,18 +139,13 @@ def fetch_images(
 
 
 def _set_placeholders_aside(
-    known: dict[str, LedgerEntry],
-    pages: Mapping[str, str],
-    pins: Mapping[str, Pin],
-    locked: Mapping[str, Lock],
-    out: Path,
-    base: Path,
+    known: dict[str, FetchEntry], pages: Mapping[str, str], pinned: set[tuple[str, str]], out: Path, base: Path
 ) -> None:
-    """Different pages that gave the same bytes gave a placeholder ("no longer available"): such comics are missing.
+    """Record comics as missing whose pages differ and gave the same bytes, a placeholder ("no longer available").
 
-    Comics that the manifest or the lock file pins are taken as they are: someone has looked at them.
+    `pinned`: (comic id, sha256) of the manifest and the lock file, which are kept: someone has looked at them.
     """
-    groups: dict[str, list[LedgerEntry]] = defaultdict(list)
+    groups: dict[str, list[FetchEntry]] = defaultdict(list)
     for entry in known.values():
         if entry.sha256:
             groups[entry.sha256].append(entry)
@@ -147,58 +153,49 @@ def _set_placeholders_aside(
         if len({pages.get(entry.item_id, entry.item_id) for entry in group}) == 1:
             continue
         for entry in group:
-            pinned = {record.sha256 for record in (pins.get(entry.item_id), locked.get(entry.item_id)) if record}
-            if entry.sha256 in pinned or entry.path is None:
+            if (entry.item_id, entry.sha256) in pinned or entry.path is None:
                 continue
             if (base / entry.path).name in {f"{entry.item_id}.{extension}" for extension in FORMATS.values()}:
                 (out / Path(entry.path).name).unlink(missing_ok=True)  # its own file, whatever the ledger says
             twin = next(other.item_id for other in group if other is not entry)
-            known[entry.item_id] = LedgerEntry(
-                item_id=entry.item_id,
-                source=entry.source,
-                state="missing",
-                reason="same bytes as another comic",
-                url=entry.url,
-                note=f"as {twin}, sha256 {entry.sha256}",
-                fetched_at=entry.fetched_at,
-            )
+            reason, note = "same bytes as another comic", f"as {twin}, sha256 {entry.sha256}"
+            known[entry.item_id] = replace(entry, state="missing", reason=reason, note=note, **NO_IMAGE)
 
 
-def _settled(entry: LedgerEntry | None, base: Path, pin: Pin | None, lock: Lock | None, retry_missing: bool) -> bool:
+def _settled(entry: FetchEntry | None, comic: Comic, base: Path, retry_missing: bool) -> bool:
     """Is there nothing to do: recorded as missing, or there with the bytes that ledger and lock say?"""
     if entry is None:
         return False
     if entry.path is None or entry.sha256 is None:
         return not retry_missing
-    allowed = {record.sha256 for record in (pin, lock) if record}
-    if allowed and entry.sha256 not in allowed:
+    if comic.digests and entry.sha256 not in comic.digests:
         return False
     file = base / entry.path
     return file.is_file() and sha256_file(file) == entry.sha256
 
 
 def _work_through(
-    queues: list[list[str]],
-    fetch: Callable[[str], LedgerEntry],
+    queues: list[list[Comic]],
+    fetch: Callable[[Comic], FetchEntry],
     stop: threading.Event,
     journal: io.FileIO,
-    progress: Callable[[int, int, LedgerEntry], None],
-) -> dict[str, LedgerEntry]:
+    progress: Callable[[int, int, FetchEntry], None],
+) -> dict[str, FetchEntry]:
     """Fetch every comic, one thread for each queue, and write each entry to the journal before the next comic."""
-    entries: dict[str, LedgerEntry] = {}
+    entries: dict[str, FetchEntry] = {}
     total = sum(map(len, queues))
     writing = threading.Lock()
 
-    def work(queue: list[str]) -> None:
-        for comic_id in queue:
+    def work(queue: list[Comic]) -> None:
+        for comic in queue:
             try:
-                entry = fetch(comic_id)
+                entry = fetch(comic)
             except Stopped:
                 return
             with writing:
                 journal.write(canonical(entry) + b"\n")
                 os.fsync(journal.fileno())
-                entries[comic_id] = entry
+                entries[comic.comic_id] = entry
                 progress(len(entries), total, entry)
 
     with ThreadPoolExecutor(len(queues)) as pool:
@@ -212,44 +209,25 @@ def _work_through(
     return entries
 
 
-def _fetch_one(
-    web: Web,
-    comic_id: str,
-    source: str,
-    page: str,
-    pin: Pin | None,
-    lock: Lock | None,
-    mirror: str | None,
-    out: Path,
-    base: Path,
-) -> LedgerEntry:
-    """Get one comic, write it to `out`, and say what happened."""
+def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path, base: Path) -> FetchEntry:
+    """Fetch one comic, write it to `out`, and return its entry."""
     notes: list[str] = []
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    build_entry = partial(FetchEntry, item_id=comic.comic_id, source=comic.source, fetched_at=now)
     url: str | None = None
     try:
-        content, url = _bytes(web, page, pin, lock, mirror, notes)
+        content, url = _bytes(web, comic, mirror, notes)
         decoded = decode_image(content)
         digest = sha256(content)
-        _compare(digest, decoded, pin, lock, notes)
+        _compare(digest, decoded, comic, notes)
     except Missing as missing:
         note = "; ".join([*notes, missing.note or ""]).strip("; ") or None
-        return LedgerEntry(
-            item_id=comic_id,
-            source=source,
-            state="missing",
-            reason=missing.reason,
-            url=url,
-            note=note,
-            fetched_at=now,
-        )
-    target = out / f"{comic_id}.{decoded.extension}"
+        return build_entry(state="missing", reason=missing.reason, url=url, note=note)
+    target = out / f"{comic.comic_id}.{decoded.extension}"
     write_bytes(target, content)
     for extension in set(FORMATS.values()) - {decoded.extension}:
-        (out / f"{comic_id}.{extension}").unlink(missing_ok=True)  # one file for each comic
-    return LedgerEntry(
-        item_id=comic_id,
-        source=source,
+        (out / f"{comic.comic_id}.{extension}").unlink(missing_ok=True)  # one file for each comic
+    return build_entry(
         state="ok",
         path=_relative(target, base),
         sha256=digest,
@@ -259,46 +237,41 @@ def _fetch_one(
         media_type=decoded.media_type,
         url=url,
         note="; ".join(notes) or None,
-        fetched_at=now,
     )
 
 
-def _bytes(
-    web: Web, page: str, pin: Pin | None, lock: Lock | None, mirror: str | None, notes: list[str]
-) -> tuple[bytes, str]:
+def _bytes(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> tuple[bytes, str]:
     """An image's bytes and where they came from: mirror, pinned address, or the address that the page gives."""
-    if mirror and (pin or lock):
-        places = {record.mirror: {record.sha256} for record in (lock, pin) if record}
+    pin, page = comic.pin, comic.page
+    if mirror:
+        places = {record.mirror: {record.sha256} for record in comic.records}
         for place, digests in places.items():
             content, why = from_mirror(web, mirror, place, digests, IMAGE_BYTES)
             if content is not None:
                 return content, f"mirror:{place}"
             notes.append(why)
-    if pin:
-        fetched = web.get(pin.image_url, limit=IMAGE_BYTES, accept=IMAGE_TYPES)
-        return fetched.content, fetched.url
-    host = urlsplit(page).hostname or ""
-    site = SITES.get(host)
-    if site is None:
-        raise Missing("no resolver for this site", page)
-    if site.resolve is None:
-        fetched = web.get(page, limit=IMAGE_BYTES, accept=IMAGE_TYPES)
-        return fetched.content, fetched.url
-    document = web.get(site.request(page), limit=PAGE_BYTES, accept=site.accept)
-    try:
-        image_url = site.resolve(document.content, page)
-    except NoImage as error:
-        raise Missing("resolver found no image", f"{document.url}: {error}") from error
-    fetched = web.get(image_url, limit=IMAGE_BYTES, accept=IMAGE_TYPES, found=True)
+    image_url, found = pin.image_url if pin else page, False
+    if not pin:
+        site = SITES.get(urlsplit(page).hostname or "")
+        if site is None:
+            raise Missing("no resolver for this site", page)
+        if site.resolve:
+            document = web.get(site.request(page), limit=PAGE_BYTES, accept=site.accept)
+            try:
+                image_url, found = site.resolve(document.content, page), True
+            except NoImage as error:
+                raise Missing("resolver found no image", f"{document.url}: {error}") from error
+    fetched = web.get(image_url, limit=IMAGE_BYTES, accept=IMAGE_TYPES, found=found)
     return fetched.content, fetched.url
 
 
-def _compare(digest: str, decoded: Decoded, pin: Pin | None, lock: Lock | None, notes: list[str]) -> None:
+def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> None:
     """Refuse bytes that are not those of the manifest or the first fetch. Raises Missing.
 
     A site may have compressed a pinned image anew: with the manifest's width and height it is taken, and noted.
     """
-    if digest in {record.sha256 for record in (pin, lock) if record}:
+    pin, lock = comic.pin, comic.lock
+    if digest in comic.digests:
         if pin and digest != pin.sha256:
             notes.append(f"not the manifest's bytes ({pin.sha256}), but the lock's, with the same width and height")
     elif lock:
@@ -321,11 +294,9 @@ def decode_image(content: bytes) -> Decoded:
         with Image.open(io.BytesIO(content), formats=["PNG", "JPEG", "GIF", "WEBP"]) as image:  # reads the header only
             width, height = image.size
             if width * height > IMAGE_PIXELS:
-                raise Missing("decompression bomb", f"{width} x {height} pixels, at most {IMAGE_PIXELS} allowed")
+                raise Image.DecompressionBombError(f"{width} x {height} pixels, at most {IMAGE_PIXELS} allowed")
             kind = image.format or ""
             image.load()
-    except Missing:
-        raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise Missing("decompression bomb", str(error)) from error
     except Exception as error:  # decoders raise what they like on bytes that are no image
@@ -340,24 +311,11 @@ def source_of(comic_id: str) -> str:
     return comic_id.rpartition("_")[0] or comic_id
 
 
-def _check_id(comic_id: str) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", comic_id):
-        raise PunchlineError(
-            f"{comic_id!r} can't be a file's name",
-            field="comic_id",
-            way_out="Ids are letters, digits, dots, _ and -, such as xkcd_502",
-        )
-
-
-def _page(comic_id: str, pages: Mapping[str, str], pins: Mapping[str, Pin]) -> str:
-    return pages[comic_id] if comic_id in pages else pins[comic_id].page_url
-
-
 def _relative(target: Path, base: Path) -> str:
     """A file's path as the ledger has it, relative to the project; its folder may be a link to elsewhere."""
     place = os.path.relpath(target.absolute(), base)
     if not stays_inside(place):  # the project itself was reached by a link
         place = os.path.relpath(target.resolve(), base)
     if not stays_inside(place):
-        raise PunchlineError("images lie in the project", file=target, way_out="Make its folder a link to elsewhere")
+        raise PunchlineError("images lie in the project", file=target, hint="Make its folder a link to elsewhere")
     return place

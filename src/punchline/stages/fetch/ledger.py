@@ -11,24 +11,23 @@ from typing import Any
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
-from punchline.core.records import LedgerEntry
-from punchline.core.storage import csv_text
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, write_bytes
+from punchline.schema import FetchEntry
 from punchline.stages.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
 from punchline.stages.fetch.web import valid_reason
 
 AVAILABILITY_COLUMNS = ("source", "n", "ok", "missing", "reason", "n_reason", "first", "last")
 
 
-def read_ledger(path: Path) -> list[LedgerEntry]:
+def read_ledger(path: Path) -> list[FetchEntry]:
     """Entries of a ledger, one for each comic: the last one written counts. A torn last line is left out.
 
     Raises PunchlineError with file and line for any other line that is no entry.
     """
     content = path.read_bytes() if path.exists() else b""
-    decoder = msgspec.json.Decoder(LedgerEntry)
-    entries: dict[str, LedgerEntry] = {}
+    decoder = msgspec.json.Decoder(FetchEntry)
+    entries: dict[str, FetchEntry] = {}
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), start=1):
         try:
             entry = decoder.decode(line)
@@ -36,12 +35,8 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
                 raise msgspec.ValidationError(f"reason {entry.reason!r} is not in the vocabulary")
             check_place(entry.path, file=path, line=number, record=entry.item_id, field="path")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise PunchlineError(
-                f"not a ledger entry: {error}",
-                file=path,
-                line=number,
-                way_out="Delete the line: its comic is then looked at again; delete the file to look at all again",
-            ) from error
+            hint = "Delete the line: its comic is then looked at again; delete the file to look at all again"
+            raise PunchlineError(f"not a ledger entry: {error}", file=path, line=number, hint=hint) from error
         entries[entry.item_id] = entry
     return list(entries.values())
 
@@ -56,13 +51,13 @@ def journal_of(path: Path) -> Iterator[io.FileIO]:
         yield file
 
 
-def availability(entries: Iterable[LedgerEntry]) -> list[dict[str, Any]]:
+def availability(entries: Iterable[FetchEntry]) -> list[dict[str, Any]]:
     """Rows of availability.csv: for each source one row for each reason, or one row when nothing is missing.
 
     n, ok and missing count the source's comics and stand in each of its rows; n_reason counts the row's reason. first
     and last are the UTC times of the source's first and last look.
     """
-    sources: dict[str, list[LedgerEntry]] = defaultdict(list)
+    sources: dict[str, list[FetchEntry]] = defaultdict(list)
     for entry in entries:
         sources[entry.source].append(entry)
     rows = []
@@ -71,45 +66,31 @@ def availability(entries: Iterable[LedgerEntry]) -> list[dict[str, Any]]:
         times = sorted(entry.fetched_at for entry in members if entry.fetched_at)
         by_frequency: list[tuple[str | None, int]] = [*sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))]
         for reason, n in by_frequency or [(None, 0)]:
-            rows.append(
-                {
-                    "source": source,
-                    "n": len(members),
-                    "ok": len(members) - reasons.total(),
-                    "missing": reasons.total(),
-                    "reason": reason,
-                    "n_reason": n,
-                    "first": times[0] if times else None,
-                    "last": times[-1] if times else None,
-                }
-            )
+            counts = (len(members), len(members) - reasons.total(), reasons.total())
+            first, last = (times[0], times[-1]) if times else (None, None)
+            row = (source, *counts, reason, n, first, last)
+            rows.append(dict(zip(AVAILABILITY_COLUMNS, row, strict=True)))
     return rows
 
 
-def availability_text(entries: Iterable[LedgerEntry]) -> str:
+def availability_text(entries: Iterable[FetchEntry]) -> str:
     """availability.csv of the entries."""
     return csv_text(AVAILABILITY_COLUMNS, availability(entries))
 
 
-def to_be_locked(entry: LedgerEntry, pins: Mapping[str, Pin]) -> bool:
+def to_be_locked(entry: FetchEntry, pins: Mapping[str, Pin]) -> bool:
     """Bytes that no manifest pins, or that were taken in place of those it pins; those of another pin are neither."""
     pin = pins.get(entry.item_id)
     instead = pin is not None and pin.sha256 != entry.sha256 and pin.sha256 in (entry.note or "")
     return entry.state == "ok" and (pin is None or instead)
 
 
-def lock_line(entry: LedgerEntry, lock: Path | None) -> Lock:
+def lock_line(entry: FetchEntry, lock: Path | None) -> Lock:
     assert entry.path and entry.sha256 and entry.bytes and entry.width and entry.height
     folder = lock.parent.name if lock else ""
-    return Lock(
-        comic_id=entry.item_id,
-        url=entry.url or "",
-        sha256=entry.sha256,
-        bytes=entry.bytes,
-        width=entry.width,
-        height=entry.height,
-        mirror=str(PurePosixPath(folder, "images", Path(entry.path).name)),
-    )
+    mirror = str(PurePosixPath(folder, "images", Path(entry.path).name))
+    row = (entry.item_id, entry.url or "", entry.sha256, entry.bytes, entry.width, entry.height, mirror)
+    return msgspec.convert(dict(zip(LOCK_COLUMNS, row, strict=True)), Lock)
 
 
 def write_lock(path: Path, lines: Mapping[str, Lock]) -> None:

@@ -8,16 +8,9 @@ from typing import Any
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
-from punchline.core.outside import stays_inside
-from punchline.core.records import Record
-from punchline.core.storage import parse_csv
-
-ANNOTATION_COLUMNS = ("path", "url", "sha256", "bytes", "licence", "mirror")
-PIN_COLUMNS = (
-    *("comic_id", "page_url", "image_url", "sha256", "bytes", "width", "height", "licence", "mirror", "credit"),
-)
-LOCK_COLUMNS = ("comic_id", "url", "sha256", "bytes", "width", "height", "mirror")
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv, stays_inside
+from punchline.schema import Record
 
 
 class Annotation(Record, frozen=True, kw_only=True):
@@ -47,7 +40,7 @@ class Pin(Record, frozen=True, kw_only=True):
 
 
 class Lock(Record, frozen=True, kw_only=True):
-    """One line of images.lock.csv: what the first fetch of a comic got."""
+    """One line of images.lock.csv: the result of a comic's first fetch."""
 
     comic_id: str
     url: str
@@ -55,7 +48,10 @@ class Lock(Record, frozen=True, kw_only=True):
     bytes: int
     width: int  # pixels
     height: int  # pixels
-    mirror: str  # where a mirror of one's own would have it
+    mirror: str  # path under a mirror of the user's own
+
+
+ANNOTATION_COLUMNS, PIN_COLUMNS, LOCK_COLUMNS = (kind.__struct_fields__ for kind in (Annotation, Pin, Lock))
 
 
 def read_manifest(path: Path, kind: type[Annotation] | type[Pin] | type[Lock]) -> list[Any]:

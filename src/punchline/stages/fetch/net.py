@@ -26,7 +26,7 @@ class Private(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public internet; an IPv6 one that holds an IPv4 address, as that one is."""
+    """True for an IP address on the public internet; an IPv6 address that holds an IPv4 one is judged by that one."""
     try:
         ip = ipaddress.ip_address(address.split("%")[0])
     except ValueError:
@@ -42,15 +42,11 @@ def is_public(address: str) -> bool:
 
 def _embedded(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     """The IPv4 address that is reached in the end: mapped, compatible, NAT64, 6to4 or Teredo."""
-    if ip.ipv4_mapped is not None:
-        return ip.ipv4_mapped
-    if ip.sixtofour is not None:
-        return ip.sixtofour
-    if ip.teredo is not None:
-        return ip.teredo[1]
+    embedded = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+    last = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     if ip in ipaddress.ip_network("64:ff9b::/96") or (ip in ipaddress.ip_network("::/96") and int(ip) > 1):
-        return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-    return None
+        return embedded or last
+    return embedded
 
 
 class Exchange(threading.local):
@@ -116,10 +112,6 @@ class Backend(httpcore.NetworkBackend):
                 continue
             return _Stream(self, stream, None if public else host)
         raise failure
-
-    def sleep(self, seconds: float) -> None:
-        """Between the tries of httpcore, of which there are none."""
-        time.sleep(seconds)
 
 
 class _Stream(httpcore.NetworkStream):

@@ -47,7 +47,7 @@ class _Tags(HTMLParser):
             self._depth -= 1
 
 
-def _parse(page: bytes, holds_comic: Callable[[Attributes], bool] = lambda _: False) -> _Tags:
+def _parse(page: bytes, holds_comic: Callable[[Attributes], bool]) -> _Tags:
     parser = _Tags(holds_comic)
     try:
         parser.feed(page.decode("utf-8", errors="replace"))
@@ -103,26 +103,24 @@ def resolve_xkcd(page: bytes, page_url: str) -> str:
     return _first([str(image)], page_url, r"imgs\.xkcd\.com/comics/.+")
 
 
-def resolve_explosm(page: bytes, page_url: str) -> str:
-    """explosm.net: the image in the page's comic element, else a preloaded image, on the comics' own hosts."""
-    parser = _parse(page, lambda tag: tag.get("id") == "comic" or "MainComic__ComicImage" in tag.get("class", ""))
-    return _first(
-        [tag.get("src", "") for tag in parser.comic]
-        + _images(parser, lambda tag: tag.get("id") == "main-comic")
-        + _links(parser, "preload")
-        + _meta(parser, "og:image"),
-        page_url,
-        r"static\.explosm\.net/\d{4}/.+|files\.explosm\.net/comics/.+",
-    )
+def _no_comic(_: Attributes) -> bool:
+    return False
+
+
+def resolver(
+    place: str, candidates: Callable[[_Tags], list[str]], holds_comic: Callable[[Attributes], bool] = _no_comic
+) -> Callable[[bytes, str], str]:
+    """Resolve an HTML page to the first of its candidates whose host and path match `place`."""
+    return lambda page, page_url: _first(candidates(_parse(page, holds_comic)), page_url, place)
 
 
 def resolve_gocomics(page: bytes, page_url: str) -> str:
-    """www.gocomics.com (Garfield, Peanuts): og:image on the strips' own hosts, without the query that scales it.
+    """Resolve www.gocomics.com (Garfield, Peanuts) to og:image on the strips' hosts, without the query that scales it.
 
     The site may show another day's strip to visitors who are not logged in: a page that says it is another day's
     (its canonical link or og:url) has no image for this one.
     """
-    parser = _parse(page)
+    parser = _parse(page, _no_comic)
     asked = urlsplit(page_url).path.rstrip("/")
     for said in _links(parser, "canonical") + _meta(parser, "og:url"):
         parts = _absolute(page_url, said)
@@ -136,62 +134,51 @@ def resolve_gocomics(page: bytes, page_url: str) -> str:
     return urlsplit(image)._replace(query="", fragment="").geturl()
 
 
-def resolve_phdcomics(page: bytes, page_url: str) -> str:
-    """phdcomics.com: the <img> named comic (or comic2), else og:image or image_src, in the comics' folder."""
-    parser = _parse(page)
-    return _first(
-        _images(parser, lambda tag: {tag.get("id"), tag.get("name")} & {"comic", "comic2"} != set())
-        + _meta(parser, "og:image")
-        + _links(parser, "image_src"),
-        page_url,
-        r"(www\.)?phdcomics\.com/comics/archive/.+",
-    )
-
-
-def resolve_smbc(page: bytes, page_url: str) -> str:
-    """www.smbc-comics.com: the <img id="cc-comic">, else og:image. The bonus panel is not part of the strip."""
-    parser = _parse(page)
-    return _first(
-        _images(parser, lambda tag: tag.get("id") == "cc-comic") + _meta(parser, "og:image"),
-        page_url,
-        r"(www\.)?smbc-comics\.com/comics/.+",
-    )
-
-
-def resolve_theycantalk(page: bytes, page_url: str) -> str:
-    """theycantalk.com (Tumblr): og:image, else the first image, on Tumblr's media hosts; an avatar is no comic."""
-    parser = _parse(page)
-    return _first(
-        _meta(parser, "og:image") + _images(parser),
-        page_url,
-        r"(\d+\.)?media\.tumblr\.com/(?!.*avatar_).+",
-    )
-
-
-def _same(page_url: str) -> str:
-    return page_url
-
-
-def _xkcd_json(page_url: str) -> str:
-    return urljoin(page_url if page_url.endswith("/") else page_url + "/", "info.0.json")
+resolve_explosm = resolver(
+    r"static\.explosm\.net/\d{4}/.+|files\.explosm\.net/comics/.+",
+    lambda page: (
+        [tag.get("src", "") for tag in page.comic]
+        + _images(page, lambda tag: tag.get("id") == "main-comic")
+        + _links(page, "preload")
+        + _meta(page, "og:image")
+    ),
+    lambda tag: tag.get("id") == "comic" or "MainComic__ComicImage" in tag.get("class", ""),
+)
+resolve_phdcomics = resolver(  # <img> named comic (or comic2), else og:image or image_src, in the comics' folder
+    r"(www\.)?phdcomics\.com/comics/archive/.+",
+    lambda page: (
+        _images(page, lambda tag: {tag.get("id"), tag.get("name")} & {"comic", "comic2"} != set())
+        + _meta(page, "og:image")
+        + _links(page, "image_src")
+    ),
+)
+resolve_smbc = resolver(  # the bonus panel is not part of the strip
+    r"(www\.)?smbc-comics\.com/comics/.+",
+    lambda page: _images(page, lambda tag: tag.get("id") == "cc-comic") + _meta(page, "og:image"),
+)
+resolve_theycantalk = resolver(  # Tumblr: an avatar is no comic
+    r"(\d+\.)?media\.tumblr\.com/(?!.*avatar_).+", lambda page: _meta(page, "og:image") + _images(page)
+)
 
 
 class Site(NamedTuple):
     """How a site's page leads to its image."""
 
-    request: Callable[[str], str]  # page URL as listed -> URL to fetch
-    accept: tuple[str, ...]  # media types that URL may have
+    accept: tuple[str, ...]  # media types of the page
     resolve: Callable[[bytes, str], str] | None  # its bytes, page URL as listed -> image URL; raises NoImage
     # (None: the listed address is the image's own)
+    request: Callable[[str], str] = str  # page URL as listed -> URL to fetch
 
 
 SITES: dict[str, Site] = {
-    "explosm.net": Site(_same, HTML, resolve_explosm),
-    "www.gocomics.com": Site(_same, HTML, resolve_gocomics),
-    "phdcomics.com": Site(_same, HTML, resolve_phdcomics),
-    "www.smbc-comics.com": Site(_same, HTML, resolve_smbc),
-    "theycantalk.com": Site(_same, HTML, resolve_theycantalk),
-    "xkcd.com": Site(_xkcd_json, JSON, resolve_xkcd),
-    "pbs.twimg.com": Site(_same, (), None),  # YesBut lists the images themselves
-    "nextml.github.io": Site(_same, (), None),  # Hummus: cartoons by number of contest
+    "explosm.net": Site(HTML, resolve_explosm),
+    "www.gocomics.com": Site(HTML, resolve_gocomics),
+    "phdcomics.com": Site(HTML, resolve_phdcomics),
+    "www.smbc-comics.com": Site(HTML, resolve_smbc),
+    "theycantalk.com": Site(HTML, resolve_theycantalk),
+    "xkcd.com": Site(
+        JSON, resolve_xkcd, lambda page: urljoin(page if page.endswith("/") else f"{page}/", "info.0.json")
+    ),
+    "pbs.twimg.com": Site((), None),  # YesBut lists the images themselves
+    "nextml.github.io": Site((), None),  # Hummus: cartoons by number of contest
 }

@@ -23,9 +23,9 @@ import httpx
 import tenacity
 from protego import Protego
 
-from punchline.core.errors import PunchlineError
-from punchline.core.outside import PASSWORDS, holds_secret, without_secret
+from punchline.errors import PunchlineError
 from punchline.stages.fetch.net import Backend, Private, is_public, put_under
+from punchline.text import PASSWORDS, has_secret, without_secret
 
 AGENT = "punchline"  # the name that robots.txt is asked for
 
@@ -89,25 +89,25 @@ class Manners:
 
 class Fetched(NamedTuple):
     content: bytes
-    media_type: str  # as the server says, lower case, without parameters; "" when it says nothing
     url: str  # after redirects
 
 
-class _Again(Exception):
+class _Again(Missing):
     """A failure that may pass: back off and try again."""
 
-    def __init__(self, missing: Missing) -> None:
-        super().__init__(str(missing))
-        self.missing = missing
 
-
-class _Redirect(NamedTuple):
-    location: str
+class _Request(NamedTuple):
+    url: httpx.URL
+    limit: int  # bytes
+    accept: tuple[str, ...]  # media types or prefixes; () for any
+    own: bool  # from the user's own mirror
+    public: bool  # only from a public address
+    auth: httpx.BasicAuth | None
 
 
 @dataclass
 class _Host:
-    """What is known of one origin (scheme, host, port)."""
+    """State of one origin (scheme, host, port)."""
 
     turn: threading.Lock = field(default_factory=threading.Lock)  # held during a request: one at a time
     reading_robots: threading.Lock = field(default_factory=threading.Lock)
@@ -120,14 +120,12 @@ class _Host:
     given_up: Missing | None = None
 
 
-def user_agent(contact: str | None = None) -> str:
+def user_agent() -> str:
     """`punchline/<version> (...)`, with the contact (mail or URL) from $PUNCHLINE_CONTACT when there is one."""
-    contact = os.environ.get("PUNCHLINE_CONTACT", "") if contact is None else contact
+    contact = os.environ.get("PUNCHLINE_CONTACT", "")
     if not (contact.isascii() and (contact.isprintable() or not contact)):
-        raise PunchlineError(
-            "PUNCHLINE_CONTACT has characters that a User-Agent can't carry",
-            way_out="Set it to a mail address or URL in plain ASCII",
-        )
+        hint = "Set it to a mail address or URL in plain ASCII"
+        raise PunchlineError("PUNCHLINE_CONTACT has characters that a User-Agent can't carry", hint=hint)
     who = f"; contact: {contact}" if contact else ""
     return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{who})"
 
@@ -169,11 +167,9 @@ def mirror_auth(mirror: str) -> httpx.BasicAuth | None:
 
 def check_address(address: str) -> None:
     """Raises PunchlineError for a mirror's address with a secret in it: it would stand in logs and notes."""
-    if holds_secret(address):
-        raise PunchlineError(
-            f"mirror={without_secret(address)}: an address with a user, a password or a key is written to logs",
-            way_out=PASSWORDS,
-        )
+    if has_secret(address):
+        what = f"mirror={without_secret(address)}: an address with a user, a password or a key is written to logs"
+        raise PunchlineError(what, hint=PASSWORDS)
 
 
 def _unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
@@ -230,12 +226,13 @@ class Web:
         own: bool = False,
         found: bool = False,
         auth: httpx.BasicAuth | None = None,
+        robots: bool = True,
     ) -> Fetched:
         """The body at `url`, at most `limit` bytes, of one of the media types (or prefixes) in `accept` (() for any).
 
-        `own`: the user's own mirror: no robots.txt, no pause, private addresses allowed. `found`: the URL stood in a
-        fetched page, so it may not lead to a private address. `auth`: for the origin of `url`, and no other one. Raises
-        Missing.
+        `own`: the user's own mirror: no robots.txt, no pause, private addresses allowed. `found`: the URL was read
+        from a fetched page and may not lead to a private address. `auth`: for the origin of `url`, and no other one.
+        `robots`: False for robots.txt itself. Raises Missing.
         """
         first = None
         for _ in range(self.manners.redirects + 1):
@@ -243,17 +240,17 @@ class Web:
             public = found and not own
             if public:
                 self._refuse_private(target)
-            if not own:
+            if robots and not own:
                 self._ask_robots(target, public)
             origin = (target.scheme, target.host, target.port)
             first = first or origin
-            allowed = auth if origin == first else None
-            answer = self._patiently(target, limit, accept, 0.0 if own else None, public, allowed)
+            request = _Request(target, limit, accept, own, public, auth if origin == first else None)
+            answer = self._patiently(request)
             if isinstance(answer, Fetched):
                 return answer
-            url = self._follow(target, answer.location)
-            found = True
-        raise Missing("redirect refused", f"more than {self.manners.redirects} redirects, last to {url}")
+            url, found = self._follow(target, answer), True
+        most = f"more than {self.manners.redirects} redirects, last to {url}"
+        raise Missing("redirect refused", most if robots else "robots.txt: too many redirects")
 
     # Addresses
 
@@ -298,56 +295,34 @@ class Web:
     def _ask_robots(self, url: httpx.URL, public: bool) -> None:
         host = self._at(url)
         with host.reading_robots:
-            if host.robots is None:
-                self._read_robots(url, host, public)
-        assert host.robots is not None
-        if not host.robots(str(url)):
+            is_allowed = host.robots = host.robots or self._read_robots(url, host, public)
+        if not is_allowed(str(url)):
             raise Missing("refused by robots.txt", host.robots_note)
 
-    def _read_robots(self, url: httpx.URL, host: _Host, public: bool) -> None:
-        """Fill in `host.robots`. No robots.txt: all may be fetched; one that can't be read: nothing may."""
-        at = url.copy_with(raw_path=b"/robots.txt")
+    def _read_robots(self, url: httpx.URL, host: _Host, public: bool) -> Callable[[str], bool]:
+        """Read the rules of a host. Without robots.txt every URL is allowed; with an unreadable one, none is."""
+        robots, text, note = str(url.copy_with(raw_path=b"/robots.txt")), "", None
         try:
-            for _ in range(self.manners.redirects + 1):
-                answer = self._patiently(at, 500 * 1024, (), None, public)
-                if isinstance(answer, Fetched):
-                    break
-                at = self._parse(self._follow(at, answer.location))
-                self._refuse_private(at)
-                public = True
-            else:
-                raise Missing("redirect refused", "robots.txt: too many redirects")
+            content = self.get(robots, limit=500 * 1024, found=public, robots=False).content
+            text = content.decode("utf-8", errors="replace")
         except Missing as missing:
             if missing.reason in ("host unreachable", "timed out"):
                 raise  # of the host, not of its robots.txt
-            code = re.fullmatch(r"http (4\d\d)", missing.reason)
-            if missing.reason == "not found (404)" or (code and code[1] != "429"):
-                host.robots = lambda _: True
-            else:
-                host.robots, host.robots_note = (lambda _: False), f"robots.txt: {missing}"
-            return
-        rules = Protego.parse(answer.content.decode("utf-8", errors="replace"))
+            if not re.fullmatch(r"not found \(404\)|http (?!429)4\d\d", missing.reason):
+                note = f"robots.txt: {missing}"
+        rules = Protego.parse(text)
         rate = rules.request_rate(AGENT)
         host.pause = max(host.pause, rules.crawl_delay(AGENT) or 0.0, rate.seconds / rate.requests if rate else 0.0)
-        if host.pause > self.manners.longest_wait:
-            host.robots, host.robots_note = (lambda _: False), f"robots.txt: Crawl-delay of {host.pause:g} s"
-        else:
-            host.robots = lambda target: bool(rules.can_fetch(target, AGENT))
+        if text and host.pause > self.manners.longest_wait:
+            note = f"robots.txt: Crawl-delay of {host.pause:g} s"
+        host.robots_note = note
+        return lambda target: note is None and bool(rules.can_fetch(target, AGENT))
 
     # Requests
 
-    def _patiently(
-        self,
-        url: httpx.URL,
-        limit: int,
-        accept: tuple[str, ...],
-        pause: float | None,
-        public: bool,
-        auth: httpx.BasicAuth | None = None,
-    ) -> Fetched | _Redirect:
-        """One request, tried again while the failure may pass."""
-        host = self._at(url)
-        manners = self.manners
+    def _patiently(self, request: _Request) -> Fetched | str:
+        """The answer to a request, or the address it redirects to; tried again while the failure may pass."""
+        host, manners = self._at(request.url), self.manners
 
         def wait(state: tenacity.RetryCallState) -> float:
             backoff = manners.backoff * 2.0 ** (state.attempt_number - 1) * random.uniform(1.0, 1.25)
@@ -361,25 +336,17 @@ class Web:
             reraise=True,
         )
         try:
-            return again(self._once, host, url, limit, accept, host.pause if pause is None else pause, public, auth)
+            return again(self._once, host, request)
         except _Again as error:
-            if error.missing.reason.startswith("http "):
+            if error.reason.startswith("http "):
                 host.busy += 1
                 if host.busy >= manners.strikes:
-                    host.given_up = Missing(error.missing.reason, "host given up for this run")
-            raise error.missing from error
+                    host.given_up = Missing(error.reason, "host given up for this run")
+            raise
 
-    def _once(
-        self,
-        host: _Host,
-        url: httpx.URL,
-        limit: int,
-        accept: tuple[str, ...],
-        pause: float,
-        public: bool,
-        auth: httpx.BasicAuth | None,
-    ) -> Fetched | _Redirect:
-        guarded = url.host if public and url.host not in self._hosts else None
+    def _once(self, host: _Host, request: _Request) -> Fetched | str:
+        url = request.url
+        guarded = url.host if request.public and url.host not in self._hosts else None
         with host.turn:
             if host.given_up:
                 raise Missing(host.given_up.reason, host.given_up.note)
@@ -390,13 +357,13 @@ class Web:
                 address, headers = self._address(url)
                 with (
                     self._network.within(self.manners.total_timeout, guarded),
-                    self._client.stream("GET", address, headers=headers, auth=auth) as response,
+                    self._client.stream("GET", address, headers=headers, auth=request.auth) as response,
                 ):
                     headers_read = True
-                    answer = self._read(host, response, url, limit, accept)
+                    answer = self._read(host, response, request)
                 host.unreachable = 0
                 return answer
-            except (Missing, _Again):
+            except Missing:
                 host.unreachable = 0  # it did answer
                 raise
             except Private as error:
@@ -404,13 +371,13 @@ class Web:
             except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
                 raise Missing("unsafe address", f"{url}: {error}") from error
             except httpx.ReadTimeout as error:
-                self._strike(host, Missing("timed out", f"{url}: {error}"), error)
+                self._strike(host, "timed out", f"{url}: {error}", error)
             except (httpx.TransportError, httpx.DecodingError) as error:
                 if headers_read:
-                    raise _Again(Missing("truncated", f"{url}: {error}")) from error
-                self._strike(host, Missing("host unreachable", f"{url.host}: {error}"), error)
+                    raise _Again("truncated", f"{url}: {error}") from error
+                self._strike(host, "host unreachable", f"{url.host}: {error}", error)
             finally:
-                host.free_at = max(host.free_at, time.monotonic() + pause)
+                host.free_at = max(host.free_at, time.monotonic() + (0.0 if request.own else host.pause))
 
     def _address(self, url: httpx.URL) -> tuple[httpx.URL, dict[str, str]]:
         """Where to connect and what to send besides: `hosts` moves the connection, the Host header stays."""
@@ -420,28 +387,24 @@ class Web:
         at = httpx.URL(base)
         return url.copy_with(scheme=at.scheme, host=at.host, port=at.port), {"Host": url.netloc.decode("ascii")}
 
-    def _read(
-        self, host: _Host, response: httpx.Response, url: httpx.URL, limit: int, accept: tuple[str, ...]
-    ) -> Fetched | _Redirect:
-        status = response.status_code
+    def _read(self, host: _Host, response: httpx.Response, request: _Request) -> Fetched | str:
+        status, url, limit = response.status_code, request.url, request.limit
         if status in (301, 302, 303, 307, 308) and "location" in response.headers:
-            return _Redirect(response.headers["location"])
+            return str(response.headers["location"])
         if status in (429, 500, 502, 503, 504):
             asked = retry_after(response.headers.get("retry-after"), time.time())
-            missing = Missing(f"http {status}", str(url))
             if asked is not None and asked > self.manners.longest_wait:
-                host.given_up = Missing(missing.reason, f"{url.host} asks to wait {asked:.0f} s; given up for this run")
+                note = f"{url.host} asks to wait {asked:.0f} s; given up for this run"
+                host.given_up = Missing(f"http {status}", note)
                 raise host.given_up
             if asked is not None:
                 host.free_at = max(host.free_at, time.monotonic() + asked)  # for all that want this host
-            raise _Again(missing)
+            raise _Again(f"http {status}", str(url))
         host.busy = 0
-        if status == 404:
-            raise Missing("not found (404)", str(url))
         if status != 200:
-            raise Missing(f"http {status}", str(url))
+            raise Missing("not found (404)" if status == 404 else f"http {status}", str(url))
         media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if accept and media_type and not media_type.startswith(accept):
+        if request.accept and media_type and not media_type.startswith(request.accept):
             raise Missing("wrong content type", f"{url}: {media_type}")
         length = response.headers.get("content-length", "")
         if length.isdecimal() and int(length) > limit:
@@ -452,16 +415,15 @@ class Web:
             content += block
             if len(content) > limit:
                 raise Missing("too large", f"{url}: more than {limit} bytes")
-        return Fetched(bytes(content), media_type, without_secret(str(url)))
+        return Fetched(bytes(content), without_secret(str(url)))
 
-    def _strike(self, host: _Host, missing: Missing, cause: Exception) -> NoReturn:
+    def _strike(self, host: _Host, reason: str, note: str, cause: Exception) -> NoReturn:
         """Count a connection failure; after `strikes` in a row the host is given up for the run."""
         host.unreachable += 1
         if host.unreachable < self.manners.strikes:
-            raise _Again(missing) from cause
-        note = f"{missing.note}; given up for this run after {host.unreachable} failures"
-        host.given_up = Missing(missing.reason, note)
-        raise Missing(missing.reason, note) from cause
+            raise _Again(reason, note) from cause
+        host.given_up = Missing(reason, f"{note}; given up for this run after {host.unreachable} failures")
+        raise Missing(reason, host.given_up.note) from cause
 
     def _sleep(self, seconds: float) -> None:
         if seconds > 0:

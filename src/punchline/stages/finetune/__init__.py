@@ -18,23 +18,21 @@ from pathlib import Path
 
 import msgspec
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes, write_text
-from punchline.core.locks import alone
-from punchline.core.progress import say
-from punchline.core.records import Gold, Item, ModelCard, digest_of, sha256
-from punchline.core.storage import csv_text, read_records
+from punchline.config.cards import read_card
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, exclusive_lock, read_records, write_bytes, write_text
 from punchline.project import adapters
 from punchline.project.adapters import WHOLE, Base, Trained
 from punchline.project.needs import Project
 from punchline.project.recipes import Recipe, read_recipe
-from punchline.project.selection import read_card
+from punchline.schema import Gold, Item, ModelCard, digest_of, sha256
 from punchline.stages.finetune.examples import Example, encoded, examples_of, is_held_out
 from punchline.stages.finetune.training import Training
 from punchline.stages.infer import image_files
 from punchline.stages.job import make
+from punchline.text import log_line
 
 PACKAGES = ("torch", "transformers", "peft", "safetensors")
 CHECKPOINT_S = 120.0  # how much work a kill may cost at most
@@ -64,7 +62,7 @@ def train(
     import torch
 
     work = Path(f"{adapters.folder_of(recipe.name)}.work")
-    with alone(work, "another process is training this"):
+    with exclusive_lock(work, "another process is training this"):
         examples, shown, left_out = examples_of(recipe, items, golds, work / "pictures")
         held = [item.item_id for item in items if is_held_out(item, recipe)]
         _check_something(recipe, examples, items, held, left_out)
@@ -128,9 +126,9 @@ def write_adapter(project: Project, adapter: str) -> None:
         items = read_records(project.paths.items(recipe.benchmark), Item)
         golds = read_records(project.paths.gold(recipe.benchmark), Gold)
         made = train(recipe, read_card(recipe.base), items, golds, corpus=project.selection.corpus.name)
-        say(f"finetune {recipe.name}: trained on {len(made.trained):,} items, {len(made.held_out):,} held out")
+        log_line(f"finetune {recipe.name}: trained on {len(made.trained):,} items, {len(made.held_out):,} held out")
         for reason, count in made.left_out.items():
-            say(f"finetune {recipe.name}: {count:,} examples left out: {reason}")
+            log_line(f"finetune {recipe.name}: {count:,} examples left out: {reason}")
 
     make(step, write)
 
@@ -145,5 +143,5 @@ def _check_something(
     raise PunchlineError(
         f"nothing to train on: {len(items)} items selected, {len(held)} of them held out" + (f"; {why}" if why else ""),
         file=recipe.file,
-        way_out="Select the whole corpus (no subset=), and a model that looks at images: models=[…]",
+        hint="Select the whole corpus (no subset=), and a model that looks at images: models=[…]",
     )

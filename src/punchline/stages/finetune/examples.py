@@ -13,13 +13,13 @@ from typing import Protocol
 import msgspec
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.files import write_bytes
-from punchline.core.progress import say
-from punchline.core.records import Gold, Image, ImageRef, Item, Request, sha256
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.engines.transformers.prompts import Prompt
+from punchline.files import write_bytes
 from punchline.project.recipes import Recipe
+from punchline.schema import Gold, Image, ImageRef, Item, Request, sha256
+from punchline.text import log_line
 
 SAY_S = 10.0
 
@@ -159,7 +159,7 @@ def encoded(
     for number, example in enumerate(examples):
         if time.monotonic() - said > SAY_S:
             said = time.monotonic()
-            say(f"finetune {recipe.name}: {number:,} of {len(examples):,} examples read")
+            log_line(f"finetune {recipe.name}: {number:,} of {len(examples):,} examples read")
         prompt = engine._prompt(example.request, {"max_tokens": 1}, images, loaded)
         if isinstance(prompt, tuple):
             left_out[prompt[1]] += 1

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from punchline.core.errors import PunchlineError
-from punchline.core.files import write_bytes
-from punchline.core.progress import say
 from punchline.engines.transformers.loaded import Loaded
+from punchline.errors import PunchlineError
+from punchline.files import write_bytes
 from punchline.project import adapters
 from punchline.project.adapters import WHOLE, Part
 from punchline.project.recipes import Recipe
 from punchline.stages.finetune.examples import SAY_S, Encoded
+from punchline.text import log_line
 
 # Parts of a model that read images: never trained, as in Qwen's own framework, where names such as those that recipes
 # target occur in the language model only.
@@ -96,7 +96,7 @@ class Training:
                 said = now
                 left = (now - started) / (self.step - first) * (self.steps - self.step)
                 total, tokens = self.losses[epoch]
-                say(
+                log_line(
                     f"{self.label}: step {self.step:,} of {self.steps:,}, loss {total / tokens:.4f}, {left:,.0f} s left"
                 )
         return Part(
@@ -150,10 +150,10 @@ class Training:
         try:
             state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
         except Exception as error:  # a damaged zip, a pickle of something else: torch's errors share no base
-            say(f"{self.label}: {self.checkpoint} cannot be read ({type(error).__name__}): training starts anew")
+            log_line(f"{self.label}: {self.checkpoint} cannot be read ({type(error).__name__}): training starts anew")
             return
         if not isinstance(state, dict) or state.get("of") != self.of:
-            say(f"{self.label}: {self.checkpoint} is of another training: this one starts anew")
+            log_line(f"{self.label}: {self.checkpoint} is of another training: this one starts anew")
             return
         with torch.no_grad():
             for name, weight in self.weights.items():
@@ -162,7 +162,7 @@ class Training:
             self.optimiser.load_state_dict(state["optimiser"])
         self.step, self.losses = state["step"], state["losses"]
         what = "was trained before" if self.step == self.steps else f"goes on at step {self.step:,} of {self.steps:,}"
-        say(f"{self.label}: {what}")
+        log_line(f"{self.label}: {what}")
 
     def files(self, base_id: str) -> dict[str, bytes]:
         """Weights and settings as peft reads them; the same bytes for the same training."""

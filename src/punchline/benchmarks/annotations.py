@@ -1,0 +1,212 @@
+"""Released files as typed rows, and items made of them.
+
+What a row must be is declared on its struct; an error names file, record, field and the way out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from punchline.core.benchmark import Files
+from punchline.errors import PunchlineError, nearest
+from punchline.files import parse_csv
+from punchline.schema import ImageRef, Item, Scalar
+
+T = TypeVar("T")
+
+Filled = Annotated[str, msgspec.Meta(pattern=r"\S", title="a text")]
+FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # ids name files
+FETCH = "Fetch the benchmark's annotation files"
+_AT = re.compile(r" - at `\$\.?([^`]*)`$")
+_CONVERTING = threading.Lock()  # two threads that meet a type for the first time crash msgspec 0.22
+
+
+class Members(list[Any]):
+    """The members of a JSON object as they stand, so that a name that occurs twice can be seen: name, value, name, …"""
+
+    def __init__(self, pairs: Iterable[tuple[str, Any]]) -> None:
+        super().__init__(itertools.chain.from_iterable(pairs))  # flat: a pair takes as much memory as a short text
+
+    @property
+    def pairs(self) -> Iterator[tuple[str, Any]]:
+        """(name, value) of each."""
+        return zip(self[::2], self[1::2], strict=True)
+
+
+def content_of(files: Files, name: str) -> bytes:
+    """Bytes of a released file. Raises PunchlineError where it is not there."""
+    if name not in files:
+        raise PunchlineError("the file is not there", file=name, hint=FETCH)
+    return files[name]
+
+
+def typed(
+    value: Any,
+    kind: type[T],
+    *,
+    file: str,
+    line: int | None = None,
+    record: str | None = None,
+    hint: str | None = None,
+    strict: bool = True,
+) -> T:
+    """A row of its kind; `strict` as msgspec has it. Raises PunchlineError naming the field and what it must be."""
+    try:
+        with _CONVERTING:
+            return msgspec.convert(value, kind, strict=strict)
+    except UnicodeEncodeError as error:  # an escape in a literal
+        what = f"{error.object[error.start : error.end]!r} is half a character"
+        raise PunchlineError(what, file=file, line=line, record=record, hint=hint) from error
+    except msgspec.ValidationError as error:
+        at = _AT.search(str(error))
+        what, field = (str(error)[: at.start()], at[1] or None) if at else (str(error), None)
+        if at is None and (own := re.match(r"(\w+): ", what)):  # as __post_init__ says it
+            what, field = what[own.end() :], own[1]
+        path = re.findall(r"[^.\[\]]+", field or "")  # of "bboxes[0].top"
+        if path and ("matching regex" in what or "enum value" in what):
+            what = f"expected {_expected(get_type_hints(kind, include_extras=True).get(path[0])) or what}"
+        got: Any = value
+        for step in path:
+            got = got[int(step)] if isinstance(got, list) else got.get(step) if isinstance(got, dict) else None
+        if unknown := re.search("unknown field `(.*)`", what):
+            hint = nearest(unknown[1], (one.encode_name for one in msgspec.structs.fields(kind)))  # type: ignore[arg-type]
+        if at is not None and path:
+            what = f"{what}, got {got!r}"[:160]
+        what = what.encode("utf-8", "backslashreplace").decode()
+        raise PunchlineError(what, file=file, line=line, record=record, field=field, hint=hint) from error
+
+
+def _expected(declared: Any) -> str | None:
+    """What a field takes: what its constraint is titled, or its literals."""
+    titles = (meta.title for meta in getattr(declared, "__metadata__", ()) if isinstance(meta, msgspec.Meta))
+    if title := next(filter(None, titles), None):
+        return title
+    if get_origin(declared) is Literal:
+        return " or ".join(map(str, get_args(declared)))
+    inner = [found for part in get_args(declared) if (found := _expected(part))]
+    return " or ".join(inner) or None
+
+
+def csv_rows(files: Files, name: str, kind: type[T], key: str = "") -> list[tuple[int, T]]:
+    """(line, row) of a CSV. `key`: the column that names a record; by default its number does, from 0.
+
+    Raises PunchlineError for a column that is not there and for a cell that its field does not take.
+    """
+    fields = msgspec.structs.fields(kind)  # type: ignore[arg-type]
+    columns = [field.encode_name for field in fields if field.required]
+    return [
+        (line, typed(cells, kind, file=name, line=line, record=cells.get(key, str(number)), strict=False))
+        for number, (line, cells) in enumerate(parse_csv(content_of(files, name), columns, file=name))
+    ]
+
+
+def json_rows(
+    content: bytes,
+    kind: type[T] | Callable[[Mapping[str, Any]], type[T]],
+    *,
+    file: str,
+    key: str | None = None,
+    ids: re.Pattern[str] | None = FILE_NAME,
+    hint: str = FETCH,
+) -> dict[str, T]:
+    """{id: row} of a JSON object of objects; with `key`, of a list of objects that have their id in that field.
+
+    `kind` may hang on what the row says; `ids`: what an id must be, None: any text. Raises PunchlineError for what is
+    no such JSON, another id, an id or a field that is there twice, and half a surrogate pair.
+    """
+    try:
+        value = json.loads(content.decode("utf-8-sig"), object_pairs_hook=Members)
+    except json.JSONDecodeError as error:
+        what = f"not JSON: {error.msg} at column {error.colno}"
+        raise PunchlineError(what, file=file, line=error.lineno, hint=hint) from error
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PunchlineError(f"not JSON: byte {error.start} is not UTF-8", file=file, line=line) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
+        raise PunchlineError(f"not JSON that can be read: {error}", file=file) from error
+    if not isinstance(value, list) or isinstance(value, Members) != (key is None):
+        what = f"expected {'an object' if key is None else 'a list'} of records"
+        raise PunchlineError(what, file=file, hint=hint)
+    rows: dict[str, T] = {}
+    step = 2 if key is None else 1
+    for number, at in enumerate(range(step - 1, len(value), step), start=1):
+        members, value[at] = value[at], None  # so that no record is in memory twice
+        item_id: Any = value[at - 1] if key is None else None
+        if key is not None and isinstance(members, Members):
+            item_id = dict(members.pairs).get(key)
+        known = (
+            isinstance(item_id, str) and not _halved(item_id) and (ids is None or ids.fullmatch(item_id) is not None)
+        )
+        record = str(item_id)[:100] if known else f"number {number}"
+        if not isinstance(members, Members):
+            raise PunchlineError("expected an object", file=file, record=record, hint=hint)
+        fields = _plain(members, file, record)
+        if not known:
+            what = f"expected a plain file name for an id, got {ascii(item_id)[:120]}"
+            raise PunchlineError(what, file=file, record=record, field=key, hint=hint)
+        if item_id in rows:
+            raise PunchlineError("the record is there twice", file=file, record=record, field=key, hint="Keep one")
+        row_kind = kind if isinstance(kind, type) else kind(fields)
+        rows[item_id] = typed(fields, row_kind, file=file, record=record, hint=hint)
+    return rows
+
+
+def _halved(text: str) -> bool:
+    """Whether it has half a surrogate pair, which no file can hold; JSON's \\u escapes may."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _plain(value: Any, file: str, record: str, at: str = "") -> Any:
+    """JSON with dicts for objects. Raises PunchlineError for a field that is there twice, and for half a character."""
+    if isinstance(value, Members):
+        fields: dict[str, Any] = {}
+        for name, inner in value.pairs:
+            if name in fields:
+                raise PunchlineError("the field is there twice", file=file, record=record, field=ascii(at + name)[1:-1])
+            fields[name] = _plain(inner, file, record, f"{at}{name}.")
+        return fields
+    if isinstance(value, list):
+        return [_plain(inner, file, record, at) for inner in value]
+    if isinstance(value, str) and _halved(value):
+        what = "half a surrogate pair is no character"
+        raise PunchlineError(what, file=file, record=record, field=ascii(at[:-1])[1:-1])
+    return value
+
+
+Row = tuple[str, str, str, Mapping[str, Scalar]]  # item id, source, cluster, fields
+
+
+def items(
+    benchmark: str, rows: Iterable[Row], images: Mapping[str, tuple[ImageRef, ...] | str], file: str
+) -> list[Item]:
+    """Items of the keys of `images`, in the order of the rows; a string says why there is no picture.
+
+    Raises PunchlineError for a key that `file`, whence the rows are, does not have.
+    """
+    made, unknown = [], dict.fromkeys(images)
+    for item_id, source, cluster, fields in rows:
+        if item_id not in images:
+            continue
+        unknown.pop(item_id, None)
+        shown = images[item_id]
+        made.append(
+            Item(
+                benchmark=benchmark,
+                item_id=item_id,
+                source=source,
+                cluster=cluster,
+                fields=dict(fields),
+                images=() if isinstance(shown, str) else shown,
+                missing=shown if isinstance(shown, str) else None,
+            )
+        )
+    if unknown:
+        raise PunchlineError("no such item", file=file, record=next(iter(unknown)), hint="Check subset=")
+    return made

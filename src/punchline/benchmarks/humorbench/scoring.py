@@ -1,0 +1,63 @@
+"""Grades of answers to HumorBench."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from punchline.benchmarks.humorbench import EXPLAIN
+from punchline.benchmarks.humorbench.answers import LAST_TOKENS, explained, parse_verdict
+from punchline.benchmarks.humorbench.judge import judge_request
+from punchline.benchmarks.humorbench.texts import normal
+from punchline.benchmarks.score import Answered, Mark, scores
+from punchline.schema import Response, Rule, sha256
+from punchline.score.length import tokenizer
+
+VERSION: dict[Rule, int] = {"released": 1, "paper": 3}  # of the reading
+
+
+def signature(rule: Rule, judge: str | None) -> str:
+    """What names all that changes a grade's values."""
+    limit = LAST_TOKENS[rule]
+    counted = "last:all" if limit is None else f"last:{limit}|tokenizer:{tokenizer()}"
+    return f"element|rule:{rule}|{counted}|judge:{judge or 'none'}|v:{VERSION[rule]}"
+
+
+def _tokens(response: Response | None, prefix: str) -> dict[str, float]:
+    usage = {} if response is None else {"in": response.usage.prompt, "out": response.usage.completion}
+    return {f"{prefix}tokens_{name}": float(count) for name, count in usage.items() if count is not None}
+
+
+def marks(answered: Answered) -> Iterator[Mark]:
+    """Whether one model's explanation covers the element, as its judge has it.
+
+    A verdict that is neither PASS nor FAIL leaves the denominator (released code), as does one that is missing or
+    failed. A refusal to explain is judged by nobody and is wrong, and so is, under rule `paper`, an answer without an
+    explanation: thoughts, or the prompt's own words. Where no judge was asked nothing is scored.
+    """
+    rule, response = answered.rule, answered.responses.get(EXPLAIN.name)
+    mark = answered.mark(EXPLAIN.name, "")
+    mark.metrics = _tokens(response, "")
+    text = None if mark.text is None else explained(mark.text, rule)
+    if response is not None and text is not None:
+        verdict = answered.verdict(judge_request(answered.item, answered.gold, response, rule))
+        said = sha256(normal(text).encode())[:16]
+        mark.hear(verdict).parsed = (said,)
+        mark.state = "missing" if verdict is None else verdict.response.state
+        if verdict is not None:
+            mark.metrics |= _tokens(verdict.response, "judge_")
+        if verdict is not None and mark.state == "ok":
+            word = parse_verdict(verdict.response.text or "", rule)
+            if word is None:
+                mark.state = "unparsable"
+            else:
+                mark.scored, mark.parsed = True, (said, word)
+                mark.metrics["passed"] = float(word == "PASS")
+    elif mark.state in ("refused", "ok"):
+        mark.read(None)
+        if answered.verdicts is not None:
+            mark.scored, mark.metrics["passed"] = True, 0.0
+    mark.signature = signature(rule, mark.judge)
+    yield mark
+
+
+score_item = scores(marks)

@@ -1,0 +1,30 @@
+"""Pictures that models see as they were published."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image
+
+from punchline.comics.number import encode, png_size
+from punchline.comics.split import read_image
+from punchline.core.benchmark import PUBLISHED, Picture
+from punchline.errors import PunchlineError
+
+SUFFIXES = {"PNG": ".png", "JPEG": ".jpg", "MPO": ".jpg"}  # what models are shown as it is
+
+
+def as_published(content: bytes, name: str = "page") -> Picture:
+    """The published image itself: its own bytes, or a PNG of what is neither PNG nor JPEG (a GIF's first frame).
+
+    Raises PunchlineError for bytes that are no image.
+    """
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            kind, (width, height) = image.format, image.size
+        if kind in SUFFIXES:
+            return Picture(name, content, SUFFIXES[kind], width, height, {})
+        png = encode(read_image(io.BytesIO(content)))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, PunchlineError) as error:
+        raise PunchlineError(f"not a readable image: {error}", file=PUBLISHED, hint="Fetch it again") from error
+    return Picture(name, png, ".png", *png_size(png), {})

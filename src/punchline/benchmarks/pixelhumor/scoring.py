@@ -1,0 +1,166 @@
+"""Grades of answers to PixelHumor's questions, under either rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from punchline.benchmarks.pixelhumor.answers import panel_texts, parse, plain_number
+from punchline.benchmarks.score import Answered, Mark, scores
+from punchline.read import thoughts
+from punchline.schema import Gold, Response, Rule
+from punchline.score.text import LIBRARY, error_rates
+
+GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
+VERSION: dict[Rule, int] = {"released": 1, "paper": 3}  # of the reading
+LONGEST = 2_000_000  # characters of a comic's text in the model's own order; see _ordered
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _ordered(texts: Mapping[str, str], order: Sequence[str]) -> tuple[str, ...]:
+    """The panels' texts in an order, lower-cased, white space collapsed; '' for a label without text.
+
+    Cut after LONGEST characters: under `released` a sequence that repeats a label without end repeats its text as
+    often, which can fill any memory. Error rates are in the thousands by then.
+    """
+    normal = {label: _normal(text) for label, text in texts.items()}
+    panels: list[str] = []
+    length = 0
+    for label in order:
+        panels.append(normal.get(label, ""))
+        length += len(panels[-1]) + 1
+        if length > LONGEST:
+            break
+    return tuple(panels)
+
+
+def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> dict[str, float]:
+    """text_acc, wer and cer of panels' texts in order.
+
+    Text accuracy compares the strings with position numbers ("1: … 2: …"), WER and CER those without. An empty
+    reference gives (1, 0, 0) for an empty candidate, else (0, words, characters) under `released`, (0, 1, 1) under
+    `paper`.
+    """
+    reference, text = (_normal(" ".join(panels)) for panels in (gold, candidate))
+    if not reference:
+        if not text:
+            return {"text_acc": 1, "wer": 0, "cer": 0}
+        wer, cer = (len(text.split(" ")), len(text)) if rule == "released" else (1, 1)
+        return {"text_acc": 0, "wer": wer, "cer": cer}
+    numbered = [
+        _normal(" ".join(f"{position}: {panel}" for position, panel in enumerate(panels, start=1)))
+        for panels in (gold, candidate)
+    ]
+    word_rate, character_rate = error_rates(reference, text)
+    return {"text_acc": float(numbered[0] == numbered[1]), "wer": word_rate, "cer": character_rate}
+
+
+def signature(task: str, rule: Rule) -> str:
+    """What names all that changes a grade's values."""
+    version = VERSION[rule]
+    if task == "Q7":
+        return f"panel_acc|rule:{rule}|v:{version}"
+    if task == "Q8":
+        return f"text_acc,wer,cer|rule:{rule}|lib:{LIBRARY}|v:{version}"
+    return f"labels|task:{task}|rule:{rule}|v:{version}"
+
+
+# The answer that another one is read in the light of: Q1 gates (released) or turns into NA (paper), Q7 orders Q8.
+_RESTS_ON: dict[Rule, dict[str, str]] = {
+    "released": {"Q2": "Q1", "Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
+    "paper": {"Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
+}
+
+
+def _gold_order(gold: Gold) -> tuple[str, ...]:
+    return tuple(plain_number(label) for label in gold.values["panel_sequence"].split(","))
+
+
+def _labels(gold: Gold) -> tuple[str, ...]:
+    """The labels of a comic's panels: those of its sequence, which of xkcd_108 lacks one, and 1 to N."""
+    numbered = (str(label) for label in range(1, gold.values["number_of_panels"] + 1))
+    return tuple(dict.fromkeys((*_gold_order(gold), *numbered)))
+
+
+def _read(task: str, text: str, rule: Rule, gold: Gold) -> tuple[str, ...] | None:
+    """What an answer says, with the labels that the comic has."""
+    if rule == "released":
+        return parse(task, text, rule)
+    known = _labels(gold)
+    if task == "Q3":  # smbc_2640's is panel 2 of one
+        return parse(task, text, rule, (*known, *gold.values["Q3"]))
+    found = parse(task, text, rule, known)
+    right = _gold_order(gold) if task == "Q7" and found is None else ()
+    if len(set(right)) < len(right):  # xkcd_108's is no permutation, and is right as it is written
+        return right if tuple(number.strip() for number in thoughts.off(text).text.split(",")) == right else None
+    return found
+
+
+def _absent(response: Response | None) -> bool:
+    return response is None or response.state in ("missing", "failed")
+
+
+def marks(answered: Answered) -> Iterator[Mark]:
+    """One model's answers (by task) on one comic: Q1 … Q5, Q7 and Q8. Q6 is not graded automatically.
+
+    An answer that is missing or failed is not scored; a refusal and an answer from which nothing can be read are, as
+    wrong. `released`: Q1 … Q5 are scored only where the answer to Q1 holds "yes". `paper`: Q1 = No turns Q3, Q4 and Q5
+    into NA. Q8 needs the model's own order of panels: without an answer to Q7 it is in that one's state.
+    """
+    responses, gold, rule = answered.responses, answered.gold, answered.rule
+    first, sequence = responses.get("Q1"), responses.get("Q7")
+    first_text = (first.text or "") if first is not None else ""
+    gated = rule == "released" and "yes" not in first_text.lower()
+    says_no = rule == "paper" and first is not None and first.state == "ok" and parse("Q1", first_text, rule) == ("No",)
+    for task in GRADED:
+        response, other = responses.get(task), _RESTS_ON[rule].get(task)
+        mark = answered.mark(task, signature(task, rule))
+        mark.gold = tuple(gold.values[task]) if task in gold.values else None
+        mark.responses = [responses.get(other or ""), response]
+        text = (response.text or "") if response is not None else ""
+        if _absent(response):
+            pass
+        elif (other == "Q7" or (other and rule == "released")) and _absent(responses.get(other)):
+            mark.state = before.state if (before := responses.get(other)) else "missing"
+        elif gated and task not in ("Q7", "Q8"):
+            mark.parsed = _read(task, text, rule, gold)
+        elif says_no and task in ("Q3", "Q4", "Q5"):
+            mark.scored, mark.parsed = True, ("NA",)
+        else:
+            mark.scored = True
+            readable = rule == "released" or mark.state != "refused"  # under `paper` a refusal says nothing
+            if task == "Q8":
+                parsed, mark.metrics = _grade_text(text if readable else "", sequence, gold, rule)
+            else:
+                parsed = _read(task, text, rule, gold) if readable else None
+            if task == "Q7":
+                mark.metrics = {"panel_acc": float(parsed == _gold_order(gold))}
+            mark.read(parsed)
+        yield mark
+
+
+def _grade_text(
+    text: str, sequence: Response | None, gold: Gold, rule: Rule
+) -> tuple[tuple[str, ...] | None, dict[str, float]]:
+    """(texts in the model's own order, scores) of an answer to Q8; None where no panel's text can be read."""
+    gold_order = tuple(label.strip() for label in gold.values["panel_sequence"].split(","))
+    answered = (sequence.text or "") if sequence is not None else ""
+    if rule == "released":
+        order = tuple(piece.strip() for piece in answered.split(","))
+        gold_texts, texts = panel_texts(gold.values["text"], rule), panel_texts(text, rule)
+        candidate = _ordered(texts, order)
+        return (candidate if texts else None), text_scores(_ordered(gold_texts, gold_order), candidate, rule)
+    known = _labels(gold)
+    gold_texts, texts = (panel_texts(answer, rule, known) for answer in (gold.values["text"], text))
+    if not texts:
+        return None, {"text_acc": 0, "wer": 1, "cer": 1}
+    refused = sequence is not None and sequence.state == "refused"
+    order = (None if refused else _read("Q7", answered, rule, gold)) or tuple(texts)
+    order, gold_order = (tuple(dict.fromkeys(one)) for one in (order, _gold_order(gold)))  # xkcd_108 repeats a label
+    candidate = _ordered(texts, order)
+    return candidate, text_scores(_ordered(gold_texts, gold_order), candidate, rule)
+
+
+score_item = scores(marks)

@@ -1,0 +1,47 @@
+"""Released answers: what a benchmark's reader makes of the files of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+from punchline.errors import PunchlineError
+from punchline.schema import Scalar, Usage
+
+JUDGE = "judge"  # the task that a released verdict answers
+
+
+class Answer(NamedTuple):
+    """A released answer with what the file says of it."""
+
+    text: str | None  # None where the file has null
+    usage: Usage = Usage()
+    judge: str | None = None  # who gave this verdict
+
+
+Select = Mapping[str, Scalar] | None
+Answers = Mapping[str, Mapping[str, str | Answer | None]]  # item id: {task: answer}
+
+
+class Format(Protocol):
+    """What the module `replay` of a benchmark defines."""
+
+    FILES: tuple[str, ...]  # that may lie in the folder `path`; none: `path` is one file, before any `annotations`
+
+    def read(self, files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
+        """Answers in files (by name) that lie at `path`, as messages call it.
+
+        `select` chooses among several models' answers. Raises PunchlineError for what cannot be read.
+        """
+        ...
+
+
+def no_select(select: Select, path: str, name: str) -> None:
+    """Raises PunchlineError where something is selected in a format whose file holds one model's answers."""
+    if select is not None:
+        raise PunchlineError(
+            f"there is nothing to select ({select!r}): the format {name} holds one model's answers",
+            file=path,
+            field="select",
+            hint="Take `select` out of the model's YAML",
+        )

@@ -1,0 +1,47 @@
+"""How a question becomes a request: message order, pictures, sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from punchline.benchmarks.task import Task
+from punchline.schema import Image, Item, Message, Request, Sampling, Text
+
+
+def question(
+    item: Item,
+    task: Task,
+    text: str,
+    *,
+    above: str = "",
+    pictures: Sequence[str] | None = None,
+    system: str = "",
+    condition: str | None = None,
+) -> Request:
+    """What a model is asked about an item: the text above, pictures, text; what is empty is left out.
+
+    `pictures`: names of the item's pictures; by default its first, where the task shows one. `system`: the system
+    prompt. `condition`: where it is not the task's.
+    """
+    shown: Sequence[str | None]
+    if pictures is None:
+        shown = [item.images[0].sha256 if item.images else None] if task.picture else []
+    else:
+        digests = {ref.name: ref.sha256 for ref in item.images}
+        shown = [digests.get(name) for name in pictures]
+    content = (
+        *((Text(text=above),) if above else ()),
+        *(Image(sha256=digest) for digest in shown),
+        *((Text(text=text),) if text else ()),
+    )
+    return Request(
+        benchmark=item.benchmark,
+        item_id=item.item_id,
+        task=task.name,
+        condition=task.condition if condition is None else condition,
+        messages=(
+            *((Message(role="system", content=(Text(text=system),)),) if system else ()),
+            Message(role="user", content=content),
+        ),
+        sampling=Sampling(temperature=task.temperature, max_tokens=task.max_tokens),
+    )

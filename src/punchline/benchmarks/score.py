@@ -1,0 +1,135 @@
+"""How an answer that was read becomes a score: its state, whether it is scored, and what the score depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Self
+
+import msgspec
+
+from punchline.core.benchmark import DEFAULT, Verdict
+from punchline.schema import Gold, Item, Request, Response, Rule, Score, State
+
+
+class Mark(msgspec.Struct):
+    """One answer on the way to its score; fields as in Score."""
+
+    task: str
+    signature: str
+    state: State
+    responses: list[Response | None]  # that were read
+    scored: bool = False
+    parsed: tuple[str, ...] | None = None
+    gold: tuple[str, ...] | None = None
+    metrics: dict[str, float] = {}
+    judge: str | None = None
+    truncated: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """The answer's text; None where there is no answer."""
+        response = self.responses[0]
+        return None if response is None or self.state != "ok" else response.text or ""
+
+    def read(self, parsed: tuple[str, ...] | None) -> Self:
+        """Say what was read of the answer. None: nothing, and one that is there is unparsable."""
+        self.parsed = parsed
+        if parsed is None and self.state == "ok":
+            self.state = "unparsable"
+        return self
+
+    def correct(self, label: str | None, right: str) -> Self:
+        """One label was read, or none. A refusal and what cannot be read are wrong; no answer is not scored."""
+        self.read(None if label is None else (label,))
+        self.scored = self.state in ("ok", "refused", "unparsable")
+        if self.scored:
+            self.metrics = {"correct": float(label == right)}
+        return self
+
+    def hear(self, verdict: Verdict | None) -> Self:
+        """A verdict on the answer was read; its judge gives the score its name."""
+        if verdict is not None:
+            self.responses.append(verdict.response)
+            self.judge = verdict.judge
+        return self
+
+
+class Answered(NamedTuple):
+    """One model's answers on one item in one condition, and what they are scored by."""
+
+    responses: Mapping[str, Response]  # by task
+    item: Item
+    gold: Gold
+    rule: Rule
+    verdicts: Mapping[str, Verdict] | None  # by id of the judge's request; None: nobody was asked
+    condition: str
+    model: str = ""
+
+    def mark(self, task: str, signature: str, asked: str | None = None) -> Mark:
+        """The answer to a task, or to the one that was asked in its place: not scored, nothing read."""
+        response = self.responses.get(asked or task)
+        if response is None:
+            return Mark(task, signature, "missing", [None])
+        return Mark(task, signature, response.state, [response], truncated=response.truncated)
+
+    def verdict(self, request: Request) -> Verdict | None:
+        """What was said to a request; None: nobody was asked."""
+        return (self.verdicts or {}).get(request.request_id)
+
+
+def measured(verdict: Verdict | None, names: Mapping[str, str], least: float, most: float) -> dict[str, float]:
+    """{name of the scorer's metric: what it measured}; {} where there is none, or one of no such name or size."""
+    if verdict is None or verdict.response.state != "ok" or verdict.judge not in names:
+        return {}
+    try:
+        value = float((verdict.response.text or "")[:40])
+    except ValueError:
+        return {}
+    return {names[verdict.judge]: value} if least <= value <= most else {}  # not NaN
+
+
+def scores(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Score]]:
+    """The `score_item` of a benchmark (punchline.core.benchmark) whose answers are marked by `marks`."""
+
+    def score_item(
+        responses: Mapping[str, Response],
+        item: Item,
+        gold: Gold,
+        model: str,
+        rule: Rule,
+        verdicts: Mapping[str, Verdict] | None = None,
+        condition: str = DEFAULT,
+    ) -> list[Score]:
+        digests: dict[int, str] = {}  # each response is hashed once
+        gold_digest = gold.digest
+
+        def digest(response: Response) -> str:
+            if id(response) not in digests:
+                digests[id(response)] = response.digest
+            return digests[id(response)]
+
+        return [
+            Score(
+                benchmark=item.benchmark,
+                item_id=item.item_id,
+                cluster=item.cluster,
+                task=mark.task,
+                condition=condition,
+                sample=0,
+                model=model,
+                judge=mark.judge,
+                rule=rule,
+                signature=mark.signature,
+                responses=tuple(dict.fromkeys(digest(one) for one in mark.responses if one is not None)),
+                gold_digest=gold_digest,
+                state=mark.state,
+                scored=mark.scored,
+                truncated=mark.truncated,
+                parsed=mark.parsed,
+                gold=mark.gold,
+                metrics=mark.metrics,
+            )
+            for mark in marks(Answered(responses, item, gold, rule, verdicts, condition, model))
+        ]
+
+    return score_item

@@ -1,0 +1,80 @@
+"""YesBut's tables of the released annotations: table 1 and figure 8."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from punchline.benchmarks.yesbut import ANNOTATIONS
+from punchline.score.ngrams import word_tokens
+from punchline.stats.estimate import EXACT, POSITIVE, Estimate, mean, total
+from punchline.tables.declare import Row, Table
+
+FIELDS = {  # of the annotations, by component of table 1
+    "Literal Description": ("caption",),
+    "Contradiction": ("contradiction",),
+    "Philosophy": ("moral", "neg_moral"),
+    "Title": ("title", "neg_title"),
+}
+
+
+def table1(files: Mapping[str, bytes]) -> Iterator[Row]:
+    """Number of each component, and the mean length of its texts in words and marks."""
+    comics = json.loads(files[ANNOTATIONS].decode("utf-8-sig"))  # checked by `golds`
+    names = [str(comic["image_file"]) for comic in comics]
+    yield Row(model="Image", number=_number(names))
+    for component, fields in FIELDS.items():
+        texts = [
+            (name, text)
+            for name, comic in zip(names, comics, strict=True)
+            for field in fields
+            for text in _texts(comic.get(field, ()))
+        ]
+        yield Row(model=component, number=_number([name for name, _ in texts]), length=_length(texts))
+
+
+def _texts(value: object) -> list[str]:
+    """Texts of a field: a text or a list."""
+    values = value if isinstance(value, list) else [value]
+    return [text for text in values if isinstance(text, str)]
+
+
+def _number(names: list[str]) -> Estimate:
+    return Estimate(np.ones((len(names), 1)), total, names, kind=EXACT)
+
+
+def _length(texts: list[tuple[str, str]]) -> Estimate | None:
+    """Mean number of words and marks; None without NLTK, or without a text."""
+    lengths = [float(len(tokens)) for _, text in texts if (tokens := word_tokens(text)) is not None]
+    if not lengths:
+        return None
+    sums = np.array([lengths, [1.0] * len(lengths)]).T
+    return Estimate(sums, mean, [name for name, _ in texts], kind=POSITIVE)
+
+
+TABLE1 = Table(
+    "table1",
+    "YesBut, table 1: components of the data, and their mean lengths",
+    columns=("number", "length"),
+    published_rule="released",
+    counts=("number",),
+    data=table1,
+    files=(ANNOTATIONS,),
+    notes=(
+        "Lengths are in words and marks as NLTK cuts them; without NLTK they stay empty.",
+        "Philosophy and title: the right option and the three wrong ones.",
+    ),
+)
+FIGURE8 = Table(
+    "figure8",
+    "YesBut, figure 8: topics of the comics, share in per cent",
+    columns=("share",),
+    published_rule="released",
+    files=(ANNOTATIONS,),
+    notes=(
+        "The topics are clusters of keywords that ChatGPT made; which comic has which topic was not released "
+        "(its field `category` is free text), so that there is no row of ours.",
+    ),
+)

@@ -1,0 +1,92 @@
+"""A table of results on a terminal, what it shows, and what to do next."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from punchline.tables.declare import Table
+from punchline.tables.ranks import main_column
+from punchline.tables.render import digits, read_rows
+
+Row = Mapping[str, str]
+HIDDEN = ("engine", "scoring", "comparable", "note")
+
+
+def printed(path: str, table: Table, width: int) -> str:
+    """The table at `path` within `width` columns, its best model, the notes of its run, and three next commands."""
+    rows = read_rows(path)
+    notes = Path(path).with_suffix(".md")
+    lines = [*run_notes(notes, table), f"More notes: {notes}. All digits: {path}"]
+    parts = [f"{table.title} ({path})", fitted(rows, table, width), textwrap.fill(best(rows, table), width)]
+    parts += ["\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines), next_commands(path)]
+    return "\n\n".join(filter(None, parts))
+
+
+def fitted(rows: Sequence[Row], table: Table, width: int) -> str:
+    """Rows with values: with intervals where these fit into `width`, else without, and without the last columns."""
+    rows = [row for row in rows if any(row[name] for name in table.columns)]
+    columns = [name for name in (rows[0] if rows else ()) if name not in HIDDEN and not name.endswith(("_lo", "_hi"))]
+    columns = [name for name in columns if any(row[name] not in ("", "0") for row in rows)]
+    text = _text(rows, columns, table, intervals=True)
+    for shown in range(len(columns), 1, -1):
+        if max(map(len, text.splitlines()), default=0) <= width:
+            break
+        text = _text(rows, columns[:shown], table, intervals=False)
+    more = ", ".join(columns[len(text.partition("\n")[0].split()) :])
+    return text + ("\n\n" + textwrap.fill(f"More columns in the CSV: {more}", width) if more else "")
+
+
+def _text(rows: Sequence[Row], columns: Sequence[str], table: Table, *, intervals: bool) -> str:
+    def cell(row: Row, name: str) -> str:
+        if name not in table.columns or not row[name]:
+            return row[name]
+        ends = [row.get(f"{name}_{end}") for end in ("lo", "hi")] if intervals else []
+        value, *limits = (digits(float(end), whole=name in table.counts) for end in (row[name], *ends) if end)
+        return f"{value} [{', '.join(limits)}]" if limits else value
+
+    cells = [columns, *([cell(row, name) for name in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells)
+
+
+def run_notes(markdown: Path, table: Table) -> list[str]:
+    """Notes of a table that depend on the run: failed answers, models without a row, comparability."""
+    lines = markdown.read_text(encoding="utf-8").splitlines()
+    notes = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
+    return [note for note in notes if note not in table.notes and not note.startswith("95 %")]
+
+
+def best(rows: Sequence[Row], table: Table) -> str:
+    """The best model by the first column, in the last of the row groups that most models have; empty without one."""
+    column = main_column(table)
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if column and row["kind"] in ("measured", "baseline") and row[column]:
+            groups.setdefault(", ".join(filter(None, (row.get(key) for key in table.keys))), []).append(row)
+    if not column or not groups:
+        return ""
+    group = max(reversed(groups), key=lambda name: len(groups[name]))
+    choose = min if table.better(column) == "lower" else max
+    value = choose(float(row[column]) for row in groups[group])
+    first, *tied = [row for row in groups[group] if float(row[column]) == value]
+    names = " and ".join(f"{row['model']}{' (baseline)' * (row['kind'] == 'baseline')}" for row in (first, *tied))
+    low, high = first.get(f"{column}_lo"), first.get(f"{column}_hi")
+    interval = f"95% CI {float(low):.3f} to {float(high):.3f}, " if low and high else ""
+    return f"Best{' on ' * bool(group)}{group}: {names}, {column} {value:.3f} ({interval}n = {first['n']})."
+
+
+def next_commands(path: str) -> str:
+    """Three commands to go on with; a virtual environment that is not active is activated first."""
+    active = sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") == sys.prefix
+    activate = os.path.relpath(Path(sys.prefix, "bin/activate"))
+    commands = {
+        f"punchline audit {path}": "rebuild it from the original files",
+        "snakemake --cores all report": "build the report: every comic and answer",
+        "punchline models --runnable": "list the models that can run here",
+    }
+    lines = [f"  {command:<36}  {what}" for command, what in commands.items()]
+    return "\n".join([f"Next{'' if active else f', after `source {activate}`'}:", *lines])

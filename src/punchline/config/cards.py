@@ -1,0 +1,121 @@
+"""Model and judge cards: one YAML file each, read and checked. Errors name the file, the key and the nearest names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from punchline.config.yaml_files import read_yaml
+from punchline.core import engine as engines
+from punchline.core.benchmark import names as benchmark_names
+from punchline.errors import PunchlineError, nearest
+from punchline.schema import ModelCard, Record
+from punchline.text import PASSWORDS, secret_field, wildcard_field
+
+C = TypeVar("C", bound=Record)
+
+MODELS = "config/model"
+JUDGES = "config/judge"
+# Names of models, corpora, runs and folders become parts of paths and words of commands.
+PLAIN_NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+# Keys whose values may hold braces: descriptions, which no command contains, and options with expressions or templates.
+BRACES = ("note", "caveat", "gone", "licence", "extra_body", "chat_template_kwargs", "extra_args")
+
+
+def stems(folder: str | Path) -> list[str]:
+    """Names of the YAML files in a folder of config/."""
+    return sorted(path.stem for path in Path(folder).glob("*.yaml") if path.is_file())
+
+
+def check_name(value: str, valid: Sequence[str], *, file: str, key: str, where: str = "") -> str:
+    """`value` if it is one of `valid`. Raises PunchlineError with the nearest valid names."""
+    if value not in valid:
+        raise PunchlineError(f"unknown {key} {value!r}{where}", file=file, field=key, hint=nearest(value, valid))
+    return value
+
+
+def check_plain(name: str, file: str | Path) -> None:
+    """Raise PunchlineError for a model name that cannot be part of a path and of a command."""
+    if not re.fullmatch(PLAIN_NAME, name):
+        raise PunchlineError(
+            f"{name!r} is not a valid model name",
+            file=file,
+            hint="Rename the file: up to 100 letters, digits, dots, hyphens, underscores; a letter or digit first",
+        )
+
+
+def check_without_secrets(values: Mapping[str, Any], file: str, hint: str = PASSWORDS, *, whole: bool = True) -> None:
+    """Raise PunchlineError for an address with a password or a key: command lines, tables and logs would contain it.
+
+    `whole`: name the field with its parts, else only the key.
+    """
+    if (field := secret_field(values)) is not None:
+        raise PunchlineError(
+            "an address with a user, a password or a key would be written to logs",
+            file=file,
+            field=field if whole else field.split(".")[0],
+            hint=hint,
+        )
+
+
+def as_record(value: Mapping[str, Any], kind: type[C], where: Callable[[str], str], hint: str | None = None) -> C:
+    """Plain data as a record. Raises PunchlineError; `where(key)` is the file that a key comes from."""
+    fields = msgspec.structs.fields(kind)
+    for key in value:
+        if key not in {field.name for field in fields}:
+            valid = nearest(key, [field.name for field in fields])
+            raise PunchlineError(f"unknown key {key!r}", file=where(key), hint=valid)
+    for field in fields:
+        if field.required and field.name not in value:
+            raise PunchlineError(f"the key {field.name!r} is missing", file=where(field.name))
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        what, _, at = str(error).partition(" - at `$.")
+        key = at.rstrip("`")
+        annotation = get_type_hints(kind).get(key)
+        words = get_args(annotation) if get_origin(annotation) is Literal else ()
+        hint = nearest(str(value[key]), words) if words else hint
+        raise PunchlineError(what, file=where(key.split(".")[0].split("[")[0]), field=key, hint=hint) from error
+
+
+def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
+    """A model card: <folder>/<name>.yaml. Raises PunchlineError with file and field."""
+    file = Path(folder) / f"{name}.yaml"
+    if name not in stems(file.parent):
+        raise PunchlineError(f"unknown model {name!r}", file=file, hint=nearest(name, stems(file.parent)))
+    check_plain(name, file)
+    content = read_yaml(file)
+    _check_text(content, file)
+    known = {field.name for field in msgspec.structs.fields(ModelCard)} - {"name", "folder", "options"}
+    options = {key: value for key, value in content.items() if key not in known}
+    about = {key: value for key, value in content.items() if key in known}
+    card = as_record(
+        {**about, "name": name, "folder": Path(folder).as_posix(), "options": options}, ModelCard, lambda _: str(file)
+    )
+    for benchmark in card.papers:
+        check_name(benchmark, benchmark_names(), file=str(file), key="benchmark")
+    return card
+
+
+def _check_text(content: Mapping[str, Any], file: Path) -> None:
+    """Raise PunchlineError for secrets, Snakemake wildcards, and an engine or a row name that is not text."""
+    hint = "Name an environment variable by `api_key_env`; give the address without them"
+    check_without_secrets(content, str(file), hint)
+    if (field := wildcard_field({key: value for key, value in content.items() if key not in BRACES})) is not None:
+        raise PunchlineError(
+            "a name in braces, which Snakemake takes for a wildcard",
+            file=file,
+            field=field,
+            hint="Write it without braces",
+        )
+    if not isinstance(content.get("engine"), str):
+        hint = f"engine: one of {', '.join(engines.names())}"
+        raise PunchlineError("expected a mapping with at least `engine`", file=file, hint=hint)
+    row = content.get("published_as")
+    if row is not None and not isinstance(row, str):
+        raise PunchlineError(f"expected the paper's row name, got {row!r}", file=file, field="published_as")

@@ -1,0 +1,127 @@
+"""Runs: named selections, each with its own files next to the shared ones."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline.config.selection import Chosen, Selection, read_chosen, read_selection
+from punchline.core import benchmark as benchmarks
+from punchline.errors import PunchlineError, nearest
+from punchline.files import parse_csv
+from punchline.paths import DEFAULT_RUN, RUNS, Paths
+
+
+def changes(before: Selection, after: Selection) -> list[str]:
+    """`key: before → after` of every key of two selections that differs."""
+    old, new = msgspec.to_builtins(before), msgspec.to_builtins(after)
+    old["corpus"], new["corpus"] = before.corpus.name, after.corpus.name
+    return [f"{key}: {_text(old[key])} → {_text(new[key])}" for key in new if old[key] != new[key] and key != "run"]
+
+
+def _text(value: Any) -> str:
+    return f"[{','.join(map(str, value))}]" if isinstance(value, list) else "none" if value is None else str(value)
+
+
+def selected(selection: Selection) -> dict[str, Any]:
+    """{key: value} of a selection, without unset keys."""
+    plain = msgspec.to_builtins(selection) | {"corpus": selection.corpus.name}
+    said = {key: value for key, value in plain.items() if key not in ("run", "subset_sha256")}
+    return {key: value for key, value in said.items() if value not in (None, [])}
+
+
+def selection_text(selection: Selection) -> str:
+    """A selection in one line."""
+    return ", ".join(f"{key} {_text(value)}" for key, value in selected(selection).items())
+
+
+def changes_in_place(selection: Selection) -> list[str]:
+    """One line with the changes of a run's selection; empty for a new or an unchanged run."""
+    before = read_chosen(selection.run)
+    if before is None or not (changed := changes(before.selection, selection)):
+        return []
+    keep = "add --config run=NAME" if selection.run == DEFAULT_RUN else "give the new one another name"
+    return [f"the {selection.run} run changes in place: {'; '.join(changed)} (to keep it, {keep})"]
+
+
+def made_with(run: str) -> Selection:
+    """The selection of a run's last call; for the default run without one, that of config/run.yaml.
+
+    Raises PunchlineError for an unknown run.
+    """
+    chosen = read_chosen(run)
+    if chosen is not None:
+        return chosen.selection
+    return read_selection({} if run == DEFAULT_RUN else {"run": run})[0]
+
+
+def nothing_scored(table: str) -> bool:
+    """True if a table's CSV has rows of models or baselines, and none has a scored item."""
+    try:
+        rows = [cells for _, cells in parse_csv(Path(table).read_bytes(), (), file=table)]
+    except PunchlineError:  # not what was made: stale
+        return False
+    counts = [row["n"] for row in rows if row.get("kind") in ("measured", "baseline") and row.get("n")]
+    return bool(counts) and all(float(count) == 0 for count in counts)
+
+
+def runs() -> dict[str, Chosen]:
+    """{name: selection of its last call} of every run."""
+    names = [DEFAULT_RUN, *sorted(path.name for path in Path(RUNS[1]).glob("*") if path.is_dir())]
+    found = {name: read_chosen(name) for name in names}
+    return {name: chosen for name, chosen in found.items() if chosen is not None}
+
+
+def find_root(start: Path) -> Path:
+    """The project of a folder. Raises PunchlineError."""
+    for folder in (start, *start.parents):
+        if (folder / "Snakefile").is_file() and (folder / "config" / "run.yaml").is_file():
+            return folder
+    raise PunchlineError(f"no Snakefile in {start} or above it", hint="Go to the project, or name its root: --root")
+
+
+def making(run: str, *targets: str, **overrides: str) -> str:
+    """The command that builds targets in a run."""
+    said = ({} if run == DEFAULT_RUN else {"run": run}) | overrides
+    config = ["--config", *(shlex.quote(f"{key}={value}") for key, value in said.items())] if said else []
+    return " ".join(["snakemake --cores all", *targets, *config])
+
+
+def named_root(folder: Path) -> Path:
+    """`folder` if it is the root of a project. Raises PunchlineError."""
+    if find_root(folder) != folder:
+        what = "no project: no Snakefile with config/run.yaml"
+        raise PunchlineError(what, file=folder, hint="Name a project's root")
+    return folder
+
+
+def run_of(name: str) -> str:
+    """The named run of a path; "" for another path or a name."""
+    parts, folder = Path(name).parts, Path(RUNS[1]).parts
+    return parts[len(folder)] if parts[: len(folder)] == folder and len(parts) > len(folder) else ""
+
+
+def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, str]:
+    """(benchmark, table) of a table given by name or path, or by one of the paths `others`.
+
+    Of several tables with one name, that of the run's benchmarks. Raises PunchlineError.
+    """
+    run = run_of(name) or run
+    where, chosen = Paths(run=run), made_with(run).benchmarks
+    paths = {where.table(t.file): (b, t.name) for b in benchmarks.names() for t in benchmarks.load(b).TABLES.values()}
+    for path in (Path(name), *others):
+        if path.as_posix() in paths:
+            return paths[path.as_posix()]
+    of = [named for named in paths.values() if name in (named[1], "/".join(named))]
+    if len(of) > 1:
+        of = [named for named in of if named[0] in chosen] or of
+    if len(of) > 1:
+        targets = ", ".join(path for path, named in paths.items() if named in of)
+        raise PunchlineError(f"several benchmarks have a {name}", hint=f"Say which: {targets}")
+    if of:
+        return of[0]
+    names = {*paths, *map("/".join, paths.values()), *(table for _, table in paths.values())}
+    raise PunchlineError(f"no table {name!r}", hint=nearest(name, names))

@@ -1,0 +1,347 @@
+"""The selection: config/run.yaml or a named run, overridden for one call, read and checked.
+
+Every mistake is a PunchlineError that names the file, the key and the nearest valid names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import yaml
+
+from punchline import paths
+from punchline.config.cards import (
+    JUDGES,
+    MODELS,
+    PLAIN_NAME,
+    as_record,
+    check_name,
+    check_plain,
+    check_without_secrets,
+    read_card,
+    stems,
+)
+from punchline.config.yaml_files import read_yaml
+from punchline.core.benchmark import DEFAULT, load
+from punchline.core.benchmark import names as benchmark_names
+from punchline.errors import PunchlineError, nearest
+from punchline.files import parse_csv, sha256_file, write_bytes
+from punchline.paths import DEFAULT_RUN
+from punchline.schema import RULES, Record, Rule, canonical
+
+RUN = "config/run.yaml"
+RUNS = "config/runs"
+CORPORA = "config/corpus"
+MOST_SAMPLES = 10_000  # of a request: a larger number is a typing error
+
+
+class Corpus(Record, frozen=True, kw_only=True):
+    """One file of config/corpus/."""
+
+    name: str
+    raw: str  # folder of the published files, with one folder a benchmark
+    drawn: bool  # True if its raw files are copies of data/demo/
+    sources: dict[str, list[str]] | None = None  # {benchmark: sources to keep}; None keeps all
+
+
+class Selection(Record, frozen=True, kw_only=True):
+    """All that one call evaluates."""
+
+    run: str = DEFAULT_RUN
+    corpus: Corpus
+    benchmarks: list[str]
+    models: list[str]
+    judge: str | None
+    scorers: list[str]
+    conditions: list[str]
+    subset: str | None
+    subset_sha256: str | None = None  # of the subset's file: its content selects, not its name
+    limit: int | None
+    seed: int
+    scoring: Rule | None
+    samples: int
+
+
+EXECUTION_KEYS = {"mirror", "shards"}  # change how a run is executed, not what it evaluates
+KEYS = {field.name for field in msgspec.structs.fields(Selection)} - {"subset_sha256"} | EXECUTION_KEYS
+
+
+class RunSettings(NamedTuple):
+    """A selection, and how it is executed."""
+
+    selection: Selection
+    mirror: str | None = None
+    shards: int | None = None  # jobs for each model and judge that computes or is called; None: as its card says
+
+
+class Chosen(Record, frozen=True, kw_only=True):
+    """The selection of a run's last call: run.json in its results."""
+
+    selection: Selection
+    overrides: dict[str, Any]  # of config/run.yaml
+
+
+def read_chosen(run: str) -> Chosen | None:
+    """The selection of a run's last call; None if there was none, or the file has another format.
+
+    The folder names the run: a copied folder is a run of its own.
+    """
+    try:
+        chosen = msgspec.json.decode(Path(paths.Paths(run=run).selection).read_bytes(), type=Chosen)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return msgspec.structs.replace(chosen, selection=msgspec.structs.replace(chosen.selection, run=run))
+
+
+def last_overrides(run: str) -> dict[str, Any] | None:
+    """The overrides of a run's last call; None if there was none."""
+    chosen = read_chosen(run)
+    return None if chosen is None else chosen.overrides
+
+
+def write_chosen(selection: Selection, overrides: Mapping[str, Any]) -> None:
+    """Write a run's run.json, unless it is unchanged."""
+    own = {key: value for key, value in overrides.items() if key not in {"run", *EXECUTION_KEYS}}
+    content = msgspec.json.format(canonical(Chosen(selection=selection, overrides=own)), indent=1) + b"\n"
+    path = Path(paths.Paths(run=selection.run).selection)
+    if not path.is_file() or path.read_bytes() != content:
+        write_bytes(path, content)
+
+
+def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
+    """The selection of config/run.yaml, a named run and `overrides` (the values of `--config`), and how it is executed.
+
+    Raises PunchlineError naming the file, or --config, and the key.
+    """
+    run, own = named_run(overrides)
+    of_run = f"{RUNS}/{run}.yaml"
+
+    def where(key: str) -> str:
+        return "--config" if key in overrides else of_run if key in own else RUN
+
+    check_without_secrets(overrides, "--config", whole=False)
+    check_without_secrets(own, of_run)
+    overrides = {**own, **{key: value for key, value in overrides.items() if key != "run"}}
+    chosen = overrides.get("corpus")
+    if chosen is not None:
+        check_name(str(chosen), stems(CORPORA), file=where("corpus"), key="corpus")
+    merged = {"shards": None, **_composed(None if chosen is None else str(chosen))}
+    for key in overrides:
+        if key not in merged:
+            valid = {*merged, "run", "pictures"}  # the last is the report's
+            raise PunchlineError(f"unknown key {key!r}", file=where(key), hint=nearest(str(key), valid))
+    check_without_secrets(merged, RUN, whole=False)
+    merged |= {key: value for key, value in overrides.items() if key != "corpus"} | {"run": run}
+    merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
+    mirror, shards = _execution(merged.pop("mirror"), merged.pop("shards"), where)
+    _check_names(merged, where)
+    stem = str(chosen) if chosen is not None else _default_corpus()
+    merged["corpus"] = msgspec.to_builtins(_corpus(merged.get("corpus"), stem))
+    selection = as_record(merged, Selection, where, f"See the comments in {RUN}")
+    _check_ranges(selection, where)
+    return RunSettings(selection, mirror, shards)
+
+
+def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """(name of the run, its changes of config/run.yaml from config/runs/NAME.yaml). Raises PunchlineError.
+
+    A run without such a file that is given by its name alone has the selection of its last call.
+    """
+    name = overrides.get("run")
+    if name is None or name == DEFAULT_RUN:
+        return DEFAULT_RUN, {}
+    if not isinstance(name, str) or not re.fullmatch(PLAIN_NAME, name):
+        raise PunchlineError(
+            f"{name!r} is not a valid run name",
+            file="--config",
+            field="run",
+            hint="Up to 100 letters, digits, dots, hyphens, underscores; a letter or digit first",
+        )
+    file = f"{RUNS}/{name}.yaml"
+    if Path(file).is_file():
+        own = read_yaml(file)
+        for key in own:
+            if key not in KEYS - {"run"}:
+                raise PunchlineError(f"unknown key {key!r}", file=file, hint=nearest(key, KEYS - {"run"}))
+        return name, own
+    if not set(overrides) <= {"run", *EXECUTION_KEYS}:
+        return name, {}
+    if (before := last_overrides(name)) is None:
+        known = sorted({*stems(RUNS), *(path.name for path in Path(paths.RUNS[1]).glob("*") if path.is_dir())})
+        raise PunchlineError(
+            f"no run {name!r}: it was never made, and there is no {file}",
+            file="--config",
+            field="run",
+            hint=f"{nearest(name, known)}. To make it: --config run={name} and what it changes",
+        )
+    return name, before
+
+
+def _composed(corpus: str | None) -> dict[str, Any]:
+    """config/run.yaml with its corpus, or another one, composed by Hydra. Raises PunchlineError."""
+    from hydra import compose, initialize_config_dir  # imported here: jobs receive a composed selection
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    content = read_yaml(RUN)
+    keys = {*KEYS, "defaults"} - {"run"}
+    for key in content:
+        if key not in keys:
+            raise PunchlineError(f"unknown key {key!r}", file=RUN, hint=nearest(key, keys))
+    for key in sorted(keys - {*content, "corpus"}):
+        raise PunchlineError(f"the key {key!r} is missing", file=RUN, hint="Put its line back: git diff shows it")
+    default = _default_corpus()  # checked even if overridden
+    name = corpus or default
+    check_name(name, stems(CORPORA), file=RUN, key="corpus")
+    read_yaml(f"{CORPORA}/{name}.yaml")
+    try:
+        with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
+            composed = compose(config_name="run", overrides=[f"corpus={corpus}"] if corpus else [])
+            merged = OmegaConf.to_container(composed, resolve=True)
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError) as error:
+        raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
+    assert isinstance(merged, dict)
+    return {str(key): value for key, value in merged.items()}
+
+
+def _default_corpus() -> str:
+    """The corpus named by config/run.yaml. Raises PunchlineError for any other Hydra defaults list."""
+    match read_yaml(RUN).get("defaults"):
+        case [{"corpus": str(name), **rest}, "_self_"] if not rest:
+            return name
+    what = "expected the name of a corpus, and after it _self_"
+    raise PunchlineError(what, file=RUN, field="defaults", hint="Write `defaults: [corpus: demo, _self_]`")
+
+
+def read_corpus(name: str) -> Corpus:
+    """A corpus of config/corpus/. Raises PunchlineError."""
+    return _corpus(read_yaml(f"{CORPORA}/{name}.yaml"), name)
+
+
+def _corpus(content: Any, name: str) -> Corpus:
+    """A checked corpus. Raises PunchlineError naming its file."""
+    file = f"{CORPORA}/{name}.yaml"
+    corpus = as_record(content or {}, Corpus, lambda _: file)
+    if corpus.name != name:
+        raise PunchlineError(f"expected the file's stem, {name!r}, got {corpus.name!r}", file=file, field="name")
+    if not all(re.fullmatch(PLAIN_NAME, part) for part in corpus.raw.split("/")):
+        raise PunchlineError(
+            f"{corpus.raw!r} is no folder inside the project",
+            file=file,
+            field="raw",
+            hint="Write a relative path, as data/raw; to store the files elsewhere, make it a symbolic link",
+        )
+    for benchmark in corpus.sources or {}:
+        if benchmark not in benchmark_names():
+            hint = nearest(benchmark, benchmark_names())
+            raise PunchlineError(f"unknown benchmark {benchmark!r}", file=file, field="sources", hint=hint)
+    return corpus
+
+
+def _execution(mirror: Any, shards: Any, where: Callable[[str], str]) -> tuple[str | None, int | None]:
+    """Checked mirror and shards. Raises PunchlineError."""
+    if isinstance(mirror, (list, dict)):
+        what = f"expected one folder or URL, got {mirror!r}"
+        raise PunchlineError(what, file=where("mirror"), field="mirror", hint="mirror=DIR")
+    if shards is not None and (type(shards) is not int or not 1 <= shards < 10_000):
+        raise PunchlineError(f"expected a number of jobs, got {shards!r}", file=where("shards"), field="shards")
+    return None if mirror is None else str(mirror), shards
+
+
+def _check_ranges(selection: Selection, where: Callable[[str], str]) -> None:
+    """Raise PunchlineError for a number out of range."""
+    for key, least, end in (("limit", 1, 2**63), ("samples", 1, MOST_SAMPLES + 1), ("seed", 0, 2**63)):
+        value = getattr(selection, key)
+        if value is not None and not least <= value < end:
+            less = "2^63" if end == 2**63 else f"{end:,}"
+            expected = f"at least {least}" if value < least else f"less than {less}"
+            raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
+
+
+def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
+    """Check every name in a selection and turn lists of names into lists. Raises PunchlineError for an unknown name."""
+    if merged["benchmarks"] == "all":
+        merged["benchmarks"] = list(benchmark_names())
+    merged["scorers"] = merged["scorers"] or []
+    valid = {"benchmarks": benchmark_names(), "models": stems(MODELS), "scorers": stems(JUDGES)}
+    folders = {"models": f" (no such file in {MODELS}/)", "scorers": f" (no such file in {JUDGES}/)"}
+    for key in ("scorers", "benchmarks", "models"):
+        if merged[key] != [] or key != "scorers":
+            merged[key] = _names(merged[key], key, where(key))
+        for name in merged[key]:
+            check_name(name, valid[key], file=where(key), key=key, where=folders.get(key, ""))
+    for name in merged["models"]:
+        check_plain(name, f"{MODELS}/{name}.yaml")
+    merged["conditions"] = _conditions(merged["conditions"], merged["benchmarks"], where("conditions"))
+    if merged["scoring"] is not None:
+        check_name(str(merged["scoring"]), list(RULES), file=where("scoring"), key="scoring")
+    if merged["judge"] is not None:
+        _check_judge(str(merged["judge"]), where("judge"))
+    if merged["subset"] is not None:
+        merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
+
+
+def _names(value: object, key: str, file: str) -> list[str]:
+    """A list of names from a list, one name, or `a,b`. Raises PunchlineError."""
+    if isinstance(value, str):
+        value = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
+    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+        what = f"expected a list of names, got {value!r}"
+        raise PunchlineError(what, file=file, field=key, hint=f"Write {key}=[a,b]")
+    repeated = sorted({name for name in value if value.count(name) > 1})
+    if repeated:
+        raise PunchlineError(f"named twice: {', '.join(repeated)}", file=file, field=key)
+    return value
+
+
+def _conditions(value: object, benchmarks: list[str], file: str) -> list[str]:
+    """The default condition and the named ones that a benchmark has; `all` means every one. Raises PunchlineError."""
+    known = list(dict.fromkeys(condition for name in benchmarks for condition in load(name).CONDITIONS))
+    if value == "all":
+        return known
+    chosen = [check_name(name, known, file=file, key="conditions") for name in _names(value, "conditions", file)]
+    return [name for name in known if name in (DEFAULT, *chosen)]
+
+
+def _check_judge(name: str, file: str) -> None:
+    """Raise PunchlineError for an unknown judge, or a scorer in its place."""
+    check_name(name, stems(JUDGES), file=file, key="judge")
+    if read_card(name, JUDGES).engine == "similarity":
+        what = f"{name} is a scorer, which compares texts, and not a judge"
+        raise PunchlineError(what, file=file, field="judge", hint=f"Write scorers=[{name}]")
+
+
+def _subset_sha256(subset: str, file: str) -> str:
+    """sha256 of a subset's file. Raises PunchlineError for a missing file, or one without a column of ids."""
+    if "{" in subset or "}" in subset:  # Snakemake takes them for a wildcard
+        raise PunchlineError(f"braces in the file name {subset}", file=file, field="subset", hint="Rename the file")
+    try:
+        digest = sha256_file(subset)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        what = f"no such file: {subset}" if not Path(subset).exists() else f"{subset} cannot be read: {error}"
+        hint = "Name a CSV with a column item_id or comic_id, relative to the project root"
+        raise PunchlineError(what, file=file, field="subset", hint=hint) from error
+    read_subset(subset)
+    return digest
+
+
+def read_subset(file: str) -> tuple[str, dict[str, int]]:
+    """(name of the column, {id: line}) of a subset. Raises PunchlineError for another file or a repeated id."""
+    content = Path(file).read_bytes()
+    header = content.split(b"\n", 1)[0].decode("utf-8-sig", "replace")
+    column = "comic_id" if "comic_id" in header and "item_id" not in header else "item_id"
+    lines: dict[str, int] = {}
+    for line, cells in parse_csv(content, [column], file=file):
+        item_id = cells[column].strip()
+        if item_id in lines:
+            what = f"the id is repeated; it is in line {lines[item_id]} too"
+            raise PunchlineError(
+                what, file=file, line=line, record=item_id, field=column, hint="Keep one of the two lines"
+            )
+        lines[item_id] = line
+    return column, lines

@@ -1,1 +1,0 @@
-"""Drawings of the demo corpus: strokes, figures, panels; whose jokes they tell is each benchmark's."""

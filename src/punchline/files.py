@@ -1,0 +1,304 @@
+"""Files: written whole or not at all, locked, hashed; CSV and JSON lines, read with errors that name the record."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import fcntl
+import hashlib
+import io
+import os
+import stat
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from punchline.errors import PunchlineError, nearest
+from punchline.schema import Record, canonical
+
+R = TypeVar("R", bound=Record)
+
+MANIFEST = "punchline.json"  # in a model's folder: sha256 of every other file
+PART = ".part"  # suffix of files that are being written, or that killed processes left
+REBUILD = "Delete the file and run the same target again; the stage that makes it writes it anew"
+SHORT = 32  # characters of a CSV cell that is likely to repeat, as labels do, and is stored once
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """Yield a temporary file that replaces `path` when the block succeeds and is removed when it raises.
+
+    Temporary file in the same folder, fsync, rename, fsync of the folder. Leftovers of killed processes are removed.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(path.parent.resolve())
+    handle, temporary = _temporary(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
+            Path(temporary).replace(path)
+        sync(path.parent)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk: the error names no file
+            error.filename = str(path)
+        raise
+
+
+def sync(path: Path) -> None:
+    """Flush a file, or a folder's list of names, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _temporary(path: Path) -> tuple[int, str]:
+    """(descriptor, name) of a new temporary file; its lock protects it from `_sweep` while it is open."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
+        with suppress(OSError):  # a file system without locks: `_sweep` does nothing there either
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)  # removed between its creation and its locking
+
+
+@cache  # once a process and folder: a sweep reads the whole folder
+def _sweep(folder: Path) -> None:
+    """Remove temporary files that killed processes left: no process holds their lock."""
+    for leftover in folder.glob(f".*{PART}"):
+        try:
+            handle = os.open(leftover, os.O_RDWR)
+        except OSError:  # its writer has just finished
+            continue
+        with suppress(OSError):  # locked: a process is writing it
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            leftover.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+def write_text(path: str | Path, content: str) -> None:
+    """Write a UTF-8 file whole or not at all."""
+    write_bytes(path, content.encode())
+
+
+@contextmanager
+def new_folder(path: Path, hint: str) -> Iterator[Path]:
+    """Yield a temporary folder that becomes `path` when the block succeeds.
+
+    Raises PunchlineError if `path` exists and is not an empty folder, before the block and after it.
+    """
+
+    def taken() -> bool:
+        return path.exists() and (not path.is_dir() or any(path.iterdir()))
+
+    there = PunchlineError("exists and is not an empty folder", file=path, hint=hint)
+    if taken():
+        raise there
+    whole = path.resolve()
+    whole.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{whole.name}.", dir=whole.parent) as parent:
+        part = Path(parent) / whole.name
+        yield part
+        try:
+            part.replace(whole)
+        except OSError as error:
+            if taken():
+                raise there from error
+            raise
+    sync(whole.parent)
+
+
+def sha256_file(path: str | Path) -> str:
+    """Hexadecimal sha256 of a file's bytes, read in blocks."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_of(folder: str | Path) -> dict[str, str]:
+    """{path: sha256} of every file in a model's folder, but the manifest and hidden ones."""
+    digests = {}
+    for path in sorted(Path(folder).rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name != MANIFEST and not any(part.startswith(".") for part in name.split("/")):
+            digests[name] = sha256_file(path)
+    return digests
+
+
+@contextmanager
+def exclusive_lock(folder: Path, busy: str) -> Iterator[None]:
+    """Lock a folder against other processes, creating it if needed; the system releases the lock when a process ends.
+
+    Raises PunchlineError with the message `busy` if another process holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise PunchlineError(busy, file=folder, hint="Wait for its end") from error
+        yield
+    finally:
+        os.close(handle)
+
+
+def stays_inside(path: str) -> bool:
+    """True if a relative path from a file stays inside its base folder, judged by its parts."""
+    parts = PurePosixPath(path).parts
+    return bool(parts) and not path.startswith("/") and ".." not in parts and "\\" not in path and "\0" not in path
+
+
+def read_regular(file: Path, limit: int) -> bytes:
+    """Bytes of a regular file, at most `limit`. Raises OSError for a larger file, a device or a pipe."""
+    if not stat.S_ISREG(file.stat().st_mode):  # before opening: a pipe would wait for its writer
+        raise OSError(errno.EINVAL, "not a regular file", str(file))
+    with file.open("rb") as stream:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(file))
+    return content
+
+
+def open_while_alive(path: str | Path, owner: object) -> IO[bytes]:
+    """A file opened for reading that is closed when its owner is collected."""
+    file = Path(path).open("rb")  # noqa: SIM115
+    weakref.finalize(owner, file.close)
+    return file
+
+
+def write_records(path: str | Path, records: Iterable[Record]) -> None:
+    """Write one record a line, as canonical JSON."""
+    with replacing(path) as file:
+        for record in records:
+            file.write(canonical(record) + b"\n")
+
+
+def records_in(path: str | Path, kind: type[R]) -> Iterator[R]:
+    """Records of a JSON lines file, one by one. Raises PunchlineError with file and line for an invalid record."""
+    decoder = msgspec.json.Decoder(kind)
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            yield _record(decoder, line, path, number, kind)
+
+
+def read_records(path: str | Path, kind: type[R]) -> list[R]:
+    """All records of a JSON lines file, as `records_in`."""
+    return list(records_in(path, kind))
+
+
+def _record(decoder: msgspec.json.Decoder[R], line: bytes, path: str | Path, number: int, kind: type[R]) -> R:
+    try:
+        return decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        what = f"not a {kind.__name__} record: {error}"
+        raise PunchlineError(what, file=path, line=number, hint=REBUILD) from error
+
+
+class Keyed(Mapping[str, R]):
+    """Records of a JSON lines file by one of their fields; only keys and offsets are in memory.
+
+    Raises as `records_in`, for the whole file, on construction.
+    """
+
+    def __init__(self, path: str | Path, kind: type[R], field: str = "item_id") -> None:
+        self._decoder = msgspec.json.Decoder(kind)
+        self._offsets: dict[str, int] = {}
+        self._file = open_while_alive(path, self)
+        offset = 0
+        for number, line in enumerate(self._file, start=1):
+            self._offsets[getattr(_record(self._decoder, line, path, number, kind), field)] = offset
+            offset += len(line)
+
+    def __getitem__(self, key: str) -> R:
+        self._file.seek(self._offsets[key])
+        return self._decoder.decode(self._file.readline())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._offsets)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+
+def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Records of a CSV with header as (first physical line of the record, {column: cell}), one by one.
+
+    Quoted cells may hold newlines. `columns` are required; others are kept. Raises PunchlineError with file, line and
+    field for text that is not UTF-8, a missing or repeated column, or a record with too few or too many cells.
+    """
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), strict=True)
+    header: list[str] | None = None
+    start = 1
+    try:
+        for cells in reader:
+            if header is None:
+                header = [cell.strip() for cell in cells]
+                for column in header:
+                    if header.count(column) > 1:
+                        raise PunchlineError("the column appears twice", file=file, line=1, field=column)
+                for column in columns:
+                    if column not in header:
+                        other = next((mark for mark in ";\t|" if len(header) == 1 and mark in header[0]), None)
+                        hint = f"Separate cells by commas, not {other!r}" if other else nearest(column, header)
+                        raise PunchlineError("missing column", file=file, line=1, field=column, hint=hint)
+            elif cells:
+                if len(cells) != len(header):
+                    raise PunchlineError(
+                        f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
+                    )
+                shared = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)
+                yield start, dict(zip(header, shared, strict=True))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
+    except UnicodeDecodeError as error:  # its position is within the decoder's buffer
+        at = _not_utf8(content)
+        line = content[:at].count(b"\n") + 1
+        raise PunchlineError(f"byte {at} is not UTF-8", file=file, line=line) from error
+    if header is None:
+        raise PunchlineError("empty file; expected a CSV with a header", file=file)
+
+
+def _not_utf8(content: bytes) -> int:
+    """Position of the first byte that is not UTF-8."""
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return error.start
+    raise AssertionError("the text is UTF-8")
+
+
+def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
+    """All records of a CSV, as `csv_records`."""
+    return list(csv_records(content, columns, file=file))
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
+    """A CSV with header and \\n line ends; None is an empty cell."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, fieldnames=list(columns), lineterminator="\n", restval="", extrasaction="raise")
+    writer.writeheader()
+    writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
+    return out.getvalue()

@@ -1,0 +1,245 @@
+"""Paths of all files, relative to the project's root. No other module spells `data/` or `results/`.
+
+Files that all runs share (published files, images, journals, adapters, models) are in `data/`. Files of one selection
+are in the two folders of its run: `data/` and `results/` for the default run, `data/runs/NAME/` and
+`results/runs/NAME/` for a named one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_RUN = "default"  # of config/run.yaml
+
+DATA = "data/"
+MANIFESTS = "data/manifests"
+DEMO = "data/demo"
+MODELS_LOCK = "data/locks/models.lock.csv"
+RAW = "data/raw"
+IMAGES = "data/images"
+JOURNALS = "data/responses"
+VOTES = "data/ratings"
+BATCHES = f"{JOURNALS}/batches"  # of the openai engine: batches in progress at a provider
+SHARDS = "shards"  # folder of the journals of parallel jobs of one model or judge
+MODELS = "data/models"
+ADAPTERS = "data/adapters"
+RUNS = ("data/runs", "results/runs")
+PUBLISHED = "config/published"
+AUDITS = ".punchline/audits"
+
+RECORD = ".made.json"  # suffix of provenance files (workflow/provenance.py)
+
+
+def record_of(path: str) -> str:
+    """The provenance file of an artifact."""
+    return path + RECORD
+
+
+def folder_of(path: str) -> str:
+    """The folder of a file."""
+    return path.rpartition("/")[0]
+
+
+def manifest(benchmark: str, name: str = "annotations.csv") -> str:
+    """A file of a benchmark's manifests."""
+    return f"{MANIFESTS}/{benchmark}/{name}"
+
+
+def demo(benchmark: str) -> str:
+    """Folder of a benchmark's demo data, in the released formats."""
+    return f"{DEMO}/{benchmark}"
+
+
+def runs_of(benchmark: str) -> str:
+    """Name of the manifest and the raw folder of the runs that a benchmark's authors released."""
+    return f"{benchmark}_runs"
+
+
+def published(benchmark: str) -> str:
+    """The CSV of the values printed in a paper."""
+    return f"{PUBLISHED}/{benchmark}.csv"
+
+
+def own(benchmark: str, name: str) -> str:
+    """A file that users may provide."""
+    return f"config/{benchmark}/{name}"
+
+
+def journal(benchmark: str, model: str) -> str:
+    """A model's answers to a benchmark's requests, of all runs."""
+    return f"{JOURNALS}/{benchmark}/{model}.jsonl"
+
+
+def shard_journal(journal: str, shard: str) -> str:
+    """The journal of one of several parallel jobs, until the main journal takes it over."""
+    return f"{_shards_of(journal)}/{shard}.jsonl"
+
+
+def shard(snapshot: str, shard: str) -> str:
+    """The marker that one of several parallel jobs has finished its part of the requests."""
+    return f"{_shards_of(snapshot)}/{shard}.json"
+
+
+def _shards_of(path: str) -> str:
+    return f"{folder_of(path)}/{SHARDS}/{Path(path).stem}"
+
+
+def with_shards(journal: str) -> list[str]:
+    """A journal and the existing journals of its shards."""
+    return [journal, *sorted(path.as_posix() for path in Path(_shards_of(journal)).glob("*.jsonl"))]
+
+
+def of_all_runs(path: str) -> list[str]:
+    """Paths of one run's file below data/ in every run, its own first."""
+    within = re.sub(f"^{RUNS[0]}/[^/]+/|^{DATA}", "", path)
+    runs = [f"{run.as_posix()}/" for run in sorted(Path(RUNS[0]).glob("*"))]
+    return list(dict.fromkeys([path, *(f"{folder}{within}" for folder in (DATA, *runs))]))
+
+
+def votes(benchmark: str, name: str) -> str:
+    """The file of a rating study: its sheet, its raters and their votes."""
+    return f"{VOTES}/{benchmark}/{name}.sqlite"
+
+
+def audited(run: str, name: str) -> str:
+    """The result of the last audit of a table; outside the run's folders, so that an audit changes no run."""
+    return f"{AUDITS}/{run}/{name.removesuffix('.csv')}.json"
+
+
+def hop_journal(benchmark: str, hop: str, stem: str) -> str:
+    """Answers to the requests of a pass, by respondent, of all runs."""
+    return f"{JOURNALS}/{benchmark}/{hop}/{stem}.jsonl"
+
+
+def adapter(name: str) -> str:
+    """The manifest of a trained adapter."""
+    return f"{ADAPTERS}/{name}/punchline.json"
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Paths of the files of one run."""
+
+    raw_root: str = RAW  # of its corpus
+    run: str = DEFAULT_RUN
+
+    @property
+    def data(self) -> str:
+        """Folder of the run's files between published files and answers."""
+        return "data" if self.run == DEFAULT_RUN else f"{RUNS[0]}/{self.run}"
+
+    @property
+    def results(self) -> str:
+        """Folder of the run's scores and tables."""
+        return "results" if self.run == DEFAULT_RUN else f"{RUNS[1]}/{self.run}"
+
+    @property
+    def logs(self) -> str:
+        """Folder of the run's logs."""
+        return "logs" if self.run == DEFAULT_RUN else f"logs/runs/{self.run}"
+
+    # Shared by all runs of a corpus
+
+    def raw(self, benchmark: str, name: str = "") -> str:
+        """Folder of a benchmark's published files, or one of them."""
+        return f"{self.raw_root}/{benchmark}" + (f"/{name}" if name else "")
+
+    def fetch_journal(self, benchmark: str) -> str:
+        """The fetch log: the result of every image that was ever fetched."""
+        return self.raw(benchmark, "fetch.jsonl")
+
+    def pictures(self, benchmark: str) -> str:
+        """Folder of the images that models see."""
+        within = f"{self.raw_root}/".removeprefix(f"{RAW}/")
+        corpus = within if within != f"{self.raw_root}/" else f"_/{within}"  # no name begins with _
+        return f"{IMAGES}/{corpus}{benchmark}"
+
+    # Of one selection
+
+    def selected(self, benchmark: str) -> str:
+        return f"{self.data}/items/{benchmark}/selected.csv"
+
+    def ledger(self, benchmark: str) -> str:
+        return f"{self.data}/items/{benchmark}/ledger.jsonl"
+
+    def index(self, benchmark: str) -> str:
+        """The images of each item."""
+        return f"{self.data}/items/{benchmark}/pictures.jsonl"
+
+    def items(self, benchmark: str) -> str:
+        return f"{self.data}/items/{benchmark}/items.jsonl"
+
+    def gold(self, benchmark: str) -> str:
+        return f"{self.data}/items/{benchmark}/gold.jsonl"
+
+    def requests(self, benchmark: str) -> str:
+        return f"{self.data}/requests/{benchmark}.parquet"
+
+    def hop_requests(self, benchmark: str, hop: str, model: str) -> str:
+        """The requests of a pass about, or to, one model."""
+        return f"{self.data}/requests/{benchmark}/{hop}/{model}.parquet"
+
+    def snapshot(self, benchmark: str, model: str) -> str:
+        """The answers to the current requests."""
+        return f"{self.data}/responses/{benchmark}/{model}.parquet"
+
+    def hop_snapshot(self, benchmark: str, hop: str, model: str) -> str:
+        return f"{self.data}/responses/{benchmark}/{hop}/{model}.parquet"
+
+    def scores(self, benchmark: str, model: str) -> str:
+        return f"{self.results}/{benchmark}/scores/{model}.parquet"
+
+    def table(self, name: str) -> str:
+        """A table's CSV, named as a benchmark declares it: `table8.csv`, `yesbut/table2.csv`."""
+        return f"{self.results}/{name}"
+
+    def availability(self, benchmark: str) -> str:
+        return f"{self.results}/{benchmark}/availability.csv"
+
+    def unread(self, benchmark: str) -> str:
+        return f"{self.results}/{benchmark}/unread.csv"
+
+    def ranks(self, benchmark: str) -> str:
+        return f"{self.results}/{benchmark}/ranks.csv"
+
+    @property
+    def report(self) -> str:
+        """Folder of the report."""
+        return f"{self.results}/report"
+
+    def report_items(self, benchmark: str) -> str:
+        """The list of a benchmark's items for the report; the items are in the same folder."""
+        return f"{self.report}/items/{benchmark}/index.js"
+
+    def report_answers(self, benchmark: str, model: str) -> str:
+        """An overview of a model's answers for the report; the answers are in the same folder."""
+        return f"{self.report}/answers/{benchmark}/{model}/index.js"
+
+    @property
+    def discrepancies(self) -> str:
+        return f"{self.results}/discrepancies.csv"
+
+    @property
+    def cost(self) -> str:
+        return f"{self.results}/cost.csv"
+
+    @property
+    def plan(self) -> str:
+        return f"{self.results}/plan.csv"
+
+    @property
+    def metrics(self) -> str:
+        """Main values of every table, for `dvc metrics`."""
+        return f"{self.results}/metrics.json"
+
+    @property
+    def plots(self) -> str:
+        """The same as CSV, one value a line, for `dvc plots`."""
+        return f"{self.results}/metrics.csv"
+
+    @property
+    def selection(self) -> str:
+        """The selection of the run's last call."""
+        return f"{self.results}/run.json"

@@ -1,0 +1,173 @@
+"""Scores: one Parquet file per benchmark and model, one row per answer and rule, one column per metric.
+
+docs/notebooks.md lists the columns. pandas.read_parquet and a group-by give the numbers of the papers' tables.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from punchline.core.storage import BUFFER, ROW_GROUP, naming
+from punchline.errors import PunchlineError, nearest
+from punchline.files import REBUILD, replacing
+from punchline.schema import STATES, Gold, Item, Rule, Score, canonical
+
+Digests = npt.NDArray[np.void]  # 32 bytes each
+DIGEST = np.dtype("V32")
+ItemColumn = Callable[[Item, Gold], Any]
+
+_TEXT = pa.string()
+_LABELS = pa.list_(pa.string())
+_FIELDS: dict[str, pa.DataType] = {
+    **dict.fromkeys(("benchmark", "model", "item_id", "cluster", "task", "condition"), _TEXT),
+    "sample": pa.int32(),
+    **dict.fromkeys(("rule", "state"), _TEXT),
+    **dict.fromkeys(("scored", "truncated"), pa.bool_()),
+    **dict.fromkeys(("parsed", "gold"), _TEXT),  # JSON lists of labels
+    **dict.fromkeys(("judge", "signature", "gold_digest"), _TEXT),
+    "responses": _LABELS,
+}
+_WORDS = ("item_id", "task", "condition", "state", "parsed", "gold", "judge", "signature", "gold_digest")
+FRAME = ("item_id", "task", "condition", "sample", "state", "scored", "truncated", *_WORDS[4:], "digest")
+_DECODE = msgspec.json.Decoder(tuple[str, ...])
+
+
+def write_scores(path: str | Path, scores: Iterable[Score], metrics: Sequence[str]) -> None:
+    """Write scores, a row group at a time; null where a score does not have one of the benchmark's `metrics`.
+
+    Raises PunchlineError for a metric that the benchmark does not declare.
+    """
+    schema = pa.schema([*_FIELDS.items(), *((name, pa.float64()) for name in metrics), ("digest", pa.string())])
+    rest = iter(scores)
+    with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while group := list(itertools.islice(rest, ROW_GROUP)):
+            writer.write_table(_table(group, metrics, schema))
+
+
+def _table(scores: Sequence[Score], metrics: Sequence[str], schema: pa.Schema) -> pa.Table:
+    for name in dict.fromkeys(name for score in scores for name in score.metrics):
+        if name not in metrics:
+            file = f"src/punchline/benchmarks/{scores[0].benchmark}/__init__.py"
+            what = f"{name!r} is not among the benchmark's metrics"
+            raise PunchlineError(what, file=file, field="METRICS", hint=nearest(name, metrics))
+    columns: dict[str, list[Any]] = {name: [getattr(score, name) for score in scores] for name in _FIELDS}
+    for name in ("parsed", "gold"):
+        columns[name] = [None if labels is None else canonical(labels).decode() for labels in columns[name]]
+    columns |= {name: [score.metrics.get(name) for score in scores] for name in metrics}
+    columns["digest"] = [score.digest for score in scores]
+    return pa.table(columns, schema=schema)
+
+
+def read_scores(path: str | Path) -> Iterator[Score]:
+    """Scores of a file, each compared with its digest. Raises PunchlineError naming the row that differs."""
+    with naming(path), pq.ParquetFile(path, buffer_size=BUFFER) as file:
+        metrics = _metrics_in(file, path)
+        labels = functools.cache(_DECODE.decode)
+        groups = (file.read_row_group(group, use_threads=False) for group in range(file.num_row_groups))
+        for row, cells in enumerate(cells for group in groups for cells in group.to_pylist()):
+            digest = cells.pop("digest")
+            found = {name: value for name in metrics if (value := cells.pop(name)) is not None}
+            for name in ("parsed", "gold"):
+                cells[name] = None if cells[name] is None else labels(cells[name])
+            score = Score(**{**cells, "responses": tuple(cells["responses"])}, metrics=found)
+            if score.digest != digest:
+                raise PunchlineError("the score differs from its digest", file=path, record=f"row {row}", hint=REBUILD)
+            yield score
+
+
+def _metrics_in(file: pq.ParquetFile, path: str | Path) -> list[str]:
+    """The metrics that a file has. Raises PunchlineError for one that is not a file of scores."""
+    kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+    if wrong := [name for name, kind in {**_FIELDS, "digest": _TEXT}.items() if kinds.get(name) != kind]:
+        raise PunchlineError("not a file of scores", file=path, field=wrong[0], hint=REBUILD)
+    return [name for name in kinds if name not in _FIELDS and name != "digest"]
+
+
+def items_frame(
+    items: Mapping[str, Item], golds: Mapping[str, Gold], columns: Mapping[str, ItemColumn] | None = None
+) -> pd.DataFrame:
+    """Items by item_id in released order: their cluster, and what a benchmark's tables need of each (`columns`)."""
+    wanted = columns or {}
+    rows = [(item.cluster, *(make(item, golds[name]) for make in wanted.values())) for name, item in items.items()]
+    index = pd.Index(list(items), name="item_id", dtype=object)
+    frame = pd.DataFrame(rows, index=index, columns=["cluster", *wanted])
+    clusters = sorted(set(frame["cluster"]))
+    frame["cluster"] = pd.Categorical(frame["cluster"], categories=pd.Index(clusters, dtype=object))
+    return frame
+
+
+def scores_frame(
+    source: str | Path | Iterable[Score], items: pd.DataFrame, rule: Rule, metrics: Sequence[str] = ()
+) -> tuple[pd.DataFrame, Digests]:
+    """(scores under one rule, their digests by row): a row per answer, NaN where it does not have a metric.
+
+    Columns: item_id and cluster (categories shared by all models of a benchmark), task, condition, sample, state,
+    scored, truncated, parsed and gold (JSON lists of labels), judge, signature, gold_digest, one per metric, and `row`,
+    the row's number. Answers to items that `items` does not have are left out. `source`: a file, or scores of a
+    benchmark with these `metrics`, whether any score has them or not.
+    """
+    if isinstance(source, str | Path):
+        with naming(source), pq.ParquetFile(source, buffer_size=BUFFER) as file:
+            metrics = _metrics_in(file, source)
+            groups = [
+                _of_rule(file.read_row_group(group, [*FRAME, "rule", *metrics], use_threads=False), rule)
+                for group in range(file.num_row_groups)
+            ]
+            table = pa.concat_tables(groups or [file.schema_arrow.empty_table().select([*FRAME, *metrics])])
+            return _frame(table, items, metrics)
+    scores = list(source)
+    metrics = list(dict.fromkeys([*metrics, *(name for score in scores for name in score.metrics)]))
+    schema = pa.schema([*_FIELDS.items(), *((name, pa.float64()) for name in metrics), ("digest", pa.string())])
+    table = _of_rule(_table(scores, metrics, schema), rule).select([*FRAME, *metrics])
+    return _frame(table, items, metrics)
+
+
+def metrics_of(scores: pd.DataFrame) -> list[str]:
+    """Names of the metrics that a frame of scores has."""
+    return [name for name in scores.columns if name not in (*FRAME, "cluster", "row")]
+
+
+def _of_rule(table: pa.Table, rule: Rule) -> pa.Table:
+    return table.filter(pc.equal(table["rule"], rule)).drop_columns(["rule"])
+
+
+def _frame(table: pa.Table, items: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFrame, Digests]:
+    place = items.index.get_indexer(pd.Index(table["item_id"].to_pylist(), dtype=object))
+    if (place < 0).any():
+        table, place = table.filter(pa.array(place >= 0)), place[place >= 0]
+    columns: dict[str, Any] = {"item_id": pd.Categorical.from_codes(place, categories=items.index)}
+    columns["cluster"] = pd.Categorical.from_codes(
+        items["cluster"].cat.codes.to_numpy()[place], categories=items["cluster"].cat.categories
+    )
+    for name in _WORDS[1:]:
+        columns[name] = _categories(table[name], STATES if name == "state" else ())
+    columns["sample"] = table["sample"].to_numpy()
+    for name in ("scored", "truncated"):
+        columns[name] = table[name].to_numpy(zero_copy_only=False).astype(bool)
+    for name in metrics:
+        columns[name] = table[name].to_numpy(zero_copy_only=False).astype(np.float64)
+    columns["row"] = np.arange(len(table), dtype=np.int32)
+    digests = np.frombuffer(bytes.fromhex("".join(table["digest"].to_pylist())), DIGEST)
+    return pd.DataFrame(columns), digests
+
+
+def _categories(column: pa.ChunkedArray, words: Sequence[str] = ()) -> pd.Categorical:
+    """Texts as categories (`words`, or those there are); null is no category."""
+    found = column.combine_chunks().dictionary_encode()
+    there = found.dictionary.to_pylist()
+    codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    if words:
+        codes = np.array([words.index(word) for word in there] or [0], dtype=np.int8)[codes]
+    return pd.Categorical.from_codes(codes, categories=pd.Index(words or there, dtype=object))

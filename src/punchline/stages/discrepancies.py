@@ -1,0 +1,56 @@
+"""Values that differ between the two rules on the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from punchline.files import csv_text, write_text
+from punchline.project.lineage import lineage_path, read_lineage
+from punchline.project.needs import Project
+from punchline.schema import RULES, Cell
+from punchline.stages.job import make
+
+PLACE = ("benchmark", "table", "model", "row", "column")
+DISCREPANCIES = (*PLACE, "released", "n_released", "paper", "n_paper", "difference")
+Line = dict[str, str | int | float | None]
+
+
+def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
+    """Values of models in a table under rule `released` that are not those under rule `paper`."""
+    both: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for cell in cells:
+        if "model" in cell.filter:
+            model, _, keys = cell.row.partition("|")
+            both.setdefault((benchmark, cell.table, model, keys, cell.column), {})[str(cell.filter["rule"])] = cell
+    found = []
+    for place, by_rule in both.items():
+        nothing = Cell(table=place[1], row="", column="", value=None)
+        released, paper = (by_rule.get(rule, nothing) for rule in RULES)
+        if released.value != paper.value:
+            known = released.value is not None and paper.value is not None
+            difference = released.value - paper.value if known else None  # type: ignore[operator]
+            numbers = (released.value, released.n, paper.value, paper.n, difference)
+            found.append(dict(zip(DISCREPANCIES, (*place, *numbers), strict=True)))
+    return found
+
+
+def discrepancies_text(project: Project, cells: Callable[[str], Iterable[Cell]]) -> str:
+    """discrepancies.csv, of the cells of a benchmark's tables: benchmark by benchmark, model by model."""
+    rows: list[Line] = []
+    for name in project.selection.benchmarks:
+        order = {model: place for place, model in enumerate(project.selection.models)}
+        rows += sorted(discrepancies(name, cells(name)), key=lambda row: order[str(row["model"])])
+    return csv_text(DISCREPANCIES, rows)
+
+
+def write_discrepancies(project: Project) -> None:
+    """Where the two rules differ, over all tables."""
+    step = project.discrepancies()
+
+    def cells(benchmark: str) -> Iterator[Cell]:
+        loaded = project.benchmark(benchmark)
+        for made in project.tables_of(benchmark):
+            if loaded.TABLES[made.wildcards[1]].rows is not None:
+                yield from read_lineage(lineage_path(made.outputs[0])).cells
+
+    make(step, lambda: write_text(step.outputs[0], discrepancies_text(project, cells)))

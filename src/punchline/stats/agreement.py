@@ -1,0 +1,79 @@
+"""Agreement of annotators: consolidation of votes, plain agreement, Krippendorff's alpha."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from punchline.stats.estimate import Array
+
+Label = TypeVar("Label", bound=Hashable)
+Counts = npt.NDArray[np.unsignedinteger[Any]]
+
+
+def consolidate(
+    votes: Sequence[Sequence[Label]], experts: Sequence[Sequence[Label]] = (), *, several: bool = False
+) -> tuple[Label, ...]:
+    """One answer out of many annotators' votes, as PixelHumor's labels were made (Ryan et al. 2025, section 3.2).
+
+    `votes` and `experts`: one sequence of labels for each annotator, in the annotators' order; empty where one gave no
+    answer. Labels are counted one by one. Where no label has two votes, the experts' votes are added. With `several`
+    every label with at least two votes is kept, else all labels tied at the maximum. Labels come in the order in which
+    they were first voted for; () where nothing is kept.
+    """
+    counts = Counter(label for vote in votes for label in vote)
+    if max(counts.values(), default=0) <= 1:
+        counts.update(label for vote in experts for label in vote)
+    least = 2 if several else max(counts.values(), default=0)
+    return tuple(label for label, count in counts.items() if count >= least)
+
+
+def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Counts:
+    """Statistics [n, 1 + k] of n units labelled by two annotators with k labels in all, for `nominal_alpha`.
+
+    Column 0 is twice the agreement of the unit, the others count its labels: the diagonal and the margins of the
+    coincidence matrix (Krippendorff 2004, chapter 11), summed over units, are all that the nominal alpha needs.
+    """
+    index: dict[Hashable, int] = {}
+    for pair in pairs:
+        for label in pair:
+            index.setdefault(label, len(index))
+    sums = np.zeros((len(pairs), 1 + len(index)), np.uint8)
+    for row, (first, second) in zip(sums, pairs, strict=True):
+        row[0] = 2 * (first == second)
+        row[1 + index[first]] += 1
+        row[1 + index[second]] += 1
+    return sums
+
+
+def binary_statistics(
+    pairs: Sequence[tuple[Collection[Hashable], Collection[Hashable]]], labels: Sequence[Hashable]
+) -> Counts:
+    """Statistics [n, 3] for `nominal_alpha` of n units to which two annotators gave any number of `labels`.
+
+    Each label of each unit is a yes-or-no question of its own; all of them are pooled into one alpha.
+    """
+    sums = np.zeros((len(pairs), 3), np.uint16)
+    for row, (first, second) in zip(sums, pairs, strict=True):
+        for label in labels:
+            row[0] += 2 * ((label in first) == (label in second))
+            row[1] += (label in first) + (label in second)
+        row[2] = 2 * len(labels) - row[1]
+    return sums
+
+
+def nominal_alpha(sums: Array | Counts) -> Array:
+    """Krippendorff's alpha for two annotators and nominal labels from summed statistics [..., 1 + k]: values [...].
+
+    1 - (n - 1) (n - sum_c o_cc) / (n^2 - sum_c n_c^2) (Krippendorff 2004, chapter 11); NaN where only one label, or
+    none, was ever given. The package `krippendorff` computes the same from the single votes; sums
+    can be added and left out.
+    """
+    agreeing, counts = np.asarray(sums[..., 0], np.float64), np.asarray(sums[..., 1:], np.float64)
+    n = counts.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(1 - (n - 1) * (n - agreeing) / (n**2 - (counts**2).sum(axis=-1)), dtype=np.float64)

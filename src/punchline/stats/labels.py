@@ -1,0 +1,135 @@
+"""Multi-label answers against gold labels: weighted precision, recall and F1, confusions, exact matches.
+
+`precision`, `recall` and `f1` take, for C classes, [..., 3 C] summed counts: for each class in turn its true positives,
+its predictions and its gold labels; they return [...]. They equal scikit-learn's
+`precision_recall_fscore_support(average="weighted", zero_division=0)`: a class's undefined value is 0, and its weight
+is its number of gold labels, so that a class without gold labels has no weight. NaN where there is no gold label.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from punchline.stats.estimate import COUNT, SHARE, Array, Estimate, Kind, Sums, Value
+from punchline.stats.estimate import mean as mean_of_sums
+from punchline.stats.estimate import total as total_of_sums
+from punchline.stats.functions import empty, statistic
+
+
+def counts(predicted: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Statistics of each item, [n, 3 C], from indicator matrices [n, C]."""
+    return np.stack([predicted & gold, predicted, gold], axis=-1).reshape(len(gold), 3 * gold.shape[1])
+
+
+def _weighted(numerator: Array, denominator: Array, gold: Array) -> Array:
+    share = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((share * gold).sum(axis=-1) / gold.sum(axis=-1), dtype=np.float64)
+
+
+def _split(sums: Array) -> tuple[Array, Array, Array]:
+    by_class = np.asarray(sums, dtype=np.float64).reshape(*np.shape(sums)[:-1], np.shape(sums)[-1] // 3, 3)
+    return by_class[..., 0], by_class[..., 1], by_class[..., 2]
+
+
+def precision(sums: Array) -> Array:
+    """Weighted precision: the mean over classes of TP / predictions, weighted by gold labels."""
+    hits, predicted, gold = _split(sums)
+    return _weighted(hits, predicted, gold)
+
+
+def recall(sums: Array) -> Array:
+    """Weighted recall: the mean over classes of TP / gold labels, weighted by gold labels."""
+    hits, _, gold = _split(sums)
+    return _weighted(hits, gold, gold)
+
+
+def f1(sums: Array) -> Array:
+    """Weighted F1: the mean over classes of 2 TP / (predictions + gold labels), weighted by gold labels."""
+    hits, predicted, gold = _split(sums)
+    return _weighted(2 * hits, predicted + gold, gold)
+
+
+@functools.cache  # few are different
+def _lower(text: str) -> frozenset[str]:
+    return frozenset(label.lower() for label in msgspec.json.decode(text, type=tuple[str, ...]))
+
+
+def _sets(column: pd.Series) -> tuple[list[frozenset[str]], npt.NDArray[np.int64]]:
+    """(different sets of labels, which each row has) of a column of JSON lists; a null is a set without labels."""
+    words = [*map(_lower, column.cat.categories), frozenset[str]()]
+    codes = column.cat.codes.to_numpy().astype(np.int64)
+    return words, np.where(codes < 0, len(words) - 1, codes)
+
+
+def _indicator(sets: Sequence[frozenset[str]], classes: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """[sets, classes]: whether a set has a label."""
+    return np.array([[one in found for one in classes] for found in sets], dtype=np.bool_).reshape(len(sets), -1)
+
+
+class Labels:
+    """Labels of the scored rows of one task, lower-cased: what was parsed, and gold. A null is an answer without any.
+
+    Where nothing was attempted (only missing answers), every statistic is one of no rows.
+    """
+
+    def __init__(self, part: pd.DataFrame) -> None:
+        self._part = part
+        self._scored = part["scored"].to_numpy()
+        self._said, self._right = _sets(part["parsed"]), _sets(part["gold"])
+        words, codes = self._right
+        used = (words[code] for code in np.unique(codes[self._scored]))
+        self._classes = sorted(frozenset[str]().union(*used))
+
+    def _flags(self, classes: Sequence[str]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """(predicted, gold), [rows, classes] each."""
+        said, right = (_indicator(words, classes)[codes] for words, codes in (self._said, self._right))
+        return said, right
+
+    def _of(self, sums: Sums, value: Value, kind: Kind = SHARE) -> Estimate:
+        if not self._scored.any():
+            return empty(self._part)
+        return statistic(self._part, sums, value, kind, where=self._scored)
+
+    @functools.cached_property
+    def _counts(self) -> npt.NDArray[np.bool_]:
+        return counts(*self._flags(self._classes))
+
+    def f1(self) -> Estimate:
+        """F1, the mean over classes weighted by gold labels."""
+        return self._of(self._counts, f1)
+
+    def precision(self) -> Estimate:
+        """Precision, weighted likewise."""
+        return self._of(self._counts, precision)
+
+    def recall(self, label: str | None = None) -> Estimate:
+        """Recall, weighted likewise; with `label`, of that class alone."""
+        if label is None:
+            return self._of(self._counts, recall)
+        said, right = self._flags([label])
+        return self._of(np.concatenate([said & right, right], axis=1), mean_of_sums)
+
+    def exact(self) -> Estimate:
+        """Share of answers whose labels are the gold labels."""
+        said, right = self._said, self._right
+        ids = {labels: number for number, labels in enumerate({*said[0], *right[0]})}
+        one, other = (np.array([ids[labels] for labels in words])[codes] for words, codes in (said, right))
+        return self._of(np.stack([one == other, np.ones(len(one), dtype=np.bool_)], axis=1), mean_of_sums)
+
+    def confusion(self, label: str) -> dict[str, Estimate]:
+        """tp, fp, tn, fn of one class: numbers of answers."""
+        said, right = self._flags([label])
+        cells = {"tp": said & right, "fp": said & ~right, "tn": ~said & ~right, "fn": ~said & right}
+        return {name: self._of(flags, total_of_sums, COUNT) for name, flags in cells.items()}
+
+    def with_size(self, least: int, most: float) -> Estimate:
+        """Number of answers with so many different labels."""
+        sizes = np.array([len(labels) for labels in self._said[0]])[self._said[1]]
+        return self._of(((sizes >= least) & (sizes <= most))[:, None], total_of_sums, COUNT)

@@ -1,0 +1,86 @@
+"""Statistics of people's ratings, from sums over items, so that intervals need no second look at a rating.
+
+Ratings have few distinct values: how often each was given says all of a mean, a median and a deviation; a coincidence
+matrix of the values says all of Krippendorff's alpha (Krippendorff 2004, chapter 11; the package `krippendorff` gives
+the same from the single ratings).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from punchline.stats.estimate import Array, Value
+
+Level = Literal["nominal", "ordinal", "interval"]
+
+
+def counts(values: Sequence[float], scale: Sequence[float]) -> Array:
+    """Statistics [n, k] of n values on a scale of k: which of them each is."""
+    sums = np.zeros((len(values), len(scale)))
+    place = {value: column for column, value in enumerate(scale)}
+    for row, value in zip(sums, values, strict=True):
+        row[place[value]] = 1
+    return sums
+
+
+def mean_of(scale: Sequence[float]) -> Value:
+    """The mean, from how often each value of the scale was given."""
+
+    def value(sums: Array) -> Array:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(sums @ np.array(scale) / sums.sum(axis=-1), dtype=np.float64)
+
+    return value
+
+
+def deviation_of(scale: Sequence[float]) -> Value:
+    """The sample's standard deviation (n - 1), from how often each value of the scale was given."""
+    ordered = np.array(scale)
+    average = mean_of(scale)
+
+    def value(sums: Array) -> Array:
+        n, centre = sums.sum(axis=-1), average(sums)
+        squares = (sums * (ordered - centre[..., None]) ** 2).sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan), dtype=np.float64)
+
+    return value
+
+
+def coincidences(units: Sequence[Sequence[float]], scale: Sequence[float]) -> Array:
+    """Statistics [n, k * k] of n units: each unit's coincidence matrix; zero for a unit with fewer than two ratings."""
+    place = {value: column for column, value in enumerate(scale)}
+    sums = np.zeros((len(units), len(scale), len(scale)))
+    for matrix, values in zip(sums, units, strict=True):
+        for first, second in itertools.permutations(values, 2):
+            matrix[place[first], place[second]] += 1 / (len(values) - 1)
+    return sums.reshape(len(units), -1)
+
+
+def alpha_of(scale: Sequence[float], level: Level) -> Value:
+    """Krippendorff's alpha from summed coincidence matrices [..., k * k]; NaN where all ratings are one value."""
+    ordered = np.array(scale, dtype=np.float64)
+    size = len(ordered)
+
+    def value(sums: Array) -> Array:
+        observed = sums.reshape(*sums.shape[:-1], size, size)
+        margins = observed.sum(axis=-1)
+        n = margins.sum(axis=-1)
+        if level == "ordinal":
+            middle = np.cumsum(margins, axis=-1) - margins / 2  # ranks of the values, ties at their middle
+            distance = (middle[..., :, None] - middle[..., None, :]) ** 2
+        elif level == "interval":
+            distance = (ordered[:, None] - ordered[None, :]) ** 2
+        else:
+            distance = 1.0 - np.eye(size)
+        expected = margins[..., :, None] * margins[..., None, :]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            disagreement = (observed * distance).sum(axis=(-1, -2))
+            chance = (expected * distance).sum(axis=(-1, -2)) / (n - 1)
+            return np.asarray(np.where(chance > 0, 1 - disagreement / chance, np.nan), dtype=np.float64)
+
+    return value

@@ -1,0 +1,155 @@
+"""What a benchmark declares of a table: a function that yields its rows from frames of scores."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
+
+import pandas as pd
+
+from punchline.core.benchmark import DEFAULT, Verdict
+from punchline.schema import ModelCard, Rule, Score
+from punchline.scores import ItemColumn, items_frame, scores_frame
+from punchline.stats.estimate import PERCENT, Estimate
+from punchline.tables.chart import Chart
+
+Better = Literal["higher", "lower", "neither"]
+PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
+Verdicts = Mapping[str, Verdict]  # by id of a request
+
+
+class Row:
+    """One row of a table: texts and whole numbers are its keys, estimates its values.
+
+    The key `model` says whose row it is, in a table that is not made model by model.
+    """
+
+    def __init__(self, **cells: str | int | Estimate | None) -> None:
+        self.model = str(cells.pop("model", ""))
+        self.keys = {name: cell for name, cell in cells.items() if isinstance(cell, str | int)}
+        self.estimates = {name: cell for name, cell in cells.items() if isinstance(cell, Estimate)}
+        self.columns = tuple(name for name in cells if name not in self.keys)
+        self.complete = True
+        self.of: Model | None = None
+
+    def set(self, *, complete: bool = True, of: Model | None = None) -> Self:
+        """The same row with more said of it.
+
+        `complete`: False where it depends on less than the paper's items, whatever its states say. `of`: the model that
+        it is of, in a table of several models.
+        """
+        self.complete, self.of = complete, of
+        self.model = self.model or (of.name if of is not None else "")
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One model's scores under one rule, for a table of several models."""
+
+    name: str
+    kind: str  # measured | baseline
+    engine: str
+    scores: pd.DataFrame
+    card: ModelCard | None = None
+    judge: ModelCard | None = None  # None: no judge, or one whose verdicts were released
+
+
+@dataclass(frozen=True)
+class Across:
+    """What rows of several models are made of: their scores under one rule, the items, files by name."""
+
+    models: Sequence[Model]
+    items: pd.DataFrame
+    files: Mapping[str, bytes]
+    notes: list[str] = field(default_factory=list)  # the function may add to them
+
+
+Rows = Callable[[pd.DataFrame, pd.DataFrame], Iterable[Row]]  # of a model's scores, and the items
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a paper: what its rows are made of, and how it is written.
+
+    `rows` makes those of one model, `across` those that need several models, prices or the user's files, `data` those
+    of the released files, `compared` those that need a scorer besides: of the files, the printed rows, and what scorers
+    said. A table may have several of them.
+    """
+
+    name: str  # table8
+    title: str
+    file: str = ""  # its CSV, below the folder of a run's results: table8.csv
+    rows: Rows | None = None
+    across: Callable[[Across], Iterable[Row]] | None = None
+    data: Callable[[Mapping[str, bytes]], Iterable[Row]] | None = None
+    compared: Callable[[Mapping[str, bytes], Sequence[PublishedRow], Verdicts], Iterable[Row]] | None = None
+    published_rule: Rule = "paper"  # the rule that the published values follow
+    columns: tuple[str, ...] = ()  # metric columns; (): those that `rows` yields
+    keys: tuple[str, ...] = ()  # key columns between `subset` and the metrics
+    tasks: tuple[str, ...] = ()  # whose scores it reads; (): all
+    conditions: tuple[str, ...] = (DEFAULT,)  # likewise
+    counts: tuple[str, ...] = ()  # columns that are whole numbers, for people to read
+    percents: tuple[str, ...] = ()  # columns in per cent
+    lower_is_better: tuple[str, ...] = ()
+    unordered: tuple[str, ...] = ()  # columns in which neither more nor less is better, besides counts
+    files: tuple[str, ...] = ()  # raw files that data, compared or across reads
+    runs: tuple[str, ...] = ()  # files of the released runs that across reads, where a selected card replays one
+    summed_up: Callable[[Mapping[str, bytes]], list[PublishedRow]] | None = None  # rows that those files state
+    own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
+    notes: tuple[str, ...] = ()
+    kind: str = "measured"  # of the rows of data: measured | baseline | human
+    prices: bool = False  # whether it shows what answers cost
+    n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
+    main: bool = False  # whether models are compared by it; without any, by the benchmark's first of models
+    chart: Chart | None = None  # how it is drawn, where the paper draws it; None: its first column, a line a model
+
+    @property
+    def of_models(self) -> bool:
+        """Whether it reads scores at all."""
+        return self.rows is not None or self.across is not None
+
+    def better(self, column: str) -> Better:
+        """What is better in one of its columns."""
+        if not self.of_models or column in self.counts or column in self.unordered or column.endswith("_sd"):
+            return "neither"
+        return "lower" if column in self.lower_is_better else "higher"
+
+    def read_by(self, scores: pd.DataFrame) -> pd.DataFrame:
+        """The scores that it reads."""
+        read = scores["condition"].isin(self.conditions)
+        return scores[read & scores["task"].isin(self.tasks)] if self.tasks else scores[read]
+
+
+def table(name: str, title: str, **options: Any) -> Callable[[Rows], Table]:
+    """Declare a table whose rows a function yields for each model: `@table("table8", "Sequence recognition")`."""
+    return lambda rows: Table(name, title, rows=rows, **options)
+
+
+def collect(
+    benchmark: str, metrics: Sequence[str], items: Mapping[str, ItemColumn], *declared: Table
+) -> dict[str, Table]:
+    """A benchmark's tables by name, with their files, keys and columns.
+
+    A table's columns are those of the first row that its function yields for no scores at all.
+    """
+    scores, none = no_scores(metrics), items_frame({}, {}, items)
+    made = {}
+    for one in declared:
+        first = next(iter(one.rows(scores, none)), None) if one.rows is not None else None
+        keys = one.keys or (tuple(first.keys) if first is not None else ())
+        columns = one.columns or (first.columns if first is not None else ())
+        found = first.estimates.items() if first is not None else ()
+        percents = one.percents or tuple(name for name, estimate in found if estimate.kind == PERCENT)
+        file = one.file or f"{benchmark}/{one.name}.csv"
+        made[one.name] = replace(one, file=file, keys=keys, columns=columns, percents=percents)
+    return made
+
+
+@functools.cache
+def no_scores(metrics: Sequence[str]) -> pd.DataFrame:
+    """A frame of no scores that has the columns of a benchmark's."""
+    none: list[Score] = []
+    return scores_frame(none, items_frame({}, {}), "paper", metrics)[0]

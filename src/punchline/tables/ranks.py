@@ -1,0 +1,114 @@
+"""How sure the order of models in a table is: the range of each one's rank. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate, Kept
+from punchline.stats.intervals import differs, interval
+from punchline.tables.declare import Row, Table
+from punchline.tables.tabulate import key_text
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A model's place in one row of a table."""
+
+    row: str
+    model: str
+    n: int
+    value: float
+    low: float | None
+    high: float | None
+    rank: int  # 1 is the best; equal values share a rank
+    first: int  # of its 95 % range
+    last: int
+
+
+def ranked(estimates: Mapping[str, Estimate], row: str = "", *, lowest: bool = False) -> list[Rank]:
+    """Models by their values, the best first, each with the range of ranks that hold its true one 95 % of the time.
+
+    A model is behind as many as are surely better and before as many as are surely worse: by the intervals of the
+    paired differences, at a level that holds for all of a model's at once (Mogstad, Romano, Shaikh and Wilhelm, Review
+    of Economic Studies 2024, with Bonferroni's level). `lowest`: the lowest value is the best.
+    """
+    points = {name: point for name, of in estimates.items() if (point := of.point()) is not None}
+    alpha, sign = ALPHA / max(1, len(points) - 1), -1 if lowest else 1
+    better: dict[str, int] = dict.fromkeys(points, 0)
+    worse: dict[str, int] = dict.fromkeys(points, 0)
+    names = list(points)
+    for place, a in enumerate(names):
+        for b in names[place + 1 :]:
+            said = sign * differs(estimates[a], estimates[b], alpha)
+            if said:
+                winner, loser = (a, b) if said > 0 else (b, a)
+                worse[winner] += 1
+                better[loser] += 1
+    made = []
+    for name in sorted(names, key=lambda name: (-sign * points[name], name)):
+        rank = 1 + sum(sign * other > sign * points[name] for other in points.values())
+        first, last = min(rank, 1 + better[name]), max(rank, len(names) - worse[name])
+        low, high = interval(estimates[name])
+        made.append(Rank(row, name, estimates[name].n, points[name], low, high, rank, first, last))
+    return made
+
+
+class Entry(NamedTuple):
+    """What a model has in one row of a table."""
+
+    row: str
+    model: str
+    estimate: Estimate
+
+
+def entries(name: str, rows: Iterable[Row], column: str) -> Iterator[Entry]:
+    """What rows of a model, or with `name` "" of several, have of a column."""
+    for row in rows:
+        of, model = row.estimates.get(column), name or (row.of.name if row.of else "")
+        if model and of is not None and of.n and of.point() is not None:
+            # Sums per cluster alone: the frames behind them are large.
+            yield Entry(key_text(row.keys), model, replace(of, used=NO_ROWS, given=NO_ROWS, kept=Kept()))
+
+
+def ranks_of(found: Iterable[Entry], *, lowest: bool = False) -> list[Rank]:
+    """The ranks of models in every row that two of them have."""
+    rows: dict[str, dict[str, Estimate]] = {}
+    for row, model, estimate in found:
+        rows.setdefault(row, {})[model] = estimate
+    return [rank for row, own in rows.items() if len(own) > 1 for rank in ranked(own, row, lowest=lowest)]
+
+
+Line = dict[str, str | int | float | None]
+COLUMNS = (
+    *("table", "row", "model", "kind", "column"),
+    *("n", "value", "value_lo", "value_hi", "rank", "rank_lo", "rank_hi"),
+)
+
+
+def main_column(table: Table) -> str | None:
+    """The column by which models are ranked: the first; None where neither more nor less is better there."""
+    column = table.columns[0] if table.columns else ""
+    return column if column and table.better(column) != "neither" else None
+
+
+def as_rows(table: Table, column: str, kinds: Mapping[str, str], made: Sequence[Rank]) -> list[Line]:
+    """Ranks as lines of a CSV with COLUMNS. `kinds`: measured or baseline, by model."""
+    return [
+        {
+            "table": table.name,
+            "row": one.row,
+            "model": one.model,
+            "kind": kinds[one.model],
+            "column": column,
+            "n": one.n,
+            "value": one.value,
+            "value_lo": one.low,
+            "value_hi": one.high,
+            "rank": one.rank,
+            "rank_lo": one.first,
+            "rank_hi": one.last,
+        }
+        for one in made
+    ]

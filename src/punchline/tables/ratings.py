@@ -1,0 +1,180 @@
+"""People's ratings: a file of them read and checked, and blinded sheets to rate answers on.
+
+A ratings file is a CSV with the columns item_id, source and rater, and score (a number) or choice (the source that the
+rater prefers on the item); the columns task and aspect tell apart what was rated, any other is a note. It lies in
+config/<benchmark>/ratings.csv, where the tables of ratings find it.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from punchline.errors import PunchlineError, nearest
+from punchline.files import csv_text, parse_csv
+
+RATINGS = "ratings.csv"
+SHEET = ("row", "item_id", "image", "explanation", "score")
+KEY = ("row", "item_id", "source")
+ABOUT = ("task", "aspect")  # columns that tell apart what was rated; others are notes
+_NUMBER = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Rating(NamedTuple):
+    """One rater's score of one source's answer on one item."""
+
+    item_id: str
+    source: str
+    rater: str
+    score: float
+    about: Mapping[str, str]  # the other columns: task, aspect
+
+
+class Choice(NamedTuple):
+    """The source whose answer one rater prefers on one item."""
+
+    item_id: str
+    rater: str
+    source: str
+
+
+def read_ratings(
+    content: bytes, file: str, *, items: Collection[str] | None = None, scale: tuple[float, float] | None = None
+) -> tuple[list[Rating], list[Choice]]:
+    """Scores and choices of a ratings file, in its order.
+
+    `items`: ids that may occur; `scale`: the least and the greatest score. Raises PunchlineError, naming the line, for
+    an unknown item, a row with both or neither of score and choice, a score that is no number on the scale, and a
+    second rating by the same rater of the same thing.
+    """
+    scores: list[Rating] = []
+    choices: list[Choice] = []
+    seen: dict[tuple[str, ...], int] = {}
+    columns = ("item_id", "rater")
+    for line, cells in parse_csv(content, columns, file=file):
+        item_id, rater = cells["item_id"].strip(), cells["rater"].strip()
+        score, choice = (cells.get(name, "").strip() for name in ("score", "choice"))
+        source = cells.get("source", "").strip()
+
+        def wrong(what: str, field: str, hint: str, line: int = line, record: str = item_id) -> PunchlineError:
+            return PunchlineError(what, file=file, line=line, record=record, field=field, hint=hint)
+
+        if items is not None and item_id not in items:
+            raise wrong("no such item", "item_id", nearest(item_id, items) if len(items) < 50 else "Check the id")
+        if not rater:
+            raise wrong("the cell is empty", "rater", "Give every rater a name or a number")
+        if bool(score) == bool(choice):
+            raise wrong(f"score {score!r} and choice {choice!r}", "score", "Fill in one of score and choice")
+        about = {name: cells[name].strip() for name in ABOUT if name in cells}
+        key = (item_id, rater, *((source, *about.values()) if score else ("",)))
+        if key in seen:
+            raise wrong(f"rated already in line {seen[key]}", "rater", "Keep one of the two")
+        seen[key] = line
+        if choice:
+            choices.append(Choice(item_id, rater, choice))
+            continue
+        if not _NUMBER.fullmatch(score):
+            raise wrong(f"{score!r} is no number", "score", "Write a number")
+        number = float(score)
+        least, most = scale or (-1e9, 1e9)
+        if not least <= number <= most:
+            raise wrong(f"{score} is not on the scale", "score", f"Scores go from {least:g} to {most:g}")
+        if not source:
+            raise wrong("the cell is empty", "source", "Name the model, or whoever wrote what was rated")
+        scores.append(Rating(item_id, source, rater, number, about))
+    return scores, choices
+
+
+def preferred(choices: Sequence[Choice]) -> dict[str, str | None]:
+    """{item id: the source that most of its raters chose}; None where two or more have the most votes."""
+    votes: dict[str, Counter[str]] = {}
+    for choice in choices:
+        votes.setdefault(choice.item_id, Counter())[choice.source] += 1
+    found: dict[str, str | None] = {}
+    for item_id, counted in votes.items():
+        (first, most), *rest = counted.most_common(2)
+        found[item_id] = None if rest and rest[0][1] == most else first
+    return found
+
+
+class Explanation(NamedTuple):
+    """What is to be rated."""
+
+    item_id: str
+    source: str
+    image: str  # path, for the rater to open
+    text: str
+
+
+def for_spreadsheet(text: str) -> str:
+    """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def from_spreadsheet(text: str) -> str:
+    """The text that `for_spreadsheet` was given."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
+
+
+def blinded(explanations: Sequence[Explanation], seed: int) -> tuple[str, str]:
+    """A rating sheet without any source's name, and its key, as CSV: rows in an order drawn with the seed.
+
+    Texts are `for_spreadsheet`.
+    """
+    order = sorted(explanations)
+    random.Random(seed).shuffle(order)
+    sheet = []
+    key = []
+    for number, one in enumerate(order, start=1):
+        shown = (number, one.item_id, one.image, for_spreadsheet(one.text), "")
+        sheet.append(dict(zip(SHEET, shown, strict=True)))
+        key.append(dict(zip(KEY, (number, one.item_id, one.source), strict=True)))
+    return csv_text(SHEET, sheet), csv_text(KEY, key)
+
+
+def unblinded(sheet: bytes, key: bytes, rater: str, *, sheet_file: str, key_file: str) -> list[Rating]:
+    """The scores of a filled-in sheet under their sources' names; rows without a score are left out.
+
+    Raises PunchlineError for a row that the key does not have, or has for another item, and a score that is no number.
+    """
+    of_row = {cells["row"]: cells for _, cells in parse_csv(key, KEY, file=key_file)}
+    found = []
+    rated: set[str] = set()
+    for line, cells in parse_csv(sheet, ("row", "item_id", "score"), file=sheet_file):
+        known = of_row.get(cells["row"])
+        if known is None or known["item_id"] != cells["item_id"]:
+            raise PunchlineError(
+                f"the key has no row {cells['row']!r} of this item",
+                file=sheet_file,
+                line=line,
+                record=cells["item_id"],
+                hint=f"Use the key that was written with this sheet: {key_file}",
+            )
+        score = cells["score"].strip()
+        if not score:
+            continue
+        if not _NUMBER.fullmatch(score) or cells["row"] in rated:
+            what = f"{score!r} is no number" if cells["row"] not in rated else f"row {cells['row']} is there twice"
+            raise PunchlineError(
+                what,
+                file=sheet_file,
+                line=line,
+                record=cells["item_id"],
+                field="score",
+                hint="Write a number once, or leave the cell empty",
+            )
+        rated.add(cells["row"])
+        found.append(Rating(cells["item_id"], known["source"], rater, float(score), {}))
+    return found
+
+
+def as_csv(ratings: Sequence[Rating]) -> str:
+    """A ratings file."""
+    about = list(dict.fromkeys(name for rating in ratings for name in rating.about))
+    columns = ("item_id", "source", "rater", "score", *about)
+    rows = ({**rating._asdict(), **rating.about, "score": f"{rating.score:g}"} for rating in ratings)
+    return csv_text(columns, ({name: row.get(name, "") for name in columns} for row in rows))

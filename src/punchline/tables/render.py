@@ -1,0 +1,146 @@
+"""Finished tables as CSV and Markdown, and the values that papers print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tabulate import tabulate as tabulate_text
+
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, parse_csv
+from punchline.tables.declare import PublishedRow, Table
+from punchline.tables.tabulate import Tabulated
+from punchline.text import escape_controls
+
+_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_BREAK = re.compile("[ \t]*[\n\r\x0b\x0c\x85\u2028\u2029]\\s*")
+_BAR = re.compile(r"(\\*)\|")
+# A word in angle brackets, as <benchmark>, is no tag unless HTML has it.
+_HTML = (
+    "script|style|iframe|frame|frameset|noframes|noscript|noembed|plaintext|xmp|listing|textarea|title|template|select|"
+    "option|svg|math|object|embed|applet|head|body|html|base|form|table|video|audio|canvas|dialog|marquee|img|a|button"
+)
+_TAG = re.compile(rf"<(?!(?!(?:{_HTML})>)[a-z]+>)(?=[A-Za-z/!?])", re.IGNORECASE)
+
+
+def as_csv(made: Tabulated) -> str:
+    """The tidy table: values in full precision, empty cells where there is none.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it, as spreadsheets have it.
+    """
+    return csv_text(
+        made.columns, [{key: _cell(value) for key, value in row.items()} for row in (*made.rows, *made.others)]
+    )
+
+
+def _cell(value: str | int | float | None) -> str | int | float | None:
+    if not isinstance(value, str):
+        return value
+    text = escape_controls(value)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def on_one_line(text: str) -> str:
+    """Text on one line, where what steers a page or a terminal is shown."""
+    return escape_controls(_BREAK.sub(" ", text))
+
+
+def _in_markdown(text: str) -> str:
+    """Text within a line of Markdown: neither a column nor a tag begins in it."""
+    return _TAG.sub("&lt;", _BAR.sub(r"\1\1\\|", on_one_line(text)))
+
+
+class Line(NamedTuple):
+    """A row for people: as it is, and its cells as text."""
+
+    row: Mapping[str, str | int | float | None]
+    cells: dict[str, str]
+
+
+def digits(value: float, *, whole: bool) -> str:
+    """A value with as many digits as a person reads. `whole`: it is a count."""
+    return f"{value:,.0f}" if whole else f"{value:.3f}"
+
+
+def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
+    """Columns and lines for reading: three digits, intervals beside the value.
+
+    Columns that hold nothing are left out, and so are the rows of `silent` ones.
+    """
+    rows = [row for row in made.rows if not silent(row, table.columns)]
+    shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and any(row.get(c) for row in rows or made.rows)]
+    shown = [c for c in shown if c not in ("comparable", "note")]
+
+    def text(row: Mapping[str, str | int | float | None], column: str) -> str:
+        value = row.get(column)
+        if isinstance(value, float):
+            low, high = row.get(f"{column}_lo"), row.get(f"{column}_hi")
+            whole = column in table.counts
+            shown_value = digits(value, whole=whole)
+            if isinstance(low, float) and isinstance(high, float):
+                shown_value += f" [{digits(low, whole=whole)}, {digits(high, whole=whole)}]"
+            return shown_value
+        return "" if value is None else on_one_line(str(value))
+
+    return shown, [Line(row, {column: text(row, column) for column in shown}) for row in rows]
+
+
+def silent(row: Mapping[str, str | int | float | None], names: Sequence[str]) -> bool:
+    """Whether a row says nothing to a person: a baseline that does not try this, a file that answers other things."""
+    trying = row["kind"] not in ("measured", "baseline") or (row["kind"] == "measured" and row["engine"] != "replay")
+    return not trying and all(row.get(name) in (None, "") for name in names)
+
+
+def without_rows(made: Tabulated, table: Table) -> list[str]:
+    """A note on who has no row for people."""
+    shown = {row["model"] for row in made.rows if not silent(row, table.columns)}
+    names = dict.fromkeys(str(row["model"]) for row in made.rows if row["model"] not in shown)
+    verb = "does" if len(names) == 1 else "do"
+    return [f"Not shown: {', '.join(names)} ({verb} not attempt this task)."] if names else []
+
+
+def as_markdown(made: Tabulated, table: Table) -> str:
+    """The table for reading, with its notes."""
+    shown, lines = for_people(made, table)
+    cells = [[_in_markdown(line.cells[column]) for column in shown] for line in lines]
+    body = tabulate_text(cells, shown, tablefmt="github", disable_numparse=True)
+    said = [*made.notes, *without_rows(made, table)]
+    notes = "".join(f"\n- {_in_markdown(note)}" for note in said)
+    return f"# {table.title}\n\n{body}\n{notes}\n"
+
+
+def read_rows(path: str | Path) -> list[dict[str, str]]:
+    """Rows of a table's CSV that are shown: of the rule that the first of them follows, and the paper's."""
+    rows = [
+        cells for _, cells in parse_csv(Path(path).read_bytes(), ("model", "kind", "engine", "scoring", "n"), file=path)
+    ]
+    return [row for row in rows if row["kind"] == "published" or row["scoring"] == rows[0]["scoring"]]
+
+
+def read_published(path: str | Path) -> list[PublishedRow]:
+    """Rows of a file of config/published/; none without the file. Raises PunchlineError for one that cannot be read."""
+    columns = ("paper", "table", "row", "key", "column", "value", "n", "note")
+    rows: list[PublishedRow] = []
+    if not Path(path).is_file():
+        return rows
+    for line, cells in parse_csv(Path(path).read_bytes(), columns, file=path):
+        for column, pattern, expected in (
+            ("key", r"(?:[^=;]+=[^=;]*(?:;[^=;]+=[^=;]*)*)?", "nothing, or name=value;name=value"),
+            ("value", r"-?\d+(?:\.\d+)?", "a number"),
+            ("n", r"\d*", "a whole number, or nothing"),
+        ):
+            if not re.fullmatch(pattern, cells[column], re.ASCII):
+                raise PunchlineError(
+                    f"{cells[column]!r} cannot be read",
+                    file=path,
+                    line=line,
+                    record=cells["row"],
+                    field=column,
+                    hint=f"Expected {expected}",
+                )
+        rows.append(cells)
+    return rows

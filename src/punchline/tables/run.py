@@ -1,0 +1,159 @@
+"""Run a table's functions: rows as plain data, with intervals, states and the digests of the scores they depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from punchline.core.benchmark import DEFAULT
+from punchline.schema import STATES, Scalar, digest_of_all, sha256
+from punchline.scores import Digests
+from punchline.stats.estimate import Estimate
+from punchline.stats.estimate import Rows as RowNumbers
+from punchline.stats.functions import units
+from punchline.stats.intervals import interval
+from punchline.tables.declare import Across, Row, Table
+
+# The first of these that an answer to one of a row's tasks is in is the item's state in that row.
+WORST = ("failed", "missing", "refused", "unparsable")
+COUNTED = (*(state for state in STATES if state != "ok"), "truncated")
+
+
+class Value(msgspec.Struct, frozen=True, array_like=True):
+    """One cell, measured."""
+
+    n: int
+    value: float | None
+    lo: float | None
+    hi: float | None
+    digest: str  # of the digests of the scores that it depends on
+    interval: str = ""  # signature of the interval's method
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of one model, or of the data, as plain data: all that a table shows of it."""
+
+    keys: dict[str, str | int]
+    values: dict[str, Value]
+    items: int = 0  # over which states are counted, each sample by itself; 0 for rows of the data
+    states: dict[str, int] = {}
+    complete: bool = True
+    filter: dict[str, Scalar] = {}  # selects its scores
+
+
+@dataclass(frozen=True)
+class Part:
+    """A model's rows of one table."""
+
+    name: str
+    kind: str  # measured | baseline | human
+    engine: str
+    rows: Sequence[Measured]
+
+
+class Answers:
+    """States, tasks and digests of score rows, by row number; of one model's frame, or of several that follow."""
+
+    def __init__(self, frames: Sequence[tuple[pd.DataFrame, Digests]]) -> None:
+        known: dict[tuple[str, str], int] = {}
+        pair, state, truncated, unit, digests = [], [], [], [], []
+        for frame, own in frames:
+            found = frame.groupby(["task", "condition"], observed=True, sort=False).ngroup().to_numpy()
+            heads = frame[["task", "condition"]].drop_duplicates().itertuples(index=False, name=None)
+            codes = np.array([known.setdefault(head, len(known)) for head in heads] or [0])
+            pair.append(codes[found])
+            state.append(frame["state"].cat.codes.to_numpy())
+            truncated.append(frame["truncated"].to_numpy())
+            unit.append(units(frame))
+            digests.append(own)
+        self.pairs = list(known)  # (task, condition)
+        self.pair, self.state, self.truncated, self.unit, self.digests = (
+            np.concatenate(of) if of else np.empty(0, dtype=np.int64) for of in (pair, state, truncated, unit, digests)
+        )
+
+    def given(self, row: Row) -> RowNumbers:
+        """Numbers of the score rows that a row's states are counted over."""
+        flags = np.zeros(len(self.state), dtype=np.bool_)
+        for estimate in row.estimates.values():
+            flags[estimate.given] = True
+        return np.flatnonzero(flags)
+
+    def count_states(self, given: RowNumbers) -> tuple[int, dict[str, int]]:
+        """(items, {state but ok, or truncated: items}) of score rows, each sample of an item by itself.
+
+        An item is in one state, the worst of its answers; beside it, it is truncated where one of them is. A task
+        without a single answer was not attempted and does not count, unless none was.
+        """
+        attempted = np.bincount(self.pair[given], weights=self.state[given] != STATES.index("missing")) > 0
+        if attempted.any():
+            given = given[attempted[self.pair[given]]]
+        place, unit = np.unique(self.unit[given], return_inverse=True)
+        severity = np.array([len(WORST) - WORST.index(state) if state in WORST else 0 for state in STATES])
+        worst, truncated = np.zeros(len(place), dtype=np.int64), np.zeros(len(place), dtype=np.bool_)
+        np.maximum.at(worst, unit, severity[self.state[given]])
+        np.logical_or.at(truncated, unit, self.truncated[given])
+        counts = {state: int((worst == severity[STATES.index(state)]).sum()) for state in WORST}
+        counts["truncated"] = int(truncated.sum())
+        return len(place), {name: counts[name] for name in COUNTED if counts[name]}
+
+    def filter(self, given: RowNumbers) -> dict[str, Scalar]:
+        """What selects these score rows: tasks, their condition but for the default, other pairs of task@condition."""
+        pairs = [self.pairs[number] for number in dict.fromkeys(self.pair[given].tolist())]
+        if not pairs:
+            return {}
+        condition = pairs[0][1]
+        chosen: dict[str, Scalar] = {"tasks": ",".join(task for task, of in pairs if of == condition)}
+        chosen |= {} if condition == DEFAULT else {"condition": condition}
+        others = ["@".join(pair) for pair in pairs if pair[1] != condition]
+        return chosen | ({"asked": ",".join(others)} if others else {})
+
+    def digest(self, estimate: Estimate) -> str:
+        """One digest of the scores that an estimate depends on, and of what else it says it depends on."""
+        own = np.sort(self.digests[np.unique(estimate.used)])
+        texts = own.tobytes().hex("\n", own.itemsize)
+        return digest_of_all([*estimate.digests, *texts.split()]) if len(estimate.digests) else sha256(texts.encode())
+
+
+def measure(rows: Iterable[Row], answers: Answers) -> list[Measured]:
+    """Rows as plain data: values with intervals, states, and what they depend on."""
+
+    def value(estimate: Estimate) -> Value:
+        low, high = interval(estimate)
+        method = "" if low is None else estimate.signature
+        return Value(estimate.n, estimate.point(), low, high, answers.digest(estimate), method)
+
+    made = []
+    for row in rows:
+        values = {name: value(found) for name, found in row.estimates.items() if found.n}
+        given = answers.given(row)
+        items, states = answers.count_states(given) if len(given) else (0, {})
+        chosen = answers.filter(given)
+        made.append(
+            Measured(keys=row.keys, values=values, items=items, states=states, complete=row.complete, filter=chosen)
+        )
+    return made
+
+
+def rows_of_model(table: Table, scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
+    """A model's own rows of a table."""
+    return [] if table.rows is None else list(table.rows(table.read_by(scores), items))
+
+
+def rows_across(table: Table, across: Across) -> list[Row]:
+    """Rows of a table that need several models."""
+    if table.across is None:
+        return []
+    own = [replace(model, scores=table.read_by(model.scores)) for model in across.models]
+    return list(table.across(replace(across, models=own)))
+
+
+def parts_of(rows: Sequence[Row], answers: Answers, kind: str = "measured") -> list[Part]:
+    """Rows of several models or of the data, each a part of its own."""
+    return [
+        Part(row.model, row.of.kind if row.of else kind, row.of.engine if row.of else "", [made])
+        for row, made in zip(rows, measure(rows, answers), strict=True)
+    ]

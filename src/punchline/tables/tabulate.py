@@ -1,0 +1,192 @@
+"""A finished table: rows measured under both rules, published rows beside them, notes, and a Cell for every value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from punchline.schema import RULES, Cell, Rule, Scalar
+from punchline.tables.declare import PublishedRow, Table
+from punchline.tables.run import COUNTED, Measured, Part
+
+RETRY = "punchline retry"
+TOLD = 0.01  # the share of answers cut off that a note speaks of
+Line = dict[str, str | int | float | None]  # a row as it is written
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """A finished table: its rows as they are written, and a Cell for every computed value."""
+
+    columns: tuple[str, ...]
+    rows: list[Line]  # of the rule that is shown, and the paper's
+    others: list[Line]  # of the other rule
+    cells: list[Cell]
+    notes: list[str]
+
+
+def key_text(keys: Mapping[str, str | int]) -> str:
+    """Key columns as one text, e.g. `style=pun`; as in the column `key` of config/published/."""
+    return ";".join(f"{name}={value}" for name, value in keys.items())
+
+
+def tabulate(
+    table: Table,
+    parts: Mapping[Rule, Sequence[Part]],
+    published: Sequence[PublishedRow],
+    *,
+    rule: Rule,
+    complete: bool,
+    subset: tuple[str, str] | None = None,
+    printed_as: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    retry: str = RETRY,
+) -> Tabulated:
+    """A table of its rows and the paper's: those of the rule that is shown, then those of the other. Pure.
+
+    `printed_as`: {model: name of its row in the paper}; that row then follows the model's own. `complete`: whether the
+    selection is all of the paper's items; `subset`: what the user's is called, and what it is. A row of ours is
+    comparable when the selection is complete, none of its items is missing or failed, and the rule is the table's own;
+    the published rows are when any of ours is.
+    """
+    keys = dict.fromkeys(("subset", *table.keys))
+    columns = ("model", "kind", "engine", "scoring", *keys, "n", *(f"n_{name}" for name in COUNTED))
+    for column in table.columns:
+        columns += (column, f"{column}_lo", f"{column}_hi")
+    columns += ("comparable", "note")
+    written: dict[Rule, list[Line]] = {}
+    cells: dict[Rule, list[Cell]] = {}
+    for one in sorted(RULES, key=lambda other: other != rule):
+        pairs = [(part, row) for part in parts.get(one, ()) for row in part.rows]
+        written[one] = [_written(table, part, row, one, complete=complete, subset=subset) for part, row in pairs]
+        cells[one] = [cell for part, row in pairs for cell in _cells(table, part, row, one)]
+    comparable = any(row.get("comparable") == "yes" for row in written[rule])
+    papers = published_rows(table, published, comparable=comparable)
+    rows = _beside(written.pop(rule), papers, printed_as or {}, table.keys)
+    said = [*table.notes, *notes]
+    cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
+    said += [f"{which} {cut}." for which in _most(parts[rule], "truncated", TOLD)]
+    said += [f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(parts[rule], "failed")]
+    if any(row["kind"] == "published" for row in rows) and not comparable:
+        own = table.published_rule
+        why = f"rule {rule}, the paper's is {own}" if rule != own else "other items than the paper's"
+        said.append(f"Published rows are not comparable with ours: {why}.")
+    said += _methods(cells[rule])
+    others = [row for other in written.values() for row in other]
+    return Tabulated(columns, rows, others, [cell for own in cells.values() for cell in own], said)
+
+
+def _methods(cells: Sequence[Cell]) -> list[str]:
+    """A note on how the intervals of which columns were made."""
+    columns: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.interval:
+            columns.setdefault(cell.interval.partition("|")[0], {})[cell.column] = None
+    named = [f"{method} ({', '.join(of)})" if len(columns) > 1 else method for method, of in columns.items()]
+    return [f"95 % intervals, by cluster: {'; '.join(named)} (docs/intervals.md)."] if named else []
+
+
+def _written(
+    table: Table, part: Part, row: Measured, rule: Rule, *, complete: bool, subset: tuple[str, str] | None
+) -> Line:
+    """A row as it is written."""
+    values = {name: row.values[name] for name in table.columns if name in row.values}
+    counts = {name: value.n for name, value in values.items()}
+    n = max(counts.values(), default=0) if table.n_from is None else counts.get(table.n_from, 0)
+    written: Line = {"model": part.name, "kind": part.kind, "engine": part.engine}
+    absent = row.states.get("missing", 0) + row.states.get("failed", 0)
+    if row.items:  # an item that lacks an answer to one of several tasks is counted there, and not in n
+        n = min(n, row.items - absent)
+    written |= {"scoring": rule, "subset": "all", **row.keys, "n": n}
+    said = []
+    if subset is not None and part.engine:  # of answers: rows of the data itself are of all of it
+        written["subset"] = subset[0] if written["subset"] == "all" else f"{subset[0]}: {written['subset']}"
+        said.append(subset[1])
+    written |= {f"n_{name}": row.states.get(name, 0) for name in COUNTED}
+    for name, value in values.items():
+        written |= {name: value.value, f"{name}_lo": value.lo, f"{name}_hi": value.hi}
+    whole = complete and row.complete and row.values and rule == table.published_rule and not absent
+    written["comparable"] = "yes" if whole else "no"
+    fewer = [f"{name} n={count}" for name, count in counts.items() if count != n]
+    if not fewer and part.engine and n == 0:
+        tasks = str(row.filter.get("tasks") or ",".join(table.tasks)).replace(",", ", ")
+        fewer = [f"nothing to score: no answer to {tasks}" if tasks else "nothing to score: not asked"]
+        if answered := max(0, row.items - absent):
+            columns = ", ".join(table.columns)
+            what = f"{answered:,} items with answers to {tasks}, and no value for {columns} of them"
+            fewer = [f"nothing to score: {what}"]
+    if said or fewer:
+        written["note"] = "; ".join([*said, *fewer])
+    return written
+
+
+def _most(parts: Sequence[Part], state: str, share: float = 0.0) -> list[str]:
+    """Of each model with more than this share of a row's items in a state: how many, in the row where it is most."""
+    most: dict[str, tuple[float, str]] = {}
+    for part in parts:
+        for row in part.rows:
+            count, known = row.states.get(state, 0), most.get(part.name, (share, ""))
+            if row.items and count / row.items > known[0]:
+                where = f" ({key_text(row.keys)})" if row.keys else ""
+                text = f"{part.name}: answers on {count:,} of {row.items:,} items{where}"
+                most[part.name] = count / row.items, text
+    return [text for _, text in most.values()]
+
+
+def _cells(table: Table, part: Part, row: Measured, rule: Rule) -> list[Cell]:
+    """Every computed value of a row."""
+    chosen: dict[str, Scalar] = {"model": part.name, "rule": rule} if row.filter else {}
+    return [
+        Cell(
+            table=table.name,
+            row="|".join(text for text in (part.name, key_text(row.keys)) if text),
+            column=name,
+            value=value.value,
+            lo=value.lo,
+            hi=value.hi,
+            n=value.n,
+            states=row.states,
+            grades=value.digest,
+            interval=value.interval,
+            filter={**chosen, **row.filter, **row.keys},
+        )
+        for name in table.columns
+        if (value := row.values.get(name)) is not None
+    ]
+
+
+def _beside(
+    ours: list[Line],
+    papers: list[Line],
+    printed_as: Mapping[str, str],
+    keys: Sequence[str] = (),
+) -> list[Line]:
+    """Our rows in their order, each followed by its row in the paper; the paper's others come last.
+
+    A row is a model's where it is `printed_as` that; of those, the one with the paper's keys, or else the last.
+    """
+    after: dict[int, list[Line]] = {}
+    rest: list[Line] = []
+    for paper in papers:
+        known = {key: paper[key] for key in keys if key in paper}
+        of_model = [at for at, own in enumerate(ours) if printed_as.get(str(own["model"])) == paper["model"]]
+        like = [at for at in of_model if all(str(ours[at].get(key)) == value for key, value in known.items())]
+        (after.setdefault((like or of_model)[-1], []) if of_model else rest).append(paper)
+    return [row for at, own in enumerate(ours) for row in (own, *after.get(at, ()))] + rest
+
+
+def published_rows(table: Table, published: Sequence[PublishedRow], *, comparable: bool) -> list[Line]:
+    """The paper's rows of a table, values as printed."""
+    rows: dict[tuple[str, str], Line] = {}
+    for cell in published:
+        if cell["table"] != table.name:
+            continue
+        row = rows.setdefault((cell["row"], cell["key"]), {})
+        if not row:
+            keys = dict(part.split("=", 1) for part in cell["key"].split(";") if part)
+            row |= {"model": cell["row"], "kind": "published", "scoring": table.published_rule, "subset": "all", **keys}
+            row |= {"n": cell["n"], "comparable": "yes" if comparable else "no"}
+        if cell["note"]:
+            row["note"] = cell["note"]
+        row[cell["column"]] = cell["value"]
+    return list(rows.values())

@@ -1,0 +1,116 @@
+"""Text for people: addresses without secrets, terminals without control characters, progress lines on stderr."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+SECRET = "[secret]"
+PROGRESS_S = 5.0  # between two lines of progress
+
+# User and password before the host. A password that holds a slash is malformed but still secret: the text after the
+# first colon is then no port. Bounded lengths keep the search linear.
+_USERINFO = re.compile(r"(?<=://)(?:[^\s/?#]{0,500}@|[^\s/?#@:\[]{0,500}:(?!\d{0,5}(?:[/?#\s'\"),;]|$))[^\s@]{0,500}@)")
+# Parameters of signed and of keyed addresses.
+_PARAMETER = re.compile(
+    r"(?<=[?&;])((?:[\w-]{0,40}(?:token|secret|password|passwd|signature|credential)|auth|api[_-]?key|key|sig|pwd)=)"
+    r"[^\s&#;'\"]+",
+    re.IGNORECASE,
+)
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_WILDCARD = re.compile(r"\{\s*\w+\s*(?:,[^{}]*(?:\{[\d,]+\}[^{}]*)*)?\}")  # Snakemake's
+
+PASSWORDS = (
+    "Put them into ~/.netrc (machine, login, password), or into the environment variable PUNCHLINE_MIRROR_AUTH as"
+    " user:password, and give the address without them"
+)
+
+
+def without_secret(text: str) -> str:
+    """Text without the user, password and keys of any address in it. Every log, record and message passes through."""
+    if "://" not in text:
+        return text
+    return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text))
+
+
+def has_secret(address: str) -> bool:
+    """True if an address holds a user, a password, or a key among its parameters."""
+    return without_secret(address) != address
+
+
+def secret_field(value: Any) -> str | None:
+    """Path of the first address with a secret in plain data, such as `extra_body.url`; None if there is none."""
+    return _find_field(value, has_secret)
+
+
+def wildcard_field(value: Any) -> str | None:
+    """Path of the first text that Snakemake would take for a wildcard; None if there is none."""
+    return _find_field(value, lambda text: _WILDCARD.search(text) is not None)
+
+
+def _find_field(value: Any, matches: Callable[[str], bool], at: str = "") -> str | None:
+    if isinstance(value, str):
+        return at if matches(value) else None
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        parts = value.items()
+        if any(isinstance(key, str) and matches(key) for key in value):
+            return at
+    elif isinstance(value, (list, tuple)):
+        parts = ((f"{number}", part) for number, part in enumerate(value))
+    for key, part in parts:
+        if (found := _find_field(part, matches, f"{at}.{key}" if at else str(key))) is not None:
+            return found
+    return None
+
+
+def escape_controls(text: str) -> str:
+    """Text for a terminal or a page, with control characters, direction marks and lone surrogates as escapes.
+
+    They become such as \\x1b and \\u202e; newlines and tabs stay.
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def escape_controls_json(text: str) -> str:
+    """JSON text with the same characters as JSON escapes."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def log_line(text: str) -> None:
+    """Print one line on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def track(items: Iterable[T], total: int, label: str) -> Iterator[T]:
+    """Yield the items; every few seconds print how many are done and about how long the rest takes."""
+    start = last = time.monotonic()
+    for done, item in enumerate(items, start=1):
+        yield item
+        now = time.monotonic()
+        if now - last >= PROGRESS_S and done < total:
+            last = now
+            left = (now - start) / done * (total - done)
+            log_line(f"{label}: {done:,} of {total:,}, about {left:,.0f} s left")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence progress bars and advice of transformers; some bars have no switch."""
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        logging.set_verbosity(verbosity)

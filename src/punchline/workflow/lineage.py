@@ -1,0 +1,90 @@
+"""Files that a result depends on, with their digests: the content of a lineage."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from punchline.core.storage import digests_in
+from punchline.errors import PunchlineError
+from punchline.schema import Record, Request, Response, Score, digest_of, digest_of_all, digest_of_texts
+from punchline.workflow import digests
+from punchline.workflow.provenance import Artifact, Input, dependencies, with_dependencies
+
+
+class File(Record, frozen=True, kw_only=True):
+    """One file that a result depends on."""
+
+    path: str  # relative to the project root
+    role: str
+    sha256: str
+    content: str | None = None  # digest of the content that matters, if equal content may have other bytes
+
+
+def code_of(artifact: Artifact) -> dict[str, str]:
+    """{rule: digest of its code} of an artifact and all its dependencies."""
+    found: dict[str, set[str]] = {}
+    for made in with_dependencies(artifact):
+        if made.code:
+            found.setdefault(made.rule, set()).add(made.code_digest)
+    return {rule: digest_of_all(codes) for rule, codes in sorted(found.items())}
+
+
+def libraries_of(artifact: Artifact) -> dict[str, str]:
+    """{package: installed version} of the packages that signatures of an artifact and its dependencies name."""
+    return dict(sorted(item for made in with_dependencies(artifact) for item in made.versions.items()))
+
+
+def files_behind(artifact: Artifact, *, required: bool = True) -> list[File]:
+    """All files that an artifact depends on, and its outputs but the lineage itself.
+
+    `required`: a missing or unreadable file is an OSError or PunchlineError; else its digest is empty.
+    """
+    found: dict[str, File] = {}
+
+    def add(role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:
+        try:
+            file = File(path=path, role=role, sha256=digests.of_file(path), content=content())
+        except (OSError, PunchlineError):
+            if required:
+                raise
+            file = File(path=path, role=role, sha256="")
+        found.setdefault(path, file)
+
+    for need, _ in dependencies(artifact):
+        add(need.role, need.path, functools.partial(_content, need))
+        for path in need.companions():
+            add(need.role, path)
+        if need.step is None:
+            continue
+        made = need.step()
+        try:
+            extra, journals = made.extra() if made.extra_role else [], made.journals()
+        except (OSError, PunchlineError):
+            if required:
+                raise
+            continue
+        for path in extra:
+            add(made.extra_role, path)
+        for role, path, answers in journals:
+            add(role, path, functools.partial(str, answers))
+    for path in artifact.outputs:
+        if not path.endswith(".lineage.json"):
+            add("table", path)
+    return [found[path] for path in sorted(found)]
+
+
+def _content(need: Input) -> str | None:
+    """Digest of the content that matters, if equal content may have other bytes; else None."""
+    if need.content is not None:
+        return digest_of(need.content())
+    if need.path.endswith(".parquet"):
+        kind = Score if need.role == "scores" else Request if need.role.endswith("requests") else Response
+        return table_content(need.path, kind)
+    return None
+
+
+def table_content(path: str, kind: type[Record]) -> str:
+    """Digest of a Parquet file's records in their order, independent of the library that wrote it."""
+    name = kind.__name__
+    return str(digests.cached(name, path, lambda: digest_of_texts(name, digests_in(path))))

@@ -1,0 +1,200 @@
+"""POSTs that a counting server receives, step by step, through the real Snakefile: tests/golden/posts.json.
+
+The steps use only targets, `--config`, cards, prompts, and files below data/responses and results. Journals with other
+shards, lost files and states of answers change the number of questions, and nothing else may.
+With PUNCHLINE_GOLDEN=write in the environment the file is written.
+"""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.servers.scripted import Call, Scripted, completion, scripted
+
+from .project import ROOT, Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
+
+PINS = ROOT / "tests/golden/posts.json"
+TABLES = ("results/yesbut/table3.csv", "results/humorbench/leaderboard.csv")
+CONFIG = "benchmarks=[yesbut,humorbench] models=[served] judge=served scorers=null conditions=[oracle,chained]"
+JUDGING = "judging"  # id of the judge
+MARK = "OWN-ANSWER"  # in every answer of the model
+PROMPTS = {  # words of a prompt: state of the answer, state of the verdict on the answer
+    "Write a one-paragraph literal description": ("failed", "ok"),
+    "Please literally describe": ("refused", "ok"),
+    "Give me a detailed literal description": ("unparsable", "ok"),
+    "Write a short explanation": ("ok", "failed"),
+    "Identify and concisely describe": ("ok", "refused"),
+    "Give me the concise contradiction": ("ok", "unparsable"),
+}
+
+
+class Counting:
+    """Answers of a server, and counts of its POSTs by benchmark and pass; with `mixed`, by state too."""
+
+    def __init__(self) -> None:
+        self.posts: Counter[str] = Counter()
+        self.mixed = False
+
+    def answer(self, call: Call) -> None:
+        body = json.loads(call.body)
+        texts = [part.get("text", "") for message in body["messages"] for part in parts(message["content"])]
+        text = "\n".join(texts)
+        state, verdict = next((states for words, states in PROMPTS.items() if words in text), ("ok", "ok"))
+        step = "judge" if body["model"] == JUDGING else "follow-up" if MARK in text else "main"
+        if step == "judge":
+            state = next((words for words in ("failed", "refused", "unparsable") if f"verdict {words}" in text), "ok")
+        elif not self.mixed:
+            verdict = "ok"
+        state = state if self.mixed else "ok"
+        name = f"{'humorbench' if 'cartoon' in text.lower() else 'yesbut'} {step}"
+        self.posts[f"{name} {state}" if self.mixed else name] += 1
+        digest = hashlib.sha256(json.dumps(body["messages"]).encode()).hexdigest()[:12]
+        reply(call, state, f"[[4]] {digest}" if step == "judge" else f"{MARK} {digest}, verdict {verdict}")
+
+
+def parts(content: Any) -> list[dict[str, Any]]:
+    return [{"text": content}] if isinstance(content, str) else content
+
+
+def reply(call: Call, state: str, text: str) -> None:
+    """A chat completion of that state."""
+    if state == "failed":
+        call.json({"error": {"message": "out of order"}}, 500)
+    elif state == "refused":
+        call.json(completion(None, choices=[{"message": {"content": None}, "finish_reason": "content_filter"}]))
+    else:
+        cut = {"message": {"content": "<think>An unfinished"}, "finish_reason": "length"}
+        call.json(completion("", choices=[cut]) if state == "unparsable" else completion(text))
+
+
+class Replay:
+    """Steps of one scenario on one project."""
+
+    def __init__(self, project: Project, counting: Counting, scenario: str) -> None:
+        self.project, self.counting, self.scenario = project, counting, scenario
+        self.steps: list[dict[str, Any]] = []
+        self.responses = project.path / "data/responses"
+
+    def run(self, step: str, limit: int, shards: int | None = None) -> None:
+        """Build the tables, and note the POSTs."""
+        shown = f"{CONFIG} limit={limit}" + (f" shards={shards}" if shards else "")
+        self.note(step, lambda: self.project.snakemake(*TABLES, config=shown))
+
+    def note(self, step: str, action: Callable[[], object]) -> None:
+        self.counting.posts.clear()
+        action()
+        posts = dict(sorted(self.counting.posts.items()))
+        self.steps.append({"step": f"{self.scenario}: {step}", "posts": posts})
+
+    def files(self, *patterns: str) -> list[Path]:
+        """Files below data/responses, at least one for each pattern."""
+        found = {pattern: sorted(self.responses.glob(pattern)) for pattern in patterns}
+        assert all(found.values()), found
+        return [path for paths in found.values() for path in paths]
+
+    def lose(self, *patterns: str) -> None:
+        for path in self.files(*patterns):
+            path.unlink()
+
+    def check(self) -> None:
+        """Compare the steps with the pinned ones, or write them."""
+        pinned = json.loads(PINS.read_text()) if PINS.is_file() else []
+        own = [entry for entry in pinned if entry["step"].startswith(f"{self.scenario}:")]
+        if os.environ.get("PUNCHLINE_GOLDEN") == "write":
+            others = [entry for entry in pinned if entry not in own]
+            lines = sorted(others + self.steps, key=lambda entry: entry["step"].partition(":")[0])
+            PINS.write_text("[\n" + ",\n".join(f" {json.dumps(entry)}" for entry in lines) + "\n]\n")
+        else:
+            assert self.steps == own
+
+
+@pytest.fixture
+def counting() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def start(tmp_path: Path, counting: Counting) -> Iterator[Callable[[str], Replay]]:
+    """Function that starts a scenario in a new copy of the project."""
+    with scripted(counting.answer) as server:
+        yield lambda scenario: Replay(add_cards(Project.copy(tmp_path / "p"), server), counting, scenario)
+
+
+def add_cards(project: Project, server: Scripted) -> Project:
+    for folder, name in (("model", "asked"), ("judge", JUDGING)):
+        card = f"engine: openai\nid: {name}\nbase_url: {server.url}/v1\nattempts: 1\nbreaker: 0\n"
+        (project.path / f"config/{folder}/served.yaml").write_text(card)
+    return project
+
+
+def split_journals(replay: Replay) -> None:
+    """Half of each journal in the journal of a shard, with a last line that a kill cut off."""
+    for journal in replay.files("*/served.jsonl", "*/chained/served.jsonl", "*/judge/served.jsonl"):
+        lines = journal.read_bytes().splitlines(keepends=True)
+        shard = journal.parent / "shards/served/7.jsonl"
+        shard.parent.mkdir(parents=True, exist_ok=True)
+        journal.write_bytes(b"".join(lines[::2]))
+        shard.write_bytes(b"".join(lines[1::2]) + b'{"record":{"bench')
+
+
+def change_prompt(replay: Replay, old: str, new: str) -> None:
+    prompt = replay.project.path / "src/punchline/benchmarks/yesbut/prompts/contradiction_2.txt"
+    text = prompt.read_text()
+    assert text.count(old) == 1
+    prompt.write_text(text.replace(old, new))
+
+
+def test_number_of_shards(start: Callable[[str], Replay]) -> None:
+    replay = start("1 shard")
+    replay.run("2 comics", 2)
+    replay.run("the same comics in 3 shards", 2, 3)
+    replay.run("a third comic in 3 shards", 3, 3)
+    replay.run("a fourth comic in 1 shard", 4)
+    replay.check()
+
+
+def test_losses(start: Callable[[str], Replay]) -> None:
+    replay = start("2 shards")
+    replay.run("2 comics", 2, 2)
+    replay.lose("**/*.jsonl")
+    replay.run("journals lost", 2, 2)
+    replay.lose("**/*.parquet")
+    replay.run("snapshots lost", 2, 2)
+    for table in TABLES:
+        (replay.project.path / table).unlink()
+    replay.run("tables lost", 2, 2)
+    replay.lose("yesbut/*.jsonl", "yesbut/*.parquet")
+    replay.run("journal and snapshot of answers lost, 1 shard", 2)
+    replay.lose("yesbut/chained/**/*.jsonl", "yesbut/chained/*.parquet", "*/judge/**/*.jsonl", "*/judge/*.parquet")
+    replay.run("journals and snapshots of follow-up answers and verdicts lost, 3 shards", 2, 3)
+    split_journals(replay)
+    replay.lose("**/*.parquet")
+    replay.run("half of every journal in the journal of a seventh shard, 1 shard", 2)
+    replay.check()
+
+
+def test_prompt_word(start: Callable[[str], Replay]) -> None:
+    replay = start("3 shards")
+    replay.run("2 comics", 2, 3)
+    change_prompt(replay, "the provided image", "the given image")
+    replay.run("a prompt word changed", 2, 3)
+    change_prompt(replay, "the given image", "the provided image")
+    replay.run("the prompt word restored", 2, 3)
+    replay.check()
+
+
+def test_states(start: Callable[[str], Replay], counting: Counting) -> None:
+    replay, counting.mixed = start("states"), True
+    replay.run("one of each prompt's states", 2)
+    replay.run("the same again", 2)
+    counting.mixed = False
+    replay.note("retry on a server that answers", lambda: replay.project.punchline("retry"))
+    replay.run("nothing has failed", 2)
+    replay.check()

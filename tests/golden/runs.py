@@ -1,0 +1,327 @@
+"""Pins read from runs of the real Snakefile: the demo corpus, and HumorBench's released runs where they are here.
+
+The functions `read_*` know where a run keeps its results; only they change when storage does.
+"""
+
+import csv
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import yaml
+from tests.e2e.project import Project
+from tests.golden.offline import PHRASINGS, Pins, digest, table
+from tests.servers.scripted import Call, completion, scripted
+
+from punchline.core import benchmark as benchmarks
+from punchline.paths import Paths
+from punchline.schema import sha256
+
+BASELINES = ("random", "prior", "label-order", "reading-order", "ocr", "echo")
+DEMO = (*BASELINES, "scripted")
+CONFIG = f"benchmarks=all models=[{','.join(DEMO)}] judge=overlap scorers=[absent,absent-f1] conditions=all"
+STRICT = "run=strict benchmarks=[humorbench] models=[echo,scripted] judge=strict scorers=null"  # a second judge
+ABSENT = "engine: similarity\nid: ./absent\nrevision: sha256:" + "0" * 64 + "\n"
+RELEASED = "humorbench-released"
+REQUEST = ("item_id", "task", "condition", "sample")
+SCORE = ("state", "scored", "truncated", "parsed", "values")
+LONGEST = 12  # characters of what is parsed; longer ones of released answers are hashed
+
+
+# ----------------------------------------------------------------------------------------------- a model that answers
+
+
+def _answers() -> list[str]:
+    """Answers of every kind: short ones, and those of the phrasings."""
+    documents = [
+        doc for path in sorted(PHRASINGS.glob("*.yaml")) for doc in yaml.safe_load_all(path.read_text("utf-8"))
+    ]
+    rows = [row for document in documents for family in document["phrasings"].values() for row in family]
+    short = ["A", "B", "C", "D", "Yes", "No", "1, 2, 3", "2, 1", "Text", "Absent", "Surprise", "A dog waits.", "0.5"]
+    return [*short * (len(rows) // len(short)), *(answer for _, answer in rows)]
+
+
+def _reply(answers: list[str]) -> Callable[[Call], None]:
+    """Reply by the digest of the messages: an answer, or a failure, a refusal, a truncation, reasoning."""
+
+    def reply(call: Call) -> None:
+        messages = json.dumps(json.loads(call.body)["messages"], sort_keys=True)
+        number = int(sha256(messages.encode()), 16)
+        kind, text = number % 16, answers[number // 16 % len(answers)]
+        if kind == 0:
+            call.json({"error": {"message": "no"}}, status=400)
+            return
+        usage = {"prompt_tokens": len(messages) // 4, "completion_tokens": len(text)}
+        body = completion("" if kind == 1 else text, usage=usage)
+        if kind < 4:
+            body["choices"][0]["finish_reason"] = ("stop", "content_filter", "length")[kind - 1]
+        if kind == 4:
+            body["choices"][0]["message"]["reasoning_content"] = "A or B?"
+        call.json(body)
+
+    return reply
+
+
+def demo(path: Path) -> Project:
+    """A copy of the project with all tables of the demo corpus: baselines, a scripted model, overlap as the judge."""
+    project = Project.copy(path)
+    config = project.path / "config"
+    (config / "judge/absent.yaml").write_text(f"{ABSENT}metric: cosine\n")  # scorers that run nowhere
+    (config / "judge/absent-f1.yaml").write_text(f"{ABSENT}metric: bertscore\nlayers: 1\n")
+    with scripted(_reply(_answers())) as server:
+        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nbreaker: 0\nconcurrency: 8\n"
+        (config / "model/scripted.yaml").write_text(card)
+        project.snakemake("all", config=CONFIG)
+        (config / "judge/strict.yaml").write_text(
+            "engine: lexical\nbaseline: overlap\nthreshold: 0.8\nmodality: [text]\n"
+        )
+        project.snakemake("results/runs/strict/humorbench/leaderboard.csv", config=STRICT)
+    return project
+
+
+SMALL = "benchmarks=all models=[random,echo] judge=overlap scorers=[absent] conditions=all limit=3"
+
+
+def small(path: Path) -> Project:
+    """A copy of the project with all tables of three demo items of each benchmark."""
+    project = Project.copy(path)
+    (project.path / "config/judge/absent.yaml").write_text(f"{ABSENT}metric: cosine\n")
+    project.snakemake("all_tables", config=SMALL)
+    return project
+
+
+def released(path: Path, mirror: Path) -> Project:
+    """A copy of the project with all tables of HumorBench's released runs."""
+    project = Project.copy(path)
+    project.snakemake("all_tables", config=f"run={RELEASED} mirror={mirror}")
+    return project
+
+
+HUNDRED = {  # released model: stem of its card here
+    "o1": "o1-released",
+    "gpt-4o": "gpt-4o-released",
+    "gemini-1.5-pro": "gemini-1.5-pro-released",
+    "deepseek-ai/DeepSeek-V3": "deepseek-v3-released",
+    "Qwen/Qwen2.5-72B-Instruct-Turbo": "qwen2.5-72b-released",
+    "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8": "llama-4-maverick-released",
+}
+
+
+def hundred_config(mirror: Path) -> str:
+    """The selection of `hundred`."""
+    return f"benchmarks=[humorbench] corpus=full mirror={mirror} models=[{','.join(HUNDRED.values())}]"
+
+
+def hundred(path: Path, mirror: Path, *targets: str) -> Project:
+    """A copy of the project with tables of HumorBench's released answers, a hundred of each of six models."""
+    project = Project.copy(path)
+    answers = project.path / "data/replay/humorbench.csv"
+    shutil.copy(mirror / "humorbench/released_responses.csv", answers)
+    for model, stem in HUNDRED.items():
+        card = "engine: replay\nformat: humorbench\npath: data/replay/humorbench.csv\n"
+        card += f"select: {{model: {model}}}\npublished_as: {model}\n"
+        (project.path / f"config/model/{stem}.yaml").write_text(card)
+    project.snakemake(*targets, config=hundred_config(mirror))
+    return project
+
+
+# ---------------------------------------------------------------------------------------------------- where it keeps
+
+
+def read_requests(root: Path, paths: Paths, benchmark: str) -> Iterator[tuple[object, ...]]:
+    """(pass, model, item, task, condition, sample, request id) of every request of a run."""
+    folder = root / paths.requests(benchmark)
+    files = [folder, *sorted(folder.with_suffix("").rglob("*.parquet"))]
+    for file in files:
+        which, about = ("main", "") if file == folder else (file.parent.name, file.stem)
+        for row in pq.read_table(file, columns=[*REQUEST, "digest"]).to_pylist():
+            yield which, about, *(row[name] for name in REQUEST), row["digest"]
+
+
+def read_scores(root: Path, paths: Paths, benchmark: str, model: str) -> Iterator[tuple[tuple[object, ...], ...]]:
+    """((item, task, condition, sample), rule, (state, scored, truncated, parsed, values)) of a model's answers."""
+    metrics = sorted(benchmarks.load(benchmark).METRICS)
+    columns = [*REQUEST, "rule", *SCORE[:-1], *metrics]
+    for row in pq.read_table(root / paths.scores(benchmark, model), columns=columns).to_pylist():
+        values = " ".join(f"{name}={row[name]!r}" for name in metrics if row[name] is not None)
+        said = row["state"], int(row["scored"]), int(row["truncated"]), row["parsed"] or "null", values
+        yield tuple(row[name] for name in REQUEST), row["rule"], said
+
+
+def read_scored(root: Path, paths: Paths) -> list[tuple[str, str]]:
+    """(benchmark, model) of everything that a run scored."""
+    files = sorted((root / paths.results).glob("*/scores/*.parquet"))
+    return [(file.parent.parent.name, file.stem) for file in files]
+
+
+def _shown(lines: list[str]) -> list[str]:
+    """Lines of a CSV; of a table, those of the rule that it shows and of the paper, not those of the other rule."""
+    rows = list(csv.DictReader(lines))
+    if not rows or "scoring" not in rows[0]:
+        return lines
+    kept = [row["kind"] == "published" or row["scoring"] == rows[0]["scoring"] for row in rows]
+    return [lines[0], *itertools.compress(lines[1:], kept)]
+
+
+def read_tables(root: Path, paths: Paths) -> Pins:
+    """Lines of every CSV with results."""
+    folder = root / paths.results
+    return {
+        path.relative_to(folder).as_posix(): _shown(path.read_text(encoding="utf-8").split("\n")[:-1])
+        for path in sorted(folder.rglob("*.csv"))
+        if "runs" not in path.relative_to(folder).parts and path.name not in ("plan.csv",)
+    }
+
+
+def read_items(root: Path, paths: Paths, benchmark: str) -> Pins:
+    """Lines of items, gold, the selection and the availability of a benchmark's images."""
+    files = {
+        "items.jsonl": paths.items(benchmark),
+        "gold.jsonl": paths.gold(benchmark),
+        "selected.csv": paths.selected(benchmark),
+        "availability.csv": paths.availability(benchmark),
+    }
+    found = {name: root / file for name, file in files.items()}
+    return {
+        f"{benchmark}/{name}": path.read_text("utf-8").split("\n")[:-1]
+        for name, path in found.items()
+        if path.is_file()
+    }
+
+
+def read_json(project: Project, *command: str) -> list[str]:
+    """Lines of what a command prints as JSON."""
+    words = [sys.executable, "-m", "punchline.cli", *command, "--json"]
+    done = subprocess.run(words, cwd=project.path, env=project.environment, capture_output=True, text=True, check=False)
+    return json.dumps(json.loads(done.stdout), indent=1, ensure_ascii=False).split("\n")
+
+
+# --------------------------------------------------------------------------------------------------------- the parts
+
+
+def _score_rows(root: Path, paths: Paths, benchmark: str, model: str, *, hashed: bool) -> Iterator[tuple[object, ...]]:
+    """Rows of a model's scores; rules that agree share one. `hashed`: of what was parsed, no text."""
+    both: dict[tuple[object, ...], dict[str, tuple[object, ...]]] = {}
+    for key, rule, said in read_scores(root, paths, benchmark, model):
+        parsed = str(said[3])
+        if hashed and len(parsed) > LONGEST:
+            said = (*said[:3], digest([parsed]), *said[4:])
+        both.setdefault(key, {})[str(rule)] = said
+    for key, rules in sorted(both.items()):
+        if len(set(rules.values())) == 1 and len(rules) == 2:
+            rules = {"both": rules["paper"]}
+        yield from ((*key, rule, *said) for rule, said in sorted(rules.items()))
+
+
+def demo_items(project: Project) -> Pins:
+    """Items, gold, selection and availability, and the sha256 of every published image and picture."""
+    paths, pins = Paths(raw_root="data/raw/demo"), {}
+    for name in benchmarks.names():
+        pins |= read_items(project.path, paths, name)
+        folders = [project.path / folder for folder in (f"{paths.raw(name)}/images", paths.pictures(name))]
+        images = [file for folder in folders for file in sorted(folder.rglob("*.*")) if file.is_file()]
+        rows = [(file.relative_to(project.path), sha256(file.read_bytes())) for file in images]
+        pins[f"{name}/images.csv"] = table([("image", "sha256"), *rows])
+    return pins
+
+
+def demo_requests(project: Project) -> Pins:
+    """Ids of the requests of every pass: main, follow-up, judge, scorers, and comparisons of the data itself."""
+    head = ("pass", "model", *REQUEST, "request")
+    pins = {}
+    for name in benchmarks.names():
+        rows = sorted(read_requests(project.path, Paths(), name), key=str)
+        pins[f"{name}.csv"] = table([head, *((*row[:-1], str(row[-1])[:16]) for row in rows)])
+    return pins
+
+
+def _scores(project: Project, run: str = "default", *, hashed: bool = False) -> Pins:
+    pins = {}
+    for name, model in read_scored(project.path, paths := Paths(run=run)):
+        rows = _score_rows(project.path, paths, name, model, hashed=hashed)
+        pins[f"{name}/{model}.csv"] = table([(*REQUEST, "rule", *SCORE), *rows])
+    return pins
+
+
+def demo_scores(project: Project) -> Pins:
+    """Scores of every answer under both rules."""
+    return _scores(project)
+
+
+def demo_tables(project: Project) -> Pins:
+    """Every CSV with results."""
+    return read_tables(project.path, Paths())
+
+
+RANKED = (
+    *("hummus/table4", "humorbench/leaderboard", "table8", "pixelhumor/table2"),
+    *("stripcipher/table6", "yesbut/figure4"),
+)
+
+
+def demo_comparisons(project: Project) -> Pins:
+    """`compare`, `ranks` and `judges` as JSON."""
+    pins = {f"ranks/{name}.json": read_json(project, "ranks", f"results/{name}.csv") for name in RANKED}
+    for a, b in (("scripted", "random"), ("label-order", "reading-order"), ("random", "prior")):
+        pins[f"compare/{a}_{b}.json"] = read_json(project, "compare", a, b)
+    return pins | {"judges.json": read_json(project, "judges", "--run", "default", "--run", "strict")}
+
+
+def released_scores(project: Project) -> Pins:
+    """Scores of every released answer under both rules."""
+    return _scores(project, RELEASED, hashed=True)
+
+
+def released_requests(project: Project) -> Pins:
+    """Requests about every item: how many in each pass, and one digest over their ids."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in read_requests(project.path, Paths(run=RELEASED), "humorbench"):
+        found.setdefault((str(row[2]), str(row[0])), []).append(str(row[-1]))
+    rows = [(*key, len(ids), digest(sorted(ids))) for key, ids in sorted(found.items())]
+    return {"humorbench.csv": table([("item_id", "pass", "requests", "digest"), *rows])}
+
+
+def released_tables(project: Project) -> Pins:
+    """Every CSV with results of the released runs, but those that quote answers; two models compared; the judge."""
+    words = ("compare", "o3-released", "gpt-4o-released", "--run", RELEASED)
+    return _without_quotes(read_tables(project.path, Paths(run=RELEASED))) | {
+        "compare.json": read_json(project, *words)
+    }
+
+
+def _without_quotes(pins: Pins) -> Pins:
+    return {name: lines for name, lines in pins.items() if not name.endswith("unread.csv")}
+
+
+def hundred_scores(project: Project) -> Pins:
+    """Scores of every one of the 600 released answers under both rules."""
+    return _scores(project, hashed=True)
+
+
+def hundred_tables(project: Project) -> Pins:
+    """Every CSV with results of the 600 released answers, but those that quote them."""
+    return _without_quotes(read_tables(project.path, Paths()))
+
+
+DEMO_PARTS: dict[str, Callable[[Project], Pins]] = {
+    "demo/items": demo_items,
+    "demo/requests": demo_requests,
+    "demo/scores": demo_scores,
+    "demo/tables": demo_tables,
+    "demo/comparisons": demo_comparisons,
+}
+RELEASED_PARTS: dict[str, Callable[[Project], Pins]] = {
+    "released/requests": released_requests,
+    "released/scores": released_scores,
+    "released/tables": released_tables,
+}
+HUNDRED_PARTS: dict[str, Callable[[Project], Pins]] = {
+    "hundred/scores": hundred_scores,
+    "hundred/tables": hundred_tables,
+}
+SMALL_PARTS: dict[str, Callable[[Project], Pins]] = {"small/tables": demo_tables}

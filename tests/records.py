@@ -1,0 +1,94 @@
+"""Records that many tests make or look into."""
+
+import functools
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from punchline.errors import PunchlineError
+from punchline.schema import Gold, Image, Item, Request, Response, Score, State, Text
+from punchline.stages.fetch.web import Missing
+
+
+def response(to: Request | str, text: str | None, state: State = "ok", **more: Any) -> Response:
+    """A response to a request, or to a request of this id."""
+    asked = to if isinstance(to, str) else to.request_id
+    fields: dict[str, Any] = {"model_key": "k", "engine": "e", "engine_version": "1"}
+    reason = None if text is not None else "why"
+    return Response(request_id=asked, state=state, text=text, **fields | {"reason": reason} | more)
+
+
+def score(item: str, **more: Any) -> Score:
+    """An answer to an item that is scored under the paper's rule."""
+    fields: dict[str, Any] = {"benchmark": "b", "item_id": item, "cluster": item, "model": "m", "rule": "paper"}
+    fields |= {"task": "Q", "condition": "default", "sample": 0, "signature": "s", "responses": (), "gold_digest": "g"}
+    return Score(**fields | {"state": "ok", "scored": True} | more)
+
+
+def texts_of(request: Request) -> list[str]:
+    return [part.text for message in request.messages for part in message.content if isinstance(part, Text)]
+
+
+def text_of(request: Request) -> str:
+    """All texts of a request, one after the other."""
+    return "".join(texts_of(request))
+
+
+def images_of(request: Request) -> list[str | None]:
+    """The sha256 of each image of a request; None where an image is missing."""
+    return [part.sha256 for message in request.messages for part in message.content if isinstance(part, Image)]
+
+
+def read_items(benchmark: Any, files: Mapping[str, bytes]) -> dict[str, Item]:
+    """All items of a benchmark's files by id, without images."""
+    made = benchmark.items(files, {item_id: "no image" for item_id, _, _ in benchmark.listing(files)})
+    return {item.item_id: item for item in made}
+
+
+def read_golds(benchmark: Any, files: Mapping[str, bytes]) -> dict[str, Gold]:
+    return {gold.item_id: gold for gold in benchmark.golds(files)}
+
+
+def asked_in(condition: str, requests: Iterable[Request]) -> dict[str, Request]:
+    """{task: request} of one condition."""
+    return {request.task: request for request in requests if request.condition == condition}
+
+
+def outcome(work: Callable[[], Any], seconds: float = 10) -> Any:
+    """What work returns or the error that it ends with; fails where it does not end in time."""
+    found: list[Any] = []
+
+    def watched() -> None:
+        try:
+            found.append(work())
+        except (PunchlineError, Missing) as error:
+            found.append(error)
+
+    thread = threading.Thread(target=watched, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert found, f"no end within {seconds} s"
+    return found[0]
+
+
+def together(*work: Callable[[], Any]) -> None:
+    """All of it at once, each in a thread of its own, to the end."""
+    threads = [threading.Thread(target=one) for one in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@functools.cache
+def tables_refused() -> dict[str, list[Any]]:
+    content: dict[str, list[Any]] = yaml.safe_load((Path(__file__).parent / "refused.yaml").read_text(encoding="utf-8"))
+    return content
+
+
+def refused(name: str) -> list[Any]:
+    """A table of tests/refused.yaml."""
+    return tables_refused()[name]

@@ -1,0 +1,252 @@
+"""Readings of answers, whatever models and judges write.
+
+tests/readings/*.yaml hold documents of {reader, cases: [[reading, answer], …]}, or [under released, under paper,
+answer]; <<name>> in an answer stands for the words of a prompt. tests/hostile.yaml holds pieces of hostile answers.
+"""
+
+import itertools
+import json
+import re
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchline.benchmarks.hummus import TASKS
+from punchline.benchmarks.hummus import answers as hummus_answers
+from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, PROMPTS
+from punchline.benchmarks.humorbench import answers as humorbench_answers
+from punchline.benchmarks.pixelhumor import answers as pixelhumor_answers
+from punchline.benchmarks.stripcipher.answers import parse_option, parse_sequence
+from punchline.benchmarks.stripcipher.review import parse_both
+from punchline.benchmarks.stripcipher.words import plain as plain_words
+from punchline.benchmarks.stripcipher.words import sequence_text
+from punchline.benchmarks.yesbut.answers import drawn_option, read_paper, read_released, read_score
+from punchline.benchmarks.yesbut.options import options
+from punchline.schema import RULES
+
+FOLDER = Path(__file__).parent / "readings"
+HOSTILE = yaml.safe_load((FOLDER.parent / "hostile.yaml").read_text(encoding="utf-8"))
+WORDS = {**INSTRUCTIONS, "joint": PROMPTS["joint"], "A": OPTIONS[0], "B": OPTIONS[1]}
+CAPTION = ("Nine lives are a curse.", "A cat is a clerk.")
+OFFERED = ("A fence keeps its owner out", "Dogs read more than cats", "The mug, Eventually", "Plan B was better")
+CHOICES = dict(zip("ABCD", OFFERED, strict=True))
+STRIP = ("A cat sleeps.", "The dog wins the race.", "Nobody comes.", "It rains on the dog.")
+
+
+def metaphors_beside_a_caption(answer: str) -> Any:
+    found = hummus_answers.named(answer, CAPTION)
+    assert hummus_answers.read("naming", answer, "x", ["love is a journey"], CAPTION) == found
+    return found
+
+
+def judged_text(answer: str) -> tuple[str, str]:
+    assert humorbench_answers.explanation(answer) == humorbench_answers.judged_text(answer, "released")
+    return humorbench_answers.judged_text(answer, "released"), humorbench_answers.judged_text(answer, "paper")
+
+
+READERS: dict[str, Any] = {
+    "hummus": {
+        "yes_or_no": hummus_answers.yes_or_no,
+        "a_or_b": lambda answer: hummus_answers.a_or_b(answer, "A"),
+        "named": hummus_answers.named,
+        "named_beside_a_caption": metaphors_beside_a_caption,
+        "boxes": hummus_answers.box_list,
+        "object_name": hummus_answers.object_name,
+        "marked_words": hummus_answers.marked_words,
+        "explanation": hummus_answers.explanation,
+        "is_met": lambda answer: hummus_answers.is_met(hummus_answers.joint_fields(answer).get("is_met", "")),
+        "read": lambda answer: [hummus_answers.read(task, answer, "nyc-combi-1") for task in TASKS if task != "joint"],
+    },
+    "yesbut": {
+        "read_released": read_released,
+        "read_paper": lambda answer: read_paper(answer, CHOICES),
+        "read_score": lambda answer: tuple(read_score(answer, rule) for rule in RULES),
+        "options": options,
+    },
+    "stripcipher": {
+        "parse_option": lambda answer: parse_option(answer, STRIP),
+        "parse_sequence_of_3": lambda answer: parse_sequence(answer, 3),
+        "parse_sequence_of_4": lambda answer: parse_sequence(answer, 4),
+        "parse_both": parse_both,
+    },
+    "pixelhumor": {
+        f"Q8 {rule}": lambda answer, rule=rule: pixelhumor_answers.panel_texts(answer, rule, ["1", "2", "3"])
+        for rule in RULES
+    },
+    "humorbench": {
+        "judged_text": judged_text,
+        "parse_verdict": lambda answer: tuple(humorbench_answers.parse_verdict(answer, rule) for rule in RULES),
+    },
+}
+
+
+def hostile(benchmark: str, most: int = 60) -> st.SearchStrategy[str]:
+    """Any text, or fragments of what the benchmark's readers look for, in any order."""
+    fragments = st.lists(st.sampled_from(HOSTILE[benchmark]["fragments"]), max_size=most)
+    return st.text(max_size=300) | fragments.map("".join)
+
+
+def panels_of(task: str, reading: Any) -> Any:
+    """The panels that an order must name: its own, or three where there is none."""
+    return sorted(reading or "123") if task == "Q7" else "1234"
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it, with six decimals."""
+    return json.loads(json.dumps(value), parse_float=lambda digits: round(float(digits), 6))
+
+
+def cases() -> list[Any]:
+    found = []
+    for path in sorted(FOLDER.glob("*.yaml")):
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+            for place, (*reading, answer) in enumerate(document["cases"], 1):
+                expected = reading[0] if len(reading) == 1 else reading
+                name = f"{path.stem}-{document['reader']}-{place}"
+                found.append(pytest.param(path.stem, document["reader"], expected, answer, id=name))
+    return found
+
+
+@pytest.mark.parametrize(("benchmark", "reader", "reading", "answer"), cases())
+def test_every_answer_is_read_as_it_is_meant(benchmark: str, reader: str, reading: Any, answer: str) -> None:
+    answer = re.sub("<<([A-Za-z_]+)>>", lambda found: WORDS.get(found[1], found[0]), answer)
+    task, _, rule = reader.partition(" ")
+    if benchmark == "pixelhumor" and task != "Q8":
+        found = pixelhumor_answers.parse(task, answer, rule, panels_of(task, reading))
+    else:
+        found = READERS[benchmark][reader](answer)
+    assert plain(found) == plain(reading)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "reader", "reading", "answer"),
+    [
+        ("hummus", "boxes", [[0.1, 0.2, 0.3, 0.4]], "[0.1, 0.2, 0.3, 0.4]" * 60),  # one box
+        ("hummus", "boxes", None, ", ".join(f"[0.1, 0.2, 0.3, 0.{n}]" for n in range(100, 151))),  # too many are meant
+        ("yesbut", "read_score", [None, None], "[[" + "9" * 400 + "]]"),
+    ],
+)
+def test_answers_that_go_on(benchmark: str, reader: str, reading: Any, answer: str) -> None:
+    assert plain(READERS[benchmark][reader](answer)) == reading
+
+
+LONG = [(benchmark, piece) for benchmark, of in HOSTILE.items() for piece in of["long"]]
+
+
+@pytest.mark.timeout(120)  # quadratic would be hours
+@pytest.mark.parametrize(("benchmark", "piece"), LONG)
+def test_long_answers_take_no_longer_than_they_are(benchmark: str, piece: str | list[str]) -> None:
+    start, again = piece if isinstance(piece, list) else ("", piece)
+    answer = start + again * (HOSTILE[benchmark]["size"] // len(again))
+    for read in READERS[benchmark].values():
+        read(answer)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("{l}", " {l}\n", "{l}.", "({l})", "[{l}]", "**{l}**", "`{l}`", '"{l}"', "{low}", "{low})"),
+        *("{l}. {t}", "{l}) {t}", "({l}) {t}", "{l}: {t}", "**{l}. {t}**", "**{l}.** {t}", "{l}.\n\nA man is seen."),
+        *("Answer: {l}", "The answer is {l}.", "the correct option is ({l}).", "Option {l}", "My choice: **{l}**"),
+        *("**Answer:** {l}", "The best choice is {l}: {t}", "I would choose {l}, for a man is seen."),
+        *("{t}", "{t}.", '"{t}"', "I believe it is this one: {t}"),
+        *("\\boxed{{{l}}}", "<answer>{l}</answer>", "It's {l}", "Therefore, {l}", "Answer: {l} (not E)"),
+    ],
+)
+def test_an_option_in_gives_it_out(form: str) -> None:
+    for letter, text in CHOICES.items():
+        assert read_paper(form.format(l=letter, low=letter.lower(), t=text), CHOICES) == letter
+        if form in ("{l}", "({l})", "{l}. {t}"):
+            assert read_released(form.format(l=letter, t=text)) == letter
+    for letter, text in zip("ABCD", STRIP, strict=True):
+        assert parse_option(form.format(l=letter, low=letter.lower(), t=text), STRIP) == letter
+
+
+WORDS_OF_OPTIONS = ["the dog", "B", "Answer: C", "A.", "it's D", "not", "is wrong", "or", "(C)", "wins", "a", ",", "3"]
+TEXTS = st.lists(st.sampled_from(WORDS_OF_OPTIONS), max_size=6).map(lambda words: " ".join(("Nobody", *words)))
+
+
+@given(st.lists(TEXTS, min_size=4, max_size=4, unique_by=plain_words), st.integers(0, 3))
+def test_options_like_answers_are_told_apart(offered: list[str], place: int) -> None:
+    for wrap in ("{}", "{}\n", "**{}**"):
+        for answer in (offered[place], f"{'ABCD'[place]}. {offered[place]}"):
+            assert parse_option(wrap.format(answer), offered) == "ABCD"[place]
+
+
+def test_two_options_with_one_text_are_told_apart_by_their_letters_only() -> None:
+    twice = CHOICES | {"B": "Sled", "C": "Sled"}
+    assert (read_paper("Sled", twice), read_paper("C. Sled", twice)) == (None, "C")
+
+
+@given(hostile("yesbut"), hostile("stripcipher"), st.integers(2, 4), st.lists(st.text(max_size=30), max_size=4))
+def test_no_option_is_read_that_is_not_there(answer: str, other: str, number: int, offered: list[str]) -> None:
+    choices = dict(list(CHOICES.items())[:number])
+    assert read_paper(answer, choices) in (None, *choices)
+    read = read_released(answer, "".join(choices))
+    assert read is None or (read in choices and read in answer)
+    assert parse_option(other, offered) in (None, *"ABCD"[: len(offered)])
+
+
+@given(hostile("stripcipher"), st.integers(3, 8))
+def test_no_frame_that_is_not_there(answer: str, n: int) -> None:
+    sequence = parse_sequence(answer, n)
+    assert sequence is None or sorted(sequence) == list(range(1, n + 1))
+    assert all(right is not None and len(others) <= 3 for right, others in parse_both(answer).values())
+
+
+@given(st.integers(3, 8).flatmap(lambda n: st.permutations(range(n))), st.sampled_from(("{}", "[{}]", "Order: {}.")))
+def test_a_sequence_in_gives_it_out(places: list[int], wrap: str) -> None:
+    expected = tuple(place + 1 for place in places)
+    chain = " -> ".join(f"Frame {number}" for number in expected)
+    ranks = "\n".join(f"Frame {number}: {expected.index(number) + 1}" for number in range(1, len(places) + 1))
+    for answer in (wrap.format(sequence_text(places)), chain, ranks):
+        assert parse_sequence(answer, len(places)) == expected
+
+
+def test_all_orders_of_four_are_told_apart() -> None:
+    read = {parse_sequence(sequence_text(places), 4) for places in itertools.permutations(range(4))}
+    assert len(read) == 24
+
+
+def test_drafts_of_both_questions() -> None:
+    """As in StripCipher's figure 11."""
+    answer = (
+        "Reasoning Chain 1: x\nOptions in Q1:\nA. one\n**B.** two\nC. [three]\nD. four\nRight Answer 1: D\n"
+        "Options in Q2:\nA. a\nB. b\nC. c\nD. d\nRight Answer 2: **B**"
+    )
+    four, b = ("four", ("one", "two", "three")), ("b", ("a", "c", "d"))
+    assert parse_both(answer) == {"prediction": four, "comprehension": b}
+    assert parse_both("Options in Q1: A. one") == parse_both("Options in Q1:\nA. one\nRight Answer 1: E") == {}
+
+
+@given(st.text(max_size=20).map(lambda text: text.encode(errors="replace").decode()))
+def test_the_drawn_option_depends_on_item_and_task_only(name: str) -> None:
+    assert drawn_option(name, name, "ABCD") == drawn_option(name, name, "ABCD") in "ABCD"
+    drawn = [drawn_option(f"{n:05d}.jpg", "title_mcq_1", "ABCD") for n in range(400)]
+    assert all(70 <= drawn.count(letter) <= 130 for letter in "ABCD")
+
+
+@given(st.text(max_size=200) | st.text(alphabet="[]0123456789.²₃", max_size=60))
+def test_a_score_is_a_number_of_the_answer(answer: str) -> None:
+    for rule in RULES:
+        score = read_score(answer, rule)
+        notes = (c for c in answer if c.isdigit() and unicodedata.decomposition(c).startswith(("<super>", "<sub>")))
+        bare = answer.translate(dict.fromkeys(map(ord, notes), " "))  # 1² is 1, with a note
+        digits = unicodedata.normalize("NFKC", bare)  # a digit of full width is one
+        assert score is None or score in {float(n) for n in re.findall(r"[0-9]+\.?[0-9]*", digits)}
+    assert read_score("¹", "paper") is None and read_score("4¹", "paper") == 4
+
+
+@given(st.integers(1, 5), st.text(alphabet="abc .", max_size=20))
+def test_a_score_in_gives_it_out(score: int, around: str) -> None:
+    assert all(read_score(f"{around}[[{score}]]{around}", rule) == score for rule in RULES)
+
+
+@given(st.text(max_size=100))
+def test_options_never_raises(question: str) -> None:
+    assert set(options(question)) <= set("ABCDE")

@@ -1,0 +1,148 @@
+"""Score files, the frames that are read of them, and the statistics of a frame's rows."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from msgspec.structs import replace
+from tests.records import response
+from tests.test_tables import known, score
+
+from punchline.core.storage import write_table
+from punchline.errors import PunchlineError
+from punchline.schema import STATES, Response, Score
+from punchline.scores import FRAME, items_frame, metrics_of, read_scores, scores_frame, write_scores
+from punchline.stats.estimate import PERCENT
+from punchline.stats.functions import empty, items_of, mean, paired, sd, total
+from punchline.stats.labels import Labels
+
+SCORES = [
+    score("b", "Q1", parsed=("Pun", "dark"), gold=("Dark",), responses=("r1", "r2"), judge="j", cluster="z"),
+    score("a", "Q1", "missing", parsed=(), gold=()),
+    score("a", "Q2", value=0.25, truncated=True, condition="other", sample=2),
+    score("b", "Q2", "refused", value=-0.0, rule="paper", metrics={"acc": 0.1 + 0.2, "wer": 1e300}),
+]
+GOLDS, ITEMS = known([score("a", ""), score("b", ""), score("c", "")])
+OF_ITEMS = items_frame({name: replace(item, cluster="z") for name, item in ITEMS.items()}, GOLDS)
+
+
+def written(path: Path, scores: list[Score], metrics: tuple[str, ...] = ("acc", "wer")) -> Path:
+    write_scores(path / "s.parquet", scores, metrics)
+    return path / "s.parquet"
+
+
+def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
+    for scores in (SCORES, []):
+        file = written(tmp_path, scores)
+        assert list(read_scores(file)) == scores
+        frame, digests = scores_frame(file, OF_ITEMS, "released")
+        assert [bytes(one).hex() for one in digests] == [one.digest for one in scores if one.rule == "released"]
+        assert metrics_of(frame) == ["acc", "wer"]
+        pd.testing.assert_frame_equal(frame, scores_frame(scores, OF_ITEMS, "released", ("acc", "wer"))[0])
+
+
+def test_a_frame_says_what_the_scores_say(tmp_path: Path) -> None:
+    frame, _ = scores_frame(written(tmp_path, SCORES), OF_ITEMS, "released")
+    assert set(frame) == {*FRAME, "cluster", "row", "acc", "wer"} - {"digest"}
+    first, second, third = frame.itertuples(index=False)
+    assert (first.parsed, first.gold, first.judge, first.cluster) == ('["Pun","dark"]', '["Dark"]', "j", "z")
+    assert (second.state, second.parsed, second.gold, second.scored) == ("missing", "[]", "[]", False)
+    assert pd.isna([second.judge, third.parsed]).all() and np.isnan(second.acc) and np.isnan(third.wer)
+    assert (third.acc, third.truncated, third.condition, third.sample, third.row) == (0.25, True, "other", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("acc", 0.5), ("wer", 0.5), ("parsed", "[]"), ("state", "refused"), ("responses", ["r1"])]
+)
+def test_a_changed_row_is_refused(tmp_path: Path, column: str, value: object) -> None:
+    table = pq.read_table(written(tmp_path, SCORES))
+    place, cells = table.column_names.index(column), table[column].to_pylist()
+    changed = pa.array([*cells[:2], value, cells[3]], table.schema.field(column).type)
+    pq.write_table(table.set_column(place, column, changed), tmp_path / "other.parquet")
+    with pytest.raises(PunchlineError, match=r"other\.parquet, record row 2: the score differs from its digest"):
+        list(read_scores(tmp_path / "other.parquet"))
+
+
+def test_another_file_is_no_file_of_scores(tmp_path: Path) -> None:
+    write_table(tmp_path / "o.parquet", [response("r", "text")], Response)
+    for read in (lambda path: list(read_scores(path)), lambda path: scores_frame(path, OF_ITEMS, "paper")):
+        with pytest.raises(PunchlineError, match=r"o\.parquet, field benchmark: not a file of scores"):
+            read(tmp_path / "o.parquet")
+
+
+def test_a_metric_that_is_not_declared_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PunchlineError) as error:
+        written(tmp_path, SCORES, ("acc", "werr"))
+    assert str(error.value).startswith("src/punchline/benchmarks/b/__init__.py, field METRICS: 'wer' is not among")
+    assert "Did you mean 'werr'" in str(error.value) and not list(tmp_path.iterdir())
+
+
+def test_models_share_categories_and_items_that_are_not_known_are_left_out() -> None:
+    few = {name: ITEMS[name] for name in "ca"}
+    of_few = items_frame(few, GOLDS)
+    frames = [scores_frame(scores, of_few, "released", ("acc",)) for scores in (SCORES, SCORES[:1], [score("c", "Q9")])]
+    found = [([*frame.item_id], frame.row.tolist(), len(own)) for frame, own in frames]
+    assert found == [(["a", "a"], [0, 1], 2), ([], [], 0), (["c"], [0], 1)]
+    kinds = [[frame[name].dtype for name in ("item_id", "cluster", "state")] for frame, _ in frames]
+    assert kinds[0] == kinds[1] == kinds[2]
+    assert [list(kind.categories) for kind in kinds[0]] == [["c", "a"], ["a", "c"], list(STATES)]
+
+
+# four items in two clusters
+VALUES = {("a", "Q1"): 1.0, ("a", "Q2"): 0.5, ("b", "Q1"): 0.0, ("b", "Q3"): None, ("c", "Q2"): 0.25, ("d", "Q1"): 0.75}
+CLUSTERS = {"a": "x", "b": "x", "c": "y", "d": "y"}
+
+
+def frame_of(values: dict[tuple[str, str], float | None], sample: int = 0) -> pd.DataFrame:
+    has = {of: {} if value is None else {"acc": value} for of, value in values.items()}
+    scores = [score(*of, sample=sample, metrics=metrics) for of, metrics in has.items()]
+    golds, items = known([score(name, "") for name in "abcd"])
+    of_items = items_frame({name: replace(item, cluster=CLUSTERS[name]) for name, item in items.items()}, golds)
+    return scores_frame(scores, of_items, "released", ("acc",))[0]
+
+
+def test_statistics_by_hand() -> None:
+    part = frame_of(VALUES)
+    whole = mean(part, "acc")
+    assert (whole.n, whole.point(), whole.used.tolist(), whole.given.tolist()) == (5, 0.5, [0, 1, 2, 4, 5], [*range(6)])
+    assert [part.cluster.cat.categories[code] for code in whole.clusters] == ["x", "x", "x", "y", "y"]
+    assert mean(part, "acc", PERCENT, scale=100, where=(part.task == "Q1").to_numpy()).point() == pytest.approx(175 / 3)
+    tasks = mean(part, "acc", over="task")  # Q3 has no value
+    assert (tasks.n, tasks.point()) == (4, pytest.approx((1.75 / 3 + 0.375) / 2))
+    assert [mean(part, "acc", per="cluster", fold=how).point() for how in ("mean", "min")] == [0.5, 0.125]
+    assert sd(part, "acc").point() == pytest.approx(np.std([1, 0.5, 0, 0.25, 0.75]))
+    assert sd(part, "acc", over="task").point() == pytest.approx(np.std([1.75 / 3, 0.375], ddof=1))
+    assert (total(part, "acc").n, total(part, "acc").point()) == (5, 2.5)
+    for both, n in ((part, 4), (pd.concat([part, frame_of(VALUES, sample=1)]), 8)):  # a sample is a unit of its own
+        assert items_of(both, both.acc.notna().to_numpy()).point() == mean(both, "acc", over="task").n == n
+    nothing = [empty(part), mean(part[part.task == "Q3"], "acc"), sd(part[part.task == "Q1"], "acc", over="task")]
+    assert [(one.n, one.point(), len(one.given)) for one in nothing] == [(0, None, 6), (0, None, 1), (0, None, 3)]
+
+
+def test_paired_means_are_over_what_both_have() -> None:
+    other = {**VALUES, ("a", "Q1"): None, ("b", "Q1"): 1.0, ("d", "Q1"): 1.0}
+    one, two = (part[part.task == "Q1"] for part in (frame_of(VALUES), frame_of(other)))
+    found = [(each.n, each.point(), len(each.given)) for each in paired(one, two, "acc")]
+    assert found == [(2, 0.375, 3), (2, 1, 3), (2, -0.625, 3)]
+
+
+def test_what_made_false_of_nan_is_refused() -> None:
+    part = frame_of(VALUES)
+    with pytest.raises(TypeError, match="good is bool, in which NaN has become False"):
+        mean(part.assign(good=part.acc >= 0.5), "good")
+    assert mean(part.assign(good=(part.acc >= 0.5).where(part.acc.notna())), "good").n == 5
+
+
+def test_labels_count_scored_rows_and_nothing_else() -> None:
+    """A scored row in which nothing was read is an answer without labels; others are in no count."""
+    marks = {"a": (("Pun",), True), "b": (None, True), "c": (("Dark", "pun"), True), "d": (("Pun",), False)}
+    scores = [score(name, "Q1", parsed=read, gold=("Pun",), scored=counts) for name, (read, counts) in marks.items()]
+    part, _ = scores_frame(scores, items_frame(*reversed(known(scores))), "released")
+    found = Labels(part)
+    assert {name: cell.point() for name, cell in found.confusion("pun").items()} == {"tp": 2, "fp": 0, "tn": 0, "fn": 1}
+    assert (found.exact().point(), found.exact().n, found.recall("pun").point()) == (1 / 3, 3, 2 / 3)
+    assert [found.with_size(*size).point() for size in ((0, 0), (1, 1), (2, 5))] == [1, 1, 1]
+    assert (Labels(part[3:]).f1().n, len(Labels(part[3:]).f1().given)) == (0, 1)
