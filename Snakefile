@@ -10,7 +10,7 @@ report: "report/workflow.rst"
 include: "rules/common.smk"
 
 
-# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: pictures, infer*, judge_*.
+# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: pictures, respond, finetune.
 localrules:
     all,
     fetch,
@@ -24,7 +24,6 @@ localrules:
     items,
     gold,
     ask,
-    ask_hop,
     score,
     unread,
     ranks,
@@ -79,7 +78,7 @@ rule questions:
 
 rule responses:
     input:
-        all_of("snapshots"),
+        all_of("respond"),
 
 
 rule all_tables:
@@ -100,7 +99,7 @@ include: "rules/fetch.smk"
 include: "rules/prepare.smk"
 include: "rules/ask.smk"
 include: "rules/models.smk"
-include: "rules/infer.smk"
+include: "rules/respond.smk"
 include: "rules/score.smk"
 include: "rules/tabulate.smk"
 include: "rules/cost.smk"

@@ -53,7 +53,7 @@ def punchline(url: str, at_a_time: int, prompts: Path, folder: Path) -> Run:
 
     from punchline.engines.openai import OpenAI
     from punchline.schema import Message, ModelCard, Request, Sampling, Text
-    from punchline.stages.infer import infer
+    from punchline.stages.respond import answered, write_index
 
     count = len(prompts.read_text().splitlines())
 
@@ -70,8 +70,9 @@ def punchline(url: str, at_a_time: int, prompts: Path, folder: Path) -> Run:
     def run() -> int:
         options = {"id": "m", "base_url": f"{url}/v1", "concurrency": at_a_time}
         engine = OpenAI(ModelCard(name="m", engine="openai", options=options))
-        files = {"journal": folder / "m.jsonl", "snapshot": folder / "m.parquet"}
-        return infer(engine, [request(n) for n in range(count)], {}, **files, label="benchmark", key="benchmark")["ok"]
+        requests, journal = [request(n) for n in range(count)], folder / "m.jsonl"
+        with answered(engine, requests, {}, journal=journal, key="benchmark", label="benchmark") as log:
+            return write_index(folder / "m.parquet", requests, log, "benchmark")["ok"]
 
     return run
 

@@ -1,8 +1,6 @@
 # The selection, and what rules ask of it: punchline.project says what rests on what (needs.py) and what is not current.
-from functools import partial
-
-from punchline.project.hops import CHAINED, DATA, HOPS
-from punchline.paths import adapter, shard
+from punchline.paths import adapter
+from punchline.project.hops import ALL
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import MANY_THREADS, memory_mb, threads
 from punchline.config.cards import read_card
@@ -14,15 +12,15 @@ PATHS = PROJECT.paths
 needs, all_of, takes = SNAKEFILE.needs, SNAKEFILE.all_of, SNAKEFILE.takes
 
 
-def asked(wildcards, judge=None):
-    """The card of who a job asks, a model or a judge; None where its shards have asked, or nobody is."""
-    card = PROJECT.judges.get(judge) if judge else PROJECT.cards[wildcards.model]
-    return card if "shard" in wildcards.keys() or not PROJECT.shards(card) else None
+def asked(wildcards):
+    """The card of who a job asks; None where the jobs of its shards have asked."""
+    whole = wildcards.shard == ALL and PROJECT.shards(wildcards.respondent)
+    return None if whole else PROJECT.card_of(wildcards.respondent)
 
 
 wildcard_constraints:
     benchmark=wildcard(SELECTION.benchmarks),
-    model=wildcard([*SELECTION.models, DATA]),
-    hop=wildcard(HOPS),
-    shard="[0-9]+",
+    model=wildcard(SELECTION.models),
+    respondent=wildcard(PROJECT.respondents),
+    shard=f"{ALL}|[0-9]+-of-[0-9]+",
     table=wildcard(GRAPH.tables),

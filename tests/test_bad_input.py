@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.asked import ask
 from tests.ran import full_disk, ran
 from tests.records import response
 from tests.selected import selection_json
@@ -26,7 +27,6 @@ from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Score
 from punchline.scores import items_frame, read_scores, scores_frame, write_scores
-from punchline.stages.infer import infer
 from punchline.stages.prepare import select
 from punchline.stages.respondents import who_in
 from punchline.stages.score import score
@@ -216,7 +216,7 @@ def test_hostile_answers_are_stored_and_scored(tmp_path: Path, text: str) -> Non
     for _ in range(2):
         engine = Saying(text)
         key = engines.model_key(engine, ModelCard(name="m", engine="saying"), "pixelhumor")
-        states = infer(engine, requests, {}, journal=journal, snapshot=snapshot, label="t", key=key)
+        states = ask(engine, requests, {}, journal=journal, index=snapshot, key=key)
         assert states == {"ok": 8}
     assert journal.read_bytes().count(b"\n") == 8
     answers = read_table(snapshot, Response)

@@ -213,7 +213,7 @@ def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
     assert digest("punchline.stages.late") == before
 
 
-STAGES = ["ask", "score", "infer", "pictures", "prepare", "tabulate", "fetch.ledger", "cost", "metrics"]
+STAGES = ["ask", "score", "respond", "pictures", "prepare", "tabulate", "fetch.ledger", "cost", "metrics"]
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -24,15 +24,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from tests.asked import answers_in, ask, lines_of
 from tests.servers import misbehaving
 
 from punchline.core.engine import model_key
 from punchline.engines.openai import batch, chat, pace
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
-from punchline.journal import parse_journal
 from punchline.schema import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
-from punchline.stages.infer import infer
 
 pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai>=3'")
 
@@ -103,17 +102,18 @@ def many(count: int, name: str) -> list[Request]:
     return requests(*(f"{name} {n}" for n in range(count)))
 
 
-def run(folder: Path, of: ModelCard, asked: list[Request], images: dict[str, Path] | None = None) -> dict[str, int]:
+def run(
+    folder: Path, of: ModelCard, asked: list[Request], images: dict[str, Path] | None = None, retry: bool = False
+) -> dict[str, int]:
     engine = load(of, 0)
-    files = {"journal": folder / "m.jsonl", "snapshot": folder / "m.parquet"}
-    return dict(infer(engine, asked, images or {}, **files, label="m", key=model_key(engine, of, "b")))
+    files = {"journal": folder / "m.jsonl", "index": folder / "m.parquet"}
+    return dict(ask(engine, asked, images or {}, **files, key=model_key(engine, of, "b"), retry=retry))
 
 
 def journal(folder: Path) -> list[Response]:
     """All lines, in order."""
-    content = (folder / "m.jsonl").read_bytes()
-    parse_journal(content, file="m.jsonl")
-    return [msgspec.convert(json.loads(line)["record"], Response) for line in content.splitlines()]
+    answers_in(folder / "m.jsonl")  # no line is damaged
+    return lines_of(folder / "m.jsonl")
 
 
 def expected(request: Request) -> str:
@@ -276,14 +276,15 @@ def test_a_passing_fault_costs_nothing_but_another_try(fault: str, server: Serve
 
 
 @pytest.mark.parametrize("fault", ["500", "closed", "reset", "malformed", "empty_body"])
-def test_a_lasting_fault_of_one_request_is_failed_and_asked_again_by_the_next_run(
+def test_a_lasting_fault_of_one_request_is_failed_and_asked_again_by_a_retry(
     fault: str, server: Served, tmp_path: Path
 ) -> None:
     asked = [*many(6, f"beside {fault}"), *requests(f"<<{fault}:4>> lasting {fault}")]
     assert run(tmp_path, card(server.url), asked) == {"ok": 6, "failed": 1}
     (failed,) = [r for r in journal(tmp_path) if r.state == "failed"]
     assert failed.reason is not None and "(4 tries)" in failed.reason and failed.text is None
-    assert_completes(tmp_path, card(server.url), asked)
+    assert run(tmp_path, card(server.url), asked) == {"ok": 6, "failed": 1}
+    assert run(tmp_path, card(server.url), asked, retry=True) == {"ok": 7}
     assert server.get("/counts")[f"<<{fault}:4>> lasting {fault}"] == 5
 
 
@@ -440,7 +441,7 @@ def test_a_server_that_always_fails_ends_the_run_with_its_first_error(server: Se
     assert "5 requests in a row failed; the first error: HTTP 500: status 500, as asked" in words
     assert server.get("/state")["calls"] - before < 4 * 20
     server.script()
-    assert_completes(tmp_path, card(server.url), asked)
+    assert run(tmp_path, card(server.url), asked, retry=True) == {"ok": 500}
 
 
 def test_breaker_0_goes_on(server: Served, tmp_path: Path) -> None:
@@ -522,7 +523,7 @@ def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:
     assert got["refusal"].reason == "I won't say."
     assert (got["empty_text"].state, got["empty_text"].text) == ("ok", "")
     assert (got["length"].state, got["length"].text, got["length"].truncated) == ("ok", "", True)
-    run(tmp_path, card(server.url), asked)
+    run(tmp_path, card(server.url), asked, retry=True)
     counts = server.get("/counts")
     assert counts["<<too_long:always>> single"] == 2  # failed: asked again, once a run and without another try
     assert all(counts[f"<<{fault}:always>> single"] == 1 for fault in faults[2:])
@@ -781,7 +782,9 @@ def test_a_batch_answers_every_request(server: Served, here: Path) -> None:
     (failed,) = [r for r in journal(here) if r.state == "failed"]
     assert failed.reason == "HTTP 400: no: bad"
     assert pending(here) == []
-    assert run(here, card(server.url, **BATCH), asked) == {"ok": 21}  # the one that failed, in a batch of its own
+    assert run(here, card(server.url, **BATCH), asked, retry=True) == {
+        "ok": 21
+    }  # the one that failed, in another batch
     assert_each_answered_once(here, asked)
     assert all(r.effective.get("batch") is True for r in journal(here))
 

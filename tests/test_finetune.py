@@ -37,7 +37,7 @@ from punchline.score import boxes, highlight
 from punchline.stages import finetune
 from punchline.stages.finetune.examples import examples_of, is_held_out
 from punchline.stages.finetune.training import rate
-from punchline.stages.infer import image_files
+from punchline.stages.respond import image_files
 from punchline.workflow.provenance import Status, write_provenance
 
 RECIPES = ["llava-1.6-7b-reordering", "qwen2-vl-7b-reordering", "qwen3-vl-2b-hummus", "tiny-hummus"]

@@ -19,7 +19,8 @@ FOLDERS = {"data", "results", "logs", "report"}
 ARGUMENTS = {
     "benchmark": ["pixelhumor", "yesbut"],
     "hop": ["chained", "judge", "cosine"],
-    "shard": ["1", "12"],
+    "shard": ["all", "1-of-3", "12-of-12"],
+    "respondent": ["m", "judge/m", "chained"],
     "model": ["m", "chained", "m.parquet", "m.parquet.made", "scores", "availability"],
     "name": ["table8.csv", "yesbut/table2.csv", "pixelhumor/annotators.csv"],
 }
@@ -37,8 +38,6 @@ def views(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> Iterator[tu
             for values in product(*(arguments[parameter] for parameter in parameters)):
                 path = member(of, *values)
                 yield name, values, path
-                if name in ("snapshot", "hop_snapshot"):
-                    yield from (("shard", (*values, part), paths.shard(path, part)) for part in arguments["shard"])
 
 
 def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
@@ -49,6 +48,7 @@ def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
         journals += [paths.hop_journal(benchmark, hop, model) for hop in arguments["hop"]]
         found += [*journals, f"{of.pictures(benchmark)}/{model}.png"]
         found += [paths.shard_journal(journal, part) for journal in journals for part in arguments["shard"]]
+        found += [paths.journal_lock(journal) for journal in journals]
         found.append(of.raw(benchmark, f"images/{model}.png"))
     return found + [paths.adapter(model) for model in arguments["model"]]
 
@@ -62,7 +62,7 @@ def check_apart(files: list[str]) -> None:
 
 def test_every_place_is_looked_at() -> None:
     named = {name for name, _, _ in views(Paths())}
-    sought = "items gold ledger index requests hop_snapshot shard scores table cost plan"
+    sought = "items gold ledger index requests hop_snapshot responded scores table cost plan"
     assert named >= set(sought.split())
 
 

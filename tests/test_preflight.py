@@ -94,10 +94,10 @@ def test_a_key_that_a_missing_answer_needs(root: Path, monkeypatch: pytest.Monke
     project = Project(selection_in(root, models=["gpt-4o"], run="never-made"))
     for here in (True, False):  # on a cluster too: keys come from this machine
         with pytest.raises(PunchlineError, match="OPENAI_API_KEY holds no API key"):
-            preflight.check(project, None, [job("infer", model="gpt-4o")], here=here)
+            preflight.check(project, None, [job("respond", respondent="gpt-4o", shard="all")], here=here)
     preflight.check(project, None, [job("score", benchmark="pixelhumor", model="gpt-4o")], here=True)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    preflight.check(project, None, [job("infer", model="gpt-4o")], here=True)
+    preflight.check(project, None, [job("respond", respondent="gpt-4o", shard="all")], here=True)
 
 
 def test_a_judges_key_and_a_scorer_that_is_not_installed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,10 +106,10 @@ def test_a_judges_key_and_a_scorer_that_is_not_installed(root: Path, monkeypatch
     chosen = {"models": ["echo"], "benchmarks": ["humorbench"], "judge": "gpt-4o", "run": "never-made"}
     project = Project(selection_in(root, **chosen))
     with pytest.raises(PunchlineError, match="it cannot run: "):
-        preflight.check(project, None, [job("judge_gpt-4o")], here=True)
+        preflight.check(project, None, [job("respond", respondent="judge/gpt-4o", shard="all")], here=True)
     with pytest.raises(PunchlineError, match="it cannot run: "):
-        preflight.check(project, None, [job("judge_shard_gpt-4o", shard="2")], here=True)
-    preflight.check(project, None, [job("judge_labse"), job("judge_released")], here=True)
+        preflight.check(project, None, [job("respond", respondent="judge/gpt-4o", shard="2-of-3")], here=True)
+    preflight.check(project, None, [job("respond", respondent="judge/labse", shard="all")], here=True)
 
 
 def test_a_mirror_that_is_not_there(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.benchmarks.released import Answer, Answers
 from punchline.engines import replay
 from punchline.errors import PunchlineError
-from punchline.project.hops import JUDGE, RELEASED, UNNAMED, by_journal, hops_of
+from punchline.project.hops import JUDGE, RELEASED, hops_of
 from punchline.schema import Gold, Item, ModelCard, Usage
 
 ROW = {"annotation_row": "6", "model": "o1", "explanation": "A pun.", "autograder_judgment": "PASS"}
@@ -157,13 +157,6 @@ def test_released_verdicts(engine: replay.Replay) -> None:
     given, none = engine.answer(asked, {}, "key")
     assert (parse_verdict(given.text or ""), given.effective) == ("PASS", {"judge": "gpt-4o"})
     assert (none.state, none.reason, none.effective) == ("missing", "question not in the file", {})
-    assert engine.judges() == {"6": "gpt-4o", "9999": "gpt-4o", "8": "../../etc/x"}
-    journals = by_journal(RELEASED, engine, asked)
-    items = {stem: [r.item_id for r in part] for stem, part in journals.items()}
-    assert items == {"gpt-4o.released": ["6"], f"{UNNAMED}.released": ["7"]}
-    eight = judge_request(item("8"), Gold(benchmark="humorbench", item_id="8", values={"element": "e"}), given, "paper")
-    assert set(by_journal(RELEASED, engine, [eight])) == {"etc_x.released"}  # never a path
-    assert by_journal("mine", engine, asked) == {"mine": asked}
 
 
 def test_rows_that_no_element_has_are_named(engine: replay.Replay) -> None:

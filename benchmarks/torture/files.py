@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.torture.ground import Ground, Row
+from tests.asked import answers_in
 
 from punchline.audit import published, state
 from punchline.benchmarks.stripcipher.strips import read_strips
@@ -22,7 +23,6 @@ from punchline.core.storage import read_table
 from punchline.engines.openai.chat import Unusable, read_refusal, read_reply
 from punchline.errors import PunchlineError
 from punchline.files import read_records
-from punchline.journal import parse_journal
 from punchline.project.recipes import read_recipe
 from punchline.schema import Gold, Item, Request, Response
 from punchline.scores import items_frame, read_scores, scores_frame
@@ -102,7 +102,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "data/raw/demo/pixelhumor/*.csv": lambda path: _raw("pixelhumor", path),
     "data/raw/demo/humorbench/*.csv": lambda path: _raw("humorbench", path),
     "data/requests/pixelhumor.parquet": lambda path: read_table(path, Request),
-    "data/responses/pixelhumor/served.jsonl": lambda path: parse_journal(path.read_bytes(), file=path),
+    "data/responses/pixelhumor/served.jsonl": answers_in,
     "data/responses/pixelhumor/served.parquet": lambda path: read_table(path, Response),
     "results/pixelhumor/scores/served.parquet": lambda path: (
         list(read_scores(path)),

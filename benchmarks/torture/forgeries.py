@@ -17,12 +17,13 @@ from pathlib import Path
 
 import msgspec
 from benchmarks.torture.ground import LABELS, Ground, Row
+from tests.asked import answers_in
 from tests.e2e.project import ROOT, Project
 
 from punchline.benchmarks.pixelhumor import METRICS
 from punchline.core.storage import read_table
 from punchline.files import sha256_file
-from punchline.journal import Journal, parse_journal
+from punchline.journal import Journal
 from punchline.project.lineage import Lineage, document, root_of
 from punchline.schema import Request, Response
 from punchline.scores import read_scores, write_scores
@@ -36,7 +37,7 @@ Forge = Callable[[Project, random.Random], None]
 def _rewrite(folder: Project, model: str, change: Callable[[Response], Response]) -> None:
     """A model's journal with changed answers, each with its hash; its views are gone."""
     path = folder.path / ANSWERS / f"{model}.jsonl"
-    answers = parse_journal(path.read_bytes(), file=path)[0].values()
+    answers = answers_in(path).values()
     path.unlink()
     with Journal(path) as journal:
         for answer in answers:
@@ -47,7 +48,7 @@ def _rewrite(folder: Project, model: str, change: Callable[[Response], Response]
 
 def _answers(model: str, folder: Project) -> dict[str, Response]:
     path = folder.path / ANSWERS / f"{model}.jsonl"
-    return {one.request_id: one for one in parse_journal(path.read_bytes(), file=path)[0].values()}
+    return {one.request_id: one for one in answers_in(path).values()}
 
 
 def _answer(model: str) -> Forge:

@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from tests import asked
 from tests.e2e.project import Project
 from tests.selected import selection_json
 from tests.test_engine_openai import Served
 
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
-from punchline.journal import parse_journal
 from punchline.project.processes import SELECTION
 from punchline.schema import Response
 
@@ -73,9 +73,7 @@ class Stage:
     @property
     def asks(self) -> bool:
         """Whether it asks the server."""
-        return self.rule in ("judge_served", "infer") and (
-            self.rule != "infer" or bool(set(SERVED) & set(self.command))
-        )
+        return self.rule == "respond" and bool({*SERVED, *(f"judge/{name}" for name in SERVED)} & {*self.command})
 
 
 class Ground:
@@ -229,11 +227,9 @@ def answers_in(path: Path) -> list[Response]:
     """Answers of a journal or a snapshot."""
     if path.suffix == ".parquet":
         return read_table(path, Response)
-    content = path.read_bytes()
-    answers, whole = parse_journal(content, file=path)
-    if whole != len(content):
+    if not path.read_bytes().endswith(b"\n"):
         raise ValueError("its last line is torn")
-    return list(answers.values())
+    return list(asked.answers_in(path).values())
 
 
 def plain(answer: Response) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import shutil
@@ -24,7 +25,8 @@ from benchmarks.torture.ground import (
 )
 from tests.e2e.project import Project
 
-from punchline.journal import parse_journal
+from punchline.journal import read_lines
+from punchline.schema import Response
 
 FULL = 500
 IN_A_ROW = 3  # at most, before a run is let go on to its end
@@ -109,7 +111,7 @@ def _by_server(path: Path) -> bool:
 
 def _calls(content: bytes, file: Path) -> list[str]:
     """What the server was asked for these answers."""
-    answers = parse_journal(content, file=file)[0].values()
+    answers = [found for *_, found in read_lines(io.BytesIO(content), file=file) if isinstance(found, Response)]
     return [(answer.provider_id or "").removeprefix("call-") for answer in answers]
 
 

@@ -1,18 +1,20 @@
 """Answers on disk: append-only journals that survive a kill.
 
 One line an answer: {"record": <Response>, "sha256": <its digest>}. Journals are the source; other files are derived.
+All journals of a respondent and benchmark are one set of lines: order, file and repetition mean nothing. Of several
+answers to a request one that did not fail counts, then the one with the smallest digest.
 """
 
 from __future__ import annotations
 
 import fcntl
-import io
 import os
+import shutil
 import struct
 import time
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple
@@ -20,13 +22,18 @@ from typing import IO, NamedTuple
 import msgspec
 
 from punchline.errors import PunchlineError
+from punchline.files import replacing
+from punchline.paths import journal_lock, shard_journal
 from punchline.schema import STATES, Record, Response, State, canonical, sha256
+from punchline.text import log_line
 
 # At most one fsync in this time, by how long the last one took; every line reaches the kernel at once, so a kill loses
 # none, and a power cut those of this time. Ten times the fsync: it takes a tenth of the time at most.
 GROUP_COMMIT_S = (0.01, 0.05)
 COMMITS_SHARE = 0.1
 LINE_BYTES = 32 * 2**20  # twice what any engine takes for one reply
+SKIPPED_BYTES = 2**20  # of a longer line, read at a time
+PLACES = 2**62  # of items among shards; fits the offset of a file lock
 
 
 class Line(Record, frozen=True, kw_only=True):
@@ -37,7 +44,7 @@ class Line(Record, frozen=True, kw_only=True):
 
 
 Key = tuple[str, str]  # (request_id, model_key)
-PLACE = struct.Struct(">HQIB")  # a Place in 15 bytes, which sort by file and offset
+PLACE = struct.Struct(">HQIB")  # a Place in 15 bytes
 
 
 class Place(NamedTuple):
@@ -47,6 +54,54 @@ class Place(NamedTuple):
     offset: int
     length: int  # bytes, the newline included
     state: State
+
+
+class Shard(NamedTuple):
+    """One of several jobs that ask a respondent, each about an interval of the sha256 of the items' ids."""
+
+    number: int  # from 1
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}-of-{self.of}"
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """First place, and the one after the last."""
+        return (self.number - 1) * PLACES // self.of, self.number * PLACES // self.of
+
+    def has(self, item_id: str) -> bool:
+        """Whether the item is in the shard's interval."""
+        first, end = self.interval
+        return first <= int(sha256(item_id.encode())[:16], 16) % PLACES < end
+
+    def journal(self, journal: str) -> str:
+        """The file that the shard appends to: of a single job, the respondent's own journal."""
+        return journal if self.of == 1 else shard_journal(journal, str(self))
+
+
+WHOLE = Shard(1, 1)
+
+
+@contextmanager
+def locked(journal: str, shard: Shard = WHOLE) -> Iterator[None]:
+    """Hold a shard's interval of a respondent's journals; wait for who holds a part of it.
+
+    A range of bytes of a file beside the journal is locked, which ends with the process.
+    """
+    path = Path(journal_lock(journal))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    first, end = shard.interval
+    with path.open("a+b") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, end - first, first)
+        except (BlockingIOError, PermissionError):
+            log_line(f"{journal}: waiting for another run that asks")
+            fcntl.lockf(file, fcntl.LOCK_EX, end - first, first)
+        except OSError as error:
+            hint = "Mount the file system with locks, or run on a local disk"
+            raise PunchlineError(f"cannot be locked: {error.strerror}", file=path, hint=hint) from error
+        yield
 
 
 _LINE = msgspec.json.Decoder(Line)
@@ -63,36 +118,32 @@ def _index_key(key: Key) -> bytes:
     return bytes.fromhex(sha256("\0".join(key).encode()))
 
 
-def read_lines(stream: IO[bytes], *, file: str | Path) -> Iterator[tuple[int, int, Response]]:
-    """(offset, length in bytes, answer) of every complete line of a journal.
+def read_lines(stream: IO[bytes], *, file: str | Path) -> Iterator[tuple[int, int, Response | PunchlineError]]:
+    """(offset, length in bytes, answer, or what is wrong) of every complete line of a journal.
 
-    A last line without its newline, as a kill leaves it, is skipped. Raises PunchlineError with file and line for any
-    other damaged line.
+    A last line without its newline, as a kill leaves it, is complete if nothing else is missing; else it is no line.
     """
     offset = 0
     for number, text in enumerate(iter(lambda: stream.readline(LINE_BYTES + 1), b""), start=1):
-        if len(text) > LINE_BYTES:
-            raise _damaged(file, number, f"longer than {LINE_BYTES:,} bytes, which no line is")
-        if not text.endswith(b"\n"):
-            return
-        try:
-            line = _LINE.decode(text)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise _damaged(file, number, f"not a journal line: {error}") from error
-        if _line(line.record) != text:
-            raise _damaged(file, number, "the record differs from its sha256")
-        yield offset, len(text), line.record
-        offset += len(text)
+        length, line = len(text), text if text.endswith(b"\n") else text + b"\n"
+        if length > LINE_BYTES:
+            while not text.endswith(b"\n") and (text := stream.readline(SKIPPED_BYTES)):
+                length += len(text)
+            what = f"longer than {LINE_BYTES:,} bytes, which no line is"
+            found: Response | PunchlineError = _damaged(file, number, what)
+        else:
+            found = _parsed(line, file, number)
+        if text.endswith(b"\n") or isinstance(found, Response):
+            yield offset, length if text.endswith(b"\n") else len(line), found
+        offset += length
 
 
-def parse_journal(content: bytes, *, file: str | Path) -> tuple[dict[Key, Response], int]:
-    """The latest answer for every key, and the bytes of all complete lines. Raises as `read_lines`."""
-    answers: dict[Key, Response] = {}
-    whole = 0
-    for offset, length, record in read_lines(io.BytesIO(content), file=file):
-        answers[record.request_id, record.model_key] = record
-        whole = offset + length
-    return answers, whole
+def _parsed(text: bytes, file: str | Path, number: int) -> Response | PunchlineError:
+    try:
+        line = _LINE.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return _damaged(file, number, f"not a journal line: {error}")
+    return line.record if _line(line.record) == text else _damaged(file, number, "the record differs from its sha256")
 
 
 def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
@@ -107,43 +158,47 @@ def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
 class Answers:
     """Answers of several journals, read from the files; memory holds their positions, about 170 bytes each.
 
-    Of several answers to a key the latest of a journal counts, and of several journals the first that did not fail.
-    An absent journal is empty. Raises as `read_lines`.
+    An absent journal is empty. Damaged lines are skipped; `damaged` has what is wrong with each.
     """
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
+        self.damaged: list[PunchlineError] = []
         self._places: dict[bytes, bytes] = {}
         self._files: list[int] = []
         self._close = weakref.finalize(self, _close, self._files)
         for path in paths:
-            self._beside(path)
-
-    def _beside(self, path: str | Path) -> None:
-        with suppress(FileNotFoundError):
-            self._files.append(os.open(path, os.O_RDONLY))
-            self._load(path, len(self._files) - 1)
+            with suppress(FileNotFoundError):
+                self._load(path, os.open(path, os.O_RDONLY))
 
     def _load(self, path: str | Path, file: int) -> int:
-        """Index a journal's answers and return the bytes of its complete lines."""
-        end = 0
+        """Index a journal's answers and return the end of its last complete line."""
+        self._files.append(file)
+        number, end = len(self._files) - 1, 0
         with Path(path).open("rb") as stream:
-            for offset, length, response in read_lines(stream, file=path):
+            for offset, length, found in read_lines(stream, file=path):
                 end = offset + length
-                place = self._place((response.request_id, response.model_key)) if file else None
-                if place is None or place.file == file or place.state == "failed" != response.state:
-                    self._know(response, offset, length, file)
+                if isinstance(found, Response):
+                    self._know(found, Place(number, offset, length, found.state))
+                else:
+                    self.damaged.append(found)
         return end
 
-    def _know(self, response: Response, offset: int, length: int, file: int) -> None:
+    def _know(self, response: Response, place: Place) -> None:
+        """Note where an answer is, if it counts."""
         key = _index_key((response.request_id, response.model_key))
-        self._places[key] = PLACE.pack(file, offset, length, STATES.index(response.state))
+        if (packed := self._places.get(key)) is not None:
+            known = _place(packed)
+            if (known.state == "failed", self._digest(known)) <= (response.state == "failed", response.digest):
+                return
+        self._places[key] = PLACE.pack(place.file, place.offset, place.length, STATES.index(place.state))
 
-    def _place(self, key: Key) -> Place | None:
+    def _digest(self, place: Place) -> str:
+        """The digest at the end of a line."""
+        return os.pread(self._files[place.file], 64, place.offset + place.length - len('"}\n') - 64).decode()
+
+    def _find(self, key: Key) -> Place | None:
         packed = self._places.get(_index_key(key))
-        if packed is None:
-            return None
-        file, offset, length, state = PLACE.unpack(packed)
-        return Place(file, offset, length, STATES[state])
+        return None if packed is None else _place(packed)
 
     def __contains__(self, key: Key) -> bool:
         return _index_key(key) in self._places
@@ -153,12 +208,17 @@ class Answers:
 
     def state(self, key: Key) -> State | None:
         """State of the answer to a key; None if there is none."""
-        place = self._place(key)
+        place = self._find(key)
         return None if place is None else place.state
+
+    def digest(self, key: Key) -> str | None:
+        """Digest of the answer to a key; None if there is none."""
+        place = self._find(key)
+        return None if place is None else self._digest(place)
 
     def read(self, key: Key) -> Response:
         """The answer to a key. Raises KeyError."""
-        place = self._place(key)
+        place = self._find(key)
         if place is None:
             raise KeyError(key)
         return _LINE.decode(os.pread(self._files[place.file], place.length, place.offset)).record
@@ -167,14 +227,19 @@ class Answers:
         """The answer to a key; None if there is none."""
         return self.read(key) if key in self else None
 
-    def lines(self) -> Iterator[bytes]:
-        """The lines of the answers that count, in the order of writing."""
-        for file, offset, length, _ in map(PLACE.unpack, sorted(self._places.values())):
-            yield os.pread(self._files[file], length, offset)
+    def lacks(self, response: Response) -> bool:
+        """Whether an answer is to be kept that counts nowhere: a failed one only where there is no other."""
+        key = response.request_id, response.model_key
+        return key not in self or (response.state != "failed" and self.digest(key) != response.digest)
 
     def close(self) -> None:
         """Close the journals."""
         self._close()
+
+
+def _place(packed: bytes) -> Place:
+    file, offset, length, state = PLACE.unpack(packed)
+    return Place(file, offset, length, STATES[state])
 
 
 def _close(files: list[int]) -> None:
@@ -185,28 +250,23 @@ def _close(files: list[int]) -> None:
 class Journal(Answers):
     """A journal open for writing, and the answers of others: `append` makes one more answer durable.
 
-    Raises PunchlineError at once if another process writes to it.
+    Who opens it holds its lock (`locked`). A last line that lacks its newline gets it; a torn one is cut off.
     """
 
     def __init__(self, path: str | Path, beside: Iterable[str | Path] = ()) -> None:
-        super().__init__(())
         self.path = Path(path)
+        super().__init__(other for other in beside if Path(other) != self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        _unlink_copies(self.path)
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        self._files.append(self._file)
+        self._number = len(self._files)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self.close()
-            raise PunchlineError(
-                "another run is writing to this journal", file=path, hint="Wait for it to end, then run again"
-            ) from error
-        try:
-            self._end = self._load(path, 0)
-            if self._end < os.fstat(self._file).st_size:
+            self._end = self._load(path, self._file)
+            size = os.fstat(self._file).st_size
+            if self._end > size:
+                self._write(b"\n")
+            elif self._end < size:
                 os.ftruncate(self._file, self._end)
-            for other in beside:
-                self._beside(other)
         except BaseException:
             self.close()
             raise
@@ -223,7 +283,7 @@ class Journal(Answers):
             response = msgspec.structs.replace(response, state="failed", text=None, reason=reason, effective={})
             line = _line(response)
         self._write(line)
-        self._know(response, self._end, len(line), 0)
+        self._know(response, Place(self._number, self._end, len(line), response.state))
         self._end += len(line)
         if time.monotonic() - self._synced >= self._window:
             self.sync()
@@ -239,28 +299,6 @@ class Journal(Answers):
                 file=self.path,
                 hint="Make room and run again: what was answered before is kept",
             ) from error
-
-    def take(self, path: str | Path) -> int:
-        """Append the answers of another journal that are absent or failed here, and return their number.
-
-        All are on disk on return. Raises PunchlineError if a process writes to the other journal, and as `read_lines`.
-        """
-        taken = 0
-        with Path(path).open("rb") as stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError as error:
-                raise PunchlineError("a process writes to this journal", file=path, hint="Wait for its end") from error
-            other = Answers([path])
-            for line in other.lines():
-                response = _LINE.decode(line).record
-                state = self.state((response.request_id, response.model_key))
-                if state is None or (state == "failed" != response.state):
-                    self.append(response)
-                    taken += 1
-            other.close()
-        self.sync()
-        return taken
 
     def sync(self) -> None:
         """Flush all appended answers to the disk."""
@@ -278,3 +316,10 @@ class Journal(Answers):
     ) -> None:
         self.sync()
         self.close()
+
+
+def _unlink_copies(path: Path) -> None:
+    """Make a linked journal a file of its own: DVC links files of its cache into the project."""
+    if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
+        with path.open("rb") as shared, replacing(path) as own:
+            shutil.copyfileobj(shared, own)

@@ -22,7 +22,7 @@ IMAGES = "data/images"
 JOURNALS = "data/responses"
 VOTES = "data/ratings"
 BATCHES = f"{JOURNALS}/batches"  # of the openai engine: batches in progress at a provider
-SHARDS = "shards"  # folder of the journals of parallel jobs of one model or judge
+SHARDS = "shards"  # folder of the journals of several jobs that ask one model or judge
 MODELS = "data/models"
 ADAPTERS = "data/adapters"
 RUNS = ("data/runs", "results/runs")
@@ -73,17 +73,17 @@ def journal(benchmark: str, model: str) -> str:
 
 
 def shard_journal(journal: str, shard: str) -> str:
-    """The journal of one of several parallel jobs, until the main journal takes it over."""
+    """The journal of one of several jobs that ask the same respondent."""
     return f"{_shards_of(journal)}/{shard}.jsonl"
 
 
-def shard(snapshot: str, shard: str) -> str:
-    """The marker that one of several parallel jobs has finished its part of the requests."""
-    return f"{_shards_of(snapshot)}/{shard}.json"
+def journal_lock(journal: str) -> str:
+    """The file of which a job that asks locks a range of bytes."""
+    return f"{folder_of(journal)}/.{Path(journal).stem}.lock"
 
 
-def _shards_of(path: str) -> str:
-    return f"{folder_of(path)}/{SHARDS}/{Path(path).stem}"
+def _shards_of(journal: str) -> str:
+    return f"{folder_of(journal)}/{SHARDS}/{Path(journal).stem}"
 
 
 def with_shards(journal: str) -> list[str]:
@@ -187,6 +187,10 @@ class Paths:
 
     def hop_snapshot(self, benchmark: str, hop: str, model: str) -> str:
         return f"{self.data}/responses/{benchmark}/{hop}/{model}.parquet"
+
+    def responded(self, respondent: str, shard: str) -> str:
+        """What a job that asks a respondent writes last: digests of the answers of all benchmarks."""
+        return f"{self.data}/responses/respondents/{respondent}/{shard}.json"
 
     def scores(self, benchmark: str, model: str) -> str:
         return f"{self.results}/{benchmark}/scores/{model}.parquet"

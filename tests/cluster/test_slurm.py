@@ -133,18 +133,18 @@ def test_a_cancelled_job_is_retried_and_asks_only_the_rest(project: Project, can
     answers = [msgspec.json.decode(line, type=Line).record for line in journal.splitlines()]
     assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
     assert {(answer.engine, answer.state) for answer in answers} == {("transformers", "ok")}
-    log = (project.path / "logs/infer/slow.log").read_text()
+    log = (project.path / "logs/respond/slow/all.log").read_text()
     assert f"{len(requests)} requests, {before} answered before, {len(requests) - before} to ask" in log
 
 
 def test_only_what_takes_time_is_submitted_and_only_the_model_gets_a_gpu(cancelled: tuple[bytes, str]) -> None:
     known = asked_of_slurm(cancelled[1])
-    assert known.keys() == {"pictures/pixelhumor", "infer/reading-order", "infer/slow"}
-    assert {name for name, about in known.items() if "gres:gpu:1" in about} == {"infer/slow"}
+    assert known.keys() == {"pictures/pixelhumor", "respond/reading-order_all", "respond/slow_all"}
+    assert {name for name, about in known.items() if "gres:gpu:1" in about} == {"respond/slow_all"}
     for about in known.values():
         assert "JobState=COMPLETED" in about and "NumCPUs=4" in about
-    assert "TimeLimit=03:50:00" in known["infer/reading-order"]
-    slow = known["infer/slow"]
+    assert "TimeLimit=03:50:00" in known["respond/reading-order_all"]
+    slow = known["respond/slow_all"]
     assert "TimeLimit=07:40:00" in slow and re.search(r"mem=8(G|19\dM)", slow), "its second attempt"
 
 
@@ -169,8 +169,8 @@ def test_dvc_repro_is_the_same_graph(project: Project, monkeypatch: pytest.Monke
     select(project, "random, slow")
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
     said = project.dvc("repro")
-    assert asked_of_slurm(said).keys() == {"infer/random"}, "all else was there, or takes seconds"
-    assert {"infer", "score", "tables_pixelhumor"} <= set(jobs(said))
+    assert asked_of_slurm(said).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
+    assert {"respond", "score", "tables_pixelhumor"} <= set(jobs(said))
     assert (project.path / JOURNAL).read_bytes() == before
     monkeypatch.delenv("SNAKEMAKE_PROFILE")
     assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
@@ -188,18 +188,17 @@ def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     (project.path / "config/model/slow.yaml").write_text(f"{SLOW}shards: 4\n")
     select(project, "slow")
     git(project, "commit", "-qam", "shards")
-    second = r"^(\d+) RUNNING \S*infer_shard\S*slow\S*2$"
-    _, said = cancelled_run(project, lambda: lines(project, f"{SHARDS}/2.jsonl") >= 2, second)
+    second = r"^(\d+) RUNNING \S*respond\S*slow\S*2-of-4$"
+    _, said = cancelled_run(project, lambda: lines(project, f"{SHARDS}/2-of-4.jsonl") >= 2, second)
     assert said.count("Trying to restart job") == 1
     known = asked_of_slurm(said)
     names = {name for name in known if "slow" in name}
-    assert names == {"infer/slow", *(f"infer_shard/slow_{shard}" for shard in (1, 2, 3, 4))}
+    assert names == {"respond/slow_all", *(f"respond/slow_{shard}-of-4" for shard in (1, 2, 3, 4))}
     models = {name: "gres:gpu:1" in about for name, about in known.items() if name in names and about}  # SLURM forgets
-    wrong = {name: gpu for name, gpu in models.items() if gpu != name.startswith("infer_shard")}
+    wrong = {name: gpu for name, gpu in models.items() if gpu != name.endswith("-of-4")}
     assert wrong == {}, "those that ask have a GPU, who gathers has none"
     requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
-    journal = (project.path / JOURNAL).read_bytes()
-    answers = [msgspec.json.decode(line, type=Line).record for line in journal.splitlines()]
+    journals = [path.read_bytes() for path in (project.path / SHARDS).glob("*.jsonl")]
+    answers = [msgspec.json.decode(line, type=Line).record for journal in journals for line in journal.splitlines()]
     assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
-    assert not list((project.path / SHARDS).glob("*.jsonl"))
     assert project.audit(TABLE)["verdict"] == "equal"

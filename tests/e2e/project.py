@@ -80,7 +80,7 @@ class Project:
             rule = job.split(":", 1)[0]
             found = re.search(r"^    wildcards: (.*)$", job, re.MULTILINE)
             wildcards = [part.split("=", 1)[1] for part in found.group(1).split(", ")] if found else []
-            rule = "judge" if rule.startswith("judge_") else rule.replace("tables_", "tables ")
+            rule = rule.replace("tables_", "tables ")
             jobs.add(" ".join([rule, *wildcards]))
         return jobs - {"all", "fetch", "prepare", "questions", "responses", "all_tables"}
 

@@ -42,7 +42,7 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     roles = {file["role"] for file in found["files"]}
     assert {"chained requests", "chained snapshot", "chained journal", "judge's journal"} <= roles
     assert project.to_run(TABLE, config=CONFIG) == set()
-    project.snakemake(TABLE, "--forcerun", "infer", "infer_chained", "judge_served", config=CONFIG)
+    project.snakemake(TABLE, "--forcerun", "respond", config=CONFIG)
     assert server.get("/counts") == counts
 
     # A description that is changed after the fact breaks what was asked on its ground.

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.asked import answers_in
 
-from punchline.journal import Journal, parse_journal
+from punchline.journal import Journal
 from punchline.project.lineage import Lineage, document, root_of
 from punchline.schema import Response
 
@@ -26,7 +27,7 @@ MODELS = "models=[first,second] limit=6"
 
 def answers(project: Project, model: str) -> list[Response]:
     path = project.path / f"data/responses/pixelhumor/{model}.jsonl"
-    return list(parse_journal(path.read_bytes(), file=path)[0].values())
+    return list(answers_in(path).values())
 
 
 def forge(project: Project, model: str, texts: dict[str, str]) -> None:
@@ -176,7 +177,7 @@ def test_overviews_are_made_again(own: Project) -> None:
 
 
 def test_other_code_is_named_and_what_it_makes_is_compared(own: Project) -> None:
-    assert {"score", "table", "infer"} <= lineage(own).code.keys()
+    assert {"score", "table", "respond"} <= lineage(own).code.keys()
     source = own.path / "src/punchline/stages/score.py"
     source.write_text(source.read_text() + "\nUNUSED = 1\n")
     found = own.audit(TABLE)

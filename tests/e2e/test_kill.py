@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from tests.asked import answers_in
 from tests.selected import selection_json
 
 from punchline.benchmarks import pixelhumor
 from punchline.core.storage import read_table, write_table
 from punchline.files import csv_text, replacing, write_records, write_text
-from punchline.journal import parse_journal
 from punchline.project.contents import ledger_content
 from punchline.project.processes import AGAIN
 from punchline.schema import Gold, Item, Request, Response, sha256
@@ -149,8 +149,11 @@ def project(made: Path, folder: Path) -> str:
     return selection_json(folder, models=["m"], benchmarks=["pixelhumor"], scorers=None)
 
 
+RESPONDENT = ("--respondent", "m", "--shard", "all")
+
+
 def infer(made: Path, folder: Path, environment: dict[str, str]) -> Script:
-    return Script(folder, environment, "stage.py", "infer", "--selection", project(made, folder), "--model", "m")
+    return Script(folder, environment, "stage.py", "respond", "--selection", project(made, folder), *RESPONDENT)
 
 
 @pytest.fixture(scope="module")
@@ -191,8 +194,7 @@ def test_infer_goes_on(made: Path, inferred: Path, tmp_path: Path, environment: 
         content = journal.read_bytes()
         assert len(content) >= seen and content.startswith(before[: before.rfind(b"\n") + 1])
         assert f" {before.count(newline):,} answered before," in script.said  # none of them was asked again
-        parse_journal(content, file=journal)
-        assert not snapshot.exists()
+        assert answers_in(journal) and not snapshot.exists()
         if turn == 1:  # what a power failure may take besides: all that came after the last group commit
             os.truncate(journal, len(content) - rng.randrange(1, 3_000))
 
@@ -203,21 +205,20 @@ def test_infer_goes_on(made: Path, inferred: Path, tmp_path: Path, environment: 
     script.finish()
     assert journal.read_bytes() == answered and f"{COMICS * 8:,} answered before, 0 to ask" in script.said
 
-    answers, length = parse_journal(answered, file=journal)
+    answers = answers_in(journal)
     records = [json.loads(line)["record"] for line in answered.splitlines()]
     keys = Counter((record["request_id"], record["model_key"]) for record in records)
-    assert length == len(answered)
     assert set(keys.values()) == {1} and keys.keys() == answers.keys() and len(keys) == COMICS * 8
     requests = read_table(made / "data/requests/pixelhumor.parquet", Request)
     assert {key for key, _ in keys} == {request.request_id for request in requests}
     assert answered == (inferred / "m.jsonl").read_bytes()
     assert snapshot.read_bytes() == (inferred / "m.parquet").read_bytes()
     assert len(read_table(snapshot, Response)) == COMICS * 8
-    assert sorted(path.name for path in responses.iterdir()) == ["m.jsonl", "m.parquet", "m.parquet.made.json"]
+    assert sorted(path.name for path in responses.glob("[!.]*")) == ["m.jsonl", "m.parquet", "m.parquet.made.json"]
     record = (inferred / "m.parquet.made.json").read_bytes()
     assert (responses / "m.parquet.made.json").read_bytes() == record
     script.finish()
-    assert "not rebuilt" in script.said and "to ask" not in script.said
+    assert "up to date" in script.said and "to ask" not in script.said
     assert journal.read_bytes() == answered and (responses / "m.parquet.made.json").read_bytes() == record
 
 
@@ -250,7 +251,7 @@ def test_scores_are_there_whole_or_not_at_all(
     kill_for_sure(again, lambda: writing(scores), lambda: None)
     assert (scores / "m.parquet").read_bytes() == good
     script.finish()
-    assert "not rebuilt" in script.said
+    assert "up to date" in script.said
     again.finish()
     assert sorted(path.name for path in scores.iterdir()) == ["m.parquet", "m.parquet.made.json"]
     assert (scores / "m.parquet").read_bytes() == good

@@ -56,13 +56,13 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
         if stage == "tables":  # what its lineage names is all that lies below
             below += [need.step() for step in steps for need, _ in dependencies(step) if need.step]
             known |= {need.path for step in steps for need, _ in dependencies(step)}
-        if stage.startswith("infer"):  # pictures: the requests that it rests on name each by its sha256
+        if stage == "respond":  # pictures: the requests that it rests on name each by its sha256
             below += [project.pictures(name) for name in project.selection.benchmarks]
         for step in [*steps, *below]:
             found = read_provenance(step)
             known |= {*(found.outputs if found else ()), *(path for _, path, _ in step.journals())}
         kept = path.startswith("data/responses/") and path.endswith(".jsonl")  # a journal, of all runs
-        if path not in known and not (kept and stage in ("infer", "infer_chained", "judge")):
+        if path not in known and not (kept and stage == "respond"):
             stray.add(f"{stage} {' '.join(options.values())}: {path}")
     assert stray == set()
 

@@ -52,7 +52,7 @@ def test_two_hops_and_no_key_anywhere(project: Project, server: Served) -> None:
     assert files_with(KEY, project.path) == []
     # A second run asks nothing, and neither does one that has to make its snapshots anew.
     assert project.to_run(TABLE, config=CONFIG) == set()
-    project.snakemake(TABLE, "--forcerun", "infer", "judge_served", config=CONFIG)
+    project.snakemake(TABLE, "--forcerun", "respond", config=CONFIG)
     assert server.get("/counts") == counts
 
 

@@ -135,13 +135,16 @@ def add_cards(project: Project, server: Scripted) -> Project:
 
 
 def split_journals(replay: Replay) -> None:
-    """Half of each journal in the journal of a shard, with a last line that a kill cut off."""
+    """Half of the lines of each journal in that of a seventh shard, with a last line that a kill cut off."""
     for journal in replay.files("*/served.jsonl", "*/chained/served.jsonl", "*/judge/served.jsonl"):
-        lines = journal.read_bytes().splitlines(keepends=True)
-        shard = journal.parent / "shards/served/7.jsonl"
-        shard.parent.mkdir(parents=True, exist_ok=True)
+        shards = sorted((journal.parent / "shards/served").glob("*.jsonl"))
+        lines = [line for path in (journal, *shards) for line in path.read_bytes().splitlines(keepends=True)]
+        for shard in shards:
+            shard.unlink()
+        seventh = journal.parent / "shards/served/7.jsonl"
+        seventh.parent.mkdir(parents=True, exist_ok=True)
         journal.write_bytes(b"".join(lines[::2]))
-        shard.write_bytes(b"".join(lines[1::2]) + b'{"record":{"bench')
+        seventh.write_bytes(b"".join(lines[1::2]) + b'{"record":{"bench')
 
 
 def change_prompt(replay: Replay, old: str, new: str) -> None:
@@ -170,7 +173,7 @@ def test_losses(start: Callable[[str], Replay]) -> None:
     for table in TABLES:
         (replay.project.path / table).unlink()
     replay.run("tables lost", 2, 2)
-    replay.lose("yesbut/*.jsonl", "yesbut/*.parquet")
+    replay.lose("yesbut/*.jsonl", "yesbut/shards/*/*.jsonl", "yesbut/*.parquet")
     replay.run("journal and snapshot of answers lost, 1 shard", 2)
     replay.lose("yesbut/chained/**/*.jsonl", "yesbut/chained/*.parquet", "*/judge/**/*.jsonl", "*/judge/*.parquet")
     replay.run("journals and snapshots of follow-up answers and verdicts lost, 3 shards", 2, 3)

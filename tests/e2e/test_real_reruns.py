@@ -66,9 +66,9 @@ def damage(path: Path) -> None:
 LOCK = f"""comic_id,url,sha256,bytes,width,height,mirror
 xkcd_1,https://imgs.xkcd.com/comics/barrel.jpg,{sha256(b"")},25000,600,400,pixelhumor/images/xkcd_1.jpg
 """
-INFER = {f"infer {model}" for model in MODELS}
+RESPOND = {f"respond {model} all" for model in MODELS}
 SCORED = {f"score {BENCHMARK} {model}" for model in MODELS} | {f"tables {BENCHMARK}"}
-FROM_PICTURES = {f"pictures {BENCHMARK}", f"items {BENCHMARK}", f"ask {BENCHMARK}"} | INFER | SCORED
+FROM_PICTURES = {f"pictures {BENCHMARK}", f"items {BENCHMARK}", f"ask {BENCHMARK}"} | RESPOND | SCORED
 
 Change = Callable[[Project], None]
 CHANGES: dict[str, tuple[Change, set[str]]] = {

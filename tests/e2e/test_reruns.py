@@ -80,8 +80,8 @@ def of(rule: str, *benchmarks: str) -> set[str]:
 
 
 ENDS = {"metrics", "discrepancies", "cost"}
-JUDGED = {"judge"} | {f"ask_hop humorbench judge {model}" for model in MODELS}
-INFER = {f"infer {model}" for model in MODELS}
+JUDGED = {"respond judge/overlap all"}
+RESPOND = {f"respond {model} all" for model in MODELS}
 
 
 def rescored(*benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
@@ -101,7 +101,7 @@ def retabulated(*benchmarks: str) -> set[str]:
 
 def asked_anew(*benchmarks: str) -> set[str]:
     judged = JUDGED if "humorbench" in benchmarks else set()
-    return INFER | judged | rescored(*benchmarks) | {"cost"}
+    return RESPOND | judged | rescored(*benchmarks) | {"cost"}
 
 
 def from_items(*benchmarks: str) -> set[str]:
@@ -173,8 +173,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
             (p.path / "config/model/label-order.yaml").write_text("engine: baselines\nbaseline: reading-order\n")
             and None
         ),
-        {"infer label-order", "judge", "ask_hop humorbench judge label-order", "cost"}
-        | rescored(*BENCHMARKS, models=("label-order",)),
+        {"respond label-order all", *JUDGED, "cost"} | rescored(*BENCHMARKS, models=("label-order",)),
     ),
     "a card's note and licence": (
         lambda p: edit(p, "config/model/random.yaml", "engine:", "note: A remark.\nlicence: none\nengine:"),
@@ -208,7 +207,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     ),
     "another model": (
         lambda p: choose(p, models="[random, label-order, prior]"),
-        {"infer prior", "judge", "ask_hop humorbench judge prior", "cost"} | rescored(*BENCHMARKS, models=("prior",)),
+        {"respond prior all", *JUDGED, "cost"} | rescored(*BENCHMARKS, models=("prior",)),
     ),
     "a model less": (
         lambda p: choose(p, models="[random]"),
@@ -218,12 +217,11 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "scoring": (lambda p: choose(p, scoring="paper"), retabulated(*BENCHMARKS) | of("ranks", *BENCHMARKS)),
     "the seed of a baseline that draws": (
         lambda p: choose(p, seed="1"),
-        {"infer random", "judge", "ask_hop humorbench judge random", "cost"}
-        | rescored(*BENCHMARKS, models=("random",)),
+        {"respond random all", *JUDGED, "cost"} | rescored(*BENCHMARKS, models=("random",)),
     ),
     "a baseline's code": (
         lambda p: edit(p, "src/punchline/benchmarks/hummus/baselines.py", "def ", "SPARE = 1\n\n\ndef "),
-        INFER | rescored("hummus") | {"cost"},
+        RESPOND | rescored("hummus") | {"cost"},
     ),
     "times only": (lambda p: touch_all(p), set()),
     "a deleted table": (lambda p: (p.path / "results/table8.md").unlink(), {"tables pixelhumor"}),
@@ -318,7 +316,7 @@ def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
     edit(project, "src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences.")
     made = project.made()
     assert project.journal_lines() == before + 3 * len(MODELS)  # three comics, one question
-    assert made >= of("ask", "pixelhumor") | each("infer", "pixelhumor")
+    assert made >= of("ask", "pixelhumor") | each("respond", "pixelhumor")
     assert not {step for step in made if "hummus" in step or "humorbench" in step}
     assert project.wanted() == set()
 
@@ -332,7 +330,7 @@ def test_a_label_of_the_released_file_asks_nobody(project: Project) -> None:
     made = project.made()
     assert project.journal_lines() == before
     assert {"fetch_annotations hummus", "gold hummus"} | each("score", "hummus") <= made
-    assert not {step for step in made if step.startswith(("ask", "infer"))}
+    assert not {step for step in made if step.startswith(("ask", "respond"))}
     assert not {step for step in made if "pixelhumor" in step}
 
 
@@ -342,8 +340,8 @@ def test_a_lost_journal_is_written_again_from_the_snapshots(project: Project) ->
     (project.path / "data/responses/pixelhumor/random.jsonl").unlink()
     (project.path / "data/responses/humorbench/judge/overlap.jsonl").unlink()
     assert project.audit("results/table8.csv")["verdict"] == "differs"
-    assert project.wanted() == {"infer random", "judge"}
-    assert project.made() == {"infer pixelhumor random"} | each("judge", "humorbench judge")
+    assert project.wanted() == {"respond random all", *JUDGED}
+    assert project.made() == {"respond pixelhumor random"} | each("respond", "humorbench judge")
     assert project.journal_lines() == before
     assert project.wanted() == set()
     assert project.audit("results/table8.csv")["verdict"] == "equal"

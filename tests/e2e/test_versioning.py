@@ -38,7 +38,7 @@ def restored(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """dvc repro, push, commit; then clone, pull and restore elsewhere."""
     first = start(tmp_path_factory.mktemp("first"))
     said = first.dvc("repro")
-    assert {"fetch_annotations", "pictures", "infer", "score", "tables_pixelhumor"} <= set(jobs(said))
+    assert {"fetch_annotations", "pictures", "respond", "score", "tables_pixelhumor"} <= set(jobs(said))
     assert first.to_run("all") == set(), "after dvc repro, snakemake has nothing to do"
     assert "Data and pipelines are up to date" in first.dvc("repro")
     store = tmp_path_factory.mktemp("store")
@@ -76,7 +76,7 @@ def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
     model.write_text("engine: baselines\nbaseline: label-order\n")
     said = restored.snakemake("-n", "-p", "results/table8.csv")
     model.write_text(good)
-    assert set(jobs(said)) == {"infer", "score", "tables_pixelhumor"}
+    assert set(jobs(said)) == {"respond", "score", "tables_pixelhumor"}
     assert re.findall(r"wildcards: model=([\w-]+)", said) == ["reading-order"]
     assert restored.to_run("all") == set()
 

@@ -82,7 +82,9 @@ print(json.dumps([len(items), items[0], sizes, [dict(one) for one in answers]], 
         grade for one in ordered for grade in one["grades"] if grade["rule"] == "released" and grade["task"] == "Q7"
     ]
     share = sum(json.loads(grade["values"])["panel_acc"] for grade in right) / ITEMS
-    (cell,) = (c for c in cells(made.path / LINEAGE) if c["row"] == "reading-order|subset=all" and c["column"] == "panel_acc")
+    (cell,) = (
+        c for c in cells(made.path / LINEAGE) if c["row"] == "reading-order|subset=all" and c["column"] == "panel_acc"
+    )
     assert share == cell["value"]
 
 
@@ -147,7 +149,9 @@ print(json.dumps(said))
         tables = (made.path / "results").rglob("*.lineage.json")
         own = [cell for table in tables for cell in cells(table) if cell["filter"].get("model") == name]
         assert sum(len(one) for one in metrics.values()) == len(own)
-        (cell,) = (c for c in own if c["table"] == "table8" and c["row"] == f"{name}|subset=all" and c["column"] == "panel_acc")
+        (cell,) = (
+            c for c in own if c["table"] == "table8" and c["row"] == f"{name}|subset=all" and c["column"] == "panel_acc"
+        )
         assert metrics["released table8 subset=all"]["panel_acc"] == cell["value"]
 
     port = 7923

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.asked import answers_in, lines_of
 from tests.ran import ran
 from tests.selected import selection_json
 from tests.test_engine_openai import Served
@@ -21,7 +22,6 @@ from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.core.storage import read_table, write_table
 from punchline.files import csv_text, write_records
-from punchline.journal import parse_journal
 from punchline.schema import Request, Response, Text
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -58,7 +58,8 @@ class Infer:
         (folder / "config/model/m.yaml").write_text(json.dumps(card))  # YAML holds JSON
         selection = selection_json(folder, models=["m"], benchmarks=["humorbench"], scorers=None)
         script = str(ROOT / "scripts" / "stage.py")
-        self.command = [sys.executable, script, "infer", "--selection", selection, "--model", "m"]
+        self.command = [sys.executable, script, "respond", "--selection", selection]
+        self.command += ["--respondent", "m", "--shard", "all"]
         self.journal = folder / "data/responses/humorbench/m.jsonl"
         self.snapshot = folder / "data/responses/humorbench/m.parquet"
 
@@ -76,8 +77,7 @@ class Infer:
     def answered(self) -> Counter[str]:
         """How many answers the journal has for each request; a failure is none. All its lines are whole."""
         content = self.journal.read_bytes()
-        _, whole = parse_journal(content, file=self.journal)
-        assert whole == len(content)
+        assert len(answers_in(self.journal)) == content.count(b"\n") and content.endswith(b"\n")
         records = [json.loads(line)["record"] for line in content.splitlines()]
         return Counter(record["request_id"] for record in records if record["state"] != "failed")
 
@@ -123,9 +123,7 @@ def test_fifty_kills(tmp_path: Path, server: Served) -> None:
         assert child.returncode in (0, -signal.SIGKILL), said
         asked = server.get("/counts")
         assert {text: asked[text] for text in recorded} == recorded  # what was journalled was not asked again
-        _, whole = parse_journal(content := run.journal.read_bytes(), file=run.journal)
-        lines = content[:whole].splitlines()
-        recorded = {(text := text_of[json.loads(line)["record"]["request_id"]]): asked[text] for line in lines}
+        recorded = {(text := text_of[one.request_id]): asked[text] for one in lines_of(run.journal)}
         if child.returncode == 0:
             break
     assert killed >= KILLS // 2, "the runs were too quick to be killed"

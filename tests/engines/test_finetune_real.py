@@ -35,7 +35,7 @@ from punchline.stages.finetune import train
 from punchline.stages.finetune.examples import Encoded, Example, examples_of, is_held_out
 from punchline.stages.finetune.examples import encoded as tokenised
 from punchline.stages.finetune.training import IGNORED, answers_loss, with_answers
-from punchline.stages.infer import image_files
+from punchline.stages.respond import image_files
 
 LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
 pytestmark = [

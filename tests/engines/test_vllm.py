@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.asked import answers_in, ask
 
 from punchline.benchmarks import humorbench, pixelhumor
 from punchline.comics.number import png_size
@@ -22,10 +23,8 @@ from punchline.engines.vllm import Vllm
 from punchline.engines.vllm.leash import descendants
 from punchline.engines.vllm.server import environment, tail
 from punchline.errors import PunchlineError
-from punchline.journal import parse_journal
 from punchline.project.resources import gpus
 from punchline.schema import ImageRef, Item, ModelCard, Request, Sampling, sha256
-from punchline.stages.infer import infer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
@@ -109,12 +108,11 @@ def closing() -> Iterator[Callable[[Vllm], Vllm]]:
 
 
 def run(engine: Vllm, requests: list[Request], files: dict[str, Path] | None = None, name: str = "answers") -> Any:
-    where = {"journal": f"{name}.jsonl", "snapshot": f"{name}.parquet"}
-    return infer(engine, requests, files or {}, **where, label=name, key="key")
+    return ask(engine, requests, files or {}, journal=f"{name}.jsonl", index=f"{name}.parquet", key="key")
 
 
 def answers(name: str = "answers") -> list[Any]:
-    return list(parse_journal(Path(f"{name}.jsonl").read_bytes(), file=name)[0].values())
+    return list(answers_in(f"{name}.jsonl").values())
 
 
 def stats(name: str) -> list[dict[str, Any]]:

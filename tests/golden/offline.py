@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import yaml
+from tests.asked import answers_in
 from tests.test_read_phrasings import FOLDER as PHRASINGS
 from tests.test_read_phrasings import READERS
 
@@ -19,7 +20,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.engines.openai.batch import State
 from punchline.errors import PunchlineError
-from punchline.journal import LINE_BYTES, Answers, Journal
+from punchline.journal import LINE_BYTES, Journal
 from punchline.paths import MODELS_LOCK
 from punchline.people.votes import Votes
 from punchline.project.adapters import trained
@@ -39,7 +40,7 @@ from punchline.schema import (
 )
 from punchline.stages.fetch.ledger import read_ledger
 from punchline.stages.fetch.manifests import Lock, read_manifest
-from punchline.stages.infer import _storable
+from punchline.stages.respond import _storable
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = ROOT / "tests/golden/samples"
@@ -170,10 +171,9 @@ def _responses() -> dict[str, Response]:
 def _read(path: Path) -> str:
     """The responses that count in a journal, or the line that is damaged."""
     try:
-        answers = Answers([path])
+        return " ".join(sorted(request_id[:8] for request_id, _ in answers_in(path))) or "empty"
     except PunchlineError as error:
         return "error in line " + re.findall(r"line (\d+)", str(error))[0]
-    return " ".join(sorted(answer.split(b'"request_id":"')[1][:8].decode() for answer in answers.lines())) or "empty"
 
 
 def journal_lines() -> Pins:

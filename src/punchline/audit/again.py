@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from punchline import paths
 from punchline.errors import PunchlineError
 from punchline.files import read_records
-from punchline.journal import Key, parse_journal
-from punchline.project.hops import CHAINED, DATA, Hop, by_journal
+from punchline.journal import Answers
+from punchline.project.hops import CHAINED, DATA, Hop, Round
 from punchline.project.lineage import Asked, Model
 from punchline.project.needs import Project
 from punchline.schema import Gold, Item, Request, Response, Score
@@ -58,12 +57,11 @@ class Again:
         """Items as they lie there: another link makes them again."""
         return read_records(self.project.paths.items(self.name), Item)
 
-    def _journal(self, file: str) -> dict[Key, Response]:
-        """A journal. Raises PunchlineError for a damaged one."""
-        content = Path(file).read_bytes()
-        answers, whole = parse_journal(content, file=file)
-        if whole != len(content):
-            raise PunchlineError("the last line is torn", file=file, hint="Run the target `responses` again")
+    def _journal(self, file: str) -> Answers:
+        """The answers in a journal and those of its shards. Raises PunchlineError for a damaged one."""
+        answers = Answers(paths.with_shards(file))
+        if answers.damaged:
+            raise answers.damaged[0]
         return answers
 
     def _look_up(self, file: str, requests: Sequence[Request], key: str) -> list[Response]:
@@ -72,7 +70,7 @@ class Again:
         for request in requests:
             if (request.request_id, key) not in answers:
                 raise PunchlineError(f"no answer to {request.item_id} {request.task}", file=file)
-        return [answers[request.request_id, key] for request in requests]
+        return [answers.read((request.request_id, key)) for request in requests]
 
     def _answers(self, model: str) -> list[Response]:
         """The journal's answers to those requests."""
@@ -101,7 +99,7 @@ class Again:
 
     def _hop(self, model: str, name: str) -> tuple[list[Request], list[Response]]:
         """A hop's requests, rendered from the journals' answers and gold, and its journals' answers to them."""
-        hop, recorded = self.hops(model)[name], self.recorded(model, name)
+        recorded = self.recorded(model, name)
         if model == DATA:
             made = data_requests(self.project, self.name, name)
         else:
@@ -109,11 +107,9 @@ class Again:
             conditions = self.project.conditions(self.name)
             asked = zip(requests, answers, strict=True)
             made = list(ask_hop(self.benchmark, name, _keyed(self.items), _keyed(self.golds), asked, conditions))
-        found: dict[str, Response] = {}
-        for stem, part in by_journal(hop.who, hop.engine, made).items():
-            given = self._look_up(paths.hop_journal(self.name, name, stem), part, recorded.key)
-            found |= {answer.request_id: answer for answer in given}
-        return made, [found[request.request_id] for request in made]
+        who = self.project.respondent(self.name, name, model)
+        journal = self.project.journal(who, Round(self.name, name, (model,)))
+        return made, self._look_up(journal, made, recorded.key)
 
     def _scores(self, model: str) -> list[Score]:
         """Scores made from the journals and the raw bytes, past every view in between."""

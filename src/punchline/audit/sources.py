@@ -22,7 +22,7 @@ from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.schema import Request, Response
 from punchline.stages import prepare
-from punchline.stages.infer import images_of
+from punchline.stages.respond import images_of
 
 
 def corpus(project: Project, benchmark: str) -> Iterator[str]:

@@ -110,7 +110,7 @@ def drafts(
     from punchline.benchmarks.stripcipher import review
     from punchline.files import read_records
     from punchline.schema import Item
-    from punchline.stages.infer import answer, image_files
+    from punchline.stages.respond import answered, image_files
 
     cards = [read_card(model) for model in models]
     prepared = Path(Paths().items("stripcipher"))
@@ -126,14 +126,10 @@ def drafts(
     pool: list[review.Draft] = []
     for model, card in zip(models, cards, strict=True):
         with closing(engines.load(card, seed)) as engine:
-            said = answer(
-                engine,
-                asked,
-                image_files(items),
-                journal=journal("stripcipher", f"drafts/{model}"),
-                label=f"drafts of {model}",
-                key=engines.model_key(engine, card, "stripcipher"),
-            )
+            key, label = engines.model_key(engine, card, "stripcipher"), f"drafts of {model}"
+            drafts = journal("stripcipher", f"drafts/{model}")
+            with answered(engine, asked, image_files(items), journal=drafts, key=key, label=label) as log:
+                said = [log.read((request.request_id, key)) for request in asked]
         pool += review.drafts(asked, said, model)
     write_text(out, review.sheet(pool))
     print(f"{out}: {len(pool):,} drafts for {len({draft.item_id for draft in pool}):,} strips")

@@ -19,6 +19,7 @@ from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError
 from punchline.files import read_records
 from punchline.paths import DEFAULT_RUN, Paths
+from punchline.project.hops import ALL
 from punchline.project.needs import Project
 from punchline.schema import FetchEntry
 from punchline.stages.cost import PLAN
@@ -134,14 +135,20 @@ def retry(selection: SELECTION = None) -> None:
     chosen = overrides(selection) or last_overrides(DEFAULT_RUN) or {}
     project = Project(read_selection(chosen)[0])
     again, failed = [], 0
-    for *_, snapshot in project.asked():
+    snapshots = []
+    for benchmark, model, hop, _, snapshot in project.asked():
         if Path(snapshot).is_file() and (n := read_columns(snapshot, ["state"])["state"].count("failed")):
-            again.append(snapshot)
+            snapshots.append(snapshot)
+            who = project.respondent(benchmark, "" if hop == "answer" else hop, model)
+            again.append(project.paths.responded(who, ALL))
             failed += n
+    again = list(dict.fromkeys(again))
     if not again:
         print("nothing to retry: no answer of this selection failed")
         return
-    rests = [step.outputs[0] for step in project.tables() if any(need.path in again for need, _ in dependencies(step))]
+    rests = [
+        step.outputs[0] for step in project.tables() if {need.path for need, _ in dependencies(step)} & {*snapshots}
+    ]
     others = [project.paths.cost, project.paths.metrics, project.paths.discrepancies]
     targets = [path for path in (*rests, *others) if Path(path).is_file()]
     print(f"Retrying {failed:,} failed answers", flush=True)

@@ -6,7 +6,7 @@ import bisect
 import itertools
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
@@ -166,6 +166,24 @@ def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[s
             kept = [i for i, value in enumerate(table[name].to_pylist()) if value in values]
             table, rows = table.take(pa.array(kept, pa.int64())), [rows[i] for i in kept]
     return _decoded(table, rows, kind, path)
+
+
+def intact(path: str | Path, kind: type[R]) -> Iterator[R]:
+    """The records of a table that are as they were written; those of a file that is not there, or damaged, are none."""
+    try:
+        stored = Stored(path, kind)
+    except (FileNotFoundError, PunchlineError):
+        return
+    for group in range(stored._file.num_row_groups):
+        table = pa.table({})
+        try:
+            with naming(path):
+                table = stored._file.read_row_group(group, use_threads=False)
+            yield from _decoded(table, range(len(table)), kind, path)
+        except PunchlineError:
+            for row in range(len(table)):
+                with suppress(PunchlineError):
+                    yield from _decoded(table.slice(row, 1), [row], kind, path)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,13 @@ from punchline import paths
 from punchline.config.cards import read_card
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine
-from punchline.core.storage import digests_in, read_table
 from punchline.files import MANIFEST
 from punchline.project import adapters, recipes
 from punchline.project.asking import key_so_far, role_of
-from punchline.project.contents import answers_in, printed
-from punchline.project.hops import CHAINED, DATA, RELEASED, by_journal
+from punchline.project.contents import answers_in, counted, printed
+from punchline.project.hops import ALL, CHAINED, DATA, Round
 from punchline.project.prepared import Prepared, once
-from punchline.schema import ModelCard, Request, digest_of_all
+from punchline.schema import ModelCard, digest_of
 from punchline.workflow.provenance import Artifact, Input
 
 SHARD = "shard"
@@ -83,133 +81,90 @@ class Answered(Prepared):
             "key": key_so_far(engine, card, benchmark),
         }
 
-    @once
-    def snapshot(self, benchmark: str, model: str) -> Artifact:
-        """A model's answers to the current requests, from its journal: what is not in it is asked."""
-        files, parameters = self._answering(self.cards[model], self.engines[model], benchmark)
-        snapshot = self.paths.snapshot(benchmark, model)
-        shards = self._shards_of(self.cards[model], snapshot, lambda: self.snapshot(benchmark, model))
-        return Artifact(
-            "infer",
-            (benchmark, model),
-            (snapshot,),
-            (self._requests(benchmark), self._items(benchmark)._replace(decides=False), *files, *shards),
-            parameters,
-            ("punchline.stages.infer",),
-            journals=lambda: [("journal", paths.journal(benchmark, model), answers_in(snapshot))],
-            kept=(paths.journal(benchmark, model),),
-        )
-
-    def _shards_of(self, card: ModelCard | None, path: str, snapshot: Callable[[], Artifact]) -> list[Input]:
-        """The parts that several jobs ask of who answers a snapshot's requests. How many there are decides about no
-        answer: the snapshot's step does not hang on them, and asks for them only where it is to be made."""
-
-        def part(shard: str) -> Artifact:
-            return self.shard(snapshot(), shard)
-
+    def _shards_of(self, respondent: str) -> list[Input]:
+        """Markers of the jobs that ask a respondent in parts: asked for only where something is to be made, as their
+        number decides about no answer."""
         return [
-            Input(SHARD, paths.shard(path, shard), functools.partial(part, shard), decides=False)
-            for shard in self.shards(card)
+            Input(
+                SHARD,
+                self.paths.responded(respondent, shard),
+                functools.partial(self.shard, respondent, shard),
+                decides=False,
+            )
+            for shard in self.shards(respondent)
         ]
 
     @once
-    def shard(self, snapshot: Artifact, shard: str) -> Artifact:
-        """One job's part of the answers of a snapshot's step."""
-        needs = [need for need in snapshot.needs if need.role != SHARD]
+    def shard(self, respondent: str, shard: str) -> Artifact:
+        """One job's part of a respondent's answers: in its journals, which the record names."""
+        steps = [self.answers(b, hop, model) for b, hop, models in self.rounds(respondent) for model in models]
+        own = {path: step for step in steps for path in step.outputs}
+        needs = {
+            need.path: need for step in steps for need in step.needs if need.path not in own and need.role != SHARD
+        }
+
+        def journals() -> list[str]:
+            found = {paths.shard_journal(self.journal(respondent, one), shard) for one in self.rounds(respondent)}
+            return sorted(path for path in found if Path(path).is_file())
+
         return Artifact(
-            f"{snapshot.rule}_shard",
-            (*snapshot.wildcards, shard),
-            (paths.shard(snapshot.outputs[0], shard),),
-            tuple(needs),
-            {**snapshot.parameters, "shards": len(snapshot.needs) - len(needs)},
-            snapshot.code,
-            follows=(snapshot.rule, *snapshot.outputs),
+            "respond",
+            (respondent, shard),
+            (self.paths.responded(respondent, shard),),
+            tuple(needs.values()),
+            {"asked": digest_of([[step.name, step.parameters] for step in steps])},
+            tuple(dict.fromkeys(module for step in steps for module in step.code)),
+            extra=journals,
+            follows=(self.paths.responded(respondent, ALL), *own),
         )
 
-    def _own(self, benchmark: str, model: str) -> list[Input]:
-        """What a model itself was asked, on items and on its own answers, and what it said."""
-        snapshot = functools.partial(self.snapshot, benchmark, model)
-        needs = [self._requests(benchmark), Input("snapshot", self.paths.snapshot(benchmark, model), snapshot)]
-        return needs + (self._hop(benchmark, CHAINED, model) if CHAINED in self.hops(benchmark, model) else [])
-
-    def _hop(self, benchmark: str, hop: str, model: str) -> list[Input]:
-        requests = functools.partial(self.ask_hop, benchmark, hop, model)
-        snapshot = functools.partial(self.hop_snapshot, benchmark, hop, model)
-        return [
-            Input(f"{role_of(hop)} requests", self.paths.hop_requests(benchmark, hop, model), requests),
-            Input(f"{role_of(hop)} snapshot", self.paths.hop_snapshot(benchmark, hop, model), snapshot),
-        ]
-
     @once
-    def ask_hop(self, benchmark: str, hop: str, model: str) -> Artifact:
-        """What hangs on a model's answers; of DATA, on texts of the data itself."""
-        if model == DATA:
-            return self._ask_data(benchmark, hop)
-        own = self._own(benchmark, model)
-        if hop == CHAINED:  # these come before what it makes itself
-            own = own[:2]
+    def answers(self, benchmark: str, hop: str, model: str) -> Artifact:
+        """The answers that count to what is asked about a benchmark's items ("": no hop), or about a model's answers;
+        of a hop, what is asked too."""
+        who = self.respondent(benchmark, hop, model)
+        card, engine = self.card_of(who), self.engine_of(who)
+        files, parameters = self._answering(card, engine, benchmark)
+        where, journal = self.paths, self.journal(who, Round(benchmark, hop, (model,)))
+        index = where.hop_snapshot(benchmark, hop, model) if hop else where.snapshot(benchmark, model)
+        items = self._items(benchmark)._replace(decides=False)
+        asked = self._asked_after(benchmark, hop, model) if hop else [self._requests(benchmark), items]
+        chained = hop == CHAINED
+        module = "compared" if model == DATA else "ask" if chained else "judge"
         return Artifact(
-            "ask_hop",
+            "respond",
             (benchmark, hop, model),
-            (self.paths.hop_requests(benchmark, hop, model),),
-            (self._items(benchmark), self._gold(benchmark), *own),
-            {"conditions": self.conditions(benchmark)},
-            ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask" if hop == CHAINED else "judge")),
-            benchmarks.libraries(self.benchmark(benchmark), "ask" if hop == CHAINED else "judge"),
+            (index, *((where.hop_requests(benchmark, hop, model),) if hop else ())),
+            (*asked, *files, *self._shards_of(who)),
+            {"who": who, **parameters, **({"conditions": self.conditions(benchmark)} if hop and model != DATA else {})},
+            ("punchline.stages.respond", *((benchmarks.module_of(benchmark, module),) if hop else ())),
+            benchmarks.libraries(self.benchmark(benchmark), module) if hop and model != DATA else (),
+            journals=lambda: [(f"{role_of(hop)} journal" if hop else "journal", journal, answers_in(index))],
+            verify=lambda: counted(index, paths.with_shards(journal)),
+            job=where.responded(who, ALL),
         )
 
-    def _ask_data(self, benchmark: str, hop: str) -> Artifact:
+    def _asked_after(self, benchmark: str, hop: str, model: str) -> list[Input]:
+        """What the requests of a hop are made of."""
         loaded = self.benchmark(benchmark)
+        if model != DATA:
+            own = self._own(benchmark, model)  # what hangs on answers comes before what it makes itself
+            return [self._items(benchmark), self._gold(benchmark), *(own[:2] if hop == CHAINED else own)]
 
         def values(file: str) -> list[Any]:
             return [printed(file, name) for name in loaded.COMPARED[hop]]
 
-        return Artifact(
-            "ask_hop",
-            (benchmark, hop, DATA),
-            (self.paths.hop_requests(benchmark, hop, DATA),),
-            (*self._raw(benchmark, loaded.GOLD_FILES), *self._published(benchmark, values)),
-            {},
-            ("punchline.stages.ask", benchmarks.module_of(benchmark, "compared")),
-        )
+        return [*self._raw(benchmark, loaded.GOLD_FILES), *self._published(benchmark, values)]
 
-    @once
-    def hop_snapshot(self, benchmark: str, hop: str, model: str) -> Artifact:
-        """The answers to a hop's requests about, or of, one model."""
-        who = self.hops(benchmark, model)[hop]
-        itself = hop == CHAINED or who == RELEASED  # released verdicts lie in the model's own files
-        card = self.cards[model] if itself else self.judges[who]
-        engine = self.engines[model] if itself else self.judging[who]
-        files, parameters = self._answering(card, engine, benchmark)
-        requests = self._hop(benchmark, hop, model)[0]
-        pictured = [self._items(benchmark)._replace(decides=False)] if hop == CHAINED else []
-        snapshot = self.paths.hop_snapshot(benchmark, hop, model)
-        asked = None if who == RELEASED else card
-        shards = self._shards_of(asked, snapshot, lambda: self.hop_snapshot(benchmark, hop, model))
-        return Artifact(
-            "infer_chained" if hop == CHAINED else "judge",
-            (benchmark, hop, model),
-            (snapshot,),
-            (requests, *pictured, *files, *shards),
-            {"who": who, **parameters},
-            ("punchline.stages.infer",),
-            journals=lambda: self._hop_journals(benchmark, hop, model),
-            kept=() if who == RELEASED else (paths.hop_journal(benchmark, hop, who),),
-        )
+    def _own(self, benchmark: str, model: str) -> list[Input]:
+        """What a model itself was asked, on items and on its own answers, and what it said."""
+        step = functools.partial(self.answers, benchmark, "", model)
+        needs = [self._requests(benchmark), Input("snapshot", self.paths.snapshot(benchmark, model), step)]
+        return needs + (self._hop(benchmark, CHAINED, model) if CHAINED in self.hops(benchmark, model) else [])
 
-    def _hop_journals(self, benchmark: str, hop: str, model: str) -> list[tuple[str, str, str]]:
-        """(role, path, digest of the answers that count) of every journal that a hop's answers about a model are in."""
-        who = self.hops(benchmark, model)[hop]
-        stem = model if hop == CHAINED else who
-        engine = self.engines[model] if hop == CHAINED or who == RELEASED else self.judging[who]
-        requests = read_table(self.paths.hop_requests(benchmark, hop, model), Request)
-        digests = digests_in(self.paths.hop_snapshot(benchmark, hop, model))
-        answers = {request.request_id: digest for request, digest in zip(requests, digests, strict=False)}
+    def _hop(self, benchmark: str, hop: str, model: str) -> list[Input]:
+        step = functools.partial(self.answers, benchmark, hop, model)
         return [
-            (
-                f"{role_of(hop)} journal",
-                paths.hop_journal(benchmark, hop, name),
-                digest_of_all(answers.get(request.request_id, "") for request in part),
-            )
-            for name, part in by_journal(stem, engine, requests).items()
+            Input(f"{role_of(hop)} requests", self.paths.hop_requests(benchmark, hop, model), step),
+            Input(f"{role_of(hop)} snapshot", self.paths.hop_snapshot(benchmark, hop, model), step),
         ]

@@ -16,9 +16,10 @@ from punchline.core.benchmark import Benchmark
 from punchline.core.engine import Engine, Released, model_key
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
-from punchline.paths import RAW, Paths, manifest, runs_of
+from punchline.journal import Shard
+from punchline.paths import RAW, Paths, hop_journal, journal, manifest, runs_of
 from punchline.project import revisions
-from punchline.project.hops import CHAINED, DATA, RELEASED, Hop, card_of_released, hops_of, scorers_of
+from punchline.project.hops import CHAINED, DATA, JUDGES, RELEASED, Hop, Round, card_of_released, hops_of, scorers_of
 from punchline.project.resources import ASKED
 from punchline.schema import ModelCard
 
@@ -60,10 +61,54 @@ class Asking:
         as its card says."""
         return self._shards if self._shards is not None and card.engine in ASKED else card.shards
 
-    def shards(self, card: ModelCard | None) -> list[str]:
-        """Names of the jobs that ask somebody, where they are several. None: nobody is asked."""
-        of = 1 if card is None else self.jobs(card)
-        return [str(number) for number in range(1, of + 1)] if of > 1 else []
+    def shards(self, respondent: str) -> list[str]:
+        """Names of the jobs that ask a respondent before its own job, where they are several."""
+        of = self.jobs(self.card_of(respondent))
+        return [str(Shard(number, of)) for number in range(1, of + 1)] if of > 1 else []
+
+    # Respondents: a model by its name, a judge or scorer as `judge/NAME`
+
+    @functools.cached_property
+    def respondents(self) -> list[str]:
+        """Everybody who is asked something, models first."""
+        return [*self.selection.models, *(f"{JUDGES}{name}" for name in self.judged)]
+
+    def card_of(self, respondent: str) -> ModelCard:
+        name = respondent.removeprefix(JUDGES)
+        return self.cards[name] if name == respondent else self.judges[name]
+
+    def engine_of(self, respondent: str) -> Engine:
+        name = respondent.removeprefix(JUDGES)
+        return self.engines[name] if name == respondent else self.judging[name]
+
+    def respondent(self, benchmark: str, hop: str, model: str) -> str:
+        """Who answers what is asked about a model's answers, or the items ("": no hop)."""
+        who = self.hops(benchmark, model)[hop] if hop else model
+        return model if hop in ("", CHAINED) or who == RELEASED else f"{JUDGES}{who}"
+
+    def rounds(self, respondent: str) -> list[Round]:
+        """What a respondent is asked, in order: released verdicts are the model's that they are about."""
+        name = respondent.removeprefix(JUDGES)
+        if name != respondent:
+            models: dict[tuple[str, str], list[str]] = {}
+            for benchmark, hop, model in self.judged[name]:
+                models.setdefault((benchmark, hop), []).append(model)
+            return [Round(benchmark, hop, tuple(of)) for (benchmark, hop), of in models.items()]
+        return [
+            Round(benchmark, hop, (name,))
+            for benchmark in self.selection.benchmarks
+            for hop in ("", *self.hops(benchmark, name))
+            if self.respondent(benchmark, hop, name) == name
+        ]
+
+    def journal(self, respondent: str, round_: Round) -> str:
+        """The journal of what a respondent is asked in a round."""
+        benchmark, hop, _ = round_
+        name = respondent.removeprefix(JUDGES)
+        if not hop:
+            return journal(benchmark, name)
+        released = name == respondent and hop != CHAINED
+        return hop_journal(benchmark, hop, f"{name}.{RELEASED}" if released else name)
 
     @functools.cached_property
     def judges(self) -> dict[str, ModelCard]:
@@ -153,7 +198,7 @@ class Asking:
         for benchmark in self.selection.benchmarks:
             for model in (*self.selection.models, DATA):
                 for hop, who in self.hops(benchmark, model).items():
-                    if hop != CHAINED:
+                    if hop != CHAINED and who != RELEASED:
                         found.setdefault(who, []).append((benchmark, hop, model))
         return found
 

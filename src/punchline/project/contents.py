@@ -5,14 +5,18 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from punchline.core.storage import digests_in
+from punchline.core.storage import digests_in, rows_in
 from punchline.files import PART, parse_csv
+from punchline.journal import Answers
 from punchline.paths import RECORD
-from punchline.schema import FetchEntry, digest_of_all
+from punchline.schema import FetchEntry, digest_of, digest_of_all
 from punchline.workflow import digests
+
+INDEXED = ("request_id", "model_key", "digest")  # columns of an index
 
 
 def ledger_content(entries: Sequence[FetchEntry]) -> Any:
@@ -34,6 +38,22 @@ def _printed(content: bytes, file: str) -> list[dict[str, str]]:
 def answers_in(path: str | Path) -> str:
     """One digest of all records of a table."""
     return str(digests.cached("answers", path, lambda: digest_of_all(digests_in(path))))
+
+
+def counted(index: str, journals: Sequence[str]) -> tuple[str | None, bool]:
+    """Why an index is not what the journals give now, and whether it is as soon as they have what only it holds."""
+    state = digest_of([digests.of_file(path) if Path(path).is_file() else "" for path in journals])
+    lost, others = digests.cached(f"answers {state}", index, lambda: _counted(index, journals))
+    if others:
+        return f"{others:,} other answers count in {journals[0]}", False
+    return (f"{lost:,} answers are lost from {journals[0]}", True) if lost else (None, True)
+
+
+def _counted(index: str, journals: Sequence[str]) -> tuple[int, int]:
+    """How many answers of an index no journal holds, and instead of how many others count."""
+    with closing(Answers(journals)) as log:
+        found = [(log.digest((one, key)), digest) for one, key, digest in rows_in(index, INDEXED)]
+    return sum(now is None for now, _ in found), sum(now not in (None, digest) for now, digest in found)
 
 
 def listed_files(path: str | Path) -> list[str]:

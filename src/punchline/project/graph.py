@@ -8,8 +8,8 @@ from pathlib import Path
 
 from punchline.core.engine import check_files
 from punchline.paths import Paths
-from punchline.project.hops import CHAINED, DATA
-from punchline.project.needs import ASKING_RULES, SHARD_RULES, Project
+from punchline.project.hops import ALL
+from punchline.project.needs import Project
 from punchline.workflow.provenance import Artifact, Input, Status, dependencies, is_forced
 
 
@@ -65,12 +65,10 @@ class Graph:
         """Whether the job that makes a step will run: for it, or for another step that it makes too."""
         if step.rule == "table":
             return any(self.check(one).reason is not None for one in self.project.tables_of(step.wildcards[0]))
-        if step.rule not in (*ASKING_RULES, *SHARD_RULES):
-            return self.check(step).reason is not None
-        *names, last = step.wildcards
-        shard = [last] if step.rule in SHARD_RULES else []
-        who = str(step.parameters.get("who") or (names[-1] if shard else last))
-        return any(self.check(served).reason is not None for served in self.project.steps_of(step.rule, who, *shard))
+        if step.rule == "respond" and step.job:
+            served = self.project.steps_of("respond", self.project.respondent(*step.wildcards), ALL)
+            return any(self.check(one).reason is not None for one in served)
+        return self.check(step).reason is not None
 
     def whole(self, step: Artifact) -> bool:
         """Whether a step and all that lies before it are current."""
@@ -99,14 +97,15 @@ class Graph:
                 way = dependencies(step, past=lambda made: self.check(made).reason is None)
                 made = [(need, need.step()) for need, _ in way if need.step is not None]
                 inputs |= {_file(need): None for need, before in made if self.runs(before)}
-                stale += [step.record if rule == "raw" else path for path in step.outputs]
+                stale += [step.job] if step.job else step.outputs
+        for step in steps:
+            inputs.pop(step.job, None)  # its own
         return Files(list(inputs), stale, why, all(map(self.whole, steps)))
 
     def outputs(self, rule: str) -> list[str]:
         """Outputs of all of a rule's jobs in the selection."""
         project = self.project
         selection = project.selection
-        pairs = [(benchmark, model) for benchmark in selection.benchmarks for model in selection.models]
         if rule == "raw":
             return [project.raw(name).record for name in project.manifests]
         if rule in ("images", "availability"):
@@ -115,10 +114,8 @@ class Graph:
             ]
         if rule in ("select_items", "items", "gold", "ask", "unread", "ranks"):
             return [getattr(project, rule)(name).outputs[0] for name in selection.benchmarks]
-        if rule == "snapshots":
-            about = [*pairs, *((benchmark, DATA) for benchmark in selection.benchmarks)]
-            hops = [project.hop_snapshot(b, hop, m) for b, m in about for hop in project.hops(b, m)]
-            return [step.outputs[0] for step in [*(project.snapshot(*pair) for pair in pairs), *hops]]
+        if rule == "respond":
+            return [project.paths.responded(name, ALL) for name in project.respondents]
         if rule == "tables":
             return [step.outputs[0] for step in project.tables()]
         if rule == "figures":
@@ -126,14 +123,8 @@ class Graph:
             return [project.figure(b, name).outputs[0] for b, (name, spec) in tables if spec.chart or spec.of_models]
         raise ValueError(rule)
 
-    def chained(self) -> list[str]:
-        """Benchmarks in which the selected conditions hang on a model's own answers."""
-        project = self.project
-        model = project.selection.models[0]
-        return [name for name in project.selection.benchmarks if CHAINED in project.hops(name, model)]
-
 
 def _file(need: Input) -> str:
-    """What stands for a file in a rule's inputs: of released files, which are many a rule, their record."""
+    """What stands for a file in a rule's inputs: the file that a job is known by, where there is one."""
     made = need.step() if need.step is not None else None
-    return made.record if made is not None and made.rule == "fetch_annotations" else need.path
+    return made.job if made is not None and made.job else need.path

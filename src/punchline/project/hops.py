@@ -7,22 +7,23 @@ about texts of the data itself too, which are those of no model: DATA.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from punchline.config.cards import read_card, stems
 from punchline.core.benchmark import SCORERS, Benchmark
 from punchline.core.engine import Engine, Verdicts
 from punchline.errors import PunchlineError
-from punchline.schema import ModelCard, Request
+from punchline.schema import ModelCard
 
 CHAINED = "chained"
 JUDGE = "judge"
 HOPS = (CHAINED, JUDGE, *SCORERS)  # in the order in which they are answered
 
+ALL = "all"  # in place of a shard's name: the job of the respondent itself
+JUDGES = "judge/"  # before the name of a judge or scorer, where models are named too
 RELEASED = "released"  # in place of a judge's name: verdicts were released with the answers
-UNNAMED = "unnamed"
 DATA = "_data"  # in place of a model's name: texts that no model gave; no card's name begins with _
 
 
@@ -35,6 +36,14 @@ class Hop:
     card: ModelCard | None  # None: verdicts were released by somebody who has no card
     engine: Engine
     key: str
+
+
+class Round(NamedTuple):
+    """What a respondent is asked in one go: about items, or about the answers of some models."""
+
+    benchmark: str
+    hop: str  # "": about items
+    models: tuple[str, ...]  # whose items or answers; DATA
 
 
 def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
@@ -94,22 +103,6 @@ def _who(engine: Verdicts) -> set[str]:
     """The one judge of all an engine's answers; nobody where there are several."""
     judges = engine.givers()
     return judges if len(judges) == 1 else set()
-
-
-def by_journal(judge: str, engine: Engine, requests: Sequence[Request]) -> dict[str, list[Request]]:
-    """{stem of a journal: requests whose answers it holds}. A released verdict lies in a journal named after its giver.
-
-    Not in the journal of a judge of that name: both may be written at once.
-    """
-    if judge != RELEASED:
-        return {judge: list(requests)}
-    assert isinstance(engine, Verdicts)
-    judges = engine.judges()
-    grouped: dict[str, list[Request]] = {}
-    for request in requests:
-        name = re.sub(r"[^A-Za-z0-9._-]", "_", judges.get(request.item_id, UNNAMED)).lstrip("._-") or UNNAMED
-        grouped.setdefault(f"{name}.{RELEASED}", []).append(request)
-    return grouped
 
 
 def card_of_released(engine: Engine) -> ModelCard | None:

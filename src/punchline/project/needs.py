@@ -18,15 +18,13 @@ from punchline.core import benchmark as benchmarks
 from punchline.project.answered import Answered
 from punchline.project.asking import role_of, shown
 from punchline.project.contents import files_beside, listed_files, printed
-from punchline.project.hops import CHAINED, DATA, RELEASED, card_of_released
+from punchline.project.hops import ALL, CHAINED, DATA, RELEASED, card_of_released
 from punchline.project.lineage import lineage_path, read_lineage
 from punchline.project.prepared import once
 from punchline.project.processes import pictures_mode
 from punchline.schema import ModelCard
 from punchline.workflow.provenance import Artifact, Input, dependencies
 
-ASKING_RULES = ("infer", "infer_chained", "judge")  # a job of which makes a step a benchmark
-SHARD_RULES = tuple(f"{name}_shard" for name in ASKING_RULES)
 DRAWING = ("altair", "vl-convert-python")
 
 
@@ -35,27 +33,20 @@ class Project(Answered):
 
     def steps_of(self, rule: str, *wildcards: str) -> list[Artifact]:
         """What one job of a rule makes: one step, or those of all benchmarks that one start of an engine serves."""
-        if rule == "infer":
-            return [self.snapshot(benchmark, *wildcards) for benchmark in self.selection.benchmarks]
-        if rule in SHARD_RULES:
-            *names, shard = wildcards
-            return [self.shard(step, shard) for step in self.steps_of(rule.removesuffix("_shard"), *names)]
-        if rule == "infer_chained":
-            (model,) = wildcards
-            chained = [name for name in self.selection.benchmarks if CHAINED in self.hops(name, model)]
-            return [self.hop_snapshot(benchmark, CHAINED, model) for benchmark in chained]
+        if rule == "respond":
+            respondent, shard = wildcards
+            if shard != ALL:
+                return [self.shard(respondent, shard)]
+            rounds = self.rounds(respondent)
+            return [self.answers(benchmark, hop, model) for benchmark, hop, models in rounds for model in models]
         if rule == "tables":
             return self.tables_of(*wildcards)
-        if rule == "judge":
-            return [self.hop_snapshot(*names) for names in self.judged.get(wildcards[0], [])]
         return [getattr(self, rule)(*wildcards)]
 
     @staticmethod
     def wildcards(rule: str) -> tuple[str, ...]:
         """Names of a rule's wildcards, in order."""
-        special: dict[str, tuple[str, ...]] = {"infer": ("model",), "infer_chained": ("model",), "judge": ("judge",)}
-        special |= {"tables": ("benchmark",)}
-        special |= {name: (*special[name.removesuffix("_shard")], "shard") for name in SHARD_RULES}
+        special: dict[str, tuple[str, ...]] = {"respond": ("respondent", "shard"), "tables": ("benchmark",)}
         return special.get(rule) or tuple(inspect.signature(getattr(Project, rule)).parameters)[1:]
 
     # Grades and tables

@@ -14,7 +14,7 @@ from punchline.errors import PunchlineError
 from punchline.journal import Answers
 from punchline.project import adapters
 from punchline.project.asking import key_so_far
-from punchline.project.hops import RELEASED
+from punchline.project.hops import JUDGES
 from punchline.project.needs import Project
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import too_small
@@ -33,11 +33,7 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
     """
     by_rule: dict[str, list[dict[str, str]]] = {}
     for job in jobs:
-        rule, _, judge = job.rule.name.partition("judge_")
-        wildcards = dict(job.wildcards_dict)
-        if judge:
-            wildcards["judge"] = judge.removeprefix("shard_") if "shard" in wildcards else judge
-        by_rule.setdefault(rule or "judge", []).append(wildcards)
+        by_rule.setdefault(job.rule.name, []).append(dict(job.wildcards_dict))
     fetches = {"fetch_annotations", "fetch_images"} & by_rule.keys()
     if mirror and fetches and "://" not in mirror and not Path(mirror).is_dir():
         raise PunchlineError(f"no such folder: {mirror}", file="--config", field="mirror", hint="Name one that is")
@@ -58,32 +54,17 @@ Asked = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths 
 def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterator[tuple[ModelCard, Engine, Asked]]:
     """Who is asked, and what. A scorer that cannot run leaves its column empty and stops nobody."""
     ready = {wildcards["benchmark"] for wildcards in by_rule.get("ask", ())}
-
-    def named(rule: str, wildcard: str) -> Iterator[str]:
-        """Who is asked by jobs of a rule, each once, by how many jobs soever."""
-        jobs = [*by_rule.get(rule, ()), *by_rule.get(f"{rule}_shard", ())]
-        return iter(dict.fromkeys(wildcards[wildcard] for wildcards in jobs))
-
-    for model in named("infer", "model"):
-        chosen = project.selection.benchmarks
-        files = [
-            (b, "" if b in ready else project.paths.requests(b), paths.with_shards(paths.journal(b, model)))
-            for b in chosen
-        ]
-        yield project.cards[model], project.engines[model], files
-    for model in named("infer_chained", "model"):
-        steps = project.steps_of("infer_chained", model)
-        yield project.cards[model], project.engines[model], [_of_hop(project, step.wildcards, model) for step in steps]
-    for who in named("judge", "judge"):
-        if who != RELEASED and who not in project.selection.scorers:
-            about = project.judged.get(who, [])
-            yield project.judges[who], project.judging[who], [_of_hop(project, names, who) for names in about]
-
-
-def _of_hop(project: Project, names: tuple[str, ...], who: str) -> tuple[str, str, list[str]]:
-    benchmark, hop, model = names
-    journals = paths.with_shards(paths.hop_journal(benchmark, hop, who))
-    return benchmark, project.paths.hop_requests(benchmark, hop, model), journals
+    for respondent in dict.fromkeys(wildcards["respondent"] for wildcards in by_rule.get("respond", ())):
+        if respondent.removeprefix(JUDGES) in project.selection.scorers:
+            continue
+        asked: Asked = []
+        for one in project.rounds(respondent):
+            journals = paths.with_shards(project.journal(respondent, one))
+            for model in one.models:
+                file = project.paths.hop_requests(one.benchmark, one.hop, model) if one.hop else ""
+                file = file or ("" if one.benchmark in ready else project.paths.requests(one.benchmark))
+                asked.append((one.benchmark, file, journals))
+        yield project.card_of(respondent), project.engine_of(respondent), asked
 
 
 def _missing(
@@ -96,7 +77,7 @@ def _missing(
         return True
     key, known = key_so_far(engine, card, benchmark), Answers(journals)
     stored = read_table(requests, Request)
-    still = (request for request in stored if known.state((request.request_id, key)) in (None, "failed"))
+    still = (request for request in stored if (request.request_id, key) not in known)
     return any(has_all_images(request) or not looks_at(engine, benchmark) for request in still)
 
 

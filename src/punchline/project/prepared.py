@@ -56,6 +56,7 @@ class Prepared(Asking):
             {},
             (),
             record=self.paths.raw(benchmark, "annotations.made.json"),
+            job=self.paths.raw(benchmark, "annotations.made.json"),
         )
 
     @staticmethod

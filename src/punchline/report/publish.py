@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import shlex
 import tempfile
@@ -33,7 +34,7 @@ from punchline.project.needs import Project
 from punchline.report.pictures import holds, right_of, rights
 from punchline.report.shards import script, unscripted
 from punchline.report.site import ELSEWHERE, OWN
-from punchline.schema import FetchEntry, Item, canonical
+from punchline.schema import FetchEntry, Item, Response, canonical
 from punchline.workflow.provenance import Status
 
 OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain|MIT|Apache|BSD|of the project", re.IGNORECASE)
@@ -129,17 +130,20 @@ def _answers(project: Project, lineage: Lineage) -> dict[str, set[str]]:
         found[paths.journal(of, name)] = set(digests_in(where.snapshot(of, name)))
         for hop in project.hops(of, name):
             said = set(digests_in(where.hop_snapshot(of, hop, name)))
-            for _, path, _ in project.hop_snapshot(of, hop, name).journals():
+            for _, path, _ in project.answers(of, hop, name).journals():
                 found.setdefault(path, set()).update(said)
     return found
 
 
 def _lines(path: str, wanted: set[str]) -> bytes:
-    """The lines of a journal that hold these answers."""
-    content = Path(path).read_bytes()
-    with Path(path).open("rb") as file:
-        places = [(at, size) for at, size, answer in read_lines(file, file=path) if answer.digest in wanted]
-    return b"".join(content[at : at + size] for at, size in places)
+    """The lines of a journal and its shards that hold these answers, each once."""
+    lines: dict[str, bytes] = {}
+    for journal in filter(os.path.isfile, paths.with_shards(path)):
+        with Path(journal).open("rb") as file:
+            for at, size, found in read_lines(file, file=journal):
+                if isinstance(found, Response) and found.digest in wanted:
+                    lines.setdefault(found.digest, os.pread(file.fileno(), size, at))
+    return b"".join(lines.values())
 
 
 class Folder:

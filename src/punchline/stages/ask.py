@@ -110,18 +110,10 @@ def asked(project: Project, benchmark: str, model: str, *, chained: bool = True)
         yield from asked_of_hop(project, benchmark, CHAINED, model)
 
 
-def write_hop_requests(project: Project, benchmark: str, hop: str, model: str) -> None:
-    """What one model's answers, or texts of the data itself, lead to in one hop."""
-    step = project.ask_hop(benchmark, hop, model)
-
-    def write() -> None:
-        if model == DATA:
-            write_table(step.outputs[0], data_requests(project, benchmark, hop), Request)
-            return
-        items = Keyed(project.paths.items(benchmark), Item)
-        golds = Keyed(project.paths.gold(benchmark), Gold)
-        own = asked(project, benchmark, model, chained=hop != CHAINED)
-        loaded, conditions = project.benchmark(benchmark), project.conditions(benchmark)
-        write_table(step.outputs[0], ask_hop(loaded, hop, items, golds, own, conditions), Request)
-
-    make(step, write)
+def hop_requests(project: Project, benchmark: str, hop: str, model: str, pairs: Iterable[Asked]) -> Iterable[Request]:
+    """What one model's answers, or texts of the data itself (DATA), lead to in one hop."""
+    if model == DATA:
+        return data_requests(project, benchmark, hop)
+    items = Keyed(project.paths.items(benchmark), Item)
+    golds = Keyed(project.paths.gold(benchmark), Gold)
+    return ask_hop(project.benchmark(benchmark), hop, items, golds, pairs, project.conditions(benchmark))

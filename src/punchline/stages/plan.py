@@ -68,7 +68,7 @@ class _Asking:
             made = list(ask_hop(of, hop.name, self.items, self.golds, pairs, conditions))
             stem = self.model if hop.name == CHAINED else hop.card.name
             found = Answers(paths.with_shards(paths.hop_journal(self.benchmark, hop.name, stem)))
-            still = [r for r in made if found.state((r.request_id, hop.key)) in (None, "failed")]
+            still = [r for r in made if (r.request_id, hop.key) not in found]
             if hop.name == CHAINED:
                 asked, said = [*asked, *made], [*said, *(found.get((r.request_id, hop.key)) for r in made)]
             shown = self.images if hop.name == CHAINED else {}
@@ -76,7 +76,7 @@ class _Asking:
         return rows
 
     def _open(self, request: Request, known: Answers, key: str, engine: Engine) -> bool:
-        if known.state((request.request_id, key)) not in (None, "failed"):
+        if (request.request_id, key) in known:
             return False
         return has_all_images(request) or not looks_at(engine, request.benchmark)
 

@@ -65,10 +65,13 @@ class Artifact:
     extra: Callable[[], list[str]] = list  # further outputs, known after the build
     extra_role: str = ""  # name of their kind in a lineage; "": not listed
     journals: Callable[[], list[tuple[str, str, str]]] = list  # (role, path, digest of the answers that count)
-    kept: tuple[str, ...] = ()  # journals, which a job writes and only adds to: where one is gone, it is written again
+    # What else must hold of intact outputs: (why it does not, whether a rebuild gives the same bytes). With it, outputs
+    # that are gone may be made otherwise: who is asked again may answer otherwise.
+    verify: Callable[[], tuple[str | None, bool]] | None = None
     follows: tuple[str, ...] = ()  # a rule, a file: who asks for them to be made again asks for this too
     names: Callable[[], list[Input]] = list  # files that it does not read and names: they decide too
     record: str = ""  # where its record lies; by default beside its first output
+    job: str = ""  # the file that Snakemake knows its outputs by; "": by their own paths
 
     def __post_init__(self) -> None:
         if not self.record:
@@ -76,7 +79,7 @@ class Artifact:
 
     @property
     def name(self) -> str:
-        return " ".join((self.rule, *self.wildcards))
+        return " ".join(filter(None, (self.rule, *self.wildcards)))
 
     @functools.cached_property
     def code_digest(self) -> str:
@@ -124,7 +127,7 @@ STALE = " is not current: "  # in reasons: the file that changed first, then why
 
 def is_forced(step: Artifact, again: Collection[str]) -> bool:
     """True if a rebuild of an artifact is requested by its rule, one of its files, or `all`."""
-    return not {"all", step.rule, *step.outputs, *step.follows}.isdisjoint(again)
+    return not {"all", step.rule, step.job or step.rule, *step.outputs, *step.follows}.isdisjoint(again)
 
 
 def dependencies(
@@ -204,16 +207,14 @@ class Status:
             return Check(why)
         if missing := [path for path in step.outputs if path not in made.outputs]:
             return Check(f"{missing[0]} was never made")
-        same = not step.kept  # a model that is asked again may answer otherwise
+        same = step.verify is None
         for path, digest in made.outputs.items():
             if not Path(path).is_file():
                 return Check(f"{path} is gone", same)
             if digests.of_file(path) != digest:
                 return Check(f"{path} is not what was made", same)
-        for path in step.kept:
-            if not Path(path).is_file():
-                return Check(f"{path} is gone", same=True)
-        return CURRENT
+        why_not, same = step.verify() if step.verify is not None else (None, False)
+        return Check(why_not, same) if why_not is not None else CURRENT
 
     def _digest(self, need: Input, check: Check) -> str:
         """Digest of the content that matters in a file, or in its identical rebuild."""

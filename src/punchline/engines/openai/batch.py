@@ -23,6 +23,7 @@ from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat, pace
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
+from punchline.journal import locked
 from punchline.paths import BATCHES
 from punchline.schema import Record, Request, Response
 from punchline.text import log_line
@@ -93,9 +94,10 @@ def _read(path: Path) -> State:
 
 
 def _write(path: Path, batch: Batch, *, keep: bool) -> None:
-    """Put a batch into the state file, or take it out."""
-    others = [other for other in _read(path).batches if other.mark != batch.mark]
-    write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
+    """Put a batch into the state file, which shards share, or take it out."""
+    with locked(str(path)):
+        others = [other for other in _read(path).batches if other.mark != batch.mark]
+        write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
 
 
 def _parsed(content: bytes) -> dict[str, Any]:

@@ -30,8 +30,8 @@ from punchline.project.recipes import Recipe, read_recipe
 from punchline.schema import Gold, Item, ModelCard, digest_of, sha256
 from punchline.stages.finetune.examples import Example, encoded, examples_of, is_held_out
 from punchline.stages.finetune.training import Training
-from punchline.stages.infer import image_files
 from punchline.stages.job import make
+from punchline.stages.respond import image_files
 from punchline.text import log_line
 
 PACKAGES = ("torch", "transformers", "peft", "safetensors")

@@ -1,17 +1,19 @@
-"""Inference asks only what is missing, counts every state, and loses nothing when it is killed."""
+"""Responding asks only what is missing, counts every state, and loses nothing when it is killed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.asked import ask
 from tests.records import response
 
 from punchline.core.engine import model_key
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
+from punchline.journal import Shard
 from punchline.schema import Image, ImageRef, Item, Message, ModelCard, Request, Response, Sampling, State, Text, sha256
-from punchline.stages.infer import image_files, infer, places_of
+from punchline.stages.respond import image_files
 
 
 class Counting:
@@ -47,8 +49,7 @@ def requests(count: int, image: str | None = "d" * 64) -> list[Request]:
 
 def run(folder: Path, engine: Counting | None, asked: list[Request], **options: Any) -> dict[str, int]:
     key = model_key(Counting(), ModelCard(name="m", engine="counting"), "b")
-    files = {"journal": folder / "m.jsonl", "snapshot": folder / "m.parquet"}
-    return dict(infer(engine, asked, {}, **files, label="test", key=key, **options))
+    return dict(ask(engine, asked, {}, journal=folder / "m.jsonl", index=folder / "m.parquet", key=key, **options))
 
 
 def test_a_second_run_asks_nothing_and_new_items_only(tmp_path: Path) -> None:
@@ -80,10 +81,11 @@ def test_an_engine_that_dies_leaves_its_answers_and_no_snapshot(tmp_path: Path) 
     assert engine.asked == ["i2", "i3", "i4"]
 
 
-def test_failed_answers_are_asked_again(tmp_path: Path) -> None:
+def test_failed_answers_are_asked_again_by_retry_only(tmp_path: Path) -> None:
     assert run(tmp_path, Counting(state="failed"), requests(2)) == {"failed": 2}
     engine = Counting()
-    assert run(tmp_path, engine, requests(2)) == {"ok": 2}
+    assert run(tmp_path, engine, requests(2)) == {"failed": 2} and engine.asked == []
+    assert run(tmp_path, engine, requests(2), retry=True) == {"ok": 2}
     assert engine.asked == ["i0", "i1"]
 
 
@@ -94,31 +96,52 @@ def test_refused_is_an_answer(tmp_path: Path) -> None:
     assert len(engine.asked) == 2
 
 
-@pytest.mark.parametrize("journal", [None, b""])
+@pytest.mark.parametrize("journal", [None, b"", b'{"record":{"torn'])
 @pytest.mark.parametrize("state", ["ok", "failed"])
-def test_an_absent_journal_is_written_from_the_snapshot(journal: bytes | None, state: State, tmp_path: Path) -> None:
+def test_answers_that_only_an_index_holds_are_journalled_and_not_asked(
+    journal: bytes | None, state: State, tmp_path: Path
+) -> None:
     run(tmp_path, Counting(state=state), requests(2))
-    content = (tmp_path / "m.jsonl").read_bytes()
-    (tmp_path / "m.jsonl").unlink() if journal is None else (tmp_path / "m.jsonl").write_bytes(journal)
+    path, index = tmp_path / "m.jsonl", tmp_path / "m.parquet"
+    content = path.read_bytes()
+    path.unlink() if journal is None else path.write_bytes(journal)
     engine = Counting()
-    assert run(tmp_path, engine, requests(2), before=lambda: read_table(tmp_path / "m.parquet", Response)) == {state: 2}
-    assert engine.asked == [] and (tmp_path / "m.jsonl").read_bytes() == content
-    assert run(tmp_path, engine, requests(2), before=list) == {"ok": 2}  # the journal is there: failed ones are asked
+    assert run(tmp_path, engine, requests(2), indexes=[tmp_path / "none.parquet", index]) == {state: 2}
+    assert engine.asked == [] and path.read_bytes() == content
 
 
-def test_without_an_engine_an_answer_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_of_an_index_that_is_replaced_the_journal_gets_what_no_other_file_holds(tmp_path: Path) -> None:
+    run(tmp_path, Counting(), requests(3))
+    path, index = tmp_path / "m.jsonl", tmp_path / "m.parquet"
+    content = path.read_bytes()
+    path.write_bytes(content.splitlines(keepends=True)[0])
+    assert run(tmp_path, Counting(), requests(1), replaced=[index]) == {"ok": 1}
+    assert path.read_bytes() == content
+
+
+def test_nobody_is_asked_while_a_line_is_damaged(tmp_path: Path) -> None:
     run(tmp_path, Counting(), requests(2))
-    assert run(tmp_path, None, requests(2)) == {"ok": 2}
-    with pytest.raises(PunchlineError, match="1 requests have no answer, though every shard is done"):
-        run(tmp_path, None, requests(3))
+    path = tmp_path / "m.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"i0"', b'"i9"'))
+    engine = Counting()
+    with pytest.raises(PunchlineError, match=r"m\.jsonl, line 1: the record differs from its sha256"):
+        run(tmp_path, engine, requests(2))
+    assert engine.asked == []
+    assert run(tmp_path, engine, requests(2), indexes=[tmp_path / "m.parquet"]) == {"ok": 2}  # nothing to ask
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3, 7])
-def test_shards_are_disjoint_and_complete_and_keep_items_whole(shards: int) -> None:
-    items = ["a", "b", "a", "c", "d", "b", "a", "e"]
-    parts = [list(places_of(items, str(shard), shards)) for shard in range(1, shards + 1)]
-    assert sorted(place for part in parts for place in part) == list(range(len(items)))
-    assert sorted(item for part in parts for item in {items[place] for place in part}) == list("abcde")
+@pytest.mark.parametrize("shards", [2, 3])
+def test_shards_ask_all_items_once_and_an_index_is_that_of_one_job(shards: int, tmp_path: Path) -> None:
+    engine = Counting()
+    for number in range(1, shards + 1):
+        shard = Shard(number, shards)
+        own = [request for request in requests(20) if shard.has(request.item_id)]
+        assert 0 < len(own) < 20
+        run(tmp_path / "parts", engine, own, shard=shard)
+    assert sorted(engine.asked) == sorted(request.item_id for request in requests(20))
+    assert run(tmp_path / "parts", None, requests(20)) == {"ok": 20}
+    run(tmp_path / "whole", Counting(), requests(20))
+    assert (tmp_path / "parts/m.parquet").read_bytes() == (tmp_path / "whole/m.parquet").read_bytes()
 
 
 def test_a_missing_image_is_counted_and_not_asked(tmp_path: Path) -> None:

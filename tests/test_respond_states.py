@@ -1,0 +1,280 @@
+"""Any sequence of runs, kills, losses and edits: nobody is asked what a file holds, and no paid answer is lost.
+
+Two runs of YesBut on the demo data: one of two comics, one of three; a model, its questions about its own answers, and
+a judge. The stages are the real ones; the engine is of this test, so that it can count and be killed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.asked import lines_of
+from tests.selected import selection_in
+
+from punchline.core.storage import intact, read_table, write_table
+from punchline.errors import PunchlineError
+from punchline.journal import Shard
+from punchline.project.hops import ALL
+from punchline.project.needs import Project
+from punchline.project.processes import AGAIN
+from punchline.schema import ModelCard, Request, Response, Text
+from punchline.scores import read_scores
+from punchline.stages import ask, prepare, score
+from punchline.stages.fetch import commands
+from punchline.stages.job import current
+from punchline.stages.respond import respond
+
+LIMITS = {"default": 2, "b": 3}  # comics of each run
+STATES = ("ok", "ok", "ok", "failed", "refused")
+RUNS = st.sampled_from(sorted(LIMITS))
+SHARDS = st.integers(1, 3)
+
+
+class Killed(Exception):
+    """The process is killed while it asks."""
+
+
+class Asked:
+    """An engine: each answer is another one. Asking what a file holds already is an error."""
+
+    name, version, needs_images = "openai", "1", False
+
+    def __init__(self, world: World, who: str) -> None:
+        self.world, self.who = world, who
+
+    def identity(self) -> dict[str, Any]:
+        return {"who": self.who, "temperature": self.world.temperature}
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+        held = {(one.request_id, one.model_key): one.state for one in self.world.held()}
+        for request in requests:
+            state = held.get((request.request_id, model_key))
+            allowed = (None, "failed") if self.world.retrying else (None,)
+            assert state in allowed, f"{self.who} is asked though a file holds its answer ({state})"
+            if self.world.patience == 0:
+                raise Killed
+            self.world.patience -= 1
+            number = next(self.world.numbers)
+            state = STATES[number * 7919 % len(STATES)] if self.world.failing else "ok"
+            by: dict[str, Any] = {"engine": self.name, "engine_version": self.version, "reason": f"because {number}"}
+            text = None if state == "failed" else f"[[{number % 5 + 1}]] answer {number}"
+            yield Response(request_id=request.request_id, model_key=model_key, state=state, text=text, **by)
+
+
+class World:
+    """A project's folder, and what its respondents are like."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.numbers, self.copies = folder, count(), count()
+        self.temperature, self.patience, self.retrying, self.failing = 0, -1, False, True
+        self.kept: dict[str, bytes] = {}
+
+    def project(self, run: str, shards: int = 1) -> Project:
+        name = {} if run == "default" else {"run": run}
+        chosen: dict[str, Any] = {"benchmarks": ["yesbut"], "conditions": ["oracle", "chained"], "scorers": None}
+        selection = selection_in(Path(), **chosen, models=["random"], limit=LIMITS[run], **name)
+        project = Project(msgspec.structs.replace(selection, models=["m"], judge="j", run=run), shards)
+        for folder, who, cards, engines in (("model", "m", "cards", "engines"), ("judge", "j", "judges", "judging")):
+            card = ModelCard(name=who, engine="openai", folder=f"config/{folder}")
+            project.__dict__ |= {cards: {who: card}, engines: {who: Asked(self, who)}}
+        return project
+
+    def responses(self, ending: str) -> list[Path]:
+        return sorted(path for path in Path("data").rglob(f"*.{ending}") if "responses" in path.parts)
+
+    def held(self) -> list[Response]:
+        """Every intact answer of any journal or index."""
+        rows = [row for path in self.responses("parquet") for row in intact(path, Response)]
+        return rows + [line for path in self.responses("jsonl") for line in lines_of(path)]
+
+    def paid(self) -> set[str]:
+        return {one.digest for one in self.held() if one.state != "failed"}
+
+    def run(self, run: str, shards: int, patience: int = -1, *, retry: bool = False) -> None:
+        """What Snakemake starts for the scores of a run; ends early when the engine's patience does."""
+        before, self.patience, self.retrying = self.paid(), patience, retry
+        os.environ[AGAIN] = "respond" if retry else ""
+        try:
+            try:
+                self._build(run, shards)
+            except PunchlineError as error:  # as it says: delete the damaged line, or run again
+                assert ".jsonl, line " in str(error) or "lost after its shards were done" in str(error), error
+                self.mend()
+                self._build(run, shards)
+        except Killed:
+            return
+        finally:
+            os.environ[AGAIN] = ""
+            self.retrying, self.patience = False, -1
+            assert before <= self.paid(), "a paid answer is in no file any more"
+        self.check(run)
+
+    def _build(self, run: str, shards: int) -> None:
+        project = self.project(run, shards)
+        for respondent in ("m", "judge/j"):
+            if not all(map(current, project.steps_of("respond", respondent, ALL))):
+                for shard in project.shards(respondent):
+                    respond(project, respondent, shard)
+                respond(project, respondent, ALL)
+        score.write_model(project, "yesbut", "m")
+
+    def check(self, run: str) -> None:
+        """A completed run is current; another run of it asks nobody and rewrites nothing."""
+        project = self.project(run)
+        indexes = [step for who in ("m", "judge/j") for step in project.steps_of("respond", who, ALL)]
+        assert all(map(current, [*indexes, project.score("yesbut", "m")]))
+        own = {one.digest for step in indexes for one in read_table(step.outputs[0], Response)}
+        scored = {digest for one in read_scores(project.score("yesbut", "m").outputs[0]) for digest in one.responses}
+        assert scored and scored <= own, "the scores are not those of the indexes"
+        files = {path: path.read_bytes() for kind in ("parquet", "jsonl") for path in self.responses(kind)}
+        numbers, self.patience = next(self.numbers), 0
+        for shards in (1, 2):
+            self._build(run, shards)
+        self.patience = -1
+        assert next(self.numbers) == numbers + 1
+        assert files == {path: path.read_bytes() for kind in ("parquet", "jsonl") for path in self.responses(kind)}
+
+    # What may happen between runs
+
+    def mend(self) -> None:
+        """Delete damaged lines, as the message says."""
+        for path in self.responses("jsonl"):
+            intact_lines = {one.digest.encode() for one in lines_of(path)}
+            lines = path.read_bytes().splitlines(keepends=True)
+            path.write_bytes(b"".join(line for line in lines if line.rstrip(b'"}\n')[-64:] in intact_lines))
+
+    def lose(self, kind: str, draw: random.Random) -> None:
+        if files := self.responses(kind):
+            draw.choice(files).unlink()
+
+    def truncate(self, kind: str, draw: random.Random) -> None:
+        """A torn tail, or one that lacks its newline only."""
+        if files := [path for path in self.responses("jsonl") if path.stat().st_size > 600]:
+            path = draw.choice(files)
+            path.write_bytes(path.read_bytes()[: -draw.choice([1, 1, 2, 40, 500])])
+
+    def flip(self, kind: str, draw: random.Random) -> None:
+        if files := [path for path in self.responses(kind) if path.stat().st_size]:
+            path = draw.choice(files)
+            content = bytearray(path.read_bytes())
+            content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+            path.write_bytes(content)
+
+    def lose_scores(self, kind: str, draw: random.Random) -> None:
+        for path in Path("results").rglob("*.parquet"):
+            path.unlink()
+
+    def edit(self, kind: str, draw: random.Random) -> None:
+        """A word of a prompt, there and back."""
+        path = Path("data/requests/yesbut.parquet")
+        old, new = ("the image", "the drawing") if draw.random() < 0.5 else ("the drawing", "the image")
+
+        def said(part: Any) -> Any:
+            return msgspec.structs.replace(part, text=part.text.replace(old, new)) if isinstance(part, Text) else part
+
+        def edited(request: Request) -> Request:
+            messages = tuple(
+                msgspec.structs.replace(one, content=tuple(map(said, one.content))) for one in request.messages
+            )
+            return msgspec.structs.replace(request, messages=messages)
+
+        write_table(path, map(edited, read_table(path, Request)), Request)
+
+    def heat(self, kind: str, draw: random.Random) -> None:
+        """Another temperature on the cards."""
+        self.temperature = draw.randrange(2)
+
+    def copy(self, kind: str, draw: random.Random) -> None:
+        """The folder is copied, and work goes on in the copy."""
+        copy = self.folder / f"copy {next(self.copies)}"
+        shutil.copytree(Path.cwd(), copy)
+        os.chdir(copy)
+
+    def keep(self, kind: str, draw: random.Random) -> None:
+        """Older indexes come back with their records, as from a backup."""
+        if self.kept:
+            for path, content in self.kept.items():
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                Path(path).write_bytes(content)
+        files = [path for path in Path("data").rglob("*.parquet*") if "responses" in path.parts]
+        self.kept = {} if self.kept else {str(path): path.read_bytes() for path in files}
+
+
+BETWEEN = ("lose", "truncate", "flip", "lose_scores", "edit", "heat", "copy", "keep")
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("run"), RUNS, SHARDS, st.just(-1)),
+        st.tuples(st.just("kill"), RUNS, SHARDS, st.integers(0, 60)),
+        st.tuples(st.just("retry"), RUNS, SHARDS, st.just(-1)),
+        st.tuples(st.sampled_from(BETWEEN), st.sampled_from(["jsonl", "parquet"]), st.just(0), st.integers(0, 10**6)),
+    ),
+    min_size=2,
+    max_size=10,
+)
+
+
+@pytest.fixture(scope="module")
+def prepared(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Items, gold and requests of both runs."""
+    folder = tmp_path_factory.mktemp("prepared")
+    for name in ("config", "data/demo", "data/manifests"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(root / name, folder / name)
+    with chdir(folder):
+        for run in LIMITS:
+            project = World(folder).project(run)
+            commands.write_annotations(project, "yesbut")
+            prepare.write_selected(project, "yesbut")
+            commands.write_images(project, "yesbut")
+            for write in (prepare.write_items, prepare.write_gold, ask.write_requests):
+                write(project, "yesbut")
+    return folder
+
+
+WORLDS = count()
+
+
+@settings(
+    max_examples=int(os.environ.get("PUNCHLINE_SEQUENCES", "12")),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(OPERATIONS)
+def test_nobody_is_asked_twice_and_nothing_is_lost(
+    prepared: Path, tmp_path: Path, operations: list[tuple[str, str, int, int]]
+) -> None:
+    folder = tmp_path / str(next(WORLDS))
+    shutil.copytree(prepared, folder / "p")
+    world = World(folder)
+    with chdir(folder / "p"):
+        for what, which, shards, number in operations:
+            if what in BETWEEN:
+                getattr(world, what)(which, random.Random(number))
+            else:
+                world.run(which, shards, number, retry=what == "retry")
+        for run in LIMITS:
+            world.run(run, 1)
+
+
+def test_shards_of_the_demo_each_have_items() -> None:
+    """The test above means something for three shards."""
+    ids = [f"comic_{number}" for number in range(20)]
+    assert all(any(Shard(number, 3).has(item_id) for item_id in ids) for number in (1, 2, 3))
