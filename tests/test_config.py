@@ -28,14 +28,14 @@ def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_default_is_the_demo_with_all_baselines() -> None:
-    selection, mirror, shards = read_selection({})
+    selection, mirror, shards, _ = read_selection({})
     assert selection.corpus.name == "demo"
     assert selection.models == ["random", "prior", "label-order", "reading-order", "ocr"]
     assert mirror is None and shards is None
 
 
 def test_overrides_take_the_place_of_lines() -> None:
-    selection, mirror, _ = read_selection({"corpus": "open", "mirror": "a/b", "models": ["ocr"], "limit": 3})
+    selection, mirror, *_ = read_selection({"corpus": "open", "mirror": "a/b", "models": ["ocr"], "limit": 3})
     assert selection.corpus.sources == {"pixelhumor": ["xkcd"]}
     assert (mirror, selection.models, selection.limit) == ("a/b", ["ocr"], 3)
 

@@ -66,7 +66,7 @@ class Selection(Record, frozen=True, kw_only=True):
     samples: int
 
 
-EXECUTION_KEYS = {"mirror", "shards"}  # change how a run is executed, not what it evaluates
+EXECUTION_KEYS = {"mirror", "shards", "strict"}  # change how a run is executed, not what it evaluates
 KEYS = {field.name for field in msgspec.structs.fields(Selection)} - {"subset_sha256"} | EXECUTION_KEYS
 
 
@@ -76,6 +76,7 @@ class RunSettings(NamedTuple):
     selection: Selection
     mirror: str | None = None
     shards: int | None = None  # jobs for each model and judge that computes or is called; None: as its card says
+    strict: bool = False  # a run in which an answer failed ends with status 1
 
 
 class Chosen(Record, frozen=True, kw_only=True):
@@ -129,7 +130,7 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
     chosen = overrides.get("corpus")
     if chosen is not None:
         check_name(str(chosen), stems(CORPORA), file=where("corpus"), key="corpus")
-    merged = {"shards": None, **_composed(None if chosen is None else str(chosen))}
+    merged = {"shards": None, "strict": False, **_composed(None if chosen is None else str(chosen))}
     for key in overrides:
         if key not in merged:
             valid = {*merged, "run", "pictures"}  # the last is the report's
@@ -137,13 +138,13 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
     check_without_secrets(merged, RUN, whole=False)
     merged |= {key: value for key, value in overrides.items() if key != "corpus"} | {"run": run}
     merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
-    mirror, shards = _execution(merged.pop("mirror"), merged.pop("shards"), where)
+    execution = _execution(merged.pop("mirror"), merged.pop("shards"), merged.pop("strict"), where)
     _check_names(merged, where)
     stem = str(chosen) if chosen is not None else _default_corpus()
     merged["corpus"] = msgspec.to_builtins(_corpus(merged.get("corpus"), stem))
     selection = as_record(merged, Selection, where, f"See the comments in {RUN}")
     _check_ranges(selection, where)
-    return RunSettings(selection, mirror, shards)
+    return RunSettings(selection, *execution)
 
 
 def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -243,14 +244,18 @@ def _corpus(content: Any, name: str) -> Corpus:
     return corpus
 
 
-def _execution(mirror: Any, shards: Any, where: Callable[[str], str]) -> tuple[str | None, int | None]:
-    """Checked mirror and shards. Raises PunchlineError."""
+def _execution(
+    mirror: Any, shards: Any, strict: Any, where: Callable[[str], str]
+) -> tuple[str | None, int | None, bool]:
+    """Checked mirror, shards and strict. Raises PunchlineError."""
     if isinstance(mirror, (list, dict)):
         what = f"expected one folder or URL, got {mirror!r}"
         raise PunchlineError(what, file=where("mirror"), field="mirror", hint="mirror=DIR")
     if shards is not None and (type(shards) is not int or not 1 <= shards < 10_000):
         raise PunchlineError(f"expected a number of jobs, got {shards!r}", file=where("shards"), field="shards")
-    return None if mirror is None else str(mirror), shards
+    if str(strict).lower() not in ("true", "false"):  # Snakemake hands on `strict=true` as a text
+        raise PunchlineError(f"expected true or false, got {strict!r}", file=where("strict"), field="strict")
+    return None if mirror is None else str(mirror), shards, str(strict).lower() == "true"
 
 
 def _check_ranges(selection: Selection, where: Callable[[str], str]) -> None:

@@ -42,6 +42,8 @@ def answers_in(path: str | Path) -> str:
 
 def counted(index: str, journals: Sequence[str]) -> tuple[str | None, bool]:
     """Why an index is not what the journals give now, and whether it is as soon as they have what only it holds."""
+    if not Path(journals[0]).is_file():  # lineages name it
+        return f"{journals[0]} is gone", True
     state = digest_of([digests.of_file(path) if Path(path).is_file() else "" for path in journals])
     lost, others = digests.cached(f"answers {state}", index, lambda: _counted(index, journals))
     if others:

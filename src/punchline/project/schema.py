@@ -32,7 +32,7 @@ def schema(kind: str) -> dict[str, Any]:
         kept["conditions"] = {"anyOf": [{"const": "all"}, kept["conditions"]]}
         kept["judge"] = {"enum": [*stems("config/judge"), None]}
         kept |= {"corpus": {"enum": stems("config/corpus")}, "mirror": {"type": ["string", "null"]}, "defaults": {}}
-        kept["shards"] = {"type": ["integer", "null"], "minimum": 1}
+        kept |= {"shards": {"type": ["integer", "null"], "minimum": 1}, "strict": {"type": "boolean"}}
         required = [key for key in required if key != "corpus"]
     if "engine" in kept:
         kept["engine"] = {"enum": list(engines.names())}

@@ -35,6 +35,7 @@ from punchline.project.processes import (
     take_folder,
 )
 from punchline.project.resources import gpus, memory_mb, minutes
+from punchline.project.summary import summary
 
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
 
@@ -63,6 +64,7 @@ class Snakefile:
         except PunchlineError as error:
             fail(error)
         self.tables: list[str] = []
+        self.answers = False  # whether a job of the run asks or scores
         self.as_stored = workflow.modifier.path_modifier.apply_default_storage
         workflow.modifier.path_modifier.apply_default_storage = self.target
 
@@ -159,15 +161,19 @@ class Snakefile:
             fail(error)
         except OSError as error:
             fail(PunchlineError(system_error(error)))
+        self.answers = any(job.rule.name in ("respond", "score") for job in jobs)
         made = (path for job in jobs if job.rule.name.startswith("tables_") for path in job.output)
         self.tables = [str(path) for path in made if path.endswith(".csv")]
 
     def done(self) -> None:
-        """After the last job: tables that say nothing say so."""
+        """After the last job: what the run came to, and tables that say nothing. With `strict`, a failure is one."""
         red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
-        for path in self.tables:
-            if nothing_scored(path):
-                print(f"{red}{path}: not one item is scored{plain}", file=sys.stderr)
+        lines = list(summary(self.project, self.tables)) if self.answers else []
+        lines += [(True, f"{path}: not one item is scored") for path in self.tables if nothing_scored(path)]
+        for is_bad, line in lines:
+            print(f"{red}{line}{plain}" if is_bad else line, file=sys.stderr)
+        if self.making.strict and any(is_bad for is_bad, _ in lines):
+            fail(PunchlineError("answers failed, or a table has no scored item, and strict=true was asked for"))
 
     # Targets
 
