@@ -373,7 +373,7 @@ def test_edited_scores_are_never_compared(project: Project) -> None:
     scores = project.path / "results/pixelhumor/scores"
     shutil.copy(scores / "random.parquet", scores / "label-order.parquet")
     said = project.punchline("compare", "random", "label-order", "--table", "results/table8.csv", fails=True)
-    assert "these scores are not current" in said and "Traceback" not in said
+    assert "these scores are not those that were made" in said and "Traceback" not in said
 
 
 def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> None:

@@ -139,6 +139,27 @@ def test_a_run_called_by_its_name_stays_what_it_was(small: Project) -> None:
     assert "the one run changes in place: limit: 1 → 2 (to keep it, give the new one another name)" in said
 
 
+def test_two_wordings_of_a_prompt_are_compared(small: Project) -> None:
+    """The default run's scores were made before the prompt was edited; they are as they were made, and that counts."""
+    prompt = small.path / "src/punchline/benchmarks/pixelhumor/prompts/Q7.txt"
+    text = prompt.read_text()
+    old = text.splitlines()[-1]
+    prompt.write_text(text.replace(old, f"{old} Think twice."))
+    small.snakemake("results/runs/words/table8.csv", config=f"run=words {SMALL}")
+    said = " ".join(small.punchline("compare", "label-order", "words:label-order").split())
+    assert (
+        "scores of label-order are compared as they were made: data/requests/pixelhumor.parquet is not current" in said
+    )
+    assert re.search(r'asked otherwise: Q7: "\S+ \S+" → "\S+ \S+ Think twice\."', said), said
+    assert "panel_acc" in said
+    said = small.punchline("diff", "default", "words")
+    assert "Think twice." in said or "0 cells differ" in said
+    gold = small.path / "data/items/pixelhumor/gold.jsonl"
+    gold.write_bytes(gold.read_bytes() + b"\n")
+    said = small.punchline("compare", "label-order", "words:label-order", fails=True)
+    assert "these scores were made before data/items/pixelhumor/gold.jsonl changed" in said
+
+
 def test_a_copied_run_is_a_run_of_its_own(small: Project) -> None:
     config = "models=[random] limit=1"
     small.snakemake(TABLE, config=f"run=one {config}")

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import numpy as np
 import pandas as pd
 
 from punchline import paths
+from punchline.audit.versions import differences
 from punchline.config.cards import read_card, stems
 from punchline.config.runs import made_with, making
 from punchline.core import benchmark as benchmarks
@@ -25,7 +27,7 @@ from punchline.core.benchmark import names as benchmark_names
 from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
-from punchline.paths import DEFAULT_RUN
+from punchline.paths import DEFAULT_RUN, record_of
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
 from punchline.schema import Gold, Item, ModelCard, Rule
@@ -36,7 +38,8 @@ from punchline.stats.paired import Paired, holm, paired_difference
 from punchline.tables.declare import Across, Model, Row, Table
 from punchline.tables.run import rows_across, rows_of_model
 from punchline.tables.tabulate import key_text
-from punchline.workflow.provenance import Status
+from punchline.workflow import digests
+from punchline.workflow.provenance import Status, is_intact, read_record
 
 FEW = 20  # clusters; with fewer a note warns
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
@@ -318,15 +321,27 @@ def _check_scored(model: str, project: Project) -> None:
         raise PunchlineError(f"no scores of {model} in {project.paths.results}/*/scores/", hint=hint)
 
 
-def _check_current(benchmark: str, model: str, project: Project) -> None:
-    """Raises PunchlineError for scores that are not what the run's selection gives now."""
+def _not_current(benchmark: str, model: str, project: Project) -> list[str]:
+    """A note on scores that are not what the run's selection gives now.
+
+    Raises PunchlineError for scores that are not as they were made, or of other items or gold than lie there.
+    """
+    where = project.paths
+    path, made = where.scores(benchmark, model), read_record(record_of(where.scores(benchmark, model)))
+    if made is None or not is_intact(path):
+        return _refuse(path, "these scores are not those that were made", project)
+    for file in (where.items(benchmark), where.gold(benchmark)):
+        if digests.of_file(file) != made.inputs.get(file):
+            return _refuse(path, f"these scores were made before {file} changed", project)
     selection = project.selection
-    if benchmark in selection.benchmarks and model in stems("config/model"):
-        why = Status()(project.score(benchmark, model)).reason
-        if why is not None:
-            path = project.paths.scores(benchmark, model)
-            hint = f"Make them again: {making(selection.run)}"
-            raise PunchlineError(f"these scores are not current: {why}", file=path, hint=hint)
+    if benchmark not in selection.benchmarks or model not in stems("config/model"):
+        return []
+    why = Status()(project.score(benchmark, model)).reason
+    return [] if why is None else [f"scores of {model} are compared as they were made: {why}"]
+
+
+def _refuse(path: str, what: str, project: Project) -> NoReturn:
+    raise PunchlineError(what, file=path, hint=f"Make them again: {making(project.selection.run)}")
 
 
 def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], project: Project) -> Comparison:
@@ -334,7 +349,8 @@ def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], p
     of = benchmark.NAME
     _check_table_of_models(table)
     placed = [in_run(model, project) for model in models]
-    items = _items(benchmark, [own for own, name in placed if _check_scores(of, name, own)])
+    notes = [note for own, name in placed for note in _check_scores(of, name, own)]
+    items = _items(benchmark, [own for own, _ in placed])
     scored = []
     for label, (own, name) in zip(models, placed, strict=True):
         path = own.paths.scores(of, name)
@@ -348,20 +364,22 @@ def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], p
     if absent := [path for path in raw if not Path(path).is_file()]:
         raise PunchlineError("no such file", file=absent[0], hint=SCORE)
     across = Across([], items, read_files([*raw, *users]))
-    return compare(of, table, (scored[0], scored[1]), across, project.selection.seed)
+    made = compare(of, table, (scored[0], scored[1]), across, project.selection.seed)
+    (one, model), (other, another) = placed
+    notes += differences(of, (model, another), one.paths, other.paths)
+    return replace(made, notes=[*notes, *made.notes])
 
 
-def _check_scores(benchmark: str, model: str, project: Project) -> bool:
-    """True. Raises PunchlineError where a model's scores, items or gold are not there or not current."""
+def _check_scores(benchmark: str, model: str, project: Project) -> list[str]:
+    """Notes on a model's scores. Raises PunchlineError where they, items or gold are not there, or not as made."""
     where, path = project.paths, project.paths.scores(benchmark, model)
     if not Path(path).is_file():
         _check_scored(model, project)
         raise PunchlineError(f"no scores of {model}", file=path, hint=SCORE)
-    _check_current(benchmark, model, project)
     for needed in (where.items(benchmark), where.gold(benchmark)):
         if not Path(needed).is_file():
             raise PunchlineError("no such file", file=needed, hint=SCORE)
-    return True
+    return _not_current(benchmark, model, project)
 
 
 def _items(benchmark: Benchmark, projects: Sequence[Project]) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from punchline.audit.state import check_shown
+from punchline.audit.versions import asked_otherwise
 from punchline.config.runs import changes, made_with
 from punchline.errors import PunchlineError
 from punchline.project.lineage import Lineage, shown_cells
@@ -79,6 +80,8 @@ def _why(one: Project, other: Project, benchmark: str, name: str, a: Lineage, b:
             yield f"data: {path} counts in one of them only"
         elif (x.content or x.sha256) != (y.content or y.sha256):
             yield f"data: {path} differs"
+    if (otherwise := asked_otherwise(benchmark, one.paths, other.paths)) is not None:
+        yield f"prompt: {otherwise}"
     codes = [_codes(project, benchmark, name) for project in (one, other)]
     for rule in sorted(codes[0].keys() & codes[1].keys()):
         if codes[0][rule] != codes[1][rule]:

@@ -104,10 +104,11 @@ class Artifact:
 
 def read_provenance(step: Artifact) -> Provenance | None:
     """The provenance file of an artifact; None if it is missing or unreadable."""
-    return _read_record(step.record)
+    return read_record(step.record)
 
 
-def _read_record(file: str) -> Provenance | None:
+def read_record(file: str) -> Provenance | None:
+    """A provenance file; None if it is missing or unreadable."""
     try:
         return msgspec.json.decode(Path(file).read_bytes(), type=Provenance)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -230,7 +231,7 @@ class Status:
 
 def is_intact(path: str) -> bool:
     """True for a file that is as the record next to it says."""
-    made = _read_record(record_of(path))
+    made = read_record(record_of(path))
     return made is not None and Path(path).is_file() and digests.of_file(path) == made.outputs.get(path)
 
 

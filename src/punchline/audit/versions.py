@@ -1,0 +1,64 @@
+"""What differs between two runs' scores of one benchmark: prompts with their changed words, code, libraries."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+from punchline.core.storage import Stored
+from punchline.paths import Paths, record_of
+from punchline.schema import Request, Text
+from punchline.workflow.provenance import read_record
+
+PLACES = 3  # of a prompt that are shown
+CHARACTERS = 100  # of each
+
+
+def asked_otherwise(benchmark: str, a: Paths, b: Paths) -> str | None:
+    """Which tasks were asked in other words about the same items, and the first words that changed; None for none."""
+    if not all(Path(where.requests(benchmark)).is_file() for where in (a, b)):
+        return None
+    one, other = (_by_question(where.requests(benchmark)) for where in (a, b))
+    changed = [key for key in one if key in other and one[key].request_id != other[key].request_id]
+    if not changed:
+        return None
+    tasks = ", ".join(sorted({task for _, task, *_ in changed}))
+    words = _changed_words(*(_text(of[changed[0]]).split() for of in (one, other)))
+    return f"asked otherwise: {tasks}: {words or 'other pictures or sampling parameters'}"
+
+
+def _changed_words(before: list[str], after: list[str]) -> str:
+    """`"in 3 sentences." → "in 4 sentences."`: the first places that changed, with the words before and after each."""
+    found = []
+    for kind, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            sides = (before[max(0, i1 - 2) : i2 + 1], after[max(0, j1 - 2) : j2 + 1])
+            found.append(" → ".join(f'"{" ".join(words)[:CHARACTERS]}"' for words in sides))
+    return ", ".join(found[:PLACES]) + (f" and {len(found) - PLACES:,} more" if len(found) > PLACES else "")
+
+
+def _by_question(file: str) -> dict[tuple[str, str, str, int], Request]:
+    return {(one.item_id, one.task, one.condition, one.sample): one for one in Stored(file, Request)}
+
+
+def _text(request: Request) -> str:
+    return "\n".join(part.text for one in request.messages for part in one.content if isinstance(part, Text))
+
+
+def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> Iterator[str]:
+    """In a line each, what differs between two scores files besides the answers; `model`: whose each is."""
+    if a == b:
+        return
+    if (otherwise := asked_otherwise(benchmark, a, b)) is not None:
+        yield otherwise
+    records = [read_record(record_of(where.scores(benchmark, name))) for where, name in zip((a, b), model, strict=True)]
+    one, other = records
+    if one is None or other is None:
+        return
+    for library in sorted(one.libraries.keys() | other.libraries.keys()):
+        then, now = (made.libraries.get(library, "absent") for made in (one, other))
+        if then != now:
+            yield f"scored with {library} {then} and {now}"
+    if one.code != other.code:
+        yield "scored by different versions of the code"
