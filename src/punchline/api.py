@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -19,13 +20,13 @@ from punchline.audit.state import check_shown
 from punchline.config.runs import find_root, made_with, making, table_named
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, nearest
-from punchline.files import Keyed, records_in
+from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.project.needs import Project
 from punchline.read import thoughts
-from punchline.report.items import prompt
-from punchline.report.pictures import right_of_item, rights
-from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score
+from punchline.report.items import pick_fields, prompt
+from punchline.report.pictures import items_with_rights
+from punchline.schema import RULES, Gold, Item, Response, Rule
 from punchline.scores import read_scores
 from punchline.stages.ask import asked
 from punchline.workflow.provenance import Artifact, Status
@@ -34,6 +35,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 KEY = ("item_id", "task", "condition", "sample")
+SCORED = ("state", "scored", "parsed")
 
 
 class Stale(UserWarning):
@@ -108,62 +110,56 @@ class Run:
 
     @_in_project
     def items(self, benchmark: str) -> pd.DataFrame:
-        """A benchmark's items: id, source, pictures, what stands in its annotations, what is right."""
+        """A benchmark's items: id, source, pictures, annotations, gold."""
         project = self._of(benchmark)
         where = project.paths
         _there(where.items(benchmark), where.gold(benchmark), run=self.name)
         _warn(project.items(benchmark), project.gold(benchmark))
-        known, golds = rights(project, benchmark), Keyed(where.gold(benchmark), Gold)
-        rows = []
-        for item in records_in(where.items(benchmark), Item):
-            right = right_of_item(project, known, item)
-            rows.append(
-                {
-                    "item_id": item.item_id,
-                    "source": item.source,
-                    "cluster": item.cluster,
-                    "pictures": self._pictures(item),
-                    "missing": item.missing,
-                    "licence": right.licence or None,
-                    "credit": right.credit or None,
-                    **{f"field_{name}": value for name, value in item.fields.items()},
-                    **{f"gold_{name}": value for name, value in golds[item.item_id].values.items()},
-                }
-            )
-        return pd.DataFrame(rows)
+        golds = Keyed(where.gold(benchmark), Gold)
+        return pd.DataFrame(
+            {
+                **pick_fields(item, "item_id", "source", "cluster"),
+                "pictures": self._pictures(item),
+                "missing": item.missing,
+                "licence": right.licence or None,
+                "credit": right.credit or None,
+                **{f"field_{name}": value for name, value in item.fields.items()},
+                **{f"gold_{name}": value for name, value in golds[item.item_id].values.items()},
+            }
+            for item, right in items_with_rights(project, benchmark)
+        )
 
     @_in_project
     def answers(self, model: str, benchmark: str) -> pd.DataFrame:
-        """A model's answers to a benchmark, what it was asked, what was read of them, and how both rules grade them."""
+        """A model's answers to a benchmark, with their prompts, what was parsed, and their scores under both rules."""
         project = self._of(benchmark, model)
         where = project.paths
         _there(where.snapshot(benchmark, model), where.scores(benchmark, model), run=self.name)
         _warn(project.score(benchmark, model))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-        graded = _by_answer(read_scores(where.scores(benchmark, model)))
-        rows = []
+        scores = {attrgetter(*KEY, "rule")(score): score for score in read_scores(where.scores(benchmark, model))}
+        rows: list[dict[str, Any]] = []
+        scored: dict[str, list[dict[str, Any]]] = {rule: [] for rule in RULES}
         for request, response in asked(project, benchmark, model):
-            key = (request.item_id, request.task, request.condition, request.sample)
-            grades = graded.get(key, {})
+            found = {rule: scores.get((*attrgetter(*KEY)(request), rule)) for rule in RULES}
             rows.append(
                 {
-                    **dict(zip(KEY, key, strict=True)),
+                    **pick_fields(request, *KEY),
                     "question": prompt(request),
                     "gold": golds[request.item_id].values,
-                    **_said(request, response),
+                    **_answer(response),
                     "pictures": self._pictures(items[request.item_id]),
-                    "reading": grades["paper"].parsed if "paper" in grades else None,
-                    **{name: value for rule in RULES for name, value in _graded(rule, grades).items()},
+                    "reading": found["paper"] and found["paper"].parsed,
                 }
             )
-        names = dict.fromkeys(name for row in rows for name in row)
-        graded_by = {rule: [name for name in names if name.startswith(f"{rule}_")] for rule in RULES}
-        own = [name for name in names if not any(name in of for of in graded_by.values())]
-        return pd.DataFrame(rows, columns=[*own, *(name for of in graded_by.values() for name in of)])
+            for rule, score in found.items():
+                scored[rule].append({} if score is None else pick_fields(score, *SCORED) | score.metrics)
+        frames = (pd.DataFrame(made).add_prefix(f"{rule}_") for rule, made in scored.items())
+        return pd.concat([pd.DataFrame(rows), *frames], axis="columns")
 
     @_in_project
     def grades(self, model: str, benchmark: str, rule: Rule | None = None) -> pd.DataFrame:
-        """A model's grades, a line an answer and rule, with a column for each value. `rule`: those under one only."""
+        """A model's scores, a row an answer and rule, with a column for each metric. `rule`: only those under it."""
         if rule is not None and rule not in RULES:
             raise PunchlineError(f"no rule {rule!r}", hint=nearest(rule, RULES))
         project = self._of(benchmark, model)
@@ -172,9 +168,7 @@ class Run:
         _warn(project.score(benchmark, model))
         columns = (*KEY, "rule", "state", "scored", "truncated", "parsed", "judge", "signature", "digest")
         return pd.DataFrame(
-            {name: getattr(grade, name) for name in columns} | grade.metrics
-            for grade in read_scores(path)
-            if rule in (None, grade.rule)
+            pick_fields(score, *columns) | score.metrics for score in read_scores(path) if rule in (None, score.rule)
         )
 
     @_in_project
@@ -222,60 +216,33 @@ def _there(*files: str, run: str) -> None:
             raise PunchlineError(f"not made yet in run {run}", file=file, hint=f"Make it: {making(run, file)}")
 
 
-def _by_answer(grades: Iterable[Score]) -> Mapping[tuple[str, str, str, int], dict[str, Score]]:
-    """Both rules' grades of each answer."""
-    found: dict[tuple[str, str, str, int], dict[str, Score]] = {}
-    for grade in grades:
-        found.setdefault((grade.item_id, grade.task, grade.condition, grade.sample), {})[grade.rule] = grade
-    return found
-
-
-def _said(request: Request, response: Response) -> dict[str, Any]:
-    """An answer, apart from the thoughts that it carries."""
-    text = response.text
-    own = thoughts.off(text).offset if text else 0
+def _answer(response: Response) -> dict[str, Any]:
+    """The columns of an answer, its text apart from the reasoning in it."""
+    text, usage = response.text, response.usage
+    start = thoughts.off(text).offset if text else 0
     return {
-        "answer": text[own:] if text is not None else None,
-        "thoughts": (text[:own] or None) if text is not None else None,
-        "state": response.state,
-        "reason": response.reason,
-        "truncated": response.truncated,
-        "prompt_tokens": response.usage.prompt,
-        "completion_tokens": response.usage.completion,
-        "reasoning_tokens": response.usage.reasoning,
-        "latency_s": response.latency_s,
-        "request_id": request.request_id,
+        "answer": text and text[start:],
+        "thoughts": text[:start] if text and start else None,
+        **pick_fields(response, "state", "reason", "truncated"),
+        "prompt_tokens": usage.prompt,
+        "completion_tokens": usage.completion,
+        "reasoning_tokens": usage.reasoning,
+        **pick_fields(response, "latency_s", "request_id"),
     }
-
-
-def _graded(rule: str, grades: Mapping[str, Score]) -> dict[str, Any]:
-    """One rule's grade of an answer, each column named after the rule."""
-    if rule not in grades:
-        return {}
-    grade = grades[rule]
-    own = {"state": grade.state, "scored": grade.scored, "parsed": grade.parsed} | grade.metrics
-    return {f"{rule}_{name}": value for name, value in own.items()}
 
 
 def _differences(comparison: Comparison) -> Iterable[dict[str, Any]]:
     for one in comparison.differences:
         paired = one.paired
         yield {
-            "benchmark": comparison.benchmark,
-            "table": comparison.table,
-            "rule": comparison.rule,
-            "row": one.row,
-            "column": one.column,
+            **pick_fields(comparison, "benchmark", "table", "rule"),
+            **pick_fields(one, "row", "column"),
             "n_a": one.n[0],
             "n_b": one.n[1],
-            "clusters": paired.clusters,
-            "a": paired.a,
-            "b": paired.b,
-            "difference": paired.difference,
+            **pick_fields(paired, "clusters", "a", "b", "difference"),
             "difference_lo": paired.low,
             "difference_hi": paired.high,
             "p": paired.p,
             "p_holm": one.p_holm,
-            "effect": paired.effect,
-            "detectable": paired.detectable,
+            **pick_fields(paired, "effect", "detectable"),
         }

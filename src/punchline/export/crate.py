@@ -45,15 +45,15 @@ def _files(found: list[Lineage]) -> dict[str, File]:
 
 def _check_rights(project: Project, pictures: str) -> None:
     """An audit needs every picture: a crate holds all or is none."""
-    kept = sum(
-        not one.held and bool(one.item.images)
+    withheld = sum(
+        one.withheld
         for benchmark in project.selection.benchmarks
         if project.illustrated(benchmark)
-        for one in shown(project, benchmark, pictures)
+        for one in shown(project, benchmark, pictures).values()
     )
-    if kept:
+    if withheld:
         raise PunchlineError(
-            f"the tables rest on pictures of {kept:,} items that may not be passed on, and an audit needs them",
+            f"the tables rest on pictures of {withheld:,} items that may not be passed on, and an audit needs them",
             hint="For yourself: --pictures all",
         )
 
@@ -68,12 +68,12 @@ def _beside(project: Project, found: list[Lineage]) -> Iterator[str]:
         yield from sorted(
             path.as_posix() for path in Path(folder).rglob("*") if path.is_file() and path.suffix != ".pyc"
         )
-    for lineage in found:
-        yield lineage_path(_table(project, lineage)).as_posix()
+    yield from (_lineage_file(project, lineage) for lineage in found)
 
 
-def _table(project: Project, lineage: Lineage) -> str:
-    return project.paths.table(project.benchmark(lineage.benchmark).TABLES[lineage.table].file)
+def _lineage_file(project: Project, lineage: Lineage) -> str:
+    table = project.benchmark(lineage.benchmark).TABLES[lineage.table]
+    return lineage_path(project.paths.table(table.file)).as_posix()
 
 
 def _about(path: str, role: str) -> dict[str, Any]:
@@ -86,26 +86,21 @@ def _actions(crate: ROCrate, workflow: Any, project: Project, found: list[Lineag
     """The runs: one a table."""
     agent = crate.add(ContextEntity(crate, "#punchline", {"@type": "Organization", "name": "whoever ran Punchline"}))
     for lineage in found:
-        at = str(lineage.noted["made_at"])
         name = f"{lineage.benchmark} {lineage.table}"
-        chosen = ContextEntity(
-            crate,
-            f"#selection-{lineage.root[:16]}",
-            {"@type": "PropertyValue", "name": "selection", "value": selection_text(lineage.selection)},
-        )
-        crate.add(chosen)
+        selection = {"@type": "PropertyValue", "name": "selection", "value": selection_text(lineage.selection)}
+        chosen = crate.add(ContextEntity(crate, f"#selection-{lineage.root[:16]}", selection))
         done = crate.add_action(
             workflow,
             identifier=f"#{lineage.benchmark}-{lineage.table}",
             object=[chosen, *(data[file.path] for file in lineage.files if file.role != "table")],
             result=[
                 *(data[file.path] for file in lineage.files if file.role == "table"),
-                data[lineage_path(_table(project, lineage)).as_posix()],
+                data[_lineage_file(project, lineage)],
             ],
             properties={
                 "name": name,
                 "description": f"Table {name}; root {lineage.root}",
-                "endTime": at,
+                "endTime": str(lineage.noted["made_at"]),
                 "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
             },
         )

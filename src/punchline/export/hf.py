@@ -6,8 +6,7 @@ https://huggingface.co/docs/datasets/repository_structure, https://huggingface.c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,120 +20,82 @@ from punchline.core.benchmark import load
 from punchline.export.samples import Sample, Shown, samples, shown
 from punchline.files import replacing, write_text
 from punchline.project.needs import Project
-from punchline.report.items import prompt
+from punchline.report.items import pick_fields, prompt
 from punchline.report.pictures import content
-from punchline.schema import canonical
+from punchline.schema import Request, Response, canonical
 
 ROWS = 200  # written at a time: pictures are large
 
 _TEXT, _TEXTS = pa.string(), pa.list_(pa.string())
 _IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-_GRADE = pa.struct(
+_SCORE = pa.struct(
     [
-        ("rule", _TEXT),
-        ("task", _TEXT),
-        ("state", _TEXT),
+        *((name, _TEXT) for name in ("rule", "task", "state")),
         ("scored", pa.bool_()),
         ("parsed", _TEXTS),
-        ("values", _TEXT),
-        ("judge", _TEXT),
-        ("signature", _TEXT),
+        *((name, _TEXT) for name in ("values", "judge", "signature")),
     ]
 )
 _HEARD = pa.struct(
     [(name, _TEXT) for name in ("hop", "who", "question", "answer", "state", "request_id", "response_digest")]
 )
 ITEMS = {
-    "item_id": _TEXT,
-    "source": _TEXT,
-    "cluster": _TEXT,
+    **dict.fromkeys(("item_id", "source", "cluster"), _TEXT),
     "images": pa.list_(_IMAGE),
     "image_sha256": _TEXTS,
-    "licence": _TEXT,
-    "credit": _TEXT,
-    "url": _TEXT,
-    "fields": _TEXT,
-    "gold": _TEXT,
+    **dict.fromkeys(("licence", "credit", "url", "fields", "gold"), _TEXT),
 }
 ANSWERS = {
-    "model": _TEXT,
-    "item_id": _TEXT,
-    "task": _TEXT,
-    "condition": _TEXT,
+    **dict.fromkeys(("model", "item_id", "task", "condition"), _TEXT),
     "sample": pa.int64(),
-    "question": _TEXT,
-    "answer": _TEXT,
-    "state": _TEXT,
-    "finish_reason": _TEXT,
-    "prompt_tokens": pa.int64(),
-    "completion_tokens": pa.int64(),
-    "engine": _TEXT,
-    "request_id": _TEXT,
-    "response_digest": _TEXT,
-    "grades": pa.list_(_GRADE),
+    **dict.fromkeys(("question", "answer", "state", "finish_reason"), _TEXT),
+    **dict.fromkeys(("prompt_tokens", "completion_tokens"), pa.int64()),
+    **dict.fromkeys(("engine", "request_id", "response_digest"), _TEXT),
+    "grades": pa.list_(_SCORE),
     "heard": pa.list_(_HEARD),
 }
-
-
-def _plain(value: Any) -> str:
-    return canonical(value).decode()
 
 
 def item_row(one: Shown) -> dict[str, Any]:
     """An item as a row of `ITEMS`."""
     item = one.item
-    held = [{"bytes": content(image), "path": Path(image.path).name} for image in item.images] if one.held else []
     return {
-        "item_id": item.item_id,
-        "source": item.source,
-        "cluster": item.cluster,
-        "images": held,
+        **pick_fields(item, "item_id", "source", "cluster"),
+        "images": [{"bytes": content(i), "path": Path(i.path).name} for i in item.images if one.held],
         "image_sha256": [image.sha256 for image in item.images],
-        "licence": one.right.licence,
-        "credit": one.right.credit,
-        "url": one.right.url,
-        "fields": _plain(item.fields),
-        "gold": _plain(one.gold.values),
+        **pick_fields(one.right, "licence", "credit", "url"),
+        "fields": canonical(item.fields).decode(),
+        "gold": canonical(one.gold.values).decode(),
+    }
+
+
+def _asked(request: Request, response: Response) -> dict[str, Any]:
+    """The columns that answers and judge verdicts share."""
+    return {
+        "question": prompt(request),
+        "answer": response.text,
+        "response_digest": response.digest,
+        **pick_fields(response, "state", "request_id"),
     }
 
 
 def _answer(model: str, sample: Sample) -> dict[str, Any]:
-    request, response = sample.request, sample.response
+    """An answer as a row of `ANSWERS`."""
+    response = sample.response
     return {
         "model": model,
-        "item_id": request.item_id,
-        "task": request.task,
-        "condition": request.condition,
-        "sample": request.sample,
-        "question": prompt(request),
-        "answer": response.text,
-        "state": response.state,
+        **pick_fields(sample.request, "item_id", "task", "condition", "sample"),
+        **_asked(sample.request, response),
         "finish_reason": response.finish_reason,
         "prompt_tokens": response.usage.prompt,
         "completion_tokens": response.usage.completion,
         "engine": f"{response.engine} {response.engine_version}",
-        "request_id": request.request_id,
-        "response_digest": response.digest,
         "grades": [
-            {
-                **{name: getattr(grade, name) for name in ("rule", "task", "state", "scored", "judge", "signature")},
-                "parsed": None if grade.parsed is None else list(grade.parsed),
-                "values": _plain(grade.metrics),
-            }
-            for grade in sample.grades
+            pick_fields(score, "rule", "task", "state", "scored", "parsed", "judge", "signature")
+            | {"values": canonical(score.metrics).decode()}
+            for score in sample.grades
         ],
-        "heard": [
-            {
-                "hop": one.hop,
-                "who": one.who,
-                "question": prompt(one.request),
-                "answer": one.response.text,
-                "state": one.response.state,
-                "request_id": one.response.request_id,
-                "response_digest": digest,
-            }
-            for digest, one in sample.heard.items()
-        ],
+        "heard": [pick_fields(one, "hop", "who") | _asked(one.request, one.response) for one in sample.heard.values()],
     }
 
 
@@ -155,34 +116,30 @@ def write_rows(path: Path, columns: Mapping[str, pa.DataType], rows: Iterable[Ma
     about = json.dumps({"info": {"features": features}})
     schema = pa.schema(list(columns.items()), metadata={"huggingface": about})
     with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for some in iter(partial(lambda left: list(islice(left, ROWS)), iter(rows)), []):
-            writer.write_table(pa.Table.from_pylist(some, schema))
-
-
-def _answers(project: Project, benchmark: str, items: Mapping[str, Shown]) -> Iterator[dict[str, Any]]:
-    for model in project.selection.models:
-        for sample in samples(project, benchmark, model, items):
-            yield _answer(model, sample)
+        rest = iter(rows)
+        while group := list(islice(rest, ROWS)):
+            writer.write_table(pa.Table.from_pylist(group, schema))
 
 
 def write(project: Project, folder: Path, pictures: str) -> list[str]:
     """The data set: of each benchmark its items, and all models' answers to it."""
     configs, left_out = [], 0
     for benchmark in project.selection.benchmarks:
-        items = {one.item.item_id: one for one in shown(project, benchmark, pictures)}
-        left_out += sum(not one.held and bool(one.item.images) for one in items.values())
-        kinds = {
-            "items": (ITEMS, map(item_row, items.values())),
-            "answers": (ANSWERS, _answers(project, benchmark, items)),
-        }
+        items = shown(project, benchmark, pictures)
+        left_out += sum(one.withheld for one in items.values())
+        answers = (
+            _answer(model, sample)
+            for model in project.selection.models
+            for sample in samples(project, benchmark, model, items)
+        )
+        kinds = {"items": (ITEMS, map(item_row, items.values())), "answers": (ANSWERS, answers)}
         for kind, (columns, rows) in kinds.items():
             file = f"{benchmark}/{kind}.parquet"
             write_rows(folder / file, columns, rows)
             configs.append({"config_name": f"{benchmark}-{kind}", "data_files": [{"split": "test", "path": file}]})
     write_text(folder / "README.md", card(project, configs))
-    return (
-        [f"{left_out:,} items without their pictures, which may not be passed on: --pictures all"] if left_out else []
-    )
+    without = f"{left_out:,} items without their pictures, which may not be passed on: --pictures all"
+    return [without] if left_out else []
 
 
 def card(project: Project, configs: list[dict[str, Any]]) -> str:

@@ -12,15 +12,15 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import msgspec
 
 from punchline import __version__
-from punchline.export.made import cells, lineages, made_at
-from punchline.export.samples import Sample, Shown, parts, samples, shown
+from punchline.export.made import lineages, made_at
+from punchline.export.samples import Sample, Shown, samples, shown
 from punchline.files import replacing
-from punchline.project.lineage import Lineage
+from punchline.project.lineage import Lineage, shown_cells
 from punchline.project.needs import Project
-from punchline.report.items import PICTURE
+from punchline.report.items import PICTURE, pick_fields
 from punchline.report.pictures import content
 from punchline.report.shards import right
-from punchline.schema import FILTERED, LENGTH, ImageRef, Score, sha256
+from punchline.schema import FILTERED, LENGTH, Image, Score, Text, sha256
 
 VERSION = 2  # of the log format
 LONGEST = 500  # characters of a question in the list of samples
@@ -28,73 +28,64 @@ _STOPPED = {"stop": "stop", LENGTH: "max_tokens", FILTERED: "content_filter"}
 _encode = msgspec.json.Encoder().encode
 
 
-def _content(part: str | ImageRef | None, kept: dict[str, str]) -> dict[str, str]:
+def _content(part: Text | Image, one: Shown, kept: dict[str, str]) -> dict[str, str]:
     """A part of a question; a picture's bytes go to `kept`, once, as Inspect keeps attachments."""
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
-    if part is None:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    image = {image.sha256: image for image in one.item.images if one.held}.get(part.sha256 or "")
+    if image is None:  # the export does not hold it
         return {"type": "text", "text": PICTURE}
-    if part.sha256 not in kept:
-        kind = mimetypes.guess_type(part.path)[0] or "image/png"
-        kept[part.sha256] = f"data:{kind};base64,{base64.b64encode(content(part)).decode()}"
-    return {"type": "image", "image": f"attachment://{part.sha256}"}
+    if image.sha256 not in kept:
+        kind = mimetypes.guess_type(image.path)[0] or "image/png"
+        kept[image.sha256] = f"data:{kind};base64,{base64.b64encode(content(image)).decode()}"
+    return {"type": "image", "image": f"attachment://{image.sha256}"}
 
 
-def _score(grade: Score, sample: Sample) -> dict[str, Any]:
-    """One rule's grade; where it has no value, how right it is, or its state. Judges' words explain it."""
-    gold = sample.of.gold
-    rightness = right(grade.benchmark, grade, gold) if grade.state == "ok" else None
-    value = grade.metrics or (grade.state if rightness is None else {"right": rightness})
-    about = {name: getattr(grade, name) for name in ("state", "scored", "truncated", "judge", "signature")}
-    answer = None if grade.parsed is None else ", ".join(grade.parsed)
-    heard = [sample.heard[digest] for digest in grade.responses if digest in sample.heard]
-    said = "\n\n".join(f"{one.who}: {one.response.text or one.response.state}" for one in heard)
-    return {"value": value, "answer": answer, "explanation": said or None, "metadata": about}
-
-
-def _scores(sample: Sample) -> dict[str, Any]:
-    """By rule; what was read for another task says which."""
-    task = sample.request.task
+def _score(score: Score, sample: Sample) -> dict[str, Any]:
+    """A score under one rule: its metrics, else how right it is, else its state. Judge verdicts explain it."""
+    rightness = right(score.benchmark, score, sample.of.gold) if score.state == "ok" else None
+    heard = [sample.heard[digest] for digest in score.responses if digest in sample.heard]
     return {
-        grade.rule if grade.task == task else f"{grade.rule} {grade.task}": _score(grade, sample)
-        for grade in sample.grades
+        "value": score.metrics or (score.state if rightness is None else {"right": rightness}),
+        "answer": None if score.parsed is None else ", ".join(score.parsed),
+        "explanation": "\n\n".join(f"{one.who}: {one.response.text or one.response.state}" for one in heard) or None,
+        "metadata": pick_fields(score, "state", "scored", "truncated", "judge", "signature"),
     }
 
 
 def _sample(sample: Sample, model: str) -> dict[str, Any]:
-    request, response, kept = sample.request, sample.response, dict[str, str]()
+    request, response, one, kept = sample.request, sample.response, sample.of, dict[str, str]()
     asked = [
-        {"role": message.role, "content": [_content(part, kept) for part in parts(sample, message)]}
+        {"role": message.role, "content": [_content(part, one, kept) for part in message.content]}
         for message in request.messages
     ]
-    said = {"role": "assistant", "content": response.text or "", "model": model}
-    finish = _STOPPED.get(response.finish_reason or "stop", "unknown")
     usage = {"input_tokens": response.usage.prompt or 0, "output_tokens": response.usage.completion or 0}
     usage["total_tokens"] = sum(usage.values())
-    reason = f"{response.state}: {response.reason or ''}"
-    error = None if response.text is not None else {"message": reason, "traceback": "", "traceback_ansi": ""}
+    answers, choices, error = list[dict[str, Any]](), list[dict[str, Any]](), None
+    if response.text is None:
+        reason = f"{response.state}: {response.reason or ''}"
+        error = {"message": reason, "traceback": "", "traceback_ansi": ""}
+    else:
+        answers = [{"role": "assistant", "content": response.text, "model": model}]
+        finish = _STOPPED.get(response.finish_reason or "stop", "unknown")
+        choices = [{"message": answers[0], "stop_reason": finish}]
     return {
         "id": " ".join((request.item_id, request.task, request.condition)),
         "epoch": request.sample + 1,
         "input": asked,
-        "target": msgspec.json.encode(sample.of.gold.values).decode(),
-        "messages": asked if response.text is None else [*asked, said],
-        "output": {
-            "model": model,
-            "choices": [] if response.text is None else [{"message": said, "stop_reason": finish}],
-            "usage": usage,
+        "target": msgspec.json.encode(one.gold.values).decode(),
+        "messages": asked + answers,
+        "output": {"model": model, "choices": choices, "usage": usage},
+        "scores": {  # by rule; what was parsed for another task is named after it too
+            score.rule if score.task == request.task else f"{score.rule} {score.task}": _score(score, sample)
+            for score in sample.grades
         },
-        "scores": _scores(sample),
         "metadata": {
-            "item_id": request.item_id,
-            "task": request.task,
-            "condition": request.condition,
-            "state": response.state,
-            "request_id": request.request_id,
+            **pick_fields(request, "item_id", "task", "condition"),
+            **pick_fields(response, "state", "request_id"),
             "response_digest": response.digest,
-            "source": sample.of.item.source,
-            "credit": sample.of.right.credit,
-            "url": sample.of.right.url,
+            "source": one.item.source,
+            **pick_fields(one.right, "credit", "url"),
         },
         "uuid": sha256(f"{request.request_id} {response.digest}".encode())[:22],
         "attachments": kept,
@@ -110,14 +101,15 @@ def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _results(found: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
-    """What the tables say of a model: a score a row, a metric a column."""
+    """A model's values in the tables: a score a row, a metric a column."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for lineage in found:
-        for row, rule, cell in cells(lineage, model):
-            name = f"{lineage.table} {row}".strip()
-            about = {"name": name, "scorer": rule or lineage.table, "metrics": {}, "metadata": {"root": lineage.root}}
-            value = {"name": cell.column, "value": cell.value, "params": {"lo": cell.lo, "hi": cell.hi, "n": cell.n}}
-            rows.setdefault((name, rule), about)["metrics"][cell.column] = value
+        for cell in shown_cells(lineage):
+            if cell.filter.get("model") == model and cell.value is not None:
+                name, rule = f"{lineage.table} {cell.row.partition('|')[2]}".strip(), str(cell.filter.get("rule") or "")
+                row = {"name": name, "scorer": rule or lineage.table, "metrics": {}, "metadata": {"root": lineage.root}}
+                value = {"name": cell.column, "value": cell.value, "params": pick_fields(cell, "lo", "hi", "n")}
+                rows.setdefault((name, rule), row)["metrics"][cell.column] = value
     return list(rows.values())
 
 
@@ -136,9 +128,7 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown
             summaries.append(_summary(made))
         key = sha256(f"{benchmark} {model} {at}".encode())[:22]
         evaluated = {
-            "eval_id": key,
-            "run_id": key,
-            "task_id": key,
+            **dict.fromkeys(("eval_id", "run_id", "task_id"), key),
             "created": at,
             "task": benchmark,
             "task_version": __version__,
@@ -151,18 +141,16 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown
         total = {"total_samples": len(summaries), "completed_samples": sum(one["completed"] for one in summaries)}
         start = {"version": VERSION, "eval": evaluated, "plan": {"name": "plan", "steps": []}}
         results = {**total, "scores": _results(found, model)}
+        stats = {"started_at": at, "completed_at": at}
         put("_journal/start.json", start)
         put("summaries.json", summaries)
-        put(
-            "header.json",
-            {**start, "status": "success", "results": results, "stats": {"started_at": at, "completed_at": at}},
-        )
+        put("header.json", {**start, "status": "success", "results": results, "stats": stats})
 
 
 def write(project: Project, folder: Path, pictures: str) -> list[str]:
     """A log of each model and benchmark."""
     for benchmark in project.selection.benchmarks:
-        items = {one.item.item_id: one for one in shown(project, benchmark, pictures)}
+        items = shown(project, benchmark, pictures)
         for model in project.selection.models:
             _log(project, benchmark, model, items, folder / f"{benchmark}_{model}.eval")
     return []

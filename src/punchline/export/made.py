@@ -1,16 +1,14 @@
-"""The tables of a run that are there, and what they say of a model."""
+"""The lineages of a run's tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from punchline.audit.state import check_shown, read_lineage
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
-from punchline.project.lineage import Lineage, shown_cells
+from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
-from punchline.schema import Cell
 
 
 def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
@@ -31,10 +29,3 @@ def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
 def made_at(found: list[Lineage]) -> str:
     """When the newest was made, ISO 8601, UTC."""
     return max(str(lineage.noted["made_at"]) for lineage in found)
-
-
-def cells(lineage: Lineage, model: str) -> Iterator[tuple[str, str, Cell]]:
-    """(the row without the model, the rule, the cell) of every value of a model in a table."""
-    for cell in shown_cells(lineage):
-        if cell.filter.get("model") == model and cell.value is not None:
-            yield cell.row.partition("|")[2], str(cell.filter.get("rule") or ""), cell

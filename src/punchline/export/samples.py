@@ -8,11 +8,11 @@ from pathlib import Path
 
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
-from punchline.files import Keyed, records_in
+from punchline.files import Keyed
 from punchline.project.hops import CHAINED
 from punchline.project.needs import Project
-from punchline.report.pictures import Right, holds, right_of_item, rights
-from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Score, Text
+from punchline.report.pictures import Right, holds, items_with_rights
+from punchline.schema import Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
 from punchline.stages.ask import asked, asked_of_hop
 
@@ -25,6 +25,11 @@ class Shown:
     gold: Gold
     right: Right  # of its pictures
     held: bool  # whether the export holds them
+
+    @property
+    def withheld(self) -> bool:
+        """True if the item has pictures and the export does not hold them."""
+        return not self.held and bool(self.item.images)
 
 
 @dataclass(frozen=True)
@@ -48,17 +53,17 @@ class Sample:
     heard: dict[str, Heard]  # by digest of the response: what those grades rest on beside the answer
 
 
-def shown(project: Project, benchmark: str, pictures: str) -> Iterator[Shown]:
-    """A benchmark's items, in their order."""
-    where, known = project.paths, rights(project, benchmark)
-    path = Path(where.items(benchmark))
+def shown(project: Project, benchmark: str, pictures: str) -> dict[str, Shown]:
+    """A benchmark's items by id, in their order."""
+    path = Path(project.paths.items(benchmark))
     if not path.is_file():
         hint = f"Make it: {making(project.selection.run)}"
         raise PunchlineError("the run has not come so far", file=path, hint=hint)
-    golds = Keyed(where.gold(benchmark), Gold)
-    for item in records_in(path, Item):
-        right = right_of_item(project, known, item)
-        yield Shown(item, golds[item.item_id], right, holds(pictures, right))
+    golds = Keyed(project.paths.gold(benchmark), Gold)
+    return {
+        item.item_id: Shown(item, golds[item.item_id], right, holds(pictures, right))
+        for item, right in items_with_rights(project, benchmark)
+    }
 
 
 def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Shown]) -> Iterator[Sample]:
@@ -71,21 +76,14 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Sh
     for grade in read_scores(path):
         for digest in grade.responses:
             read.setdefault(digest, []).append(grade)
-    said = {
-        one.response.digest: one
-        for hop, who in project.hops(benchmark, model).items()
+    heard = {
+        response.digest: Heard(hop, judge, request, response)
+        for hop, judge in project.hops(benchmark, model).items()
         if hop != CHAINED
-        for one in (Heard(hop, who, *pair) for pair in asked_of_hop(project, benchmark, hop, model))
-        if one.response.digest in read
+        for request, response in asked_of_hop(project, benchmark, hop, model)
+        if response.digest in read
     }
     for request, response in asked(project, benchmark, model):
-        grades = read.get(response.digest, [])
-        heard = {digest: said[digest] for grade in grades for digest in grade.responses if digest in said}
-        yield Sample(items[request.item_id], request, response, grades, heard)
-
-
-def parts(sample: Sample, message: Message) -> Iterator[str | ImageRef | None]:
-    """A message's texts and pictures in order; None for a picture that the export does not hold."""
-    held = {image.sha256: image for image in sample.of.item.images} if sample.of.held else {}
-    for part in message.content:
-        yield part.text if isinstance(part, Text) else held.get(part.sha256 or "")
+        scores = read.get(response.digest, [])
+        about = {digest: heard[digest] for score in scores for digest in score.responses if digest in heard}
+        yield Sample(items[request.item_id], request, response, scores, about)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
 from punchline.core import benchmark as benchmarks
 from punchline.core.storage import Stored
-from punchline.files import Keyed, records_in
+from punchline.files import Keyed
 from punchline.project.needs import Project
-from punchline.report.pictures import Right, file_of, right_of_item, rights
+from punchline.report.pictures import Right, file_of, items_with_rights
 from punchline.report.shards import CHUNK, write_parts
 from punchline.schema import FetchEntry, Gold, Image, Item, Pictures, Request
 from punchline.stages.job import make
@@ -20,13 +19,18 @@ FACET = 30  # an item's property is a facet of the wall with up to so many value
 PICTURE = "[picture]"  # where one stands in a prompt
 
 
+def pick_fields(record: object, *names: str) -> dict[str, Any]:
+    """{name: value} of some attributes of a record."""
+    return {name: getattr(record, name) for name in names}
+
+
 def prompt(request: Request) -> str:
-    """What a model was asked, as text."""
-    said = []
+    """The messages of a request as text."""
+    texts = []
     for message in request.messages:
         parts = [PICTURE if isinstance(part, Image) else part.text for part in message.content]
-        said.append((f"{message.role}: " if len(request.messages) > 1 else "") + "\n".join(parts))
-    return "\n\n".join(said)
+        texts.append((f"{message.role}: " if len(request.messages) > 1 else "") + "\n".join(parts))
+    return "\n\n".join(texts)
 
 
 def facets(item: Item, gold: Gold) -> dict[str, list[str]]:
@@ -51,12 +55,9 @@ def boxes(item: Item, drawn: Pictures | None) -> list[Any]:
     return made
 
 
-def _of(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: FetchEntry | None) -> dict[str, Any]:
+def _row(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: FetchEntry | None) -> dict[str, Any]:
     return {
-        "source": item.source,
-        "cluster": item.cluster,
-        "fields": item.fields,
-        "missing": item.missing,
+        **pick_fields(item, "source", "cluster", "fields", "missing"),
         "images": [{"file": file_of(i), "width": i.width, "height": i.height, "name": i.name} for i in item.images],
         "boxes": boxes(item, drawn),
         "gold": gold.values,
@@ -67,50 +68,36 @@ def _of(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: Fetc
 
 
 def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
-    """Files for pages: a chunk of items each, and the index of all."""
+    """Files for pages: chunks of CHUNK items, and the index of all items."""
     where, module = project.paths, benchmarks.shown(benchmark)
     golds = Keyed(where.gold(benchmark), Gold)
     illustrated = project.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
-    ledger = Keyed(where.ledger(benchmark), FetchEntry) if illustrated else {}
-    known = rights(project, benchmark)
-    asked = groupby(Stored(where.requests(benchmark), Request), key=lambda request: request.item_id)
+    fetched = Keyed(where.ledger(benchmark), FetchEntry) if illustrated else {}
+    asked = defaultdict[str, list[Any]](list)
+    for request in Stored(where.requests(benchmark), Request):
+        place = (request.request_id, request.task, request.condition, request.sample)
+        asked[request.item_id].append([*place, prompt(request)])
     sequence = getattr(module, "SEQUENCE", None)
-    chunk: dict[str, Any] = {}
-    wall: dict[str, list[Any]] = {"ids": [], "facets": [], "thumbs": []}
-    number = 0
-    upcoming = next(asked, None)
-    for item in records_in(where.items(benchmark), Item):
-        gold = golds[item.item_id]
-        right = right_of_item(project, known, item)
-        made = _of(item, gold, right, drawn.get(item.item_id), ledger.get(item.item_id))
-        made["asked"] = []
-        if upcoming is not None and upcoming[0] == item.item_id:
-            for request in upcoming[1]:
-                place = (request.request_id, request.task, request.condition, request.sample)
-                made["asked"].append([*place, prompt(request)])
-            upcoming = next(asked, None)
-        chunk[item.item_id] = made
-        wall["ids"].append(item.item_id)
-        wall["facets"].append(facets(item, gold))
-        wall["thumbs"].append([made["images"][0]["file"], made["rights"][0]] if made["images"] else None)
-        if len(chunk) == CHUNK:
-            yield str(number), chunk
-            chunk, number = {}, number + 1
-    if chunk:
-        yield str(number), chunk
-    yield (
-        "index",
-        {
-            "ids": wall["ids"],
-            "thumbs": wall["thumbs"],
-            "facets": {name: of for name, of in columns(wall["facets"]).items() if name != sequence},
-            "names": getattr(module, "NAMES", {}),
-            "sequence": sequence,
-            "blurred": getattr(module, "BLURRED", {}),
-            "chunk": CHUNK,
-        },
-    )
+    rows: dict[str, Any] = {}
+    filters = []
+    for item, right in items_with_rights(project, benchmark):
+        name, gold = item.item_id, golds[item.item_id]
+        rows[name] = _row(item, gold, right, drawn.get(name), fetched.get(name)) | {"asked": asked[name]}
+        filters.append(facets(item, gold))
+    ids = list(rows)
+    for start in range(0, len(ids), CHUNK):
+        yield str(start // CHUNK), {name: rows[name] for name in ids[start : start + CHUNK]}
+    index = {
+        "ids": ids,
+        "thumbs": [[row["images"][0]["file"], row["rights"][0]] if row["images"] else None for row in rows.values()],
+        "facets": {name: values for name, values in columns(filters).items() if name != sequence},
+        "names": getattr(module, "NAMES", {}),
+        "sequence": sequence,
+        "blurred": getattr(module, "BLURRED", {}),
+        "chunk": CHUNK,
+    }
+    yield "index", index
 
 
 def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:

@@ -39,10 +39,8 @@ def holds(chosen: str, right: Right) -> bool:
 
 def rights(project: Project, benchmark: str) -> dict[str, Right]:
     """By item id, of pictures whose licence is known; an item that is not named has none: Right("all")."""
-    if project.selection.corpus.drawn:
-        return {}
     pinned = Path(paths.manifest(benchmark, "images_pinned.csv"))
-    if not pinned.is_file():
+    if project.selection.corpus.drawn or not pinned.is_file():
         return {}
     with pinned.open(encoding="utf-8", newline="") as file:
         return {
@@ -53,11 +51,17 @@ def rights(project: Project, benchmark: str) -> dict[str, Right]:
         }
 
 
-def held(project: Project, benchmark: str, chosen: str) -> Iterator[ImageRef]:
-    """The pictures of a benchmark's items that a report in this mode holds."""
+def items_with_rights(project: Project, benchmark: str) -> Iterator[tuple[Item, Right]]:
+    """A benchmark's items in their order, each with the right of its pictures."""
     known = rights(project, benchmark)
     for item in records_in(project.paths.items(benchmark), Item):
-        if holds(chosen, right_of_item(project, known, item)):
+        yield item, right_of(project, known, item.item_id, str(item.fields.get("page_url") or ""))
+
+
+def held(project: Project, benchmark: str, chosen: str) -> Iterator[ImageRef]:
+    """The pictures of a benchmark's items that a report in this mode holds."""
+    for item, right in items_with_rights(project, benchmark):
+        if holds(chosen, right):
             yield from item.images
 
 
@@ -75,10 +79,5 @@ def content(image: ImageRef) -> bytes:
 
 
 def right_of(project: Project, known: dict[str, Right], item_id: str, page_url: str = "") -> Right:
-    """Of one item; `known`: what `rights` gave."""
+    """The right of one item; its page is named where nothing else is known. `known`: from `rights`."""
     return OWN if project.selection.corpus.drawn else known.get(item_id, Right("all", url=page_url))
-
-
-def right_of_item(project: Project, known: dict[str, Right], item: Item) -> Right:
-    """Of an item, whose page is named where nothing else is known."""
-    return right_of(project, known, item.item_id, str(item.fields.get("page_url") or ""))
