@@ -102,7 +102,7 @@ class Run:
                 f"run {self.name} has no table {table} of {benchmark}",
                 hint=f"Make it: snakemake --cores all {path}. There is: {', '.join(self.tables) or 'none yet'}",
             )
-        _warn(project.table(benchmark, table))
+        self._check_made(project.table(benchmark, table))
         root = check_shown(path.as_posix()).root
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str})
         frame.attrs |= {"benchmark": benchmark, "table": table, "root": root}
@@ -112,10 +112,8 @@ class Run:
     def items(self, benchmark: str) -> pd.DataFrame:
         """A benchmark's items: id, source, pictures, annotations, gold."""
         project = self._of(benchmark)
-        where = project.paths
-        _there(where.items(benchmark), where.gold(benchmark), run=self.name)
-        _warn(project.items(benchmark), project.gold(benchmark))
-        golds = Keyed(where.gold(benchmark), Gold)
+        self._check_made(project.items(benchmark), project.gold(benchmark))
+        golds = Keyed(project.paths.gold(benchmark), Gold)
         return pd.DataFrame(
             {
                 **pick_fields(item, "item_id", "source", "cluster"),
@@ -134,8 +132,7 @@ class Run:
         """A model's answers to a benchmark, with their prompts, what was parsed, and their scores under both rules."""
         project = self._of(benchmark, model)
         where = project.paths
-        _there(where.snapshot(benchmark, model), where.scores(benchmark, model), run=self.name)
-        _warn(project.score(benchmark, model))
+        self._check_made(project.score(benchmark, model), read=(where.snapshot(benchmark, model),))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
         scores = {attrgetter(*KEY, "rule")(score): score for score in read_scores(where.scores(benchmark, model))}
         rows: list[dict[str, Any]] = []
@@ -163,12 +160,12 @@ class Run:
         if rule is not None and rule not in RULES:
             raise PunchlineError(f"no rule {rule!r}", hint=nearest(rule, RULES))
         project = self._of(benchmark, model)
-        path = project.paths.scores(benchmark, model)
-        _there(path, run=self.name)
-        _warn(project.score(benchmark, model))
+        self._check_made(project.score(benchmark, model))
         columns = (*KEY, "rule", "state", "scored", "truncated", "parsed", "judge", "signature", "digest")
         return pd.DataFrame(
-            pick_fields(score, *columns) | score.metrics for score in read_scores(path) if rule in (None, score.rule)
+            pick_fields(score, *columns) | score.metrics
+            for score in read_scores(project.paths.scores(benchmark, model))
+            if rule in (None, score.rule)
         )
 
     @_in_project
@@ -178,7 +175,7 @@ class Run:
         `attrs["notes"]`: what was left out and why.
         """
         for model in (a, b):
-            self._check(model, self.models, "model", "models")
+            self._check(model, self.models, "model")
         path = None if table is None else self._csv(*table_named(table, self.name)).as_posix()
         made, refused = compare_models((a, b), path, self.name)
         frame = pd.DataFrame(row for comparison in made for row in _differences(comparison))
@@ -190,30 +187,27 @@ class Run:
 
     def _of(self, benchmark: str, *models: str) -> Project:
         project = self._project()
-        self._check(benchmark, project.selection.benchmarks, "benchmark", "benchmarks")
+        self._check(benchmark, project.selection.benchmarks, "benchmark")
         for model in models:
-            self._check(model, project.selection.models, "model", "models")
+            self._check(model, project.selection.models, "model")
         return project
 
-    def _check(self, name: str, selected: list[str], what: str, key: str) -> None:
+    def _check(self, name: str, selected: list[str], what: str) -> None:
         """Raises PunchlineError for what the run has not selected."""
         if name not in selected:
-            hint = f"{nearest(name, selected)}. To have another one: snakemake --cores all --config {key}=[…]"
+            hint = f"{nearest(name, selected)}. To have another one: snakemake --cores all --config {what}s=[…]"
             raise PunchlineError(f"run {self.name} has no {what} {name!r}", hint=hint)
 
-
-def _warn(*steps: Artifact) -> None:
-    checks = Status()
-    for step in steps:
-        if (why := checks(step).reason) is not None:
-            warnings.warn(f"{step.outputs[0]} is not current: {why}", Stale, stacklevel=4)
-
-
-def _there(*files: str, run: str) -> None:
-    """Raises PunchlineError for a file that was not made."""
-    for file in files:
-        if not Path(file).is_file():
-            raise PunchlineError(f"not made yet in run {run}", file=file, hint=f"Make it: {making(run, file)}")
+    def _check_made(self, *artifacts: Artifact, read: Iterable[str] = ()) -> None:
+        """Warns of artifacts that are not current. Raises PunchlineError if one, or a file of `read`, is missing."""
+        for file in (*read, *(artifact.outputs[0] for artifact in artifacts)):
+            if not Path(file).is_file():
+                hint = f"Make it: {making(self.name, file)}"
+                raise PunchlineError(f"not made yet in run {self.name}", file=file, hint=hint)
+        status = Status()
+        for artifact in artifacts:
+            if (why := status(artifact).reason) is not None:
+                warnings.warn(f"{artifact.outputs[0]} is not current: {why}", Stale, stacklevel=4)
 
 
 def _answer(response: Response) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import mimetypes
 import os
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +60,13 @@ def _check_rights(project: Project, pictures: str) -> None:
 
 
 def _beside(project: Project, found: list[Lineage]) -> Iterator[str]:
-    """What the audit needs, and no table rests on."""
+    """Files that the audit needs and no table depends on."""
     yield from (path for path in (*WORKFLOW, project.paths.selection) if Path(path).is_file())
     yield f"config/corpus/{project.selection.corpus.name}.yaml"
-    for benchmark in project.selection.benchmarks:  # what was published and no table needs is audited too
-        yield from sorted(path.as_posix() for path in Path(project.paths.raw(benchmark)).glob("*") if path.is_file())
-    for folder in FOLDERS:
-        yield from sorted(
-            path.as_posix() for path in Path(folder).rglob("*") if path.is_file() and path.suffix != ".pyc"
-        )
+    raw = [Path(project.paths.raw(benchmark)).glob("*") for benchmark in project.selection.benchmarks]
+    for path in chain(*raw, *(Path(folder).rglob("*") for folder in FOLDERS)):
+        if path.is_file() and path.suffix != ".pyc":
+            yield path.as_posix()
     yield from (_lineage_file(project, lineage) for lineage in found)
 
 
@@ -127,12 +126,10 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
         if path != WORKFLOW[0]:
             data[path] = crate.add_file(os.fspath(path), path, properties=_about(path, role))
     _actions(crate, workflow, project, found, data)
-    conforms = crate.root_dataset.get("conformsTo") or []
-    profiles = [*(conforms if isinstance(conforms, list) else [conforms])]
     for name, version in PROFILES.items():
         about = {"@type": "CreativeWork", "name": f"{name.title()} Run Crate", "version": version}
-        profiles.append(crate.add(ContextEntity(crate, f"https://w3id.org/ro/wfrun/{name}/{version}", about)))
-    crate.root_dataset["conformsTo"] = profiles
+        profile = crate.add(ContextEntity(crate, f"https://w3id.org/ro/wfrun/{name}/{version}", about))
+        crate.root_dataset.append_to("conformsTo", profile)
     crate.write(folder)
     run = "" if project.selection.run == DEFAULT_RUN else f" --run {project.selection.run}"
     return [f"To audit it, on any machine, go into it: punchline audit {found[0].benchmark}/{found[0].table}{run}"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from punchline.audit.state import check_shown, read_lineage
+from punchline.audit.state import check_shown
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
 from punchline.project.lineage import Lineage
@@ -18,8 +18,7 @@ def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
         for table in project.benchmark(name).TABLES.values():
             path = project.paths.table(table.file)
             if Path(path).is_file():
-                check_shown(path)
-                found.append(read_lineage(path))
+                found.append(check_shown(path))
     if not found:
         what = f"the run has no table of {benchmark}" if benchmark else "the run has no table"
         raise PunchlineError(what, hint=f"Make them: {making(project.selection.run, 'all_tables')}")

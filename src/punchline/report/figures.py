@@ -9,12 +9,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import altair as alt
 import vl_convert
 
-from punchline.report.tables import KINDS, Row, Sheet, head
+from punchline.report.tables import KINDS, Row, Sheet, head, parse_number
 from punchline.tables.chart import Chart
 
 # Told apart on white and on black; and by shape, for who sees no colours.
@@ -33,23 +33,15 @@ Point = dict[str, Any]
 Spec = dict[str, Any]  # of Vega-Lite; {}: there is nothing to draw
 
 
-def number(text: str) -> float | None:
-    """A cell as a number."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def points(sheet: Sheet, values: Sequence[str], by: Sequence[str]) -> list[Point]:
     """A point a row and column that has a value. `by`: columns that it is told by."""
     found = []
     for row in sheet.rows:
         for column in values:
-            value = number(row.values.get(column, ""))
+            value = parse_number(row.values.get(column, ""))
             if value is None:
                 continue
-            low, high = (number(row.values.get(f"{column}_{end}", "")) for end in ("lo", "hi"))
+            low, high = (parse_number(row.values.get(f"{column}_{end}", "")) for end in ("lo", "hi"))
             found.append(
                 {name: row.values.get(name, "") for name in ("model", "kind", *by)}
                 | {"column": head(column), "value": value, "low": low, "high": high}
@@ -100,8 +92,7 @@ def _spec(chart: Any) -> Spec:
         )
         .configure_legend(**TEXT, labelFontSize=12, titleFontSize=12, orient="bottom", labelLimit=300)
     )
-    made: Spec = styled.to_dict()
-    return made
+    return cast(Spec, styled.to_dict())
 
 
 def forest(sheet: Sheet, ranks: Mapping[str, str], width: int = WIDTH) -> Spec:
@@ -145,19 +136,18 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
         return _curve(sheet, chart, chart.x)
     columns = [name for name in chart.values if name in sheet.columns]
     found = points(sheet, columns, [chart.by, *chart.within])
-    parts = []
+    if not found:
+        return {}
+    parts: dict[str, list[Point]] = {}
     apart = chart.by != "model" and len({point[chart.by] for point in found}) <= FEW
     for point in found:
         group = [point[name] for name in (*chart.within, *([chart.by] if apart else ()))]
         point["named"] = point["model"] if apart else point[chart.by] or "all"
         point["label"] = point["named"] if apart or chart.by == "model" else f"{point['named']}  {point['model']}"
-        point["part"] = " · ".join(part for part in (*group, point["column"] if len(columns) > 1 else "") if part)
-        parts.append(point["part"])
-    if not found:
-        return {}
+        part = " · ".join(text for text in (*group, point["column"] if len(columns) > 1 else "") if text)
+        parts.setdefault(part, []).append(point)
     plots = []
-    for part in dict.fromkeys(parts):
-        own = [point for point in found if point["part"] == part]
+    for part, own in parts.items():
         if len({(point["named"], point["kind"]) for point in own}) == len(own):  # ours and the printed on one line
             own = [{**point, "label": point["named"]} for point in own]
         plot = _dots(own, own[0]["column"], list(dict.fromkeys(point["label"] for point in own)))
@@ -168,7 +158,9 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
 def _curve(sheet: Sheet, chart: Chart, x: str) -> Spec:
     """Values over a number: a line a series, each point with its interval."""
     columns = [name for name in chart.values if name in sheet.columns]
-    found = [{**point, "x": number(str(point.get(x, "")))} for point in points(sheet, columns, [x, *chart.within])]
+    found = [
+        {**point, "x": parse_number(str(point.get(x, "")))} for point in points(sheet, columns, [x, *chart.within])
+    ]
     found = [point for point in found if point["x"] is not None]
     if not found:
         return {}
@@ -190,11 +182,6 @@ def _curve(sheet: Sheet, chart: Chart, x: str) -> Spec:
     return _spec(alt.vconcat(*plots) if len(plots) > 1 else plots[0])
 
 
-def pdf(drawn: Spec) -> bytes:
-    """A chart as PDF."""
-    return bytes(vl_convert.vegalite_to_pdf(drawn))
-
-
 def drawn(sheet: Sheet, ranks: Mapping[str, str]) -> Spec:
     """A table as its paper draws it, else its main column; {} where nothing is to be seen."""
     made = figure(sheet, sheet.table.chart) if sheet.table.chart else {}
@@ -209,8 +196,7 @@ def nothing(path: str) -> Spec:
 
 def on_paper(made: Spec) -> Spec:
     """The same in black, for white paper."""
-    black: Spec = json.loads(json.dumps(made).replace('"currentColor"', '"black"'))
-    return black
+    return cast(Spec, json.loads(json.dumps(made).replace('"currentColor"', '"black"')))
 
 
 def said(found: Iterable[Row], column: str) -> str:

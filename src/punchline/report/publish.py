@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
@@ -67,12 +68,12 @@ class Rights:
     def _pictures(self) -> Iterator[tuple[str, bool]]:
         """(path, whether it may be passed on) of pictures, as published and as models see them."""
         where, known = self.project.paths, rights(self.project, self.name)
-        for item in records_in(where.items(self.name), Item):
-            for image in item.images:
-                yield image.path, holds(MODE, right_of(self.project, known, item.item_id))
-        for entry in records_in(where.ledger(self.name), FetchEntry):
-            if entry.path is not None:
-                yield entry.path, holds(MODE, right_of(self.project, known, entry.item_id))
+        items, ledger = records_in(where.items(self.name), Item), records_in(where.ledger(self.name), FetchEntry)
+        images = [(item.item_id, image.path) for item in items for image in item.images]
+        fetched = [(entry.item_id, entry.path) for entry in ledger]
+        for item_id, path in (*images, *fetched):
+            if path is not None:
+                yield path, holds(MODE, right_of(self.project, known, item_id))
 
     def texts(self) -> str:
         """Why what the annotations say may not be passed on; "" where it may."""
@@ -91,10 +92,9 @@ class Rights:
             return "a file of the user's own"
         if self.drawn:
             return ""
-        if path in self.released:
-            return self.closed({path: self.released[path]})
-        if path in self.licences:
-            return self.closed({path: self.licences[path]})
+        for licences in (self.released, self.licences):
+            if path in licences:
+                return self.closed({path: licences[path]})
         if role in ("image", "picture"):
             return "" if self.pictures.get(path) else "a picture under no licence to pass it on: fetch it"
         if role in TEXTS or role.endswith("requests"):
@@ -123,15 +123,14 @@ def without_texts(part: dict[str, Any], why: str, blurred: Collection[str]) -> N
 
 def _answers(project: Project, lineage: Lineage) -> dict[str, set[str]]:
     """Digests of the answers that count, by journal: a journal is of all runs."""
-    found: dict[str, set[str]] = {}
+    found = defaultdict[str, set[str]](set)
     where, of = project.paths, lineage.benchmark
-    for model in lineage.models:
-        name = model.card.name
+    for name in (model.card.name for model in lineage.models):
         found[paths.journal(of, name)] = set(digests_in(where.snapshot(of, name)))
         for hop in project.hops(of, name):
-            said = set(digests_in(where.hop_snapshot(of, hop, name)))
+            answers = set(digests_in(where.hop_snapshot(of, hop, name)))
             for _, path, _ in project.answers(of, hop, name).journals():
-                found.setdefault(path, set()).update(said)
+                found[path] |= answers
     return found
 
 
@@ -191,10 +190,9 @@ class Folder:
                 self.journals.setdefault(file.path, set())
             elif file.path not in self.files:
                 self.put(file.path)
-        if lineage.models:
-            for journal, answers in _answers(self.project, lineage).items():
-                if journal in self.journals:
-                    self.journals[journal] |= answers
+        for journal, answers in _answers(self.project, lineage).items():
+            if journal in self.journals:
+                self.journals[journal] |= answers
 
     def report(self) -> bool:
         """The report, where there is one. Raises PunchlineError for one that is not current, or holds too much."""
@@ -202,8 +200,7 @@ class Folder:
         if not (folder / OWN).is_file():
             return False
         step, run = self.project.report(), self.project.selection.run
-        record = json.loads(Path(step.record).read_bytes())
-        if record["parameters"]["pictures"] == "all":
+        if json.loads(Path(step.record).read_bytes())["parameters"]["pictures"] == "all":
             raise PunchlineError(
                 "the report holds pictures that may not be passed on",
                 file=folder,
@@ -254,12 +251,6 @@ class Folder:
         ]
         self.put("index.html", "\n".join(page).encode())
 
-    def index(self) -> Published:
-        run = self.project.selection.run
-        left = {path: why for path, why in self.withheld.items() if path not in self.files}
-        made = [dict(sorted(found.items())) for found in (self.tables, self.files, left)]
-        return Published(run=run, tables=made[0], files=made[1], withheld=made[2])
-
 
 def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[str, str]]:
     states = table_states(project)
@@ -285,7 +276,8 @@ def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[
         if path in made.files:
             raise PunchlineError("a file of yours lies where one is published", file=before / path, hint="Move it")
         made.put(path, (before / path).read_bytes())
-    published = made.index()
+    withheld = {path: why for path, why in made.withheld.items() if path not in made.files}
+    published = Published(run=project.selection.run, tables=made.tables, files=made.files, withheld=withheld)
     write_bytes(root / INDEX, msgspec.json.format(canonical(published), indent=1) + b"\n")
     return published, made.closed
 
@@ -310,8 +302,7 @@ def publish(project: Project, folder: Path, say: Callable[[str], None] = print) 
     report = "with its report" if (folder / project.paths.report).is_dir() else "without a report (none was made)"
     folder = folder.resolve()
     say(f"{folder}: {len(published.tables)} tables of run {published.run}, {report}, {len(published.files):,} files")
-    for why in sorted(set(published.withheld.values())):
-        count = sum(one == why for one in published.withheld.values())
+    for why, count in sorted(Counter(published.withheld.values()).items()):
         say(f"left out: {count:,} files: {why}")
     for benchmark, why in closed.items():
         say(f"left out of the report: gold, panels and questions of {benchmark}: {why}")

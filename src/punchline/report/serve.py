@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -17,22 +16,11 @@ from starlette.staticfiles import StaticFiles
 
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
-from punchline.files import records_in
 from punchline.project.needs import Project
-from punchline.report.pictures import file_of
-from punchline.schema import Item
+from punchline.report.pictures import file_of, held
 
 HOST = "127.0.0.1"
 PORT = 8642
-
-
-def pictures_of(project: Project) -> Iterator[tuple[str, str]]:
-    """(name in a report, path here) of every picture of a run."""
-    for benchmark in project.selection.benchmarks:
-        items = project.paths.items(benchmark)
-        for item in records_in(items, Item) if Path(items).is_file() else ():
-            for image in item.images:
-                yield file_of(image).removeprefix("pictures/"), image.path
 
 
 def application(project: Project) -> Starlette:
@@ -40,10 +28,15 @@ def application(project: Project) -> Starlette:
     root = Path(project.paths.report)
     if not (root / "index.html").is_file():
         raise PunchlineError("no report", file=root, hint=f"Make it: {making(project.selection.run, 'report')}")
-    local = dict(pictures_of(project))
+    images = {
+        file_of(image): image.path
+        for benchmark in project.selection.benchmarks
+        if Path(project.paths.items(benchmark)).is_file()
+        for image in held(project, benchmark, "all")
+    }
 
     async def picture(request: Request) -> Response:
-        path = local.get(request.path_params["name"])
+        path = images.get(f"pictures/{request.path_params['name']}")
         if path is None or not Path(path).is_file():
             raise HTTPException(404)
         return FileResponse(path)

@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -32,16 +32,19 @@ def unscripted(content: bytes) -> tuple[str, Any]:
     return json.loads(called), json.loads(gzip.decompress(base64.b64decode(json.loads(packed))))
 
 
+def write_changed(file: Path, content: bytes) -> None:
+    """Write a file, unless it has this content already."""
+    if not file.is_file() or file.read_bytes() != content:
+        write_bytes(file, content)
+
+
 def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
-    """Parts beside the file `index`, and nothing else; one that is the same already is left as it is."""
+    """Write parts as files next to the file `index`, and remove those of other parts."""
     folder = Path(index).parent
-    names = {f"{name}.js" for name in parts}
     for name, value in parts.items():
-        file, content = folder / f"{name}.js", script(f"{prefix}/{name}", value)
-        if not file.is_file() or file.read_bytes() != content:
-            write_bytes(file, content)
+        write_changed(folder / f"{name}.js", script(f"{prefix}/{name}", value))
     for file in folder.glob("*.js"):
-        if file.name not in names:
+        if file.name.removesuffix(".js") not in parts:
             file.unlink()
 
 
@@ -49,8 +52,7 @@ def right(benchmark: str, grade: Score, gold: Gold) -> float | None:
     """How right an answer is at a glance, from 0 to 1; None where that cannot be said."""
     module = benchmarks.shown(benchmark)
     if module is not None:
-        found: float | None = module.right(grade, gold)
-        return found
+        return cast(float | None, module.right(grade, gold))
     return next((grade.metrics[name] for name in COMMON if name in grade.metrics), None)
 
 

@@ -16,20 +16,22 @@ from urllib.parse import quote
 
 import msgspec
 import pyarrow.parquet as pq
+import vl_convert
 
 from punchline import __version__
 from punchline.audit.compare import compare_somewhere, main_table
-from punchline.audit.state import read_lineage
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, write_bytes
-from punchline.project.lineage import Lineage, kind_of
+from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
 from punchline.project.processes import pictures_mode
 from punchline.report import figures, pictures
-from punchline.report.tables import KINDS, Cell, Sheet, differences, read_sheet
+from punchline.report.items import pick_fields
+from punchline.report.shards import write_changed
+from punchline.report.tables import KINDS, Cell, Sheet, differences, parse_number, read_sheet
 from punchline.schema import sha256
 from punchline.stages.job import make
 from punchline.text import escape_controls
@@ -64,14 +66,18 @@ class Site:
         found: dict[str, list[Sheet]] = {}
         for name in self.project.selection.benchmarks:
             for table in self.project.benchmark(name).TABLES.values():
-                lineage: Lineage = read_lineage(self.project.paths.table(table.file))
-                found.setdefault(name, []).append(read_sheet(self.project, name, table, lineage))
+                found.setdefault(name, []).append(read_sheet(self.project, name, table))
         return found
 
-    def main(self, benchmark: str) -> Sheet:
-        """The table that a benchmark's models are compared by."""
-        table = main_table(self.project.benchmark(benchmark))
-        return next(sheet for sheet in self.sheets[benchmark] if sheet.name == table.name)
+    @cached_property
+    def mains(self) -> dict[str, Sheet]:
+        """The table by which a benchmark's models are compared, by benchmark."""
+        names = {name: main_table(self.project.benchmark(name)).name for name in self.sheets}
+        return {name: sheet for name, sheets in self.sheets.items() for sheet in sheets if sheet.name == names[name]}
+
+    def forest(self, sheet: Sheet, width: int = figures.WIDTH) -> str:
+        """The forest plot of a table as SVG."""
+        return figures.svg(figures.forest(sheet, self.ranks.get((sheet.benchmark, sheet.name), {}), width))
 
     def answering(self, benchmark: str) -> list[str]:
         """The selected models that answered any of a benchmark's questions; all where none did."""
@@ -108,7 +114,9 @@ class Site:
         self._items()
         self._overviews()
         for name in self.sheets:
-            self._pictures(name)
+            if self.project.illustrated(name):
+                for image in pictures.held(self.project, name, self.mode):
+                    self.put(pictures.file_of(image), pictures.content(image))
         for path in before - set(self.files):
             if not path.startswith(ELSEWHERE):
                 (self.root / path).unlink(missing_ok=True)
@@ -125,23 +133,12 @@ class Site:
     def put(self, path: str, content: bytes) -> None:
         """A file of the report; one that is the same already is left as it is."""
         self.files[path] = sha256(content)
-        file = self.root / path
-        if not file.is_file() or file.read_bytes() != content:
-            write_bytes(file, content)
-
-    def _pictures(self, benchmark: str) -> None:
-        """The pictures that this report may hold."""
-        project = self.project
-        if not project.illustrated(benchmark):
-            return
-        for image in pictures.held(project, benchmark, self.mode):
-            self.put(pictures.file_of(image), pictures.content(image))
+        write_changed(self.root / path, content)
 
     def page(self, path: str, template: str, title: str, **values: Any) -> None:
         """A page. `path` from the report's root; the page's own links begin with the way back there."""
-        base = "../" * path.count("/")
         text = self.templates.get_template(template).render(
-            base=base,
+            base="../" * path.count("/"),
             title=title,
             run=self.project.selection.run,
             nav=self.nav,
@@ -181,7 +178,7 @@ class Site:
         )
 
     def _benchmark(self, name: str) -> None:
-        main = self.main(name)
+        main = self.mains[name]
         self.page(
             f"tables/{name}/index.html",
             "benchmark.html",
@@ -189,28 +186,25 @@ class Site:
             benchmark=name,
             about=about(name),
             main=main,
-            chart=figures.svg(figures.forest(main, self.ranks.get((name, main.name), {}))),
+            chart=self.forest(main),
             said=figures.said(main.rows, main.main),
             sheets=self.sheets[name],
         )
 
     def _items(self) -> None:
         """The pages that read items and answers, and what they ask about the run."""
-        project = self.project
         tables = {
             name: [[sheet.name, sheet.table.tasks, sheet.table.conditions] for sheet in sheets if sheet.table.of_models]
             for name, sheets in self.sheets.items()
         }
         run = {"models": {name: self.answering(name) for name in self.sheets}, "tables": tables}
-        self._script("run.js", "about", run)
-        self._script("compared.js", "compared", {name: compared(project, name) for name in self.sheets})
+        differences = {name: compared(self.project, name) for name in self.sheets}
+        for file, name, value in (("run", "about", run), ("compared", "compared", differences)):
+            self.put(f"static/{file}.js", f"punchline.{name} = {msgspec.json.encode(value).decode()};\n".encode())
         self.page("item.html", "item.html", "Item")
         self.page("compare.html", "compare.html", "Compare two models")
         for name in self.sheets:
             self.page(f"wall/{name}.html", "wall.html", f"Items of {name}", benchmark=name)
-
-    def _script(self, file: str, name: str, value: Any) -> None:
-        self.put(f"static/{file}", b"punchline." + name.encode() + b" = " + msgspec.json.encode(value) + b";\n")
 
     def _overviews(self) -> None:
         """Answers that were not read, and what the run's other lists say."""
@@ -239,33 +233,28 @@ class Site:
         return columns, [[linked(cell) for cell in row] for row in rows]
 
     def _start(self) -> None:
-        mains = {name: self.main(name) for name in self.sheets}
-        project = self.project
+        mains, project = self.mains, self.project
         models = {name: kind_of(project.cards[name]) for name in project.selection.models}
         values: dict[tuple[str, str], Any] = {}
         for name, sheet in mains.items():
             for row in figures.first_keys(sheet):
                 if row.values["model"] in models:
                     values[row.values["model"], name] = row.cells[sheet.columns.index(sheet.main)]
-        chosen = project.selection
         every = [sheet for sheets in self.sheets.values() for sheet in sheets]
         self.page(
             "index.html",
             "index.html",
-            f"Punchline: {chosen.run}",
+            f"Punchline: {project.selection.run}",
             selection={
                 name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-                for name, value in selected(chosen).items()
+                for name, value in selected(project.selection).items()
             },
             made_at=max((sheet.made_at for sheet in every), default=""),
             mains=mains,
             models=sorted(models.items(), key=lambda item: (item[1] != "measured", item[0])),
             values=values,
             ranks=self.ranks,
-            charts={
-                name: figures.svg(figures.forest(sheet, self.ranks.get((name, sheet.name), {}), CARD))
-                for name, sheet in mains.items()
-            },
+            charts={name: self.forest(sheet, CARD) for name, sheet in mains.items()},
             said={name: figures.said(sheet.rows, sheet.main) for name, sheet in mains.items()},
             about={name: about(name) for name in mains},
             every=every,
@@ -283,11 +272,10 @@ def lines(
     """(columns, cells) of one of the project's lists."""
     found = [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path) if said(cells)]
     columns = [name for name in (found[0] if found else ()) if any(line[name] not in ("", "0") for line in found)]
-
-    def cell(text: str) -> Cell:
-        return Cell(escape_controls(text), text, number=figures.number(text) is not None)
-
-    return columns, [[cell(line[name]) for name in columns] for line in found]
+    texts = [[line[name] for name in columns] for line in found]
+    return columns, [
+        [Cell(escape_controls(text), text, number=parse_number(text) is not None) for text in row] for row in texts
+    ]
 
 
 def compared(project: Project, benchmark: str) -> list[dict[str, Any]]:
@@ -299,11 +287,11 @@ def compared(project: Project, benchmark: str) -> list[dict[str, Any]]:
         with suppress(PunchlineError):  # no answers that both have: the page says so
             made = compare_somewhere(loaded, pair, project)
             differences = [
-                {"row": one.row, "column": one.column, "n": one.n[0], "difference": one.paired.difference}
-                | {"low": one.paired.low, "high": one.paired.high, "p": one.p_holm}
+                {**pick_fields(one, "row", "column"), "n": one.n[0]}
+                | {**pick_fields(one.paired, "difference", "low", "high"), "p": one.p_holm}
                 for one in made.differences
             ]
-            found.append({"models": made.models, "title": made.title, "differences": differences})
+            found.append(pick_fields(made, "models", "title") | {"differences": differences})
     return found
 
 
@@ -323,10 +311,9 @@ def write_figure(project: Project, benchmark: str, table: str) -> None:
     step = project.figure(benchmark, table)
 
     def write() -> None:
-        spec = project.benchmark(benchmark).TABLES[table]
-        sheet = read_sheet(project, benchmark, spec, read_lineage(project.paths.table(spec.file)))
+        sheet = read_sheet(project, benchmark, project.benchmark(benchmark).TABLES[table])
         drawn = figures.on_paper(figures.drawn(sheet, {}) or figures.nothing(sheet.path))
         write_bytes(step.outputs[0], figures.svg(drawn).encode())
-        write_bytes(step.outputs[1], figures.pdf(drawn))
+        write_bytes(step.outputs[1], vl_convert.vegalite_to_pdf(drawn))
 
     make(step, write)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from punchline import paths
+from punchline.audit.state import read_lineage
 from punchline.files import parse_csv
-from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 from punchline.stages.discrepancies import DISCREPANCIES
 from punchline.tables.declare import Table
@@ -86,13 +86,20 @@ def head(column: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def parse_number(text: str) -> float | None:
+    """The number in a cell; None if it holds none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def _shown(text: str, *, whole: bool) -> str:
     """A number with as many digits as a person reads; any other text harmless."""
-    try:
-        number = float(text)
-    except ValueError:
+    number = parse_number(text)
+    if number is None:
         return escape_controls(text)
-    return text if "." not in text and "e" not in text else digits(number, whole=whole)
+    return digits(number, whole=whole) if "." in text or "e" in text else text
 
 
 def cell(values: Mapping[str, str], column: str, table: Table) -> Cell:
@@ -113,11 +120,11 @@ def notes_of(path: Path) -> list[str]:
     return [html.unescape(line[2:].replace(r"\|", "|")) for line in lines[body + 1 :] if line.startswith("- ")]
 
 
-def read_sheet(project: Project, benchmark: str, table: Table, lineage: Lineage) -> Sheet:
+def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
     """A table that was made. Raises PunchlineError, OSError."""
     path = Path(project.paths.table(table.file))
-    lines = read_rows(path)
-    lines = [line for line in lines if not silent(line, table.columns)]
+    lineage = read_lineage(path.as_posix())
+    lines = [line for line in read_rows(path) if not silent(line, table.columns)]
     filled = [name for name in (lines[0] if lines else ()) if any(line[name] for line in lines)]
     counts = {f"n_{state}" for state in ("missing", "failed", "refused", "unparsable", "truncated")}
     nothing = {name for name in counts if all(line.get(name) in ("", "0") for line in lines)}
