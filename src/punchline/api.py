@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
-from punchline.audit.compare import Comparison, compare_models
+from punchline.audit.compare import compare_models
 from punchline.audit.state import check_shown
 from punchline.config.runs import find_root, made_with, making, table_named
 from punchline.core import benchmark as benchmarks
@@ -36,6 +36,10 @@ T = TypeVar("T")
 
 KEY = ("item_id", "task", "condition", "sample")
 SCORED = ("state", "scored", "parsed")
+DIFFERENCES = (
+    *("benchmark", "table", "rule", "row", "column", "n_a", "n_b", "clusters", "a", "b"),
+    *("difference", "difference_lo", "difference_hi", "p", "p_holm", "effect", "detectable"),
+)
 
 
 class Stale(UserWarning):
@@ -178,7 +182,13 @@ class Run:
             self._check(model, self.models, "model")
         path = None if table is None else self._csv(*table_named(table, self.name)).as_posix()
         made, refused = compare_models((a, b), path, self.name)
-        frame = pd.DataFrame(row for comparison in made for row in _differences(comparison))
+        rows = [
+            {**vars(comparison), **vars(one), **vars(one.paired), "n_a": one.n[0], "n_b": one.n[1]}
+            for comparison in made
+            for one in comparison.differences
+        ]
+        frame = pd.DataFrame(rows).rename(columns={"low": "difference_lo", "high": "difference_hi"})
+        frame = frame.reindex(columns=DIFFERENCES)
         frame.attrs["notes"] = [note for comparison in made for note in comparison.notes] + refused
         return frame
 
@@ -223,20 +233,3 @@ def _answer(response: Response) -> dict[str, Any]:
         "reasoning_tokens": usage.reasoning,
         **pick_fields(response, "latency_s", "request_id"),
     }
-
-
-def _differences(comparison: Comparison) -> Iterable[dict[str, Any]]:
-    for one in comparison.differences:
-        paired = one.paired
-        yield {
-            **pick_fields(comparison, "benchmark", "table", "rule"),
-            **pick_fields(one, "row", "column"),
-            "n_a": one.n[0],
-            "n_b": one.n[1],
-            **pick_fields(paired, "clusters", "a", "b", "difference"),
-            "difference_lo": paired.low,
-            "difference_hi": paired.high,
-            "p": paired.p,
-            "p_holm": one.p_holm,
-            **pick_fields(paired, "effect", "detectable"),
-        }

@@ -112,8 +112,7 @@ def _feature(kind: pa.DataType) -> Any:
 
 def write_rows(path: Path, columns: Mapping[str, pa.DataType], rows: Iterable[Mapping[str, Any]]) -> None:
     """A Parquet file that datasets takes its columns' types from."""
-    features = {name: _feature(kind) for name, kind in columns.items()}
-    about = json.dumps({"info": {"features": features}})
+    about = json.dumps({"info": {"features": {name: _feature(kind) for name, kind in columns.items()}}})
     schema = pa.schema(list(columns.items()), metadata={"huggingface": about})
     with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         rest = iter(rows)

@@ -13,12 +13,9 @@ from punchline.project.needs import Project
 
 def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:
     """Of every table that was made, of one benchmark or all. Raises PunchlineError for none, and a changed one."""
-    found = []
-    for name in [benchmark] if benchmark else project.selection.benchmarks:
-        for table in project.benchmark(name).TABLES.values():
-            path = project.paths.table(table.file)
-            if Path(path).is_file():
-                found.append(check_shown(path))
+    names = [benchmark] if benchmark else project.selection.benchmarks
+    paths = [project.paths.table(table.file) for name in names for table in project.benchmark(name).TABLES.values()]
+    found = [check_shown(path) for path in paths if Path(path).is_file()]
     if not found:
         what = f"the run has no table of {benchmark}" if benchmark else "the run has no table"
         raise PunchlineError(what, hint=f"Make them: {making(project.selection.run, 'all_tables')}")

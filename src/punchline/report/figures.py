@@ -100,8 +100,7 @@ def forest(sheet: Sheet, ranks: Mapping[str, str], width: int = WIDTH) -> Spec:
 
     What is not comparable with the paper is pale. {} where nobody has a value. `ranks`: by model, as text.
     """
-    rows = first_keys(sheet)
-    found = [point for row in rows for point in points(replace(sheet, rows=[row]), [sheet.main], ())]
+    found = points(replace(sheet, rows=first_keys(sheet)), [sheet.main], ())
     if not found:
         return {}
     sign = 1 if sheet.table.better(sheet.main) == "lower" else -1
@@ -132,10 +131,10 @@ def _dots(found: list[Point], title: str, order: Sequence[str], width: int = WID
 
 def figure(sheet: Sheet, chart: Chart) -> Spec:
     """A figure of the paper, redrawn from the table's rows. {} where there is no value."""
-    if chart.x is not None:
-        return _curve(sheet, chart, chart.x)
     columns = [name for name in chart.values if name in sheet.columns]
-    found = points(sheet, columns, [chart.by, *chart.within])
+    found = points(sheet, columns, [chart.by, *chart.within, *([chart.x] if chart.x else [])])
+    if chart.x is not None:
+        return _curve(found, chart, chart.x)
     if not found:
         return {}
     parts: dict[str, list[Point]] = {}
@@ -155,12 +154,9 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
     return _spec(alt.vconcat(*plots) if len(plots) > 1 else plots[0])
 
 
-def _curve(sheet: Sheet, chart: Chart, x: str) -> Spec:
+def _curve(found: list[Point], chart: Chart, x: str) -> Spec:
     """Values over a number: a line a series, each point with its interval."""
-    columns = [name for name in chart.values if name in sheet.columns]
-    found = [
-        {**point, "x": parse_number(str(point.get(x, "")))} for point in points(sheet, columns, [x, *chart.within])
-    ]
+    found = [{**point, "x": parse_number(point[x])} for point in found]
     found = [point for point in found if point["x"] is not None]
     if not found:
         return {}

@@ -38,9 +38,8 @@ def facets(item: Item, gold: Gold) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {"source": [item.source]}
     for name, value in {**item.fields, **gold.values}.items():
         values = value if isinstance(value, list) else [value]
-        texts = [str(one) for one in values if isinstance(one, (str, int, bool))]
-        if texts and len(texts) == len(values):
-            found[name] = texts
+        if values and all(isinstance(one, (str, int)) for one in values):
+            found[name] = [str(one) for one in values]
     return found
 
 

@@ -41,13 +41,11 @@ def application(project: Project) -> Starlette:
             raise HTTPException(404)
         return FileResponse(path)
 
-    async def mode(request: Request) -> Response:
-        return Response('punchline.mode("all", true);\n', media_type="text/javascript")
-
+    mode = 'punchline.mode("all", true);\n'
     return Starlette(
         routes=[
             Route("/pictures/{name}", picture),
-            Route("/static/mode.js", mode),
+            Route("/static/mode.js", lambda _: Response(mode, media_type="text/javascript")),
             Mount("/", StaticFiles(directory=root, html=True)),
         ],
         # No page of another site reaches this one under a name of its own.

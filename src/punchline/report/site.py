@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -77,7 +78,7 @@ class Site:
 
     def forest(self, sheet: Sheet, width: int = figures.WIDTH) -> str:
         """The forest plot of a table as SVG."""
-        return figures.svg(figures.forest(sheet, self.ranks.get((sheet.benchmark, sheet.name), {}), width))
+        return figures.svg(figures.forest(sheet, self.ranks[sheet.benchmark, sheet.name], width))
 
     def answering(self, benchmark: str) -> list[str]:
         """The selected models that answered any of a benchmark's questions; all where none did."""
@@ -90,12 +91,12 @@ class Site:
     @cached_property
     def ranks(self) -> dict[tuple[str, str], dict[str, str]]:
         """The range of each model's rank, by benchmark and table."""
-        found: dict[tuple[str, str], dict[str, str]] = {}
+        found = defaultdict[tuple[str, str], dict[str, str]](dict)
         for name in self.sheets:
             path = self.project.paths.ranks(name)
             for _, line in parse_csv(Path(path).read_bytes(), ("table", "model", "rank_lo", "rank_hi"), file=path):
                 span = line["rank_lo"] if line["rank_lo"] == line["rank_hi"] else f"{line['rank_lo']}-{line['rank_hi']}"
-                found.setdefault((name, line["table"]), {}).setdefault(line["model"], span)
+                found[name, line["table"]].setdefault(line["model"], span)
         return found
 
     def write(self) -> None:
@@ -120,8 +121,7 @@ class Site:
         for path in before - set(self.files):
             if not path.startswith(ELSEWHERE):
                 (self.root / path).unlink(missing_ok=True)
-        content = json.dumps(dict(sorted(self.files.items())), indent=0) + "\n"
-        write_bytes(self.root / OWN, content.encode())
+        write_bytes(self.root / OWN, (json.dumps(self.files, indent=0, sort_keys=True) + "\n").encode())
 
     def _listed(self) -> set[str]:
         try:
@@ -159,9 +159,7 @@ class Site:
 
     def _table(self, sheet: Sheet, disagree: list[dict[str, str]]) -> None:
         table, stem = sheet.table, sheet.file.removesuffix(".html")
-        ranks = self.ranks.get((sheet.benchmark, sheet.name), {})
-        drawn = figures.drawn(sheet, ranks)
-        if drawn:
+        if drawn := figures.drawn(sheet, self.ranks[sheet.benchmark, sheet.name]):
             self.put(f"{stem}.svg", figures.svg(figures.on_paper(drawn)).encode())
         for ending in ("csv", "md", "tex"):
             self.put(f"{stem}.{ending}", Path(sheet.path).with_suffix(f".{ending}").read_bytes())
