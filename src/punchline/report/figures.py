@@ -38,15 +38,13 @@ def points(sheet: Sheet, values: Sequence[str], by: Sequence[str]) -> list[Point
     found = []
     for row in sheet.rows:
         for column in values:
-            value = parse_number(row.values.get(column, ""))
-            if value is None:
-                continue
-            low, high = (parse_number(row.values.get(f"{column}_{end}", "")) for end in ("lo", "hi"))
-            found.append(
-                {name: row.values.get(name, "") for name in ("model", "kind", *by)}
-                | {"column": head(column), "value": value, "low": low, "high": high}
-                | {"comparable": row.comparable}
-            )
+            if (value := parse_number(row.values.get(column, ""))) is not None:
+                low, high = (parse_number(row.values.get(f"{column}_{end}", "")) for end in ("lo", "hi"))
+                found.append(
+                    {name: row.values.get(name, "") for name in ("model", "kind", *by)}
+                    | {"column": head(column), "value": value, "low": low, "high": high}
+                    | {"comparable": row.comparable}
+                )
     return found
 
 

@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ MODE = "open"  # of pictures: report/pictures.py
 # What the tables of others' data rest on, by role in the lineages: whether it holds their texts.
 TEXTS = ("raw annotation", "items", "gold")
 ANSWERS = ("journal", "snapshot")
-WEIGHTS = ("model", "adapter")
+NEVER_PUBLISHED = dict.fromkeys(("model", "adapter"), "weights: built or trained again from what is named")
+NEVER_PUBLISHED["user's file"] = "a file of the user's own"
 
 
 class Rights:
@@ -86,12 +88,8 @@ class Rights:
 
     def withheld(self, path: str, role: str) -> str:
         """Why a file that a table rests on may not be passed on; "" where it may."""
-        if role in WEIGHTS:
-            return "weights: built or trained again from what is named"
-        if role == "user's file":
-            return "a file of the user's own"
-        if self.drawn:
-            return ""
+        if role in NEVER_PUBLISHED or self.drawn:
+            return NEVER_PUBLISHED.get(role, "")
         for licences in (self.released, self.licences):
             if path in licences:
                 return self.closed({path: licences[path]})
@@ -175,13 +173,13 @@ class Folder:
         self.tables[path] = lineage.root
         self.put(lineage_path(path).as_posix())
         self.put(f"config/corpus/{lineage.selection.corpus.name}.yaml")
-        for name in (lineage.benchmark, paths.runs_of(lineage.benchmark)):
-            for manifest in sorted(Path(paths.folder_of(paths.manifest(name))).glob("*.csv")):
-                self.put(manifest.as_posix())
+        manifests = [paths.manifest(name) for name in (lineage.benchmark, paths.runs_of(lineage.benchmark))]
+        besides = [Path(paths.folder_of(manifest)).glob("*.csv") for manifest in manifests]
         if allowed.drawn:  # the audit compares all of it
-            for drawn in sorted(Path(self.project.paths.raw(lineage.benchmark)).rglob("*")):
-                if drawn.is_file() and not drawn.name.endswith(RECORD) and drawn.as_posix() not in self.files:
-                    self.put(drawn.as_posix())
+            besides.append(Path(self.project.paths.raw(lineage.benchmark)).rglob("*"))
+        for found in chain(*besides):
+            if found.is_file() and not found.name.endswith(RECORD) and found.as_posix() not in self.files:
+                self.put(found.as_posix())
         for file in lineage.files:
             why = allowed.withheld(file.path, file.role)
             if why:
@@ -253,18 +251,16 @@ class Folder:
 
 
 def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[str, str]]:
-    states = table_states(project)
+    states, run = table_states(project), project.selection.run
     if stale := [state for state in states if state.state == "stale"]:
         raise PunchlineError(
             f"{len(stale)} tables are not current, e.g. {stale[0].reason}",
             file=stale[0].path,
-            hint=f"Make them again: {making(project.selection.run)}",
+            hint=f"Make them again: {making(run)}",
         )
     there = [state.path for state in states if state.state == "current"]
     if not there:
-        raise PunchlineError(
-            f"run {project.selection.run} has no table", hint=f"Make them: {making(project.selection.run)}"
-        )
+        raise PunchlineError(f"run {run} has no table", hint=f"Make them: {making(run)}")
     made = Folder(project, root)
     for path in there:
         made.table(path)
@@ -277,7 +273,7 @@ def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[
             raise PunchlineError("a file of yours lies where one is published", file=before / path, hint="Move it")
         made.put(path, (before / path).read_bytes())
     withheld = {path: why for path, why in made.withheld.items() if path not in made.files}
-    published = Published(run=project.selection.run, tables=made.tables, files=made.files, withheld=withheld)
+    published = Published(run=run, tables=made.tables, files=made.files, withheld=withheld)
     write_bytes(root / INDEX, msgspec.json.format(canonical(published), indent=1) + b"\n")
     return published, made.closed
 

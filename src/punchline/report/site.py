@@ -101,7 +101,9 @@ class Site:
 
     def write(self) -> None:
         """All pages, and the list of them; pages of before that are not among them go."""
-        before = self._listed()
+        before: list[Any] = []
+        with suppress(OSError, ValueError):
+            before = json.loads((self.root / OWN).read_bytes())
         for file in sorted((HERE / "static").rglob("*")):
             if file.is_file():
                 self.put(f"static/{file.relative_to(HERE / 'static').as_posix()}", file.read_bytes())
@@ -118,17 +120,11 @@ class Site:
             if self.project.illustrated(name):
                 for image in pictures.held(self.project, name, self.mode):
                     self.put(pictures.file_of(image), pictures.content(image))
-        for path in before - set(self.files):
-            if not path.startswith(ELSEWHERE):
+        for path in before:
+            inside = isinstance(path, str) and ".." not in Path(path).parts
+            if inside and path not in self.files and not path.startswith(ELSEWHERE):
                 (self.root / path).unlink(missing_ok=True)
         write_bytes(self.root / OWN, (json.dumps(self.files, indent=0, sort_keys=True) + "\n").encode())
-
-    def _listed(self) -> set[str]:
-        try:
-            listed = json.loads((self.root / OWN).read_bytes())
-        except (OSError, ValueError):
-            return set()
-        return {path for path in listed if isinstance(path, str) and ".." not in Path(path).parts}
 
     def put(self, path: str, content: bytes) -> None:
         """A file of the report; one that is the same already is left as it is."""
