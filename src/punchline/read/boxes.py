@@ -75,10 +75,8 @@ def _from_corners(numbers: list[float], key: str, corners: str, size: tuple[int,
 
 def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Box | None:
     key = (match["key"] or "").lower()
-    if match["d"]:
-        return _two_points(match, key, size, corners)
-    four = _four(match["a"] or match["b"] or match["c"] or "")
-    if four is None:
+    four = _points(match["d"], match["e"]) if match["d"] else _four(match["a"] or match["b"] or match["c"])
+    if four is None or (match["d"] and not key):
         return None
     numbers, unit = four
     if key:
@@ -96,13 +94,12 @@ def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Bo
     return _clipped(top / high, left / wide, height / high, width / wide)
 
 
-def _two_points(match: re.Match[str], key: str, size: tuple[int, int] | None, corners: str) -> Box | None:
-    """A box written as two points behind its mark; None without the mark."""
-    points = [point.strip() for part in (match["d"], match["e"]) for point in part.split(",")]
-    if not key or len(points) != 4 or not all(_NUMBER.fullmatch(point) and "%" not in point for point in points):
+def _points(first: str, second: str) -> tuple[list[float], str] | None:
+    """(x1, y1, x2, y2, no unit) of two points; None where they hold anything but numbers and pixels."""
+    sides = [side.strip() for point in (first, second) for side in point.split(",")]
+    if len(sides) != 4 or not all(_NUMBER.fullmatch(side) and "%" not in side for side in sides):
         return None
-    numbers = [float(point.rstrip("px ")) for point in points]
-    return _from_corners(numbers, key, corners, size) if min(numbers) >= 0 else None
+    return [float(side.rstrip("px ")) for side in sides], ""
 
 
 @reader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from punchline.read import dress
@@ -66,30 +66,26 @@ def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
 @lru_cache(maxsize=4096)
 def _spelt(option: str) -> str:
     """A pattern for an option's text in plain lower case; "" for one without a word."""
-    words = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", dress.plain(option).low)
-    ends = ""
-    while words and not re.match(r"\w", words[-1]):
-        ends = words.pop() + ends
-    while words and not re.match(r"\w", words[0]):
-        words.pop(0)
-    if not words:
+    pieces = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", dress.plain(option).low)
+    places = [place for place, piece in enumerate(pieces) if re.match(r"\w", piece)]
+    if not places:
         return ""
+    words, ends = pieces[places[0] : places[-1] + 1], "".join(pieces[places[-1] + 1 :])
     own = rf"(?:\s?{re.escape(ends)})?" if "?" in ends else ""  # of an option that is a question; its answer is none
     return r"(?<!\w)" + r"\s{0,2}".join(map(re.escape, words[:200])) + r"(?!\w)" + own
 
 
 def _texts(text: dress.Plain, options: Mapping[str, str]) -> list[Mention]:
     """Options spelt out, the longest first; one text of two options is neither's."""
-    by_text: dict[str, set[str]] = {}
-    for letter, option in options.items():
-        if pattern := _spelt(option):
-            by_text.setdefault(pattern, set()).add(letter)
+    by_text: dict[str, str] = {}
+    for letter, option in sorted(options.items()):
+        pattern = _spelt(option)
+        by_text[pattern] = f"{by_text[pattern]}|{letter}" if pattern in by_text else letter
     found: list[Mention] = []
-    for pattern_text in sorted(by_text, key=lambda one: (-len(one), one)):
-        letters = by_text[pattern_text]
-        for match in re.finditer(pattern_text, text.low):
+    for pattern in sorted(filter(None, by_text), key=lambda one: (-len(one), one)):
+        for match in re.finditer(pattern, text.low):
             if all(match.end() <= other.start or match.start() >= other.end for other in found):
-                found.append(Mention(match.start(), match.end(), "|".join(sorted(letters)), True))
+                found.append(Mention(*match.span(), by_text[pattern], True))
             if len(found) > 400:
                 break
     return sorted(found)
@@ -106,16 +102,14 @@ _PLACE = re.compile(  # "the second option", "of the four options, the last"
 _OTHER_PLACE = re.compile(rf"\b(?:{'|'.join(ORDINALS)}) (?:n?or|and|to) $")  # "the second or third option"
 
 
-def _places(low: str, letters: Iterable[str]) -> list[Mention]:
+def _places(low: str, letters: Iterable[str]) -> Iterator[Mention]:
     """Options that are called by their place."""
     letters = sorted(letters)
-    found = []
     for match in _PLACE.finditer(low):
         word, start = match[match.lastindex or 1], match.start(match.lastindex or 1)
         place = len(letters) if word == "last" else ORDINALS[word]
         if 0 < place <= len(letters) and not _OTHER_PLACE.search(low, max(0, match.start() - 20), match.start()):
-            found.append(Mention(start, match.end(), letters[place - 1], True))
-    return found
+            yield Mention(start, match.end(), letters[place - 1], True)
 
 
 _BETWEEN = re.compile(r"[)\]\"']{0,2}[.:,]?[)\]\"']{0,2}\s?(?:-|=|is)?\s?[(\"'\[]{0,2}")
@@ -125,18 +119,15 @@ def _merged(letters: list[Mention], texts: list[Mention], low: str) -> list[Ment
     """Letters and texts in order; a letter and its text are one mention, with another's one without a value."""
     merged: list[Mention] = []
     for mention in sorted([*letters, *texts]):
-        last = merged[-1] if merged else None
-        if last is not None and mention.start < last.end:
+        last = merged[-1] if merged else Mention(0, 0, "")
+        if mention.start < last.end:
             continue
-        if last is None or last.text == mention.text or not _BETWEEN.fullmatch(low, last.end, mention.start):
+        apart = last.text == mention.text or not _BETWEEN.fullmatch(low, last.end, mention.start)
+        letter, text = (mention.value, last.value) if last.text else (last.value, mention.value)
+        if not merged or apart or (last.text and low[mention.start - 1] != "(" and letter != text):
             merged.append(mention)
-        elif not last.text or low[mention.start - 1] == "(":
-            letter, text = (mention.value, last.value) if last.text else (last.value, mention.value)
-            merged[-1] = Mention(last.start, mention.end, letter if letter in text.split("|") else "", True)
-        elif last.value == mention.value:
-            merged[-1] = Mention(last.start, mention.end, last.value, True)
         else:
-            merged.append(mention)
+            merged[-1] = Mention(last.start, mention.end, letter if letter in text.split("|") else "", True)
     return [mention if "|" not in mention.value else mention._replace(value="") for mention in merged]
 
 
@@ -148,9 +139,9 @@ def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool, given:
     texts = sorted([*_texts(text, options), *_places(text.low, given)])
     covered = {place for one in texts for place in range(one.start, one.end)}
     letters = [
-        Mention(match.start(), match.end(), match[0].upper())
+        Mention(*match.span(), match[0].upper())
         for match in _STANDING.finditer(text.text)
-        if match.start() not in covered and _is_option(text.text, match.start(), match.end(), marked)
+        if match.start() not in covered and _is_option(text.text, *match.span(), marked)
     ]
     return _without_ranks(_merged(letters, texts, text.low), text.low)
 
@@ -183,9 +174,9 @@ def _scored(answer: str, given: tuple[str, ...]) -> Read[str]:
     scores = {match[1].upper(): match for match in _SCORED.finditer(text.low)}
     if len(scores) < 2 or not scores.keys() <= set(given) or 2 * len(scores) <= len(given):
         return Read(None)
-    best = max(float(match[2]) for match in scores.values())
-    ahead = [letter for letter, match in scores.items() if float(match[2]) == best]
-    return Read(ahead[0], *text.span(*scores[ahead[0]].span())) if len(ahead) == 1 else Read(None)
+    *_, second, best = sorted(scores, key=lambda letter: float(scores[letter][2]))
+    ahead = float(scores[best][2]) > float(scores[second][2])
+    return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
 
 
 def _alone(answer: str, options: Mapping[str, str]) -> str | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+LINE = re.compile(r"^.*", re.MULTILINE)
 HEAD, TAIL = 3_000, 5_000  # characters of an answer that are read: who answers does so first or last
 
 # One letter that stands in brackets, quotation marks or emphasis of its own becomes "(X)".
@@ -113,24 +115,17 @@ def plain(text: str, *, head: int = HEAD, tail: int = TAIL, base: int = 0) -> Pl
     Of a text longer than head + tail only its beginning and its end are read, as two pieces with a line's end between.
     `base`: where the text begins in the answer that spans refer to.
     """
-    chars: list[str] = []
+    pieces: list[str] = []
     at: list[int] = []
     for offset, piece in ends(text, head, tail):
-        if chars:
-            chars.append("\n")
-            at.append(base + offset)
-        same, last = same_length(piece), 0
-        for match in _DRESS.finditer(same):
-            start, end = match.span()
-            new = _instead(match)
-            chars += [same[last:start], new]
-            at += range(base + offset + last, base + offset + start)
-            at += [base + offset + min(start + n, end - 1) for n in range(len(new))]
-            last = end
-        chars.append(same[last:])
-        at += range(base + offset + last, base + offset + len(same))
-    whole, places = _widened("".join(chars), at)
-    return Plain(whole, lower(whole), tuple(places), base)
+        begin = base + offset
+        shown, places = _replaced(_DRESS, _instead, same_length(piece), list(range(begin, begin + len(piece))))
+        at += [*[begin] * bool(pieces), *places]
+        pieces.append(shown)
+    whole = "\n".join(pieces)
+    if not whole.isascii():
+        whole, at = _replaced(_WIDER, lambda match: _WIDE[match.lastgroup or "gap"], whole, at, step=0)
+    return Plain(whole, lower(whole), tuple(at), base)
 
 
 def part(answer: str, start: int, end: int | None = None) -> Plain:
@@ -138,16 +133,17 @@ def part(answer: str, start: int, end: int | None = None) -> Plain:
     return plain(answer[start:end], base=start)
 
 
-def _widened(text: str, at: list[int]) -> tuple[str, list[int]]:
-    """What is written longer in plain, and where each character stands."""
-    if text.isascii():
-        return text, at
+def _replaced(
+    pattern: re.Pattern[str], instead: Callable[[re.Match[str]], str], text: str, at: list[int], step: int = 1
+) -> tuple[str, list[int]]:
+    """A text with its matches replaced, and where each character stands; `step`: places between two new ones."""
     pieces: list[str] = []
     places: list[int] = []
     last = 0
-    for match in _WIDER.finditer(text):
-        wide = _WIDE[match.lastgroup or "gap"]
-        pieces += [text[last : match.start()], wide]
-        places += at[last : match.start()] + [at[min(match.start(), len(at) - 1)]] * len(wide)
-        last = match.end()
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        new = instead(match)
+        pieces += [text[last:start], new]
+        places += at[last:start] + [at[max(start, min(start + n * step, end - 1))] for n in range(len(new))]
+        last = end
     return "".join((*pieces, text[last:])), places + at[last:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from punchline.read import dress
@@ -54,9 +55,8 @@ _COURTESY = re.compile(
 )
 
 
-def _boxes(text: str, at: int) -> list[Zone]:
+def _boxes(text: str, at: int) -> Iterator[Zone]:
     """The contents of boxes, braces in braces included; one never closed ends with its line."""
-    zones = []
     for match in list(_BOXED.finditer(text))[-MOST:]:
         depth, place = 1, match.end()
         limit = min(len(text), place + LONGEST)
@@ -66,23 +66,21 @@ def _boxes(text: str, at: int) -> list[Zone]:
         if depth:
             line = text.find("\n", match.end(), limit)
             place = (line if line >= 0 else limit) + 1
-        zones.append(Zone(at + match.end(), at + place - 1, FIRM))
-    return zones
+        yield Zone(at + match.end(), at + place - 1, FIRM)
 
 
-def _tags(text: str, at: int) -> list[Zone]:
-    zones, low = [], dress.lower(text)
+def _tags(text: str, at: int) -> Iterator[Zone]:
+    low = dress.lower(text)
     for match in list(_TAG.finditer(text))[-MOST:]:
         name = next(filter(None, match.groups()))
         closing = f"</{match[1]}>" if match[1] else f"<|end_of_{name}|>" if match[2] else f"[/{name}]"
-        end = low.find(closing.lower(), match.end(), match.end() + LONGEST)
-        zones.append(Zone(at + match.end(), at + (end if end >= 0 else min(len(text), match.end() + LONGEST)), FIRM))
-    return zones
+        limit = min(len(text), match.end() + LONGEST)
+        end = low.find(closing.lower(), match.end(), limit)
+        yield Zone(at + match.end(), at + (end if end >= 0 else limit), FIRM)
 
 
-def _members(text: str, at: int, keys: tuple[str, ...]) -> list[Zone]:
+def _members(text: str, at: int, keys: tuple[str, ...]) -> Iterator[Zone]:
     """Values of a JSON object's members that are named like an answer, or as in `keys`."""
-    zones = []
     found = list(_KEY.finditer(text))[-MOST:]
     if keys:
         named = "|".join(re.escape(key) for key in keys)
@@ -90,19 +88,16 @@ def _members(text: str, at: int, keys: tuple[str, ...]) -> list[Zone]:
     for match in found:
         value = _VALUE.match(text, match.end())
         if value is not None and value[0].strip():
-            zones.append(Zone(at + value.start(), at + value.end(), FIRM))
-    return zones
+            yield Zone(at + value.start(), at + value.end(), FIRM)
 
 
-def _lines(text: dress.Plain) -> list[Zone]:
+def _lines(text: dress.Plain) -> Iterator[Zone]:
     """What stands behind "Answer:" to the end of its line, or in the next line where that is empty."""
-    zones = []
     for match in list(_CUE.finditer(text.low))[-MOST:]:
         end = (text.low + "\n").index("\n", match.end())
         if match.end() < end:
-            start, stop = text.span(match.end(), min(end, match.end() + LONGEST))
-            zones.append(Zone(start, stop, FIRM if _FINAL.search(match[0]) else SAID))
-    return zones
+            span = text.span(match.end(), min(end, match.end() + LONGEST))
+            yield Zone(*span, FIRM if _FINAL.search(match[0]) else SAID)
 
 
 def without_courtesy(answer: str) -> str:
@@ -117,7 +112,7 @@ def without_courtesy(answer: str) -> str:
 
 def zones(answer: str, text: dress.Plain, keys: tuple[str, ...] = ()) -> list[Zone]:
     """The marked answers of an answer, in its order. `text`: it in plain; `keys`: further names of JSON members."""
-    found = _lines(text)
+    found = set(_lines(text))
     for at, piece in dress.ends(answer, EDGE, EDGE):
-        found += [*_boxes(piece, at), *_tags(piece, at), *_members(piece, at, keys)]
-    return sorted(set(found))
+        found.update(_boxes(piece, at), _tags(piece, at), _members(piece, at, keys))
+    return sorted(found)

@@ -81,15 +81,13 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
             return _of_sentence(sentence, part)
     if refuses(text.low):
         return Read(None)
-    at = 0
-    for line in text.text.split("\n"):
-        repeated = " ".join(line.lower().split()).strip(" .,;:!?")
-        if re.search(r"\w", line) and not any(repeated in prompt for prompt in prompts if " " in repeated):
-            if name := _name(line[:500], prompts):
-                place = max(line.find(name), 0)
-                return Read(name, *text.span(at + place, at + place + len(name)))
+    for line in dress.LINE.finditer(text.text):
+        repeated = " ".join(line[0].lower().split()).strip(" .,;:!?")
+        if re.search(r"\w", line[0]) and not any(repeated in prompt for prompt in prompts if " " in repeated):
+            if name := _name(line[0][:500], prompts):
+                place = line.start() + max(line[0].find(name), 0)
+                return Read(name, *text.span(place, place + len(name)))
             break
-        at += len(line) + 1
     sentence = None if words.UNSURE.search(text.low) else _SENTENCE.search(text.low)
     return _of_sentence(sentence, text) if sentence else Read(None)
 

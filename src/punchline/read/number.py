@@ -50,18 +50,16 @@ _NONE = re.compile(r"\W*(?:n/?a|not applicable|none)\W*", re.IGNORECASE)
 
 
 def _value(match: re.Match[str]) -> str:
-    digits, cardinal, ordinal, numeral = match.groups()
-    if digits or numeral:
-        return str(int(digits or numeral))
-    return str(CARDINALS[cardinal] if cardinal else ORDINALS[ordinal])
+    word = next(filter(None, match.groups()))
+    return str(CARDINALS.get(word) or ORDINALS.get(word) or int(word))
 
 
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
     low = _RANGE.sub(lambda several: "." * len(several[0]), text.low)
     word = _WORD.fullmatch(low)
     if word:
-        return [Mention(*word.span(word.lastindex or 0), str(CARDINALS.get(word[1]) or ORDINALS[word[2]]))]
-    found = [Mention(match.start(), match.end(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
+        return [Mention(*word.span(word.lastindex or 0), _value(word))]
+    found = [Mention(*match.span(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
     covered = {place for one in found for place in range(one.start, one.end)}
     for match in _BARE.finditer(low):
         before = low[max(0, match.start() - 30) : match.start()]
@@ -72,7 +70,7 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
             and (_BEFORE.search(before) or _JOINED.match(low, match.end()))
             and (_AFTER.match(low, match.end()) or _LISTED.search(before))
         ):
-            found.append(Mention(match.start(), match.end(), str(int(match[1]))))
+            found.append(Mention(*match.span(), _value(match)))
     return sorted(found)
 
 

@@ -141,11 +141,10 @@ def _numbered(low: str, labels: frozenset[str]) -> list[Found]:
     """Numbered lists: a place, a mark, a label. "1: 3" alone could be a frame and its place too, and is not taken."""
     items: list[tuple[int, int, int, str]] = []
     for match in list(_ITEM.finditer(low))[:200]:
-        bare = match["place"].isdigit() and not match["noun"] and not match["unit"]
         label = match["label"] or ""
-        if bare and label and (match["mark"] not in (".", ")") or (low[match.end() - len(label) - 1] not in ' [("')):
-            continue
-        if match["own"] and not match["noun"] and match["place"].isdigit():
+        bare = label and not match["unit"]
+        listed = match["mark"] in (".", ")") and low[match.end() - len(label) - 1] in ' [("'
+        if match["place"].isdigit() and not match["noun"] and (match["own"] or (bare and not listed)):
             continue
         before = items[-1][2] if items else 0
         name = _number(label) if label else str(_PLACES.get(match["nth"], 0))
@@ -155,30 +154,24 @@ def _numbered(low: str, labels: frozenset[str]) -> list[Found]:
 
 def _table(low: str, labels: frozenset[str]) -> list[Found]:
     """Tables with a column of labels and, perhaps, one of places; without places rows are in order."""
-    found: list[Found] = []
-    rows: list[tuple[int, int, list[str]]] = []
-    at = 0
-    for line in [*low.split("\n"), ""]:
-        if "|" in line:
-            rows.append((at, at + len(line), [cell.strip() for cell in line.split("|")]))
-        elif line.strip() or at > len(low):
-            found += _of_rows(rows, labels)
-            rows = []
-        at += len(line) + 1
-    return found + _of_rows(rows, labels)
+    tables: list[list[re.Match[str]]] = [[]]
+    for line in dress.LINE.finditer(low):
+        if "|" in line[0]:
+            tables[-1].append(line)
+        elif line[0].strip():
+            tables.append([])
+    return [found for rows in tables if len(rows) >= len(labels) for found in _of_rows(rows, labels)]
 
 
-def _of_rows(rows: list[tuple[int, int, list[str]]], labels: frozenset[str]) -> list[Found]:
-    if len(rows) < len(labels):
-        return []
-    head, body = rows[0][2], rows[1:] if len(rows) > len(labels) else rows
-    places = [n for n, cell in enumerate(head) if _PLACE_HEAD.search(cell)]
-    place_at = places[0] if places else None
+def _of_rows(rows: list[re.Match[str]], labels: frozenset[str]) -> list[Found]:
+    head, body = rows[0][0].split("|"), rows[1:] if len(rows) > len(labels) else rows
+    place_at = next((n for n, cell in enumerate(head) if _PLACE_HEAD.search(cell)), None)
     label_at = next((n for n, cell in enumerate(head) if n != place_at and _LABEL_HEAD.search(cell)), None)
     if label_at is None or len(body) != len(labels):
         return []
     pairs = []
-    for number, (_, _, cells) in enumerate(body, 1):
+    for number, row in enumerate(body, 1):
+        cells = row[0].split("|")
         label = re.search(r"\d{1,4}", cells[label_at]) if label_at < len(cells) else None
         place = cells[place_at] if place_at is not None and place_at < len(cells) else str(number)
         digits = re.search(rf"\d{{1,2}}|{_ORDINAL}", place)
@@ -186,72 +179,62 @@ def _of_rows(rows: list[tuple[int, int, list[str]]], labels: frozenset[str]) -> 
             return []
         pairs.append((_place(digits[0], 0, len(labels)), str(int(label[0]))))
     order = _ordered(pairs, labels)
-    return [Found(body[0][0], body[-1][1], order)] if order else []
+    return [Found(body[0].start(), body[-1].end(), order)] if order else []
+
+
+def _complete(start: int, end: int, order: Sequence[str], labels: frozenset[str]) -> list[Found]:
+    """The order as a list of one; an empty list where it is not all labels, each once."""
+    return [Found(start, end, tuple(order))] if len(order) == len(labels) and frozenset(order) == labels else []
 
 
 def _runs(low: str, labels: frozenset[str], across_lines: bool) -> list[Found]:
     """Runs of numbers with nothing but links between them that are all labels, each once."""
-    found: list[Found] = []
-    run: list[str] = []
-    start = end = 0
     text = words.blanked(_FIRST, words.blanked(_COMMENT, low))
     if _ROW.search(text):
         text, across_lines = words.blanked(_ROW, text).replace(".", " "), True
-
-    def close() -> None:
-        if len(run) == len(labels) and frozenset(run) == labels:
-            found.append(Found(start, end, tuple(run)))
-        run.clear()
-
+    runs: list[list[re.Match[str]]] = [[]]
     for token in _TOKEN.finditer(text):
         word = token[0]
         if word[0] in "0123456789":
-            if not run:
-                start = token.start()
-            run.append(word.lstrip("0") or "0")
-            end = token.end()
+            runs[-1].append(token)
         elif not ((across_lines if word == "\n" else word in _JOINS) or _LINKS.fullmatch(word)):
-            close()
-    close()
+            runs.append([])
+    found: list[Found] = []
+    for run in filter(None, runs):
+        found += _complete(run[0].start(), run[-1].end(), [token[0].lstrip("0") or "0" for token in run], labels)
     return found
 
 
 def _chain(low: str, labels: frozenset[str]) -> list[Found]:
     """Frames with words on each, joined by arrows."""
     found = []
-    at = 0
-    for line in low.split("\n"):
-        pieces = re.split(r"->|→|⇒|➔|➡|=>", line)
+    for line in dress.LINE.finditer(low):
+        pieces = re.split(r"->|→|⇒|➔|➡|=>", line[0])
         if len(pieces) == len(labels):
+            near = [pieces[0][-200:], *(piece[:80] for piece in pieces[1:])]
             firsts = [
-                _MENTION.search(piece[-200:] if n == 0 else piece[:80]) or _BARE_MENTION.search(piece[:80])
-                for n, piece in enumerate(pieces)
+                _MENTION.search(one) or _BARE_MENTION.search(piece[:80])
+                for one, piece in zip(near, pieces, strict=True)
             ]
-            order = tuple(_number(first[1]) for first in firsts if first)
-            if len(order) == len(labels) and frozenset(order) == labels:
-                found.append(Found(at, at + len(line), order))
-        at += len(line) + 1
+            found += _complete(*line.span(), [_number(first[1]) for first in firsts if first], labels)
     return found
 
 
 def _told(low: str, labels: frozenset[str]) -> list[Found]:
     """A story told with each frame once, in order, with words that say so."""
-    found = []
-    at = 0
-    for paragraph in [*low.split("\n"), low]:
-        offset, at = (0, at) if paragraph is low else (at, at + len(paragraph) + 1)
+    found: list[Found] = []
+    for offset, paragraph in [*((line.start(), line[0]) for line in dress.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
-        if len(mentions) < len(labels) - 1:
-            continue
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
-        order = tuple(_number(match[1]) for match in bare)
-        if len(order) == len(labels) and frozenset(order) == labels:
-            between = paragraph[max(0, bare[0].start() - 60) : bare[-1].end()]
-            each = paragraph is low and all(map(_OWN_LINE.match, low[bare[0].start() :].split("\n")))
-            listed = each and order != tuple(sorted(order, key=int))
-            told = listed or _TOLD.search(between) or between.count(";") >= len(labels) - 1
-            if told and not _NOT_TOLD.search(between):
-                found.append(Found(offset + bare[0].start(), offset + bare[-1].end(), order))
+        if len(mentions) < len(labels) - 1 or not bare:
+            continue
+        start, end, order = bare[0].start(), bare[-1].end(), [_number(match[1]) for match in bare]
+        if told := _complete(offset + start, offset + end, order, labels):
+            between = paragraph[max(0, start - 60) : end]
+            each = len(paragraph) == len(low) and all(map(_OWN_LINE.match, low[start:].split("\n")))
+            listed = each and order != sorted(order, key=int)
+            in_order = listed or _TOLD.search(between) or between.count(";") >= len(labels) - 1
+            found += told if in_order and not _NOT_TOLD.search(between) else []
     return found
 
 
@@ -264,18 +247,14 @@ def _orders(low: str, labels: frozenset[str]) -> list[Found]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     low = _NTH.sub(_named, low)
     if len(labels) == 1:
-        return [
-            Found(m.start(), m.end(), (_number(m[1]),)) for m in _BARE_MENTION.finditer(low) if _number(m[1]) in labels
-        ][:1]
+        ones = [_complete(*match.span(), [_number(match[1])], labels) for match in _BARE_MENTION.finditer(low)]
+        return next(filter(None, ones), [])
     if found := _ranks(low, labels) or _table(low, labels) or _numbered(low, labels):
         return sorted({*found, *_runs(low, labels, False)})
-    found = _runs(low, labels, False) or _runs(low, labels, True) or _chain(low, labels) or _told(low, labels)
-    if found:
+    if found := _runs(low, labels, False) or _runs(low, labels, True) or _chain(low, labels) or _told(low, labels):
         return found
     digits = re.fullmatch(r"\W*([1-9]{3,9})\W*", low)
-    if digits and len(digits[1]) == len(labels) and frozenset(digits[1]) == labels:
-        return [Found(*digits.span(1), tuple(digits[1]))]
-    return []
+    return _complete(*digits.span(1), digits[1], labels) if digits else []
 
 
 def _denied(low: str, found: Found) -> bool:

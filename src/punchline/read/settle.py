@@ -95,27 +95,19 @@ def _listed(low: str, found: Sequence[Claim]) -> list[Claim]:
 
 
 def decide(
-    text: dress.Plain,
-    lex: Lexer,
-    given: frozenset[str],
-    marked: bool = False,
-    judged: bool = True,
-    eliminates: bool = True,
+    text: dress.Plain, mentions: Sequence[Mention], given: frozenset[str], judged: bool = True, eliminates: bool = True
 ) -> Verdict:
-    """The value that one text commits itself to, with its span in the answer."""
-    found = _listed(text.low, claims(text.low, lex(text, marked), given, judged))
+    """The value that one text commits itself to by what it says of its mentions, with its span in the answer."""
+    found = _listed(text.low, claims(text.low, mentions, given, judged))
     verdict = weigh(corrected(text.low, found), given, eliminates)
-    start, end = text.span(verdict.start, verdict.end)
-    return verdict._replace(start=start, end=end)
+    return Verdict(verdict.value, *text.span(verdict.start, verdict.end), verdict.settled)
 
 
 def _of_zones(answer: str, zones: Sequence[final.Zone], lex: Lexer, given: frozenset[str], judged: bool) -> Verdict:
     """The verdict of marked answers of one rank, as a span of the answer."""
-    verdicts = []
-    for zone in zones:
-        verdict = decide(dress.part(answer, zone.start, zone.end), lex, given, True, judged)
-        if verdict.settled or verdict.value is not None:
-            verdicts.append(verdict._replace(settled=True))
+    parts = [dress.part(answer, zone.start, zone.end) for zone in zones]
+    decided = [decide(part, lex(part, True), given, judged) for part in parts]
+    verdicts = [one._replace(settled=True) for one in decided if one.settled or one.value is not None]
     if not verdicts:
         return NOTHING
     if len({verdict.value for verdict in verdicts}) == 1:
@@ -147,10 +139,8 @@ def settle(
         verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], lex, values, judged)
         if verdict.settled:
             return _taken_back(answer, verdict, lex, values, judged) or _read(verdict, values)
-    verdict = decide(text, lex, values, judged=judged, eliminates=eliminates)
-    if verdict.value is None or (not verdict.settled and refuses(text.low)):
-        return Read(None)
-    return _read(verdict, values)
+    verdict = decide(text, lex(text, False), values, judged, eliminates)
+    return _read(verdict, values) if verdict.settled or not refuses(text.low) else Read(None)
 
 
 _BACK = re.compile(
@@ -165,10 +155,9 @@ def _taken_back(answer: str, said: Verdict, lex: Lexer, given: frozenset[str], j
     if not turns:
         return None
     text = dress.part(answer, said.end + turns[-1].start())
-    verdict = decide(text, lex, given, judged=judged, eliminates=False)
-    if not verdict.settled or verdict.value not in given or verdict.value == said.value:
-        return None
-    return _read(verdict, given)
+    verdict = decide(text, lex(text, False), given, judged, eliminates=False)
+    turned = verdict.settled and verdict.value in given and verdict.value != said.value
+    return _read(verdict, given) if turned else None
 
 
 def _read(verdict: Verdict, given: frozenset[str]) -> Read[str]:

@@ -45,18 +45,16 @@ def _words(text: str) -> tuple[str, ...]:
 @verbatim
 def marked_words(answer: str) -> Read[tuple[str, ...]]:
     """Words between <i> and </i> (or <em>), lower-cased, in order. What is opened and never closed is not marked."""
-    found: list[str] = []
-    depth, start, spans = 0, 0, list[tuple[int, int]]()
+    found, opened = list[tuple[int, int, tuple[str, ...]]](), list[int]()
     for tag in _MARK.finditer(answer[:_MOST]):
         if not tag[1]:
-            depth, start = depth + 1, start if depth else tag.end()
-        elif depth:
-            depth -= 1
-            marked = () if depth else _words(answer[start : tag.start()])
-            if marked:
-                found.extend(marked)
-                spans.append((start, tag.start()))
-    return Read(tuple(found), spans[0][0], spans[-1][1]) if found else Read(None)
+            opened.append(tag.end())
+        elif opened:
+            start, end = opened.pop(), tag.start()
+            marked = () if opened else _words(answer[start:end])
+            found += [(start, end, marked)] if marked else []
+    words = tuple(word for _, _, marked in found for word in marked)
+    return Read(words, found[0][0], found[-1][1]) if found else Read(None)
 
 
 @noted
@@ -104,9 +102,4 @@ def _without(text: str, notes: Sequence[str]) -> tuple[str, list[tuple[int, int]
         while (span := inside(text, note, at)) is not None:
             start, at = text.rfind("<", 0, span[0]), text.find(">", span[1]) + 1
             cut.append((start, at))
-    pieces, last = [], 0
-    for start, end in sorted(cut):
-        if start >= last:
-            pieces += [text[last:start], " " * (end - start)]
-            last = end
-    return "".join((*pieces, text[last:])), sorted(cut)
+    return thoughts.blanked(text, sorted(cut)), sorted(cut)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -61,6 +62,16 @@ def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match
     return None
 
 
+def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """A text with blanks in place of the spans, as long as before; a span that begins in an earlier one stays."""
+    pieces, at = list[str](), 0
+    for start, end in spans:
+        if start >= at:
+            pieces += [text[at:start], " " * (end - start)]
+            at = end
+    return "".join((*pieces, text[at:]))
+
+
 def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     """The answer without its thoughts, stripped; what stands between two pieces of it is blanks, as long as before, so
     that `offset` plus a place in the text is a place in the answer.
@@ -87,11 +98,7 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
             return Answer("", len(answer), False)
         spans.append((match.start(), end.end()))
         at = end.end()
-    pieces, at = list[str](), kept
-    for start, stop in spans:
-        pieces += [text[at:start], " " * (stop - start)]
-        at = stop
-    whole = "".join((*pieces, text[at:]))
+    whole = blanked(text, spans)[kept:]
     around = _AROUND.match(whole)
     begin = around.end() if around else 0
     return Answer(whole[begin:].rstrip(), offset + kept + begin, harmony.closed if harmony else True)

@@ -15,12 +15,11 @@ _CLEAN = re.compile(r"\W*(PASS|FAIL)(?:ED)?\W*", re.IGNORECASE | re.ASCII)
 
 
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
-    found = [
-        Mention(match.start(), match.end(), match[1].upper())
+    return [
+        Mention(*match.span(), match[1].upper())
         for match in _WORD.finditer(text.text)
-        if match[0].isascii()
+        if match[0].isascii() and (marked or match[1].isupper())
     ]
-    return found if marked else [one for one in found if text.text[one.start : one.start + 4].isupper()]
 
 
 @noted
@@ -33,9 +32,9 @@ def verdict(answer: str) -> Read[str]:
     tagged = next(filter(None, spans), None)
     start, end = tagged or (0, len(own.text))
     if tagged or end < 40:
-        clean = _CLEAN.fullmatch(own.text[start : min(end, start + 200)])
+        clean = _CLEAN.fullmatch(own.text, start, min(end, start + 200))
         if clean:
-            return Read(clean[1].upper(), own.offset + start + clean.start(1), own.offset + start + clean.end(1))
+            return Read(clean[1].upper(), own.offset + clean.start(1), own.offset + clean.end(1))
         if tagged:
             return Read(None)
     notes = tags.inside(own.text, "reasoning") if tags.named(own.text, "reasoning") else None

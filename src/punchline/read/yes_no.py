@@ -74,16 +74,17 @@ _SPEAKS = re.compile(  # somebody in the picture does
 )
 
 
+def _said(match: re.Match[str]) -> str:
+    return "Yes" if match["yes"] else "No"
+
+
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
     found = [
-        Mention(match.start(), match.end(), "Yes" if match["yes"] else "No")
+        Mention(*match.span(), _said(match))
         for match in _WORD.finditer(text.low)
         if not _SPEAKS.search(text.low, max(0, match.start() - 40), match.start())
     ]
-    for truth in () if found else _TRUTH.finditer(text.low):
-        kind = "yes" if truth["yes"] else "no"
-        found.append(Mention(*truth.span(kind), kind.capitalize()))
-    return found
+    return found or [Mention(*match.span(_said(match).lower()), _said(match)) for match in _TRUTH.finditer(text.low)]
 
 
 def _stem_pattern(stems: Sequence[str]) -> re.Pattern[str]:
@@ -100,7 +101,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
         sentence = words.blanked(words.FREE, low[start:end])
         short = _SHORT.fullmatch(sentence) if asked else None
         if short:
-            concluded.append(("Yes" if short["yes"] else "No", start, end))
+            concluded.append((_said(short), start, end))
         asked = sentence.rstrip(" \"')").endswith("?") and about.search(sentence) is not None
         if sentence.rstrip(" \"')").endswith("?") or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
             continue
@@ -164,13 +165,12 @@ def yes_no(
     last = text.low.rstrip().rfind("\n") + 1
     short = _SHORT.fullmatch(text.low, last) if len(text.low) - last <= 200 else None
     if short:
-        kind = "yes" if short["yes"] else "no"
-        return Read(kind.capitalize(), *text.span(*short.span(kind)))
+        return Read(_said(short), *text.span(*short.span(_said(short).lower())))
     if refuses(text.low) or _mentions(text, False):
         return Read(None)
     value, start, end = _stated(text.low, stems, against) if stems else (None, 0, 0)
     shorts = [short for first in _FIRST.finditer(text.low) if (short := _SHORT.fullmatch(text.low, *first.span()))]
-    kinds = {"yes" if short["yes"] else "no" for short in shorts}
-    if len(kinds) == 1 and value in (None, (kind := kinds.pop()).capitalize()):
-        return Read(kind.capitalize(), *text.span(*shorts[0].span(kind)))
+    kinds = {_said(short) for short in shorts}
+    if len(kinds) == 1 and value in (None, kind := kinds.pop()):
+        return Read(kind, *text.span(*shorts[0].span(kind.lower())))
     return Read(None) if value is None else Read(value, *text.span(start, end))
