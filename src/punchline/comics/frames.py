@@ -21,6 +21,7 @@ T = TypeVar("T")
 SEED = 0  # of every order below; items differ by their key
 BEYOND = 2  # pixels that an annotated box may reach beyond its image: rounding
 MARGIN = 20  # white pixels around and between frames side by side
+_OTHER_IMAGE = ", or fetch the image that it was drawn for"
 LINE = 2  # pixels of the line around a blank frame: white on white margins could not be seen
 
 
@@ -37,14 +38,11 @@ def cut(image: Pixels, boxes: Sequence[Box], *, name: str | None = None) -> list
     """
     height, width = image.shape[:2]
     for number, box in enumerate(boxes, start=1):
-        fault, hint = "", "Correct the box"
-        if not (0 <= box.x1 < box.x2 <= width + BEYOND and 0 <= box.y1 < box.y2 <= height + BEYOND):
-            fault, hint = "is no part of", "Correct the box, or fetch the image that it was drawn for"
-        elif box.x1 >= width or box.y1 >= height:
-            fault = "has no area inside"
-        if fault:
+        on_image = 0 <= box.x1 < box.x2 <= width + BEYOND and 0 <= box.y1 < box.y2 <= height + BEYOND
+        if not on_image or box.x1 >= width or box.y1 >= height:
+            fault, hint = ("has no area inside", "") if on_image else ("is no part of", _OTHER_IMAGE)
             what = f"the box {tuple(box)} of frame {number} {fault} the image of {width} x {height} pixels"
-            raise PunchlineError(what, file=name, hint=hint)
+            raise PunchlineError(what, file=name, hint=f"Correct the box{hint}")
     return crop(image, boxes)
 
 

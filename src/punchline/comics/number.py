@@ -98,10 +98,8 @@ class _Named(io.BytesIO):
         super().__init__(content)
         self.called: str = name
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:  # and str
         return self.called
-
-    __repr__ = __str__
 
 
 def encode(image: Image) -> bytes:
@@ -206,9 +204,8 @@ def _count(mask: Image, template: Image) -> NDArray[np.float32]:
 
 def _regions(padded: Image) -> list[tuple[int, int, int, int]]:
     """Boxes (left, top, right, bottom) around clusters of red pixels, with a template's margin on each side."""
-    near = _dilated(padded, *WINDOW)
     height, width = padded.shape
-    found = cv2.connectedComponentsWithStats(near)[2][1:].tolist()
+    found = cv2.connectedComponentsWithStats(_dilated(padded, *WINDOW))[2][1:].tolist()
     wide, high = WINDOW
     return [
         (max(x - wide, 0), max(y - high, 0), min(x + w + wide, width), min(y + h + high, height))

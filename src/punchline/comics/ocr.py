@@ -7,6 +7,7 @@ The comic is read once as a whole and its lines are then given to panels: faster
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import re
 import threading
 import unicodedata
@@ -88,14 +89,10 @@ def panel_texts(lines: Sequence[Line], boxes: Sequence[Box]) -> list[str]:
     own: list[list[Line]] = [[] for _ in boxes]
     for line in lines:
         x, y = (line.x1 + line.x2) / 2, (line.y1 + line.y2) / 2
-
-        def rank(i: int, x: float = x, y: float = y) -> tuple[float, int]:
-            x1, y1, x2, y2 = boxes[i]
-            away = float(np.hypot(max(x1 - x, x - x2, 0), max(y1 - y, y - y2, 0)))
-            return away, (x2 - x1) * (y2 - y1)
-
-        nearest = min(range(len(boxes)), key=rank, default=None)
-        if nearest is not None and rank(nearest)[0] <= NEAR:
+        away = [float(np.hypot(max(x1 - x, x - x2, 0), max(y1 - y, y - y2, 0))) for x1, y1, x2, y2 in boxes]
+        areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in boxes]
+        distance, _, nearest = min(zip(away, areas, itertools.count()), default=(np.inf, 0, 0))
+        if distance <= NEAR:
             own[nearest].append(line)
     return [" ".join(line.text for line in in_order(found)) for found in own]
 
@@ -110,10 +107,8 @@ def in_order(lines: Sequence[Line]) -> list[Line]:
         touched = [balloon for balloon in balloons if any(_together(line, other) for other in balloon)]
         balloons = [balloon for balloon in balloons if balloon not in touched]
         balloons.append([line, *(other for balloon in touched for other in balloon)])
-    extents = []
-    for balloon in balloons:
-        lefts, tops, rights, bottoms, _ = zip(*balloon, strict=True)
-        extents.append(Box(min(lefts), min(tops), max(rights), max(bottoms)))
+    sides = [list(zip(*balloon, strict=True)) for balloon in balloons]
+    extents = [Box(min(lefts), min(tops), max(rights), max(bottoms)) for lefts, tops, rights, bottoms, _ in sides]
     return [line for i in reading_order(extents) for line in in_rows(balloons[i])]
 
 

@@ -157,10 +157,8 @@ def _ink(image: Pixels) -> Mask:
 
 def _differs(planes: Sequence[Any], ground: list[int]) -> Mask:
     """1 where any colour plane is more than CONTRAST from the ground's: a pale fill differs in one."""
-    ink = np.zeros(planes[0].shape, np.uint8)
-    for plane, level in zip(planes, ground, strict=True):
-        ink |= cv2.absdiff(plane, np.full_like(plane, level)) > CONTRAST
-    return ink
+    apart = [cv2.absdiff(plane, np.full_like(plane, level)) for plane, level in zip(planes, ground, strict=True)]
+    return np.asarray(np.max(apart, axis=0) > CONTRAST, np.uint8)
 
 
 def _shrink(ink: Mask, factor: int) -> Mask:
@@ -176,12 +174,10 @@ def _shrink(ink: Mask, factor: int) -> Mask:
 
 def _depths(mask: Mask) -> list[NDArray[np.float64]]:
     """Seen from the left, top, right, bottom: pixels before the first ink, a value per row or column; inf for none."""
-    seen = []
     ink = mask.view(np.bool_)  # argmax stops at the first True
-    for view in (ink, ink.T, ink[:, ::-1], ink[::-1].T):
-        first = view.argmax(axis=1)
-        seen.append(np.where(view[np.arange(len(view)), first], first, np.inf))
-    return seen
+    views = (ink, ink.T, ink[:, ::-1], ink[::-1].T)
+    firsts = [view.argmax(axis=1) for view in views]
+    return [np.where(view[np.arange(len(view)), at], at, np.inf) for view, at in zip(views, firsts, strict=True)]
 
 
 def _outline(mask: Mask) -> Box | None:
@@ -234,30 +230,33 @@ def _within(outer: Box, inner: Box) -> Box:
 def _panels_of(boxes: list[Box]) -> list[Box]:
     """The outermost boxes; instead of a border around the page what it encloses. boxes: largest first."""
     panels: list[Box] = []
-    left = boxes
-    while left:
-        box, *others = left
-        within = [b for b in others if _shared(b, box) >= 0.5 * _area(b)]
-        left = [b for b in others if _shared(b, box) < 0.5 * _area(b)]
+    while boxes:
+        box, *others = boxes
+        boxes = [b for b in others if not _lies_in(b, box)]
+        within = [b for b in others if _lies_in(b, box)]
         inner: list[Box] = []
         for b in within:
-            if all(_shared(b, other) < 0.5 * _area(b) for other in inner):
-                inner.append(b)
+            inner += [] if any(_lies_in(b, other) for other in inner) else [b]
         border = len(inner) > 1 and sum(map(_area, inner)) >= TILED * _area(box)
         panels += _panels_of(within) if border else [box]
     return panels
+
+
+def _lies_in(inner: Box, outer: Box) -> bool:
+    """Whether at least half of a box lies in another."""
+    return _shared(inner, outer) >= 0.5 * _area(inner)
 
 
 def _cut(ink: Mask, box: Box) -> list[Box]:
     """The box parted at the gutters and bars inside it that leave a frame on either side."""
     inside = ink[box.y1 : box.y2, box.x1 : box.x2]
     # A thin line across a frame parts a picture from its caption; down a frame, it parts two panels.
-    for low, high in _gutters(inside.T, ink) + _bars(inside.T, ink, max(5.0, 0.01 * max(ink.shape))):
-        if _outline(inside[:low]) is not None and _outline(inside[high:]) is not None:
-            return _cut(ink, box._replace(y2=box.y1 + low)) + _cut(ink, box._replace(y1=box.y1 + high))
-    for low, high in _gutters(inside, ink) + _bars(inside, ink, 1.0):
-        if _outline(inside[:, :low]) is not None and _outline(inside[:, high:]) is not None:
-            return _cut(ink, box._replace(x2=box.x1 + low)) + _cut(ink, box._replace(x1=box.x1 + high))
+    for side, view, thinnest in (("y", inside.T, max(5.0, 0.01 * max(ink.shape))), ("x", inside, 1.0)):
+        for low, high in _gutters(view, ink) + _bars(view, ink, thinnest):
+            if _outline(view[:, :low]) and _outline(view[:, high:]):
+                at = getattr(box, f"{side}1")
+                before, after = box._replace(**{f"{side}2": at + low}), box._replace(**{f"{side}1": at + high})
+                return _cut(ink, before) + _cut(ink, after)
     return [box]
 
 

@@ -35,15 +35,13 @@ def highlighted(text: str) -> tuple[str, ...]:
 
 def passages(text: str) -> tuple[str, ...]:
     """What stands between <i> and </i>, in order and as it is."""
-    found: list[str] = []
-    depth, start = 0, 0
+    found, opened = list[str](), list[int]()
     for tag in _TAG.finditer(text):
         if not tag[1]:
-            depth, start = depth + 1, start if depth else tag.end()
-        elif depth:
-            depth -= 1
-            if not depth:
-                found.append(text[start : tag.start()])
+            opened.append(tag.end())
+        elif opened:
+            start = opened.pop()
+            found += [] if opened else [text[start : tag.start()]]
     return tuple(found)
 
 

@@ -71,24 +71,21 @@ def _coder() -> tuple[Callable[[str, int], list[int]], Callable[[list[int]], str
     return _LastTokens(inner), ds_token.decode
 
 
+_OF_CATEGORIES = {"L": "al", "M": "mm", "N": "nn", "P": "ps", "S": "ps"}  # in ASCII, beyond it
+
+
 class _Kinds(dict[int, str]):
     """What the tokenizer's expressions tell apart, one letter a character; for str.translate."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        category = unicodedata.category(character)
-        if character in "\r\n":
-            kind = "r"
-        elif character == " ":
-            kind = "b"
-        elif category[0] == "L":
-            kind = "a" if character.isascii() else "l"
-        elif character.isascii() and category[0] in "PS":
-            kind = "p"
-        elif category[0] in "PS":
-            kind = "s"
+        kinds = _OF_CATEGORIES.get(unicodedata.category(character)[0])
+        if kinds:
+            kind = kinds[not character.isascii()]
+        elif character in "\r\n ":
+            kind = "b" if character == " " else "r"
         else:
-            kind = {"M": "m", "N": "n"}.get(category[0], "w" if character.isspace() else "o")
+            kind = "w" if character.isspace() else "o"
         self[code] = kind
         return kind
 
@@ -103,7 +100,8 @@ class _Scripts(dict[int, str]):
 
 
 _PART = re.compile("n{1,3}|c+|o+")
-_WORD = re.compile("pa+|[alm]+|[bwno][alm]+|b?[ps]+r*|[bw]*r+|[bw]+")
+_TAKEN = "(?:pa+|[alm]+|[bwno][alm]+|b?[ps]+r*|[bw]*r+|[bw]+)"
+_WORD = re.compile(f"{_TAKEN}|(?:(?!{_TAKEN}).)+")  # or what no expression takes
 
 
 class _LastTokens:
@@ -139,15 +137,8 @@ class _LastTokens:
     def _plain_words(self, text: str) -> Iterator[tuple[str, None]]:
         kinds = text.translate(self.kinds)
         for part in _PART.finditer(text.translate(self.scripts)):
-            at, end = part.span()
-            while at < end:
-                word = _WORD.search(kinds, at, end)
-                start, stop = word.span() if word else (end, end)
-                if at < start:  # what no expression takes
-                    yield text[at:start], None
-                if start < stop:
-                    yield text[start:stop], None
-                at = stop
+            for word in _WORD.finditer(kinds, *part.span()):
+                yield text[slice(*word.span())], None
 
     def _encoded(self, word: str, most: int) -> list[int]:
         """Tokens of a word; of one of more than 128,000 letters, which no language has, those of its end."""
