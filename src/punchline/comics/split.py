@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -119,8 +119,7 @@ def reading_order(boxes: Sequence[Box]) -> list[int]:
         end = float("-inf")
         for i in sorted(indices, key=lambda i: extent(i, axis)):
             low, high = extent(i, axis)
-            if low >= end or not groups:
-                groups.append([])
+            groups += [[]] if low >= end else []
             groups[-1].append(i)
             end = max(end, high)
         return groups
@@ -252,7 +251,7 @@ def _cut(ink: Mask, box: Box) -> list[Box]:
     inside = ink[box.y1 : box.y2, box.x1 : box.x2]
     # A thin line across a frame parts a picture from its caption; down a frame, it parts two panels.
     for side, view, thinnest in (("y", inside.T, max(5.0, 0.01 * max(ink.shape))), ("x", inside, 1.0)):
-        for low, high in _gutters(view, ink) + _bars(view, ink, thinnest):
+        for low, high in itertools.chain(_gutters(view, ink), _bars(view, ink, thinnest)):
             if _outline(view[:, :low]) and _outline(view[:, high:]):
                 at = getattr(box, f"{side}1")
                 before, after = box._replace(**{f"{side}2": at + low}), box._replace(**{f"{side}1": at + high})
@@ -260,35 +259,31 @@ def _cut(ink: Mask, box: Box) -> list[Box]:
     return [box]
 
 
-def _gutters(view: Mask, ink: Mask) -> list[tuple[int, int]]:
+def _gutters(view: Mask, ink: Mask) -> Iterator[tuple[int, int]]:
     """Ranges of columns that are nearly empty, leave the picture at an end, and lie between two straight lines.
 
     A frame's line would go on where a gap between two lines of text meets it; a gutter has an open end.
     """
     width = view.shape[1]
-    found = []
     for start, end in _runs(view.mean(axis=0) <= CROSSED, ink):
         gap = view[:, start:end]
         if gap[:6].any() and gap[-6:].any():
             continue
         facing = _depths(view[:, :start])[2], _depths(view[:, end:])[0]
         if all(np.mean(depth <= 3 + 0.01 * width) >= FACING for depth in facing):
-            found.append((start, end))
-    return found
+            yield start, end
 
 
-def _bars(view: Mask, ink: Mask, thinnest: float) -> list[tuple[int, int]]:
+def _bars(view: Mask, ink: Mask, thinnest: float) -> Iterator[tuple[int, int]]:
     """Bars of ink from end to end between lighter pictures: a line that panels share, a gutter as dark as the frames.
 
     Given less their first and last column, which close the panels beside; after a bar of one column they overlap by it.
     """
     share = view.mean(axis=0)
-    found = []
     for start, end in _runs(share >= SOLID, ink):
         beside = *share[start - 3 : start], *share[end : end + 3]
         if end - start >= thinnest and max(beside) <= 0.5:
-            found.append((start + 1, end - 1))
-    return found
+            yield start + 1, end - 1
 
 
 def _runs(wanted: NDArray[np.bool_], ink: Mask) -> list[tuple[int, int]]:

@@ -116,9 +116,8 @@ def boxes(
     found: dict[Box, tuple[int, int]] = {}
     for at, piece in pieces:
         for match in _GROUP.finditer(dress.same_length(piece)):
-            if len(found) > MOST or not match[0].isascii() or not piece[match.start() : match.end()].isascii():
-                continue
-            if box := _box(match, size, corners):
+            ascii_only = match[0].isascii() and piece[match.start() : match.end()].isascii()
+            if len(found) <= MOST and ascii_only and (box := _box(match, size, corners)):
                 found.setdefault(box, (at + match.start(), at + match.end()))
     for at, piece in pieces if not found else ():
         for match in list(_LOOSE.finditer(piece))[: MOST + 1]:

@@ -42,12 +42,10 @@ def sentences(text: str) -> list[tuple[int, int]]:
     spans, start = [], 0
     for match in _SENTENCE.finditer(text):
         if match[0][0] == ".":
-            if text.startswith((" ✓", " ✗"), match.end()):  # "A. ✗ B. ✓": said of what stands before
-                continue
-            if _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()]):
-                continue
+            ticked = text.startswith((" ✓", " ✗"), match.end())  # "A. ✗ B. ✓": said of what stands before
+            abbreviated = _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()])
             goes_on = text[match.end() : match.end() + 1] not in ("", "\n") and match.end() - start < 80
-            if goes_on and LEAD.match(text[start : match.end()]):
+            if ticked or abbreviated or (goes_on and LEAD.match(text[start : match.end()])):
                 continue
         if text[start : match.end()].strip():
             spans.append((start, match.end()))

@@ -7,12 +7,12 @@ Sentence by sentence: comparisons and contrasts first ("C rather than A"), then 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from punchline.read import words
-from punchline.read.clauses import FIRST, LEAD, MENTION, NEAR, REST, Mention, judgement, masked, sentences
+from punchline.read.clauses import FIRST, LEAD, LONGEST, MENTION, NEAR, REST, Mention, judgement, masked, sentences
 
 
 class Claim(NamedTuple):
@@ -109,6 +109,9 @@ _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _MARKED = re.compile(r"[)\]\"']{0,3} ?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b(?! about))")
 _VERDICT = re.compile(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b")
+_VERDICT_FIRST = re.compile(
+    rf"(?:{words.NO}|yes|wrong|incorrect|correct|false|true|not|doesn't|does not|too|✓|✗)(?!\w)"
+)
 _SINGULAR = re.compile(
     r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
     r"|[a-z]{2,20}(?<!s)s)\b"
@@ -147,13 +150,11 @@ class Sentence:
         said = self.text[: tag.start()].ljust(len(self.text)) if tag else self.text
         self.text = _parted(words.blanked(words.FREE, said))
 
-    def groups(self, text: str, start: int = 0, end: int | None = None) -> list[Group]:
-        found = []
-        for match in _GROUP.finditer(text, start, len(text) if end is None else end):
-            places = [m.start() for m in re.finditer(FIRST, match[0])]
-            mentions = tuple(self.mentions[self.at + match.start() + place] for place in places)
-            found.append(Group(match.start(), match.end(), mentions, re.sub(MENTION, " ", match[0])))
-        return found
+    def groups(self, text: str, start: int = 0, end: int = LONGEST) -> Iterator[Group]:
+        for match in _GROUP.finditer(text, start, end):
+            starts = (start for start in range(*match.span()) if text[start] == FIRST)
+            mentions = tuple(self.mentions[self.at + start] for start in starts)
+            yield Group(*match.span(), mentions, re.sub(MENTION, " ", match[0]))
 
     def claim(self, group: Group, sign: int, tier: int) -> list[Claim]:
         """Claims of a group. All values that there are: a menu, no claim; several affirmed: no single one is."""
@@ -188,19 +189,18 @@ class Sentence:
                 elif pattern is _WITHOUT:
                     sign, tier = (1, 1) if words.LOST.search(match["rest"]) else (0, -1)
                 elif pattern is _THAN:
-                    if not re.search(r"\b(?:more|less|\w{2,}er|worse|rather|sooner|as)\b[^,;]{0,80}$", before):
-                        continue
-                    if match[0].startswith("as") and not denied:
+                    compares = re.search(r"\b(?:more|less|\w{2,}er|worse|rather|sooner|as)\b[^,;]{0,80}$", before)
+                    if not compares or (match[0].startswith("as") and not denied):
                         continue
                     sign = 1 if denied else -1
-                elif pattern is _NOT and words.UNSURE.search(text[max(0, match.start() - 20) : match.end()]):
-                    continue
-                if pattern is _NOT and match["but"] is None and _VERDICT.match(after):
-                    continue
+                elif pattern is _NOT:
+                    unsure = words.UNSURE.search(text[max(0, match.start() - 20) : match.end()])
+                    if unsure or (match["but"] is None and _VERDICT.match(after)):
+                        continue
+                elif pattern is _LESS_THAN:
+                    claims += self.claim(next(self.groups(text, *match.span("more"))), 1, 2)
                 end = match.end()
-                if pattern is _LESS_THAN:
-                    claims += self.claim(self.groups(text, *match.span("more"))[0], 1, 2)
-                for group in self.groups(text, match.start("g"), match.end("g")):
+                for group in self.groups(text, *match.span("g")):
                     kept = self.fronted(group) if pattern is _RATHER and not before.strip(" (\"'") else group
                     end = kept.end if kept is not group else end
                     claims += self.claim(kept, sign, tier)
@@ -281,12 +281,11 @@ class Sentence:
 
     def claims(self) -> list[Claim]:
         claims = self.contrasts()
-        groups = self.split(self.groups(self.text))
-        rest = re.sub(MENTION, " ", self.text)
-        alone = not words.FILLERS.sub("", rest)
-        for number, group in enumerate(groups):
-            floor = groups[number - 1].end if number else 0
-            ceiling = groups[number + 1].start if number + 1 < len(groups) else len(self.text)
+        groups = list(self.split(self.groups(self.text)))
+        alone = not words.FILLERS.sub("", re.sub(MENTION, " ", self.text))
+        floors = [0, *(group.end for group in groups)]
+        ceilings = [*(group.start for group in groups[1:]), len(self.text)]
+        for number, (group, floor, ceiling) in enumerate(zip(groups, floors, ceilings, strict=False)):
             sign, tier = self.weigh(group, floor, ceiling, alone and len(groups) == 1)
             before = claims[-1].sign if claims else -1
             also = number and before < 0 and _ALSO.fullmatch(self.text, floor, group.start)
@@ -313,9 +312,8 @@ class Sentence:
             return claims
         return [claim._replace(sign=0, tier=-2) if claim.value == first.value else claim for claim in claims]
 
-    def split(self, groups: list[Group]) -> list[Group]:
+    def split(self, groups: Iterable[Group]) -> Iterator[Group]:
         """Of "B, C is wrong" and "B, and C is wrong" only the last is the subject; "between A and B, B" is two."""
-        parts: list[Group] = []
         for group in groups:
             between = self.text[max(0, group.start - 12) : group.start].rstrip("([\"' ").endswith("between")
             repeats = between and group.mentions[-1].value in {one.value for one in group.mentions[:-1]}
@@ -324,10 +322,9 @@ class Sentence:
             if repeats or (several and judged):
                 cut = group.mentions[-1].start - self.at
                 first = re.sub(r"[^\ufffc\ufffb]+$", "", self.text[group.start : cut])
-                parts.append(Group(group.start, group.start + len(first), group.mentions[:-1], group.joined))
+                yield Group(group.start, group.start + len(first), group.mentions[:-1], group.joined)
                 group = Group(cut, group.end, group.mentions[-1:], "")
-            parts.append(group)
-        return parts
+            yield group
 
 
 def claims(
@@ -383,9 +380,7 @@ def _said_without(sentence: str, start: int, found: list[Claim], before: int, ap
     last = [claim for claim in found if claim.start >= before]
     text = sentence.lstrip(" \"'(-")
     anaphor = None if apart and re.match(r"it\b", text) else words.ANAPHOR.match(text)
-    verdict = re.match(
-        rf"(?:{words._NO}|yes|wrong|incorrect|correct|false|true|not|doesn't|does not|too|✓|✗)(?!\w)", text
-    )
+    verdict = _VERDICT_FIRST.match(text)
     said = judgement(text[anaphor.end() if anaphor else 0 :])
     meant = last[0] if len(last) == 1 and len({claim.value for claim in found}) > 1 else None
     if not (anaphor or verdict) or not said.sign or not meant or not meant.value or meant.tier >= 2:

@@ -24,16 +24,15 @@ _STYLES = ("styles", "style", "humor_styles", "humor_style")
 KEYS = ("modality", "labels", *_STYLES, "answers", "categories", "sound_effects", "sound_effect")
 
 
+def _spelt(form: str) -> str:
+    return re.escape(form.rstrip("*").lower()).replace(r"\ ", r"[ -]") + (r"\w{0,12}" if form.endswith("*") else "")
+
+
 @lru_cache(maxsize=256)
 def _pattern(forms: tuple[tuple[str, tuple[str, ...]], ...]) -> re.Pattern[str]:
     """A pattern with a group a label; a form that ends in * may go on."""
-    groups = []
-    for number, (_, of_label) in enumerate(forms):
-        spelt = "|".join(
-            re.escape(form.rstrip("*").lower()).replace(r"\ ", r"[ -]") + (r"\w{0,12}" if form.endswith("*") else "")
-            for form in sorted(of_label, key=len, reverse=True)
-        )
-        groups.append(f"(?P<l{number}>{spelt})")
+    spelt = ("|".join(map(_spelt, sorted(of_label, key=len, reverse=True))) for _, of_label in forms)
+    groups = [f"(?P<l{number}>{one})" for number, one in enumerate(spelt)]
     return re.compile(rf"(?<![\w-])(?:{'|'.join(groups)})(?![\w])(?!-\w)")
 
 
@@ -49,7 +48,7 @@ _IDIOM = re.compile(r"\bin other words\b|\bword for word\b|\bin a word\b")  # sp
 def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
     names = [label for label, _ in forms]
     return [
-        Mention(match.start(), match.end(), names[int((match.lastgroup or "l0")[1:])])
+        Mention(*match.span(), names[int((match.lastgroup or "l0")[1:])])
         for match in _pattern(forms).finditer(_IDIOM.sub(lambda idiom: "." * len(idiom[0]), low))
     ]
 
@@ -57,13 +56,12 @@ def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[
 _WITH = r"(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)"
 _AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_WITH} )(?:the |its |their |both )?[\"'(]{{0,2}}")
 _AND_VISIBLY = re.compile(rf"\b{_WITH}\b|[&+]")
+_MIX = "interplay|interaction|combination|mixture|mix|blend|fusion|synergy"
 _INTERPLAY = re.compile(
-    r"\b(?:interplay|interaction|combination|contrast|juxtaposition|relationship|tension|mixture|mix|blend|fusion"
-    r"|synergy|pairing|connection|mismatch|incongruity|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$"
+    rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity|disconnect)"
+    r" (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$"
 )
-_OF_THE_TWO = re.compile(
-    r"\b(?:interplay|interaction|combination|mixture|mix|blend|fusion|synergy) (?:of|between) the two\b"
-)
+_OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b")
 _BOTH_WORD = re.compile(
     r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were"
     r"|contribute|play|matter|of these|of them|the|equally"
@@ -120,6 +118,7 @@ def label(
 # --------------------------------------------------------------------------------------------------- several of them
 
 _HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
+_HEAD_ENDS = re.compile(r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)")
 _LIST_REST = re.compile(
     r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers"
     r"|selected)\b|[\W\d_]"
@@ -136,8 +135,9 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
     starts = [one.start for one in found]
     for start, end in clauses.sentences(low):
         sentence = low[start:end]
-        own = found[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
-        mentions = [one._replace(start=one.start - start, end=min(one.end, end) - start) for one in own]
+        of_sentence = found[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
+        own = [one._replace(end=min(one.end, end)) for one in of_sentence]
+        mentions = [one._replace(start=one.start - start, end=one.end - start) for one in own]
         if not mentions or sentence.rstrip(" \"')").endswith("?"):
             continue
         rest = words.blanked(re.compile(clauses.MENTION), clauses.masked(sentence, mentions))
@@ -145,16 +145,14 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
         menu = {one.value for one in mentions} >= every and len(every) > 2 and not listing
         claimed = {claim.start: claim for claim in grammar.claims(sentence, mentions, frozenset(), single=False)}
         kept = [
-            one._replace(start=one.start + start, end=one.end + start)
-            for one in mentions
-            if not menu and (claimed[one.start].sign > 0 or claimed[one.start][3:] == (0, 0))
+            one
+            for one, mention in zip(own, mentions, strict=True)
+            if not menu and (claimed[mention.start].sign > 0 or claimed[mention.start][3:] == (0, 0))
         ]
         if listing:
             listed += kept
-        elif _HEAD.match(sentence[: mentions[0].start]) and re.match(
-            r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)", sentence[mentions[0].end :]
-        ):
-            heads += kept[:1] if kept and kept[0].start == mentions[0].start + start else []
+        elif _HEAD.match(sentence[: mentions[0].start]) and _HEAD_ENDS.match(sentence, mentions[0].end):
+            heads += kept[:1] if kept[:1] == own[:1] else []
         elif not words.CONDITION.search(sentence) and not words.UNSURE.search(sentence):
             other += kept
     if len({one.value for one in heads}) == len(every):  # the guidelines repeated
@@ -173,17 +171,13 @@ def several(answer: str, labels: Forms | Iterable[str], none: bool = True) -> Re
     text = dress.plain(answer)
     if none and len(text.low) < 200 and _NONE.fullmatch(text.low):
         return Read((NOT_APPLICABLE,), 0, len(answer))
-    zones = final.zones(answer, text, KEYS)
-    for rank in (final.FIRM, final.SAID):
-        for zone in (zone for zone in reversed(zones) if zone.rank == rank):
-            part = dress.part(answer, zone.start, _block_end(answer, zone))
-            if found := _several(part.low, forms):
-                return _together(found, part)
-            if none and _NONE.fullmatch(part.low[:200]):
-                return Read((NOT_APPLICABLE,), zone.start, zone.end)
-    if refuses(text.low):
-        return Read(None)
-    found = _several(text.low, forms)
+    for zone in sorted(final.zones(answer, text, KEYS), key=lambda one: (one.rank, one.start, one.end), reverse=True):
+        part = dress.part(answer, zone.start, _block_end(answer, zone))
+        if found := _several(part.low, forms):
+            return _together(found, part)
+        if none and _NONE.fullmatch(part.low[:200]):
+            return Read((NOT_APPLICABLE,), zone.start, zone.end)
+    found = [] if refuses(text.low) else _several(text.low, forms)
     return _together(found, text) if found else Read(None)
 
 
@@ -237,6 +231,7 @@ _IDLE = re.compile(
 )
 
 
+_STOP = re.compile(r"[.,;!?]|\bbut\b")
 _ABOUT_EFFECTS = re.compile(r"sound|effect|onomatop|\b(?:sfx|they|these|answer|option|none|not absent|is there)\b")
 
 
@@ -245,14 +240,12 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     text = words.blanked(words.FREE, low)
     text = re.sub(r"\bnot absent\b", lambda match: "   present".ljust(len(match[0])), text)
     absent = _ABSENT.search(text)
-    masked = text[: absent.start()] + " " * len(absent[0]) + text[absent.end() :] if absent else text
+    masked = words.blanked(_ABSENT, text, 1)
     present = _PRESENT.search(masked)
-    said: set[int] = set()
-    span = (0, 0)
+    said, span = set[int](), (0, 0)
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
         near = max(0, match.start() - clauses.NEAR)
-        stops = [stop.end() for stop in re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])]
-        cut = near + max(stops, default=0)
+        cut = near + max((stop.end() for stop in _STOP.finditer(masked[near : match.start()])), default=0)
         clause = masked[cut : match.end()]
         if re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause[: match.start() - cut]):
             continue

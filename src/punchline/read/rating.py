@@ -12,26 +12,21 @@ _DOUBLE = re.compile(rf"\[\[\s?{_N}\s?\]\]", re.ASCII)
 _SINGLE = re.compile(rf"\[{_N}\]", re.ASCII)
 _BOXED = re.compile(rf"\\boxed ?\{{\s?{_N}\s?\}}", re.ASCII)
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_SCORE = rf"(?:{_N}|({'|'.join(_WORDS)}))"
+_END = r"(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
 _SAID = re.compile(
-    rf"\bi(?:'ll| will|'d| would) (?:say|go with|go for|settle on|settle for)(?: an?| it's an?)? {_N}"
-    r"(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
-    rf"\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
-    rf"\b(?:put|place) (?:it|this|that|the \w+) at (?:an? )?{_N}(?!\w|\.\d|%| ?(?:to|-|–) ?\d)|"
-    rf"\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: \(\d{{1,2}} ?(?:-|to) ?\d{{1,2}}\))?(?: (?:is|would be"
-    rf"|of|it|this|that|as|at|the \w+|here|a"
-    rf"|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?[\"']?(?:a |an )?\(?(?:{_N}"
-    rf"|({'|'.join(_WORDS)}))(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
+    rf"\bi(?:'ll| will|'d| would) (?:say|go with|go for|settle on|settle for)(?: an?| it's an?)? {_N}{_END}"
+    rf"|\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}{_END}"
+    rf"|\b(?:put|place) (?:it|this|that|the \w+) at (?:an? )?{_N}{_END}"
+    rf"|\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: \(\d{{1,2}} ?(?:-|to) ?\d{{1,2}}\))?(?: (?:is|would be"
+    rf"|of|it|this|that|as|at|the \w+|here|a|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}"
+    rf"[\"' ]{{0,2}}[:=-]? ?[\"']?(?:a |an )?\(?{_SCORE}{_END}"
     rf"|\b(?:give|giving|assign|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an"
-    rf"|rating|score|of|only|just|at most|at best|no more than)){{0,5}} \(?(?:{_N}|({'|'.join(_WORDS)}))(?!\w|\.\d|%"
-    rf"| ?(?:to|-|–) ?\d)"
+    rf"|rating|score|of|only|just|at most|at best|no more than)){{0,5}} \(?{_SCORE}{_END}"
     rf"|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
     re.ASCII,
 )
-_ALONE = re.compile(
-    rf"\W*(?:{_N}|({'|'.join(_WORDS)}))(?: ?(?:/|out of) ?(?:\d{{1,2}}|{'|'.join(_WORDS)})| stars?"
-    rf"| points?)?\W*",
-    re.ASCII,
-)
+_ALONE = re.compile(rf"\W*{_SCORE}(?: ?(?:/|out of) ?(?:\d{{1,2}}|{'|'.join(_WORDS)})| stars?| points?)?\W*", re.ASCII)
 _LEADING = re.compile(  # "2 - misses the point"
     rf"[^\w\n]*{_N}(?: ?(?:/|out of) ?\d{{1,2}}| stars?| points?)?(?: - |: | \()(?=\D)", re.ASCII
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from punchline.read import dress, final, words
@@ -18,6 +19,7 @@ _PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in 
 _ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
 _NEXT = ("next", "then", "finally", "last", "lastly", "followed by", "after that", "afterwards", "and finally", "final")
 _NEXTS = "|".join(sorted(_NEXT, key=len, reverse=True))
+_DIGITS = re.compile(r"\A\W*([1-9]{3,9})\W*\Z")
 _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
@@ -117,27 +119,26 @@ def _ordered(pairs: Sequence[tuple[int, str]], labels: frozenset[str]) -> tuple[
     return order if complete and {place for place, _ in pairs} == set(range(1, len(labels) + 1)) else None
 
 
-def _windows(items: Sequence[tuple[int, int, int, str]], labels: frozenset[str]) -> list[Found]:
+def _windows(items: Sequence[tuple[int, int, int, str]], labels: frozenset[str]) -> Iterator[Found]:
     """Orders of as many items (start, end, place, label) in a row as there are labels."""
-    size, found, at = len(labels), [], 0
+    size, at = len(labels), 0
     while at + size <= len(items):
         window = items[at : at + size]
         if order := _ordered([(place, label) for _, _, place, label in window], labels):
-            found.append(Found(window[0][0], window[-1][1], order))
+            yield Found(window[0][0], window[-1][1], order)
         at += size if order else 1
-    return found
 
 
-def _ranks(low: str, labels: frozenset[str]) -> list[Found]:
+def _ranks(low: str, labels: frozenset[str]) -> Iterator[Found]:
     items = [
         (m.start(), m.end(), _place(m["place"], 0, len(labels)), _number(m[1]))
         for m in list(_RANK.finditer(low))[:200]
         if m["link"] or not m["place"].isdigit()
     ]
-    return _windows(items, labels)
+    yield from _windows(items, labels)
 
 
-def _numbered(low: str, labels: frozenset[str]) -> list[Found]:
+def _numbered(low: str, labels: frozenset[str]) -> Iterator[Found]:
     """Numbered lists: a place, a mark, a label. "1: 3" alone could be a frame and its place too, and is not taken."""
     items: list[tuple[int, int, int, str]] = []
     for match in list(_ITEM.finditer(low))[:200]:
@@ -149,10 +150,10 @@ def _numbered(low: str, labels: frozenset[str]) -> list[Found]:
         before = items[-1][2] if items else 0
         name = _number(label) if label else str(_PLACES.get(match["nth"], 0))
         items.append((match.start(), match.end(), _place(match["place"], before, len(labels)), name))
-    return _windows(items, labels)
+    yield from _windows(items, labels)
 
 
-def _table(low: str, labels: frozenset[str]) -> list[Found]:
+def _table(low: str, labels: frozenset[str]) -> Iterator[Found]:
     """Tables with a column of labels and, perhaps, one of places; without places rows are in order."""
     tables: list[list[re.Match[str]]] = [[]]
     for line in dress.LINE.finditer(low):
@@ -160,7 +161,8 @@ def _table(low: str, labels: frozenset[str]) -> list[Found]:
             tables[-1].append(line)
         elif line[0].strip():
             tables.append([])
-    return [found for rows in tables if len(rows) >= len(labels) for found in _of_rows(rows, labels)]
+    for rows in tables:
+        yield from _of_rows(rows, labels) if len(rows) >= len(labels) else ()
 
 
 def _of_rows(rows: list[re.Match[str]], labels: frozenset[str]) -> list[Found]:
@@ -187,7 +189,7 @@ def _complete(start: int, end: int, order: Sequence[str], labels: frozenset[str]
     return [Found(start, end, tuple(order))] if len(order) == len(labels) and frozenset(order) == labels else []
 
 
-def _runs(low: str, labels: frozenset[str], across_lines: bool) -> list[Found]:
+def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Found]:
     """Runs of numbers with nothing but links between them that are all labels, each once."""
     text = words.blanked(_FIRST, words.blanked(_COMMENT, low))
     if _ROW.search(text):
@@ -199,15 +201,13 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> list[Found]:
             runs[-1].append(token)
         elif not ((across_lines if word == "\n" else word in _JOINS) or _LINKS.fullmatch(word)):
             runs.append([])
-    found: list[Found] = []
     for run in filter(None, runs):
-        found += _complete(run[0].start(), run[-1].end(), [token[0].lstrip("0") or "0" for token in run], labels)
-    return found
+        order = [token[0].lstrip("0") or "0" for token in run]
+        yield from _complete(run[0].start(), run[-1].end(), order, labels)
 
 
-def _chain(low: str, labels: frozenset[str]) -> list[Found]:
+def _chain(low: str, labels: frozenset[str]) -> Iterator[Found]:
     """Frames with words on each, joined by arrows."""
-    found = []
     for line in dress.LINE.finditer(low):
         pieces = re.split(r"->|→|⇒|➔|➡|=>", line[0])
         if len(pieces) == len(labels):
@@ -216,13 +216,11 @@ def _chain(low: str, labels: frozenset[str]) -> list[Found]:
                 _MENTION.search(one) or _BARE_MENTION.search(piece[:80])
                 for one, piece in zip(near, pieces, strict=True)
             ]
-            found += _complete(*line.span(), [_number(first[1]) for first in firsts if first], labels)
-    return found
+            yield from _complete(*line.span(), [_number(first[1]) for first in firsts if first], labels)
 
 
-def _told(low: str, labels: frozenset[str]) -> list[Found]:
+def _told(low: str, labels: frozenset[str]) -> Iterator[Found]:
     """A story told with each frame once, in order, with words that say so."""
-    found: list[Found] = []
     for offset, paragraph in [*((line.start(), line[0]) for line in dress.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
@@ -234,8 +232,7 @@ def _told(low: str, labels: frozenset[str]) -> list[Found]:
             each = len(paragraph) == len(low) and all(map(_OWN_LINE.match, low[start:].split("\n")))
             listed = each and order != sorted(order, key=int)
             in_order = listed or _TOLD.search(between) or between.count(";") >= len(labels) - 1
-            found += told if in_order and not _NOT_TOLD.search(between) else []
-    return found
+            yield from told if in_order and not _NOT_TOLD.search(between) else ()
 
 
 def _named(match: re.Match[str]) -> str:
@@ -243,18 +240,21 @@ def _named(match: re.Match[str]) -> str:
     return f"{match[2]} {_PLACES[match[1]]}".ljust(len(match[0]))
 
 
+def _first(ways: Iterable[Iterable[Found]]) -> list[Found]:
+    """The orders that the first of several ways finds, if any."""
+    return next(filter(None, map(list, ways)), [])
+
+
 def _orders(low: str, labels: frozenset[str]) -> list[Found]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     low = _NTH.sub(_named, low)
     if len(labels) == 1:
-        ones = [_complete(*match.span(), [_number(match[1])], labels) for match in _BARE_MENTION.finditer(low)]
-        return next(filter(None, ones), [])
-    if found := _ranks(low, labels) or _table(low, labels) or _numbered(low, labels):
+        return _first(_complete(*match.span(), [_number(match[1])], labels) for match in _BARE_MENTION.finditer(low))
+    if found := _first((_ranks(low, labels), _table(low, labels), _numbered(low, labels))):
         return sorted({*found, *_runs(low, labels, False)})
-    if found := _runs(low, labels, False) or _runs(low, labels, True) or _chain(low, labels) or _told(low, labels):
-        return found
-    digits = re.fullmatch(r"\W*([1-9]{3,9})\W*", low)
-    return _complete(*digits.span(1), digits[1], labels) if digits else []
+    digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
+    ways = _runs(low, labels, False), _runs(low, labels, True), _chain(low, labels), _told(low, labels)
+    return _first(itertools.chain(ways, digits))
 
 
 def _denied(low: str, found: Found) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 
-def blanked(pattern: re.Pattern[str], text: str) -> str:
-    """The text with blanks in place of what a pattern matches, as long as before."""
-    return pattern.sub(lambda match: " " * len(match[0]), text)
+def blanked(pattern: re.Pattern[str], text: str, most: int = 0) -> str:
+    """The text with blanks in place of a pattern's matches (the first `most`; 0: all), as long as before."""
+    return pattern.sub(lambda match: " " * len(match[0]), text, count=most)
 
 
 # Negations that deny nothing: blanked before anything is looked at.
@@ -75,11 +75,11 @@ GOOD = (
     r"|articulat\w+|communicat\w+|emphasi[sz]es?|speaks? to|gets? (?:at|it)|points? to|pick|✓|present|helps?"
     r"|needed|necessary|covers|applicable"
 )
-_NO = r"no(?= ?[,.:;!)-]| ?$)"  # as a verdict
+NO = r"no(?= ?[,.:;!)-]| ?$)"  # as a verdict
 JUDGED = re.compile(
     rf"(?P<but>\b(?:but|however|yet)\b)|(?P<though>\b(?:(?:even )?though|although|while|whereas|despite)\b)"
     rf"|(?P<neg>{NEGATION.pattern})"
-    rf"|(?P<bad>(?:\b(?:{BAD})(?!\w)|✗|\b{_NO}))|(?P<best>\b(?:{BEST})(?!\w))|(?P<good>\b(?:{GOOD})(?!\w)|✓)"
+    rf"|(?P<bad>(?:\b(?:{BAD})(?!\w)|✗|\b{NO}))|(?P<best>\b(?:{BEST})(?!\w))|(?P<good>\b(?:{GOOD})(?!\w)|✓)"
 )
 COMMITMENT = re.compile(
     r"\b(?:answer(?:ed|s)?|cho(?:ose|oses|osing|se|sen|ice)|pick(?:s|ed|ing)?|select(?:s|ed|ing|ion)?|go(?:ing"

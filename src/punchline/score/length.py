@@ -116,14 +116,12 @@ class _LastTokens:
 
     def __call__(self, text: str, least: int) -> list[int]:
         """The last tokens of a text, at least so many, or all."""
-        groups: list[list[int]] = []
-        count = 0
+        tokens: list[int] = []
         for word, token in reversed(list(self._words(text))):
-            groups.append([token] if token is not None else self._encoded(word, 2 * LETTERS_A_TOKEN * least))
-            count += len(groups[-1])
-            if count >= least:
+            tokens[:0] = [token] if token is not None else self._encoded(word, 2 * LETTERS_A_TOKEN * least)
+            if len(tokens) >= least:
                 break
-        return [token for group in reversed(groups) for token in group]
+        return tokens
 
     def _words(self, text: str) -> Iterator[tuple[str, int | None]]:
         """The words of a text, and the tokens of those that are one by name."""
