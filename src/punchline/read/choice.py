@@ -200,8 +200,7 @@ def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | Non
     """
     given = tuple(letters)
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}
-    alone = _alone(answer, texts)
-    if alone is not None:
+    if (alone := _alone(answer, texts)) is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
     said = settle(answer, lambda text, marked: mentions(text, texts, marked, given), given, KEYS)
     return said if said.value is not None else _scored(answer, given)

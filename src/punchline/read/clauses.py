@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -39,19 +40,17 @@ def masked(low: str, mentions: Sequence[Mention]) -> str:
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Spans of the sentences of a masked text. "A." before more on its line is the lead of its sentence."""
-    spans, start = [], 0
+    ends = [0]
     for match in _SENTENCE.finditer(text):
+        start = ends[-1]
         if match[0][0] == ".":
             ticked = text.startswith((" ✓", " ✗"), match.end())  # "A. ✗ B. ✓": said of what stands before
             abbreviated = _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()])
             goes_on = text[match.end() : match.end() + 1] not in ("", "\n") and match.end() - start < 80
             if ticked or abbreviated or (goes_on and LEAD.match(text[start : match.end()])):
                 continue
-        if text[start : match.end()].strip():
-            spans.append((start, match.end()))
-        start = match.end()
-    if text[start:].strip():
-        spans.append((start, len(text)))
+        ends.append(match.end())
+    spans = [span for span in itertools.pairwise([*ends, len(text)]) if text[slice(*span)].strip()]
     return [(at, min(at + LONGEST, end)) for start, end in spans for at in range(start, end, LONGEST)]
 
 

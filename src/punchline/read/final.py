@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -45,7 +46,6 @@ _CUE = re.compile(
     r"(?:ans(?:wer)?|choice|option|selection|verdict|conclusion|response|decision|pick|prediction|label)"
     r"(?: (?:id|letter|is|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
 )
-_FINAL = re.compile(r"\bfinal\b")
 _COURTESY = re.compile(
     r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies"
     r"|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate"
@@ -58,15 +58,12 @@ _COURTESY = re.compile(
 def _boxes(text: str, at: int) -> Iterator[Zone]:
     """The contents of boxes, braces in braces included; one never closed ends with its line."""
     for match in list(_BOXED.finditer(text))[-MOST:]:
-        depth, place = 1, match.end()
-        limit = min(len(text), place + LONGEST)
-        while place < limit and depth:
-            depth += {"{": 1, "}": -1}.get(text[place], 0)
-            place += 1
-        if depth:
-            line = text.find("\n", match.end(), limit)
-            place = (line if line >= 0 else limit) + 1
-        yield Zone(at + match.end(), at + place - 1, FIRM)
+        start, limit = match.end(), min(len(text), match.end() + LONGEST)
+        depths = itertools.accumulate(({"{": 1, "}": -1}.get(mark, 0) for mark in text[start:limit]), initial=1)
+        closed = next((length - 1 for length, depth in enumerate(depths) if not depth), None)
+        line = text.find("\n", start, limit)
+        end = start + closed if closed is not None else line if line >= 0 else limit
+        yield Zone(at + start, at + end, FIRM)
 
 
 def _tags(text: str, at: int) -> Iterator[Zone]:
@@ -86,8 +83,7 @@ def _members(text: str, at: int, keys: tuple[str, ...]) -> Iterator[Zone]:
         named = "|".join(re.escape(key) for key in keys)
         found += list(re.finditer(rf"[\"']({named})[\"']\s{{0,9}}:\s{{0,9}}", text, re.IGNORECASE))[-MOST:]
     for match in found:
-        value = _VALUE.match(text, match.end())
-        if value is not None and value[0].strip():
+        if (value := _VALUE.match(text, match.end())) and value[0].strip():
             yield Zone(at + value.start(), at + value.end(), FIRM)
 
 
@@ -97,7 +93,7 @@ def _lines(text: dress.Plain) -> Iterator[Zone]:
         end = (text.low + "\n").index("\n", match.end())
         if match.end() < end:
             span = text.span(match.end(), min(end, match.end() + LONGEST))
-            yield Zone(*span, FIRM if _FINAL.search(match[0]) else SAID)
+            yield Zone(*span, FIRM if "final" in match[0] else SAID)
 
 
 def without_courtesy(answer: str) -> str:

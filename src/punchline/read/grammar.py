@@ -82,7 +82,6 @@ _AS_WELL = re.compile(r"\bso (?:is|are|does|do|would) (?:option )?[(\"']?\||\|[)
 _EXCEPT = re.compile(
     rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
 )
-_CONCEDED = re.compile(r"\b(?:while|(?:even )?though|although|granted)\b")
 _REJECTED = re.compile(
     r"\b(?:(?<!to )worst|weakest|least \w+|incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false"
     r"|absent|not (?:present|used|applicable|chosen|selected|included|shown))(?: \w+)?\W{0,3}$"
@@ -102,7 +101,6 @@ _ROW = re.compile(  # "(A) no (B) yes"
     rf"({MENTION}[)\]\"']{{0,2}} ?[:=-]? ?(?:yes|no|true|false|correct|incorrect|right|wrong)) (?=[(\[\"']?{FIRST})"
 )
 _TICK = re.compile(r"([✓✗]) ")
-_NO_ONE = re.compile(r"\b(?:none|nothing|no|nobody)\b")
 _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
     r"[)\]\"']{0,3}(?: (?:would|could|might)\b[^,.;:]{0,60})? if\b(?! (?:only|any)\b)"
 )
@@ -125,8 +123,7 @@ def _blank(text: str, start: int, end: int) -> str:
 def _parted(text: str) -> str:
     """A sentence with its ticks and crosses parted from the values that they are not said of."""
     text = _ROW.sub(r"\1;", text)
-    tick = _TICK.search(text)
-    if tick is None:
+    if (tick := _TICK.search(text)) is None:
         return text
     return _TICK.sub(r"\1;" if FIRST in text[: tick.start()] else r";\1", text)
 
@@ -150,7 +147,7 @@ class Sentence:
         said = self.text[: tag.start()].ljust(len(self.text)) if tag else self.text
         self.text = _parted(words.blanked(words.FREE, said))
 
-    def groups(self, text: str, start: int = 0, end: int = LONGEST) -> Iterator[Group]:
+    def groups(self, text: str, start: int = 0, end: int = LONGEST) -> Iterator[Group]:  # no sentence is longer
         for match in _GROUP.finditer(text, start, end):
             starts = (start for start in range(*match.span()) if text[start] == FIRST)
             mentions = tuple(self.mentions[self.at + start] for start in starts)
@@ -184,8 +181,8 @@ class Sentence:
                     if not _ALL.search(before) or (match[0].startswith("but") and not before.strip()):
                         continue
                     bad = judgement(after).sign < 0 or (judgement(before).sign < 0 and not after.strip(" .!"))
-                    sign = 1 if bad or _NO_ONE.search(before) or words.EXCLUSION.search(before) else -1
-                    tier = 2
+                    none = re.search(r"\b(?:none|nothing|no|nobody)\b", before) or words.EXCLUSION.search(before)
+                    sign, tier = 1 if bad or none else -1, 2
                 elif pattern is _WITHOUT:
                     sign, tier = (1, 1) if words.LOST.search(match["rest"]) else (0, -1)
                 elif pattern is _THAN:
@@ -262,7 +259,7 @@ class Sentence:
         past = words.PAST.search(left)
         if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (said.sign < 0 and not denied):
             return 0, -2
-        if said.sign > 0 and not said.best and _CONCEDED.search(left):
+        if said.sign > 0 and not said.best and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
             return 0, -2
         if said.sign and not alone:
             if denied:

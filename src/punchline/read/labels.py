@@ -9,11 +9,11 @@ from functools import lru_cache
 
 from punchline.read import choice, clauses, dress, final, grammar, words
 from punchline.read.clauses import Mention
+from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
 from punchline.read.result import Read, reader
 from punchline.read.settle import settle
 
-NOT_APPLICABLE = "NA"
 _NONE = re.compile(
     r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none"
     r"(?: of (?:the|these|those|them)(?: \w+){0,3}?(?: (?:apply|applies|fits?|is applicable|are applicable))?)?)\W*"
@@ -55,7 +55,6 @@ def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[
 
 _WITH = r"(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)"
 _AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_WITH} )(?:the |its |their |both )?[\"'(]{{0,2}}")
-_AND_VISIBLY = re.compile(rf"\b{_WITH}\b|[&+]")
 _MIX = "interplay|interaction|combination|mixture|mix|blend|fusion|synergy"
 _INTERPLAY = re.compile(
     rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity|disconnect)"
@@ -79,7 +78,7 @@ def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) 
         between = low[last.end : mention.start] if last else ""
         if last and {last.value, mention.value} == pair and _AND.fullmatch(between):
             listed = re.match(r"[\"')]{0,2},? ?(?:or |and )?[\"'(]{0,2}both", low[mention.end : mention.end + 16])
-            joined = _AND_VISIBLY.search(between) or re.match(r"[\"')]{0,2}(?:$|[.\n])", low[mention.end :])
+            joined = re.search(rf"\b{_WITH}\b|[&+]", between) or re.match(r"[\"')]{0,2}(?:$|[.\n])", low[mention.end :])
             before = low[max(0, last.start - 60) : last.start]
             if joined and not listed and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", before):
                 tie = _INTERPLAY.search(before)
@@ -231,7 +230,6 @@ _IDLE = re.compile(
 )
 
 
-_STOP = re.compile(r"[.,;!?]|\bbut\b")
 _ABOUT_EFFECTS = re.compile(r"sound|effect|onomatop|\b(?:sfx|they|these|answer|option|none|not absent|is there)\b")
 
 
@@ -245,7 +243,8 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     said, span = set[int](), (0, 0)
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
         near = max(0, match.start() - clauses.NEAR)
-        cut = near + max((stop.end() for stop in _STOP.finditer(masked[near : match.start()])), default=0)
+        stops = re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])
+        cut = near + max((stop.end() for stop in stops), default=0)
         clause = masked[cut : match.end()]
         if re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause[: match.start() - cut]):
             continue

@@ -38,7 +38,6 @@ _AFTER = re.compile(
     r"|contributes?"
     r"|would|rather|instead|over|for|has|delivers?)\b)"
 )
-_LISTED = re.compile(r"\d\)? ?(?:through|to|and|or|&|,) ?$")
 _JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")
 _RANGE = re.compile(rf"\b{PICTURE}s? \d{{1,3}} ?(?:-|to|through) ?\d{{1,3}}\b")  # of no single one
 _TOTAL = re.compile(
@@ -56,8 +55,7 @@ def _value(match: re.Match[str]) -> str:
 
 def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
     low = _RANGE.sub(lambda several: "." * len(several[0]), text.low)
-    word = _WORD.fullmatch(low)
-    if word:
+    if word := _WORD.fullmatch(low):
         return [Mention(*word.span(word.lastindex or 0), _value(word))]
     found = [Mention(*match.span(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
     covered = {place for one in found for place in range(one.start, one.end)}
@@ -68,7 +66,7 @@ def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
             and match[0].isascii()
             and not _TOTAL.search(before)
             and (_BEFORE.search(before) or _JOINED.match(low, match.end()))
-            and (_AFTER.match(low, match.end()) or _LISTED.search(before))
+            and (_AFTER.match(low, match.end()) or re.search(r"\d\)? ?(?:through|to|and|or|&|,) ?$", before))
         ):
             found.append(Mention(*match.span(), _value(match)))
     return sorted(found)

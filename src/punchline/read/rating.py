@@ -8,9 +8,7 @@ from punchline.read import dress, words
 from punchline.read.result import Read, reader
 
 _N = r"(\d{1,9}(?:\.\d{0,20})?)"
-_DOUBLE = re.compile(rf"\[\[\s?{_N}\s?\]\]", re.ASCII)
-_SINGLE = re.compile(rf"\[{_N}\]", re.ASCII)
-_BOXED = re.compile(rf"\\boxed ?\{{\s?{_N}\s?\}}", re.ASCII)
+_BRACKETED = (rf"\[\[\s?{_N}\s?\]\]", rf"\[{_N}\]", rf"\\boxed ?\{{\s?{_N}\s?\}}")  # the first of these counts
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _SCORE = rf"(?:{_N}|({'|'.join(_WORDS)}))"
 _END = r"(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
@@ -35,11 +33,6 @@ _OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|(?:{'|'.j
 _EDGE = 20_000
 
 
-def _number(match: re.Match[str]) -> float:
-    value = next(filter(None, match.groups()))
-    return float(_WORDS.index(value)) if value in _WORDS else float(value)
-
-
 def _by_itself(low: str) -> list[re.Match[str]]:
     """The first line that says anything, or the last, where that is a number and nothing else."""
     said = [match for match in re.finditer(r"(?<![^\n])[^\n]{1,60}(?=\n|$)", low) if re.search(r"\w", match[0])]
@@ -54,9 +47,9 @@ def _by_itself(low: str) -> list[re.Match[str]]:
 def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     """The score that an answer gives, from `least` to `most`: the first `[[n]]`, else the first `[n]`, else the one
     that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
-    for pattern in (_DOUBLE, _SINGLE, _BOXED):
+    for pattern in _BRACKETED:
         for at, piece in dress.ends(answer, _EDGE, _EDGE):
-            if match := pattern.search(piece):
+            if match := re.search(pattern, piece, re.ASCII):
                 value = float(match[1])
                 return Read(value, at + match.start(1), at + match.end(1)) if least <= value <= most else Read(None)
     if "[[" in answer:  # a format that holds something else
@@ -72,7 +65,8 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     found = found or _by_itself(text.low)
     if found and _OR.match(text.low, found[-1].end()):  # it does not decide
         return Read(None)
-    values = {_number(match) for match in found}
+    given = [next(filter(None, match.groups())) for match in found]
+    values = {float(_WORDS.index(number) if number in _WORDS else number) for number in given}
     if len(values) != 1 or not least <= min(values) <= most:
         return Read(None)
     return Read(values.pop(), *text.span(found[-1].start(), found[-1].end()))

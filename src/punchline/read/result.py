@@ -77,9 +77,7 @@ def _of_answers(
         if found.value is None and (quoted := _QUOTED.fullmatch(own.text)):
             group = quoted.lastindex or 0
             found, offset = read(quoted[group], *args, **kwargs), offset + quoted.start(group)
-        if found.value is None:
-            return Read(None)
-        return Read(found.value, found.start + offset, found.end + offset)
+        return Read(found.value, found.start + offset, found.end + offset) if found.value is not None else Read(None)
 
     remembered: dict[Any, Read[V]] = {}
 

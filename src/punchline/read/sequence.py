@@ -17,8 +17,7 @@ KEYS = ("order", "sequence", *(f"{kind}_order" for kind in _KINDS), "panels", "f
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
 _PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
 _ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
-_NEXT = ("next", "then", "finally", "last", "lastly", "followed by", "after that", "afterwards", "and finally", "final")
-_NEXTS = "|".join(sorted(_NEXT, key=len, reverse=True))
+_NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|next|then|last"  # the longest first
 _DIGITS = re.compile(r"\A\W*([1-9]{3,9})\W*\Z")
 _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
@@ -235,11 +234,6 @@ def _told(low: str, labels: frozenset[str]) -> Iterator[Found]:
             yield from told if in_order and not _NOT_TOLD.search(between) else ()
 
 
-def _named(match: re.Match[str]) -> str:
-    """ "The third frame" as "frame 3", as long."""
-    return f"{match[2]} {_PLACES[match[1]]}".ljust(len(match[0]))
-
-
 def _first(ways: Iterable[Iterable[Found]]) -> list[Found]:
     """The orders that the first of several ways finds, if any."""
     return next(filter(None, map(list, ways)), [])
@@ -247,7 +241,7 @@ def _first(ways: Iterable[Iterable[Found]]) -> list[Found]:
 
 def _orders(low: str, labels: frozenset[str]) -> list[Found]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
-    low = _NTH.sub(_named, low)
+    low = _NTH.sub(lambda nth: f"{nth[2]} {_PLACES[nth[1]]}".ljust(len(nth[0])), low)  # "frame 3", as long
     if len(labels) == 1:
         return _first(_complete(*match.span(), [_number(match[1])], labels) for match in _BARE_MENTION.finditer(low))
     if found := _first((_ranks(low, labels), _table(low, labels), _numbered(low, labels))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -82,12 +83,9 @@ _ELIMINATING = re.compile(
 def _listed(low: str, found: Sequence[Claim]) -> list[Claim]:
     """ "Both A and B would fit" says it of A too; "eliminating A, B …" denies A."""
     made = list(found)
-    for place, one in enumerate(found):
-        before = low[max(0, one.start - 40) : one.start].rstrip("([\"'")
-        two = found[place + 1] if place + 1 < len(found) else None
-        if one.sign:
-            continue
-        if two is not None and two.sign > 0 and before.endswith("both ") and _TWO.fullmatch(low, one.end, two.start):
+    for place, (one, two) in enumerate(itertools.zip_longest(found, found[1:])):
+        before = low[max(0, one.start - 40) : one.start].rstrip("([\"'") if not one.sign else ""
+        if two and two.sign > 0 and before.endswith("both ") and _TWO.fullmatch(low, one.end, two.start):
             made[place] = one._replace(sign=two.sign, tier=two.tier)
         elif _ELIMINATING.search(before):
             made[place] = one._replace(sign=-1, tier=1)

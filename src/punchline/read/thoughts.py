@@ -88,8 +88,7 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     named = named and any(form in text for name in tags for form in (name, name.upper(), name.capitalize()))
     while named:
         match = opening.search(text, at)
-        unopened = _last(closing, text, at, match.start() if match else len(text))
-        if unopened is not None:
+        if unopened := _last(closing, text, at, match.start() if match else len(text)):
             kept, spans = unopened.end(), []
         if match is None:
             break

