@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from punchline.core.engine import check_options, response
+from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, nearest, one_line
 from punchline.project import revisions
-from punchline.schema import ModelCard, Request, Response, Scalar, State, Text
+from punchline.schema import ModelCard, Request, Response, Scalar, Text
 from punchline.text import quiet
 from punchline.workflow.code import version_of
 
@@ -31,14 +32,13 @@ OPTIONS: dict[str, type] = {
     **dict.fromkeys(("layers", "batch_size"), int),
 }
 PACKAGE = "package:"  # before the name of a Python package that carries the weights
-WAY_OUT = "they are the extra `metrics`: make metrics"
 
 BATCH_SIZE = 64  # texts
 FEW = 8  # texts; batches are made no smaller to fill them better
 PAIRS = 1024  # scored, then handed over
 TEXTS = 4096  # embedded at a time
 NO_LIMIT = 10**9  # what a tokeniser says that knows no limit is larger
-# Of a hub repository, what is loaded: not the same weights in other formats.
+# Files of a hub repository that are loaded: not the same weights in other formats.
 FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*/pytorch_model.bin")
 NOT_FILES = ("onnx/*", "openvino/*")
 OLD_WEIGHTS = ("pytorch_model*.bin",)  # where there are no safetensors
@@ -62,7 +62,7 @@ class Similarity:
         self.card = card
         self.metric: str = card.options["metric"]
         self.id: str = card.options["id"]
-        self.layers: int | None = card.options.get("layers")
+        self.layers = {name: card.options[name] for name in ("layers",) if name in card.options}  # of bertscore only
         self.batch_size: int = card.options.get("batch_size", BATCH_SIZE)
         self._loaded: BertScore | Cosine | None = None
         self._broken: str | None = None  # why the weights cannot be loaded: tried once, not once a request
@@ -83,21 +83,20 @@ class Similarity:
 
     def identity(self) -> dict[str, Any]:
         """Metric, weights and layer; not how texts are batched."""
-        identity: dict[str, Any] = {"metric": self.metric, "id": self.id, "revision": self.revision}
-        return identity | ({"layers": self.layers} if self.metric == "bertscore" else {})
+        return {"metric": self.metric, "id": self.id, "revision": self.revision, **self.layers}
 
     def unavailable(self) -> str | None:
         """Missing packages, or weights that are neither here nor may be fetched."""
-        wanted = {"torch": "torch", "transformers": "transformers", METRICS[self.metric]: _module(METRICS[self.metric])}
-        if self.id.startswith(PACKAGE):
-            wanted[self.id.removeprefix(PACKAGE)] = _module(self.id.removeprefix(PACKAGE))
-        if absent := [name for name, module in wanted.items() if not _installed(module)]:
-            return f"not installed: {', '.join(absent)}; {WAY_OUT}"
-        if self.id.startswith(PACKAGE):
-            return None if _local(self.id) else f"{self.id.removeprefix(PACKAGE)} carries no model's folder"
+        package = self.id.removeprefix(PACKAGE) if self.id.startswith(PACKAGE) else None
+        wanted = dict.fromkeys(("torch", "transformers", METRICS[self.metric], package))
+        if absent := [name for name in wanted if name is not None and not _installed(_module(name))]:
+            return f"not installed: {', '.join(absent)}; they are the extra `metrics`: make metrics"
+        if package is not None:
+            return None if _local(self.id) else f"{package} carries no model's folder"
         if revisions.is_folder(self.id):
             return None if Path(self.id).is_dir() else f"no such folder: {self.id}"
-        if _offline() and _cached(self.id, self.revision) is None:
+        offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
+        if offline and _cached(self.id, self.revision) is None:
             return f"{self.id} is not in the hub's local cache, and HF_HUB_OFFLINE forbids fetching it"
         return None
 
@@ -114,52 +113,46 @@ class Similarity:
         `missing` for a request that is no comparison; `failed`, with the reason, for all that cannot be scored.
         """
 
-        def respond(request: Request, state: State, **fields: Any) -> Response:
-            return response(self, request, model_key, state, **fields)
-
+        respond = functools.partial(response, self, model_key=model_key)
         if reason := self.unavailable():
-            yield from (respond(request, "failed", reason=reason) for request in requests)
+            yield from (respond(request, state="failed", reason=reason) for request in requests)
             return
         asked: dict[Pair, list[Request]] = {}
         for request in requests:
             pair = comparison_in(request)
             if pair is None:
-                yield respond(request, "missing", reason="not a comparison")
-            elif not pair.candidate.strip() or not pair.reference.strip():
-                yield respond(request, "ok", text=repr(0.0), effective={"metric": self.metric})
+                yield respond(request, state="missing", reason="not a comparison")
+            elif not all(map(str.strip, pair)):
+                yield respond(request, state="ok", text=repr(0.0), effective={"metric": self.metric})
             else:
                 asked.setdefault(pair, []).append(request)
-        if not asked:
+        loaded = self._load() if asked else None
+        if loaded is None or isinstance(loaded, str):
+            yield from (respond(request, state="failed", reason=loaded) for same in asked.values() for request in same)
             return
-        loaded = self._load()
-        if isinstance(loaded, str):
-            yield from (respond(request, "failed", reason=loaded) for same in asked.values() for request in same)
-            return
-        effective: dict[str, Scalar] = {"metric": self.metric, "device": loaded.device}
-        if self.metric == "bertscore":
-            effective["layers"] = self.layers
+        effective: dict[str, Scalar] = {"metric": self.metric, "device": loaded.device, **self.layers}
         started = time.perf_counter()
         for scored in loaded.score(list(asked)):
             seconds = time.perf_counter() - started
             for pair, value in scored:
                 for request in asked[pair]:
                     if isinstance(value, str):
-                        yield respond(request, "failed", reason=value)
+                        yield respond(request, state="failed", reason=value)
                     else:
-                        yield respond(request, "ok", text=repr(value), latency_s=seconds, effective=effective)
+                        yield respond(request, state="ok", text=repr(value), latency_s=seconds, effective=effective)
             started = time.perf_counter()
 
     def _load(self) -> BertScore | Cosine | str:
-        """The model, loaded once; or why it cannot be."""
+        """The model, loaded once; or the reason why it cannot be loaded."""
         if self._loaded is None and self._broken is None:
             try:
+                import torch
+
                 with quiet():
                     folder = self._folder()
-                    size, device = self.batch_size, self.card.options.get("device") or _device()
-                    if self.layers is not None:  # bertscore: the card's check allows layers nowhere else
-                        self._loaded = BertScore(folder, self.layers, size, device)
-                    else:
-                        self._loaded = Cosine(folder, size, device)
+                    device = self.card.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
+                    kind = BertScore if self.metric == "bertscore" else Cosine
+                    self._loaded = kind(folder, self.batch_size, device, **self.layers)
             except Exception as error:  # of three packages, whose errors share no base: none may lose an answer
                 self._broken = f"the model cannot be loaded: {one_line(error)}"
         return self._loaded or str(self._broken)
@@ -179,7 +172,7 @@ Scored = list[tuple[Pair, float | str]]  # a pair and its value, or why there is
 class BertScore:
     """BERTScore recall by the package, at one layer."""
 
-    def __init__(self, folder: str, layers: int, batch_size: int, device: str) -> None:
+    def __init__(self, folder: str, batch_size: int, device: str, layers: int) -> None:
         from bert_score import BERTScorer
         from transformers import AutoTokenizer
 
@@ -250,30 +243,26 @@ class Cosine:
         self._model = SentenceTransformer(folder, device=device, local_files_only=True)
 
     def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
-        """Values, once every text is embedded: each once."""
+        """Values, after every text is embedded once."""
         texts = sorted({text for pair in pairs for text in pair}, key=lambda text: (-len(text), text))
-        outcomes = {text: outcome for part in _parts(texts, TEXTS) for text, outcome in _each(part, self._embed)}
-        why = {text: outcome for text, outcome in outcomes.items() if isinstance(outcome, str)}
-        embedded = {text: outcome for text, outcome in outcomes.items() if text not in why}
+        embedded = {text: outcome for part in _parts(texts, TEXTS) for text, outcome in _each(part, self._embed)}
+        why = {text: outcome for text, outcome in embedded.items() if isinstance(outcome, str)}
         for some in _parts(pairs, TEXTS):
-            found = [pair for pair in some if pair.candidate in embedded and pair.reference in embedded]
+            found = [pair for pair in some if not why.keys() & pair]
             values = _each(found, lambda these: self._cosines(these, embedded)) if found else []
-            lost = [pair for pair in some if pair.candidate in why or pair.reference in why]
-            yield values + [(pair, why.get(pair.candidate) or why[pair.reference]) for pair in lost]
+            yield values + [
+                (pair, why.get(pair.candidate) or why[pair.reference]) for pair in some if why.keys() & pair
+            ]
 
     def _embed(self, texts: Sequence[str]) -> list[Any]:
-        def called(size: int) -> list[Any]:
-            how = {"batch_size": size, "convert_to_tensor": True, "show_progress_bar": False}
-            return list(self._model.encode(list(texts), **how).cpu())
-
-        return _in_memory(called, self.batch_size)
+        encode = functools.partial(self._model.encode, list(texts), convert_to_tensor=True, show_progress_bar=False)
+        return _in_memory(lambda size: list(encode(batch_size=size).cpu()), self.batch_size)
 
     def _cosines(self, pairs: Sequence[Pair], embedded: Mapping[str, Any]) -> list[float]:
         import torch
         from sentence_transformers import util
 
-        candidates = torch.stack([embedded[pair.candidate] for pair in pairs])
-        references = torch.stack([embedded[pair.reference] for pair in pairs])
+        references, candidates = (torch.stack([embedded[text] for text in texts]) for texts in zip(*pairs, strict=True))
         return [float(value) for value in util.pairwise_cos_sim(candidates, references)]
 
     def close(self) -> None:
@@ -297,7 +286,7 @@ def comparison_in(request: Request) -> Pair | None:
 
 
 def _each(inputs: Sequence[Any], called: Callable[[Sequence[Any]], Sequence[Any]]) -> list[tuple[Any, Any]]:
-    """Every input with its output, or with the reason why there is none: what fails together is tried one by one."""
+    """Every input with its output, or the reason of its failure: inputs that fail together are tried one by one."""
     try:
         outputs = called(inputs)
     except Exception as error:
@@ -314,20 +303,15 @@ def _number(value: float) -> float | str:
 
 
 def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]:
-    """What `called` gives for a batch size; for half of it where memory does not hold that."""
-    import torch
-
+    """Outputs of `called` for a batch size; for half of it where memory does not hold that."""
     while True:
         try:
             return called(batch_size)
-        except (torch.OutOfMemoryError, RuntimeError) as error:
-            memory = isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
-            if not memory or batch_size == 1:
+        except RuntimeError as error:
+            if not is_out_of_memory(error) or batch_size == 1:
                 raise
         batch_size //= 2
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        free()  # here, where no traceback holds tensors any more
 
 
 def _parts(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
@@ -387,16 +371,6 @@ def _plain_link(folder: str) -> tempfile.TemporaryDirectory[str]:
         made = tempfile.TemporaryDirectory(prefix="model")
     Path(made.name, "weights").symlink_to(Path(folder).resolve())
     return made
-
-
-def _offline() -> bool:
-    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
-
-
-def _device() -> str:
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _module(package: str) -> str:

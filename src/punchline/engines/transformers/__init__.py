@@ -17,7 +17,7 @@ from typing import Any
 
 from punchline.core.engine import check_options, image_file, response
 from punchline.core.interrupt import first_interrupt
-from punchline.engines.transformers.loaded import Loaded, free, pixels_of
+from punchline.engines.transformers.loaded import Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy, sampling_of
 from punchline.errors import PunchlineError, nearest, one_line
@@ -110,19 +110,19 @@ class Transformers:
             self._loaded = Loaded(self.card, self.id, self.revision, self.dtype)
         loaded: Loaded = self._loaded
 
-        def respond(request: Request, state: State, **fields: Any) -> Response:
-            return response(self, request, model_key, state, **fields)
-
+        respond = functools.partial(response, self, model_key=model_key)
         prompts: dict[str, dict[tuple[Any, ...], Prompt]] = {}  # by part of the adapter
         for request, sampling in asked:
             part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
             if part is None:
-                yield respond(request, "missing", reason=f"the adapter was not trained on the task {request.task}")
+                yield respond(
+                    request, state="missing", reason=f"the adapter was not trained on the task {request.task}"
+                )
                 continue
             prompt = self._prompt(request, sampling, images, loaded)
             if isinstance(prompt, tuple):
                 state, reason = prompt
-                yield respond(request, state, reason=reason)
+                yield respond(request, state=state, reason=reason)
                 continue
             own = None if greedy(sampling) else request.request_id
             key = (prompt.text, prompt.images, tuple(sorted(sampling.items())), own)
@@ -134,11 +134,11 @@ class Transformers:
             for prompt, answered in self._run_parts(prompts, loaded, interrupted):
                 for request in prompt.requests:
                     if isinstance(answered, str):
-                        yield respond(request, "failed", reason=answered)
+                        yield respond(request, state="failed", reason=answered)
                         continue
                     yield respond(
                         request,
-                        "ok",
+                        state="ok",
                         text=loaded.decode(answered.tokens),
                         finish_reason="stop" if answered.ended else "length",
                         usage=Usage(prompt=answered.prompt, completion=len(answered.tokens) + answered.ended),
@@ -246,14 +246,10 @@ def engine(card: ModelCard, seed: int) -> Transformers:
 
 def _generated(loaded: Loaded, batch: Sequence[Prompt], inputs: Any) -> list[Answer] | None:
     """Answers of a batch; None where memory does not hold it."""
-    import torch
-
     try:
         return loaded.generate(batch, inputs)
-    except MemoryError:
-        return None
-    except (torch.OutOfMemoryError, RuntimeError) as error:
-        if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
             raise
         return None
 

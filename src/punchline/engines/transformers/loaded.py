@@ -256,8 +256,16 @@ def _open(file: Path) -> Any:
 
 
 def free() -> None:
+    """Release memory that no tensor uses any more."""
     import torch
 
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether memory, the device's or the machine's, does not hold a batch."""
+    import torch
+
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
