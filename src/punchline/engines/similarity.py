@@ -152,7 +152,7 @@ class Similarity:
                     folder = self._folder()
                     device = self.card.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
                     kind = BertScore if self.metric == "bertscore" else Cosine
-                    self._loaded = kind(folder, self.batch_size, device, **self.layers)
+                    self._loaded = kind(folder, *self.layers.values(), self.batch_size, device)
             except Exception as error:  # of three packages, whose errors share no base: none may lose an answer
                 self._broken = f"the model cannot be loaded: {one_line(error)}"
         return self._loaded or str(self._broken)
@@ -172,7 +172,7 @@ Scored = list[tuple[Pair, float | str]]  # a pair and its value, or why there is
 class BertScore:
     """BERTScore recall by the package, at one layer."""
 
-    def __init__(self, folder: str, batch_size: int, device: str, layers: int) -> None:
+    def __init__(self, folder: str, layers: int, batch_size: int, device: str) -> None:
         from bert_score import BERTScorer
         from transformers import AutoTokenizer
 

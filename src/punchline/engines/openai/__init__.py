@@ -21,7 +21,7 @@ import punchline
 from punchline.core import engine as engines
 from punchline.engines.openai import chat, pace
 from punchline.errors import PunchlineError
-from punchline.schema import Image, ModelCard, Record, Request, Response, State
+from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.text import secret_field
 
 if TYPE_CHECKING:
@@ -169,8 +169,7 @@ class OpenAI(engines.Ready):
         yield from pace.iterate(calls.run, bound=2 * self.options.concurrency + 16, finish=calls.finish)
 
     def _cannot_read(self, request: Request) -> str | None:
-        count = sum(isinstance(part, Image) for message in request.messages for part in message.content)
-        most = self.card.images_per_prompt
+        count, most = len(chat.images_in(request)), self.card.images_per_prompt
         if count and not self.needs_images:
             return "the model reads no images"
         if most is not None and count > most:

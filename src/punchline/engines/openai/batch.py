@@ -76,7 +76,7 @@ def answer(
             for request in left:
                 del asked[request.request_id]
             yield from run.hand_out(batch, left)
-    todo = list(asked.values())
+    todo: Sequence[Request] = list(asked.values())
     while todo:
         batch, taken = run.start(todo)
         todo = todo[len(taken) :]
@@ -125,12 +125,10 @@ def _name(body: Mapping[str, Any]) -> str:
     return name
 
 
-def _errors(batch: Mapping[str, Any]) -> str:
-    """What a batch died of, as its provider says."""
-    errors = batch.get("errors")
-    data = errors.get("data") if isinstance(errors, dict) else None
-    said = [error.get("message") for error in data if isinstance(error, dict)] if isinstance(data, list) else []
-    return "; ".join(str(words)[: chat.WORDS_MOST] for words in said[:20] if words)
+def _objects(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The objects of a reply's list `data`."""
+    data = body.get("data")
+    return [found for found in data if isinstance(found, dict)] if isinstance(data, list) else []
 
 
 class _Run:
@@ -138,19 +136,19 @@ class _Run:
         self.engine, self.images, self.model_key, self.state = engine, images, model_key, state
         self.wrong = functools.partial(PunchlineError, file=engine.file)
 
-    def start(self, todo: Sequence[Request]) -> tuple[Batch, list[Request]]:
-        """Begin a batch of as many requests as one may hold."""
-        taken: list[Request] = []
-        lines, size = [], 0
+    def start(self, todo: Sequence[Request]) -> tuple[Batch, Sequence[Request]]:
+        """Begin a batch of as many of the first requests as it may hold."""
+        lines: list[bytes] = []
+        size = 0
         for request in todo[:MOST_REQUESTS]:
             body = self.engine.body(request, self.images, self.engine.parameters(request))
             about = {"custom_id": request.request_id, "method": "POST", "url": ENDPOINT, "body": body}
-            line = json.dumps(about).encode() + b"\n"
-            if taken and size + len(line) > MOST_BYTES:
+            lines.append(json.dumps(about).encode() + b"\n")
+            size += len(lines[-1])
+            if len(lines) > 1 and size > MOST_BYTES:
+                lines.pop()
                 break
-            taken.append(request)
-            lines.append(line)
-            size += len(line)
+        taken = todo[: len(lines)]
         ids = tuple(request.request_id for request in taken)
         batch = Batch(mark=secrets.token_hex(16), model_key=self.model_key, requests=ids)
         _write(self.state, batch, keep=True)
@@ -163,11 +161,9 @@ class _Run:
             after = ""
             for _ in range(MOST_PAGES):
                 page = await _get(client, f"/batches?limit=100{after}")
-                data = page.get("data")
-                listed = [found for found in data if isinstance(found, dict)] if isinstance(data, list) else []
+                listed = _objects(page)
                 for found in listed:
-                    about = found.get("metadata")
-                    if isinstance(about, dict) and about.get("punchline") == batch.mark:
+                    if chat.as_object(found.get("metadata")).get("punchline") == batch.mark:
                         return _name(found)
                 if page.get("has_more") is not True or not listed:
                     return None
@@ -206,15 +202,15 @@ class _Run:
             batch = self._known(batch, None)
         if batch.id is None:  # it was never created
             _write(self.state, batch, keep=False)
-            again, taken = self.start(requests)
+            batch, taken = self.start(requests)
             assert len(taken) == len(requests)  # they fitted into one batch before
-            yield from self.hand_out(again, taken)
-            return
         ended = self._wait(batch)
         status = ended["status"]
         if status == "failed" or (status == "cancelled" and not ended.get("output_file_id")):
             _write(self.state, batch, keep=False)
-            words = chat.one_line(_errors(ended) or status, self.engine.key)
+            errors = [error.get("message") for error in _objects(chat.as_object(ended.get("errors")))][:20]
+            said = "; ".join(str(error)[: chat.WORDS_MOST] for error in errors if error)
+            words = chat.one_line(said or status, self.engine.key)
             hint = "Mend what it says, or write `batch: false`; then run again"
             raise self.wrong(f"the provider ended batch {batch.id} ({status}): {words}", field="batch", hint=hint)
         wanted = {request.request_id for request in requests}
@@ -235,9 +231,9 @@ class _Run:
             line = {"error": {"message": "the batch has two different answers to it"}}
         sent = engine.parameters(request)
         effective = {**chat.flat(sent), "batch": True}
-        got = line.get("response") if isinstance(line, dict) else None
+        line = chat.as_object(line)
+        got, error = line.get("response"), line.get("error")
         if not isinstance(got, dict):
-            error = line.get("error") if isinstance(line, dict) else None
             words = str(error.get("message")) if isinstance(error, dict) else "no answer in the batch"
             return engine.response(request, key, "failed", reason=words[: chat.WORDS_MOST], effective=effective)
         content, status = json.dumps(got.get("body")).encode(), got.get("status_code")
@@ -269,7 +265,7 @@ class _Run:
                 made = json.loads(line) if len(line) <= openai_engine.REPLY_BYTES else None
             except (ValueError, RecursionError):  # its request gets "no answer in the batch"
                 continue
-            name = made.get("custom_id") if isinstance(made, dict) else None
+            name = chat.as_object(made).get("custom_id")
             if isinstance(name, str) and name in wanted:
                 found[name] = made if found.get(name, made) == made else TWICE
         return found

