@@ -151,7 +151,7 @@ class Similarity:
                 with quiet():
                     folder = self._folder()
                     device = self.card.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
-                    kind = BertScore if self.metric == "bertscore" else Cosine
+                    kind: Callable[..., BertScore | Cosine] = BertScore if self.metric == "bertscore" else Cosine
                     self._loaded = kind(folder, *self.layers.values(), self.batch_size, device)
             except Exception as error:  # of three packages, whose errors share no base: none may lose an answer
                 self._broken = f"the model cannot be loaded: {one_line(error)}"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import netrc
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 
+import httpx
+
 from punchline.errors import PunchlineError
 from punchline.files import read_regular, sha256_file, write_bytes
 from punchline.schema import sha256
 from punchline.stages.fetch.manifests import Annotation, read_manifest
-from punchline.stages.fetch.web import Manners, Missing, Web, check_address, mirror_auth
+from punchline.stages.fetch.web import Manners, Missing, Web
+from punchline.text import PASSWORDS, has_secret, without_secret
 
 ANNOTATION_BYTES = 50_000_000
 
@@ -21,13 +26,31 @@ def check_mirror(mirror: str | None) -> str | None:
     if not mirror:
         return None
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", mirror):
-        check_address(mirror)
+        if has_secret(mirror):  # it would stand in logs and notes
+            what = f"mirror={without_secret(mirror)}: an address with a user, a password or a key is written to logs"
+            raise PunchlineError(what, hint=PASSWORDS)
         if not mirror.startswith(("http://", "https://")):
             raise PunchlineError(f"mirror={mirror}: not an http(s) address", hint="Give a folder or an http(s) URL")
     elif not Path(mirror).is_dir():
         hint = "Give a folder that exists, relative to the project root"
         raise PunchlineError(f"mirror={mirror}: no such folder", hint=hint)
     return mirror
+
+
+def mirror_auth(mirror: str) -> httpx.BasicAuth | None:
+    """User and password for a mirror: from $PUNCHLINE_MIRROR_AUTH (user:password), else from ~/.netrc or $NETRC."""
+    if given := os.environ.get("PUNCHLINE_MIRROR_AUTH"):
+        user, colon, password = given.partition(":")
+        if not colon:
+            raise PunchlineError("PUNCHLINE_MIRROR_AUTH is not user:password")
+        return httpx.BasicAuth(user, password)
+    file = Path(os.environ.get("NETRC") or "~/.netrc").expanduser()
+    try:
+        entry = netrc.netrc(str(file)).authenticators(httpx.URL(mirror).host) if file.is_file() else None
+    except (netrc.NetrcParseError, OSError, UnicodeError) as error:  # its words may be a password
+        line = getattr(error, "lineno", None)
+        raise PunchlineError("cannot be read as a netrc file", file=file, line=line) from None
+    return httpx.BasicAuth(entry[0], entry[2] or "") if entry else None
 
 
 def from_mirror(web: Web, mirror: str, place: str, digest: Iterable[str], limit: int) -> tuple[bytes | None, str]:

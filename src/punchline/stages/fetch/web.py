@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email.utils
 import functools
-import netrc
 import os
 import random
 import re
@@ -13,10 +12,10 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import httpx
@@ -25,7 +24,7 @@ from protego import Protego
 
 from punchline.errors import PunchlineError
 from punchline.stages.fetch.net import Backend, Private, is_public, put_under
-from punchline.text import PASSWORDS, has_secret, without_secret
+from punchline.text import without_secret
 
 AGENT = "punchline"  # the name that robots.txt is asked for
 
@@ -111,8 +110,8 @@ class _Host:
 
     turn: threading.Lock = field(default_factory=threading.Lock)  # held during a request: one at a time
     reading_robots: threading.Lock = field(default_factory=threading.Lock)
-    robots: Callable[[str], bool] | None = None
-    robots_note: str | None = None
+    rules: Protego | None = None  # of robots.txt
+    robots_note: str | None = None  # reason why nothing may be fetched
     pause: float = 0.0
     free_at: float = 0.0  # monotonic
     unreachable: int = 0  # connection failures in a row
@@ -132,12 +131,10 @@ def user_agent() -> str:
 
 def retry_after(value: str | None, now: float) -> float | None:
     """Seconds to wait by a Retry-After header (seconds or HTTP date; RFC 9110, 10.2.3); `now` is Unix time."""
-    if value is None:
-        return None
-    if re.fullmatch(r"\d{1,9}", value.strip()):
-        return float(value)
+    if re.fullmatch(r"\s*\d{1,9}\s*", value or ""):
+        return float(value or 0)
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
+        return max(0.0, email.utils.parsedate_to_datetime(value or "").timestamp() - now)
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -146,30 +143,6 @@ def retry_after(value: str | None, now: float) -> float | None:
 def _tls() -> ssl.SSLContext:
     """The usual checks of certificates; reading them takes a while."""
     return httpx.create_ssl_context()
-
-
-def mirror_auth(mirror: str) -> httpx.BasicAuth | None:
-    """User and password for a mirror: from $PUNCHLINE_MIRROR_AUTH (user:password), else from ~/.netrc or $NETRC."""
-    given = os.environ.get("PUNCHLINE_MIRROR_AUTH", "")
-    if given:
-        user, colon, password = given.partition(":")
-        if not colon:
-            raise PunchlineError("PUNCHLINE_MIRROR_AUTH is not user:password")
-        return httpx.BasicAuth(user, password)
-    file = Path(os.environ.get("NETRC") or "~/.netrc").expanduser()
-    try:
-        entry = netrc.netrc(str(file)).authenticators(httpx.URL(mirror).host) if file.is_file() else None
-    except (netrc.NetrcParseError, OSError, UnicodeError) as error:  # its words may be a password
-        line = getattr(error, "lineno", None)
-        raise PunchlineError("cannot be read as a netrc file", file=file, line=line) from None
-    return httpx.BasicAuth(entry[0], entry[2] or "") if entry else None
-
-
-def check_address(address: str) -> None:
-    """Raises PunchlineError for a mirror's address with a secret in it: it would stand in logs and notes."""
-    if has_secret(address):
-        what = f"mirror={without_secret(address)}: an address with a user, a password or a key is written to logs"
-        raise PunchlineError(what, hint=PASSWORDS)
 
 
 def _unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
@@ -266,7 +239,8 @@ class Web:
             raise Missing("unsafe address", f"{url}: an address with a user or a password")
         return parsed.copy_with(fragment=None)
 
-    def _follow(self, url: httpx.URL, location: str) -> str:
+    @staticmethod
+    def _follow(url: httpx.URL, location: str) -> str:
         try:
             target = url.join(location)
         except httpx.InvalidURL as error:
@@ -276,13 +250,11 @@ class Web:
         return str(target)
 
     def _refuse_private(self, url: httpx.URL) -> None:
-        if url.host in self._hosts:
-            return
-        try:
-            addresses = {str(info[4][0]) for info in socket.getaddrinfo(url.host, None, type=socket.SOCK_STREAM)}
-        except (OSError, UnicodeError):
-            return  # no such name here: connecting says so, or a proxy knows it
-        if not all(map(is_public, addresses)):
+        places = []
+        if url.host not in self._hosts:
+            with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
+                places = socket.getaddrinfo(url.host, None, type=socket.SOCK_STREAM)
+        if not all(is_public(str(place[4][0])) for place in places):
             raise Missing("unsafe address", f"{url} is on a private network")
 
     def _at(self, url: httpx.URL) -> _Host:
@@ -295,13 +267,13 @@ class Web:
     def _ask_robots(self, url: httpx.URL, public: bool) -> None:
         host = self._at(url)
         with host.reading_robots:
-            is_allowed = host.robots = host.robots or self._read_robots(url, host, public)
-        if not is_allowed(str(url)):
+            rules = host.rules = host.rules or self._read_robots(url, host, public)
+        if host.robots_note is not None or not rules.can_fetch(str(url), AGENT):
             raise Missing("refused by robots.txt", host.robots_note)
 
-    def _read_robots(self, url: httpx.URL, host: _Host, public: bool) -> Callable[[str], bool]:
+    def _read_robots(self, url: httpx.URL, host: _Host, public: bool) -> Protego:
         """Read the rules of a host. Without robots.txt every URL is allowed; with an unreadable one, none is."""
-        robots, text, note = str(url.copy_with(raw_path=b"/robots.txt")), "", None
+        robots, text = str(url.copy_with(raw_path=b"/robots.txt")), ""
         try:
             content = self.get(robots, limit=500 * 1024, found=public, robots=False).content
             text = content.decode("utf-8", errors="replace")
@@ -309,29 +281,24 @@ class Web:
             if missing.reason in ("host unreachable", "timed out"):
                 raise  # of the host, not of its robots.txt
             if not re.fullmatch(r"not found \(404\)|http (?!429)4\d\d", missing.reason):
-                note = f"robots.txt: {missing}"
+                host.robots_note = f"robots.txt: {missing}"
         rules = Protego.parse(text)
         rate = rules.request_rate(AGENT)
         host.pause = max(host.pause, rules.crawl_delay(AGENT) or 0.0, rate.seconds / rate.requests if rate else 0.0)
         if text and host.pause > self.manners.longest_wait:
-            note = f"robots.txt: Crawl-delay of {host.pause:g} s"
-        host.robots_note = note
-        return lambda target: note is None and bool(rules.can_fetch(target, AGENT))
+            host.robots_note = f"robots.txt: Crawl-delay of {host.pause:g} s"
+        return rules
 
     # Requests
 
     def _patiently(self, request: _Request) -> Fetched | str:
         """The answer to a request, or the address it redirects to; tried again while the failure may pass."""
         host, manners = self._at(request.url), self.manners
-
-        def wait(state: tenacity.RetryCallState) -> float:
-            backoff = manners.backoff * 2.0 ** (state.attempt_number - 1) * random.uniform(1.0, 1.25)
-            return float(min(backoff, manners.longest_wait))
-
+        exponential = tenacity.wait_exponential(manners.backoff)
         again = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_Again),
             stop=tenacity.stop_after_attempt(manners.attempts),
-            wait=wait,
+            wait=lambda state: min(exponential(state) * random.uniform(1.0, 1.25), manners.longest_wait),
             sleep=self._sleep,
             reraise=True,
         )
@@ -426,8 +393,7 @@ class Web:
         raise Missing(reason, host.given_up.note) from cause
 
     def _sleep(self, seconds: float) -> None:
-        if seconds > 0:
-            self.stop.wait(seconds)
+        self.stop.wait(max(0.0, seconds))
         self._check_stop()
 
     def _check_stop(self) -> None:
