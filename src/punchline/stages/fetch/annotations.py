@@ -5,7 +5,7 @@ from __future__ import annotations
 import netrc
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -53,8 +53,8 @@ def mirror_auth(mirror: str) -> httpx.BasicAuth | None:
     return httpx.BasicAuth(entry[0], entry[2] or "") if entry else None
 
 
-def from_mirror(web: Web, mirror: str, place: str, digest: Iterable[str], limit: int) -> tuple[bytes | None, str]:
-    """(bytes with one of the digests, "") or (None, why not)."""
+def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int) -> tuple[bytes | None, str]:
+    """(bytes with the digest, "") or (None, the reason why there are none)."""
     if mirror.startswith(("http://", "https://")):
         try:
             url = f"{mirror.rstrip('/')}/{place}"
@@ -69,7 +69,7 @@ def from_mirror(web: Web, mirror: str, place: str, digest: Iterable[str], limit:
         except OSError as error:
             return None, f"mirror: {place}: {error.strerror}"
     got = sha256(content)
-    if got not in digest:
+    if got != digest:
         return None, f"mirror: {place} refused, sha256 is {got}"
     return content, ""
 
@@ -101,17 +101,16 @@ def fetch_annotations(
             remote, tried = "://" in entry.url, []
             limit, content = max(ANNOTATION_BYTES, entry.bytes), None
             if mirror and remote:
-                content, why = from_mirror(web, mirror, entry.mirror, {entry.sha256}, limit)
+                content, why = from_mirror(web, mirror, entry.mirror, entry.sha256, limit)
                 if content is None:
                     tried.append(why)
                     report(f"{entry.path}: {why}")
-            try:
-                if content is None and remote:
-                    content = web.get(entry.url, limit=limit, own=True).content
-                elif content is None:
-                    content = _read_own((root or Path()) / entry.url)
-            except Missing as missing:
-                tried.append(str(missing))
+            if content is None:
+                try:
+                    own = (root or Path()) / entry.url
+                    content = web.get(entry.url, limit=limit, own=True).content if remote else _read_own(own)
+                except Missing as missing:
+                    tried.append(str(missing))
             if content is not None and sha256(content) != entry.sha256:
                 tried.append(f"{entry.url}: sha256 is {sha256(content)}")
                 content = None

@@ -26,7 +26,7 @@ from punchline.stages.fetch.annotations import check_mirror, from_mirror
 from punchline.stages.fetch.ledger import journal_of, lock_line, read_ledger, to_be_locked, write_if_new, write_lock
 from punchline.stages.fetch.manifests import Lock, Pin, read_manifest
 from punchline.stages.fetch.resolvers import SITES, NoImage
-from punchline.stages.fetch.web import Manners, Missing, Stopped, Web
+from punchline.stages.fetch.web import Fetched, Manners, Missing, Stopped, Web
 
 IMAGE_BYTES = 25_000_000
 IMAGE_PIXELS = 60_000_000
@@ -145,15 +145,14 @@ def _set_placeholders_aside(
 
     `pinned`: (comic id, sha256) of the manifest and the lock file, which are kept: someone has looked at them.
     """
-    groups: dict[str, list[FetchEntry]] = defaultdict(list)
+    groups: dict[str | None, list[FetchEntry]] = defaultdict(list)
     for entry in known.values():
-        if entry.sha256:
-            groups[entry.sha256].append(entry)
-    for group in groups.values():
-        if len({pages.get(entry.item_id, entry.item_id) for entry in group}) == 1:
+        groups[entry.sha256].append(entry)
+    for digest, group in groups.items():
+        if digest is None or len({pages.get(entry.item_id, entry.item_id) for entry in group}) == 1:
             continue
         for entry in group:
-            if (entry.item_id, entry.sha256) in pinned or entry.path is None:
+            if (entry.item_id, digest) in pinned or entry.path is None:
                 continue
             if (base / entry.path).name in {f"{entry.item_id}.{extension}" for extension in FORMATS.values()}:
                 (out / Path(entry.path).name).unlink(missing_ok=True)  # its own file, whatever the ledger says
@@ -164,14 +163,11 @@ def _set_placeholders_aside(
 
 def _settled(entry: FetchEntry | None, comic: Comic, base: Path, retry_missing: bool) -> bool:
     """Is there nothing to do: recorded as missing, or there with the bytes that ledger and lock say?"""
-    if entry is None:
-        return False
-    if entry.path is None or entry.sha256 is None:
-        return not retry_missing
-    if comic.digests and entry.sha256 not in comic.digests:
-        return False
+    if entry is None or entry.path is None or entry.sha256 is None:
+        return entry is not None and not retry_missing
     file = base / entry.path
-    return file.is_file() and sha256_file(file) == entry.sha256
+    expected = comic.digests or {entry.sha256}
+    return entry.sha256 in expected and file.is_file() and sha256_file(file) == entry.sha256
 
 
 def _work_through(
@@ -227,42 +223,32 @@ def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path, base: Path
     write_bytes(target, content)
     for extension in set(FORMATS.values()) - {decoded.extension}:
         (out / f"{comic.comic_id}.{extension}").unlink(missing_ok=True)  # one file for each comic
-    return build_entry(
-        state="ok",
-        path=_relative(target, base),
-        sha256=digest,
-        bytes=len(content),
-        width=decoded.width,
-        height=decoded.height,
-        media_type=decoded.media_type,
-        url=url,
-        note="; ".join(notes) or None,
-    )
+    picture = {name: getattr(decoded, name) for name in ("width", "height", "media_type")}
+    picture |= {"path": _relative(target, base), "sha256": digest, "bytes": len(content)}
+    return build_entry(state="ok", url=url, note="; ".join(notes) or None, **picture)
 
 
-def _bytes(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> tuple[bytes, str]:
+def _bytes(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetched:
     """An image's bytes and where they came from: mirror, pinned address, or the address that the page gives."""
     pin, page = comic.pin, comic.page
     if mirror:
-        places = {record.mirror: {record.sha256} for record in comic.records}
-        for place, digests in places.items():
-            content, why = from_mirror(web, mirror, place, digests, IMAGE_BYTES)
+        places = {record.mirror: record.sha256 for record in comic.records}
+        for place, digest in places.items():
+            content, why = from_mirror(web, mirror, place, digest, IMAGE_BYTES)
             if content is not None:
-                return content, f"mirror:{place}"
+                return Fetched(content, f"mirror:{place}")
             notes.append(why)
     image_url, found = pin.image_url if pin else page, False
-    if not pin:
-        site = SITES.get(urlsplit(page).hostname or "")
-        if site is None:
-            raise Missing("no resolver for this site", page)
-        if site.resolve:
-            document = web.get(site.request(page), limit=PAGE_BYTES, accept=site.accept)
-            try:
-                image_url, found = site.resolve(document.content, page), True
-            except NoImage as error:
-                raise Missing("resolver found no image", f"{document.url}: {error}") from error
-    fetched = web.get(image_url, limit=IMAGE_BYTES, accept=IMAGE_TYPES, found=found)
-    return fetched.content, fetched.url
+    site = None if pin else SITES.get(urlsplit(page).hostname or "")
+    if not (pin or site):
+        raise Missing("no resolver for this site", page)
+    if site and site.resolve:
+        document = web.get(site.request(page), limit=PAGE_BYTES, accept=site.accept)
+        try:
+            image_url, found = site.resolve(document.content, page), True
+        except NoImage as error:
+            raise Missing("resolver found no image", f"{document.url}: {error}") from error
+    return web.get(image_url, limit=IMAGE_BYTES, accept=IMAGE_TYPES, found=found)
 
 
 def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> None:
@@ -313,9 +299,7 @@ def source_of(comic_id: str) -> str:
 
 def _relative(target: Path, base: Path) -> str:
     """A file's path as the ledger has it, relative to the project; its folder may be a link to elsewhere."""
-    place = os.path.relpath(target.absolute(), base)
-    if not stays_inside(place):  # the project itself was reached by a link
-        place = os.path.relpath(target.resolve(), base)
-    if not stays_inside(place):
-        raise PunchlineError("images lie in the project", file=target, hint="Make its folder a link to elsewhere")
-    return place
+    for path in (target.absolute(), target.resolve()):  # resolved: the project itself was reached by a link
+        if stays_inside(place := os.path.relpath(path, base)):
+            return place
+    raise PunchlineError("images lie in the project", file=target, hint="Make its folder a link to elsewhere")

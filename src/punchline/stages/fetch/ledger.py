@@ -65,11 +65,10 @@ def availability(entries: Iterable[FetchEntry]) -> list[dict[str, Any]]:
         reasons = Counter(entry.reason for entry in members if entry.reason)
         times = sorted(entry.fetched_at for entry in members if entry.fetched_at)
         by_frequency: list[tuple[str | None, int]] = [*sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))]
-        for reason, n in by_frequency or [(None, 0)]:
-            counts = (len(members), len(members) - reasons.total(), reasons.total())
-            first, last = (times[0], times[-1]) if times else (None, None)
-            row = (source, *counts, reason, n, first, last)
-            rows.append(dict(zip(AVAILABILITY_COLUMNS, row, strict=True)))
+        counts = (len(members), len(members) - reasons.total(), reasons.total())
+        first, last = (times[0], times[-1]) if times else (None, None)
+        for row in by_frequency or [(None, 0)]:
+            rows.append(dict(zip(AVAILABILITY_COLUMNS, (source, *counts, *row, first, last), strict=True)))
     return rows
 
 
@@ -89,8 +88,8 @@ def lock_line(entry: FetchEntry, lock: Path | None) -> Lock:
     assert entry.path and entry.sha256 and entry.bytes and entry.width and entry.height
     folder = lock.parent.name if lock else ""
     mirror = str(PurePosixPath(folder, "images", Path(entry.path).name))
-    row = (entry.item_id, entry.url or "", entry.sha256, entry.bytes, entry.width, entry.height, mirror)
-    return msgspec.convert(dict(zip(LOCK_COLUMNS, row, strict=True)), Lock)
+    picture = {name: getattr(entry, name) for name in ("sha256", "bytes", "width", "height")}
+    return Lock(comic_id=entry.item_id, url=entry.url or "", mirror=mirror, **picture)
 
 
 def write_lock(path: Path, lines: Mapping[str, Lock]) -> None:

@@ -348,10 +348,9 @@ class Web:
 
     def _address(self, url: httpx.URL) -> tuple[httpx.URL, dict[str, str]]:
         """Where to connect and what to send besides: `hosts` moves the connection, the Host header stays."""
-        base = self._hosts.get(url.host)
-        if base is None:
+        if url.host not in self._hosts:
             return url, {}
-        at = httpx.URL(base)
+        at = httpx.URL(self._hosts[url.host])
         return url.copy_with(scheme=at.scheme, host=at.host, port=at.port), {"Host": url.netloc.decode("ascii")}
 
     def _read(self, host: _Host, response: httpx.Response, request: _Request) -> Fetched | str:
@@ -359,13 +358,12 @@ class Web:
         if status in (301, 302, 303, 307, 308) and "location" in response.headers:
             return str(response.headers["location"])
         if status in (429, 500, 502, 503, 504):
-            asked = retry_after(response.headers.get("retry-after"), time.time())
-            if asked is not None and asked > self.manners.longest_wait:
+            asked = retry_after(response.headers.get("retry-after"), time.time()) or 0.0
+            if asked > self.manners.longest_wait:
                 note = f"{url.host} asks to wait {asked:.0f} s; given up for this run"
                 host.given_up = Missing(f"http {status}", note)
                 raise host.given_up
-            if asked is not None:
-                host.free_at = max(host.free_at, time.monotonic() + asked)  # for all that want this host
+            host.free_at = max(host.free_at, time.monotonic() + asked)  # for all that want this host
             raise _Again(f"http {status}", str(url))
         host.busy = 0
         if status != 200:
