@@ -6,11 +6,11 @@ Answers are yielded as they arrive. Calls in flight are bounded, so memory does 
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import importlib.util
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
 from urllib.parse import urlsplit
@@ -23,6 +23,7 @@ from punchline.engines.openai import chat, pace
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.text import secret_field
+from punchline.workflow.code import version_of
 
 if TYPE_CHECKING:
     import openai
@@ -97,7 +98,7 @@ class OpenAI(engines.Ready):
         self.needs_images = "image" in card.modality
         self.base_url = self.options.base_url or OPENAI_URL
         self.key_env = self.options.api_key_env or (None if self.options.base_url else OPENAI_KEY)
-        self.version = f"{punchline.__version__} (openai {_installed()})"
+        self.version = f"{punchline.__version__} (openai {version_of('openai').replace('absent', 'not installed')})"
 
     @property
     def key(self) -> str | None:
@@ -113,7 +114,7 @@ class OpenAI(engines.Ready):
         return {**chosen, "server": server, "body": self.constants(), "v": 1}
 
     def constants(self) -> dict[str, Any]:
-        """What every call's body holds besides model, messages and sampling parameters."""
+        """Fields of every call's body besides model, messages and sampling parameters."""
         options = self.options
         body: dict[str, Any] = {}
         if options.reasoning_effort is not None:
@@ -204,10 +205,10 @@ class OpenAI(engines.Ready):
             timeout=httpx2.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read),
             limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
         )
-        key, url, timeout = self.key or "none", self.base_url, http.timeout
-        headers = self._default_headers(key)
+        key = self.key or "none"
+        headers, url = self._default_headers(key), self.base_url
         return openai.AsyncOpenAI(
-            api_key=key, base_url=url, max_retries=0, timeout=timeout, default_headers=headers, http_client=http
+            api_key=key, base_url=url, max_retries=0, timeout=http.timeout, default_headers=headers, http_client=http
         )
 
     def _default_headers(self, key: str) -> dict[str, Any]:
@@ -224,15 +225,16 @@ class OpenAI(engines.Ready):
     def response(self, request: Request, model_key: str, state: State, **fields: Any) -> Response:
         """A response of this engine, without the key wherever a server may have put it."""
         key = self.key
-        for name in ("text", "reasoning"):
-            if isinstance(value := fields.get(name), str):
-                fields[name] = chat.redacted(value, key, least=len(key or ""))
-        for name in ("reason", "finish_reason", "provider_id"):
-            if fields.get(name) is not None:
-                fields[name] = chat.one_line(fields[name], key)
-        effective = fields.pop("effective", {})
-        cleaned = {k: chat.one_line(v, key) if isinstance(v, str) else v for k, v in effective.items()}
-        return engines.response(self, request, model_key, state, effective=cleaned, **fields)
+
+        def clean(name: str, value: Any) -> Any:
+            if not isinstance(value, str):
+                return value
+            whole = name in ("text", "reasoning")
+            return chat.redacted(value, key, least=len(key or "")) if whole else chat.one_line(value, key)
+
+        cleaned = {name: clean(name, value) for name, value in fields.items()}
+        cleaned["effective"] = {k: clean("effective", v) for k, v in fields.get("effective", {}).items()}
+        return engines.response(self, request, model_key, state, **cleaned)
 
     def answered(
         self, request: Request, model_key: str, reply: chat.Reply, sent: Mapping[str, Any], **about: Any
@@ -302,13 +304,6 @@ def read_options(card: ModelCard, kind: type[T], docs: str, field: str | None = 
         raise PunchlineError(what, file=card.file, field=at.rstrip("`") or field, hint=f"See {docs}") from None
 
 
-def _installed() -> str:
-    try:
-        return importlib.metadata.version("openai")
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
-
-
 def _options(card: ModelCard) -> Options:
     """Checked options. Raises PunchlineError without the value: it may be a key in the wrong place."""
     options = read_options(card, Options, "docs/openai.md")
@@ -317,12 +312,11 @@ def _options(card: ModelCard) -> Options:
         hint = "Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only"
         raise wrong("this is not the name of an environment variable", field="api_key_env", hint=hint)
     if options.base_url is not None:
-        try:
-            url = urlsplit(options.base_url)
-            usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-        except ValueError:  # a port or an IPv6 address that is none
-            usable = False
-        if not usable:
+        url = urlsplit("")
+        with suppress(ValueError):  # of a malformed port or IPv6 address
+            parsed = urlsplit(options.base_url)
+            url = parsed if parsed.port != 0 else url
+        if url.scheme not in ("http", "https") or not url.hostname:
             raise wrong("expected http://… or https://…", field="base_url")
         if url.username or url.password or url.query or url.fragment:
             hint = "A key belongs into the environment variable that `api_key_env` names"

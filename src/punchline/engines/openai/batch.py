@@ -111,10 +111,10 @@ def _parsed(content: bytes) -> dict[str, Any]:
     return body
 
 
-async def _get(client: openai.AsyncOpenAI, path: str) -> dict[str, Any]:
+async def _get(client: openai.AsyncOpenAI, path: str) -> bytes:
     import httpx2
 
-    return _parsed((await client.get(path, cast_to=httpx2.Response)).content)
+    return bytes((await client.get(path, cast_to=httpx2.Response)).content)
 
 
 def _name(body: Mapping[str, Any]) -> str:
@@ -160,7 +160,7 @@ class _Run:
         async def find(client: openai.AsyncOpenAI) -> str | None:
             after = ""
             for _ in range(MOST_PAGES):
-                page = await _get(client, f"/batches?limit=100{after}")
+                page = _parsed(await _get(client, f"/batches?limit=100{after}"))
                 listed = _objects(page)
                 for found in listed:
                     if chat.as_object(found.get("metadata")).get("punchline") == batch.mark:
@@ -254,13 +254,9 @@ class _Run:
         if not isinstance(file, str) or not NAME.fullmatch(file):
             return {}
 
-        async def content(client: openai.AsyncOpenAI) -> bytes:
-            import httpx2
-
-            return bytes((await client.get(f"/files/{file}/content", cast_to=httpx2.Response)).content)
-
         found: dict[str, Any] = {}
-        for line in io.BytesIO(self._call(content, most=FILE_BYTES, seconds=FILE_S)):
+        content = self._call(lambda client: _get(client, f"/files/{file}/content"), most=FILE_BYTES, seconds=FILE_S)
+        for line in io.BytesIO(content):
             try:
                 made = json.loads(line) if len(line) <= openai_engine.REPLY_BYTES else None
             except (ValueError, RecursionError):  # its request gets "no answer in the batch"
@@ -276,17 +272,15 @@ class _Run:
 
         async def look(client: openai.AsyncOpenAI) -> Any:
             try:
-                return await _get(client, f"/batches/{batch.id}")
+                return _parsed(await _get(client, f"/batches/{batch.id}"))
             except openai.NotFoundError:
                 return None
 
         async def looks(client: openai.AsyncOpenAI, put: pace.Put[Any]) -> None:
-            while True:
-                found = await self._tried(client, look)
-                await put(found)
-                if found is None or found.get("status") in ENDED or monotonic() > until:
-                    return
+            await put(found := await self._tried(client, look))
+            while found is not None and found.get("status") not in ENDED and monotonic() <= until:
                 await asyncio.sleep(self.engine.options.batch_poll)
+                await put(found := await self._tried(client, look))
 
         import openai
 
@@ -305,7 +299,7 @@ class _Run:
             raise self.wrong(what, field="batch_wait", hint=hint)
         return dict(found)
 
-    def _call(self, call: Call[T], *, most: int | None = None, seconds: float | None = None) -> T:
+    def _call(self, call: Call[T], *, most: int | None = None, seconds: float = 0.0) -> T:
         """What one call of the API gives, tried again as often as `attempts` says."""
 
         async def work(client: openai.AsyncOpenAI, put: pace.Put[T]) -> None:
@@ -326,24 +320,24 @@ class _Run:
 
         yield from pace.iterate(run, bound=16)
 
-    async def _tried(self, client: openai.AsyncOpenAI, call: Call[T], seconds: float | None = None) -> T:
+    async def _tried(self, client: openai.AsyncOpenAI, call: Call[T], seconds: float = 0.0) -> T:
         import openai
 
         from punchline.engines.openai.client import Unwanted
 
         options = self.engine.options
         total = options.timeouts.total
-        total = max(total, seconds) if seconds is not None and total == openai_engine.Timeouts().total else total
+        if total == openai_engine.Timeouts().total:
+            total = max(total, seconds)
         for tries in range(1, options.attempts + 1):
             refusal = wait = None
             try:
                 async with asyncio.timeout(total):
                     return await call(client)
-            except Unwanted as error:
+            except (Unwanted, chat.Unusable) as error:
                 words = str(error)
-                break
-            except chat.Unusable as error:
-                words = str(error)
+                if isinstance(error, Unwanted):
+                    break
             except TimeoutError:
                 words = f"time-out: no whole answer in {total:g} s"
             except openai.APIStatusError as error:

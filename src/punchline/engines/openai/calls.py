@@ -79,6 +79,7 @@ class Calls:
     async def ask(self, client: openai.AsyncOpenAI, request: Request) -> Response | None:
         """Ask until there is an answer, or no hope of one. None: the run ended before either."""
         engine, options = self.engine, self.engine.options
+        backoff = (options.backoff.first, options.backoff.most)
         sent = engine.parameters(request)
         body = engine.body(request, self.images, sent)
         tokens = chat.estimated_tokens(request, sent.get(options.max_tokens_field))
@@ -111,19 +112,17 @@ class Calls:
             self.first = self.first or words
             if kind == "limited" or (outcome.refusal is not None and outcome.refusal.status in (503, 529)):
                 self.pace.limited(began)
-            if wait is not None and kind in tries:
-                if wait > options.retry_after_most:
-                    self._end(f"the server asks to wait {wait:,.0f} s: {words}", "Run again then")
-                self.pace.pause(wait)
             if kind in tries:
+                if (wait or 0) > options.retry_after_most:
+                    self._end(f"the server asks to wait {wait:,.0f} s: {words}", "Run again then")
+                self.pace.pause(wait or 0.0)
                 tries[kind] += 1
                 if tries[kind] < most[kind]:
                     self.busy.discard(asyncio.current_task())
                     if self.finishing:
                         return None
-                    if wait is None or wait < options.backoff.first:
-                        spent = sum(tries.values())
-                        await asyncio.sleep(pace.backoff(spent, options.backoff.first, options.backoff.most))
+                    if (wait or 0) < options.backoff.first:
+                        await asyncio.sleep(pace.backoff(sum(tries.values()), *backoff))
                     continue
                 if kind == "unreachable" and before == self.answers:
                     self._end(f"the server cannot be reached: {words}", "Check `base_url`, and that the server runs")

@@ -200,22 +200,22 @@ class Transformers:
             read: list[Prompt] = []  # what `ahead` reads
             while queue and not interrupted.is_set():
                 batch = queue.popleft()
+                halves = [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
                 if len(batch) > 1 and cost(batch) > most:
-                    queue.extendleft([batch[len(batch) // 2 :], batch[: len(batch) // 2]])
+                    queue.extendleft(halves)
                     continue
                 inputs: Any = None
+                reading, ahead = ahead if read is batch else None, None
                 try:
-                    inputs = ahead.result() if ahead is not None and read is batch else loaded.read(batch)
+                    inputs = loaded.read(batch) if reading is None else reading.result()
                 except MemoryError:  # the machine's: pictures are large before they are on a device
                     pass
                 except (ValueError, OSError) as error:  # a damaged image, say: find out whose it is
-                    ahead = None
                     if len(batch) == 1:
                         yield batch[0], one_line(error)
                     else:
                         queue.extendleft([prompt] for prompt in batch)
                     continue
-                ahead = None
                 if inputs is not None and loaded.context and any(long := [n >= loaded.context for n in inputs.lengths]):
                     for prompt, too_long, length in zip(batch, long, inputs.lengths, strict=True):
                         if too_long:
@@ -236,7 +236,7 @@ class Transformers:
                     yield batch[0], "out of memory"
                 else:
                     most = min(most, cost(batch) / 2)
-                    queue.extendleft([batch[len(batch) // 2 :], batch[: len(batch) // 2]])
+                    queue.extendleft(halves)
 
 
 def engine(card: ModelCard, seed: int) -> Transformers:

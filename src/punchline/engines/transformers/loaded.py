@@ -24,6 +24,7 @@ class Inputs:
 
     tensors: dict[str, Any]
     lengths: list[int]  # tokens of each prompt, images included
+    shared: int = 0  # first tokens that all rows have in common
 
 
 class Loaded:
@@ -130,15 +131,14 @@ class Loaded:
 
         if self.processor is None:
             # Rows share their first tokens; what follows is padded behind these (see `generate`).
-            common = shared([prompt.tokens for prompt in batch])
-            width = max(len(prompt.tokens) for prompt in batch)
+            prompts = [prompt.tokens for prompt in batch]
+            common, lengths = shared(prompts), list(map(len, prompts))
             rows, mask = [], []
-            for tokens in (prompt.tokens for prompt in batch):
-                gap = width - len(tokens)
+            for tokens, length in zip(prompts, lengths, strict=True):
+                gap = max(lengths) - length
                 rows.append([*tokens[:common], *[self.tokenizer.pad_token_id] * gap, *tokens[common:]])
-                mask.append([1] * common + [0] * gap + [1] * (len(tokens) - common))
-            tensors = {"input_ids": torch.tensor(rows), "attention_mask": torch.tensor(mask)}
-            return Inputs({**tensors, "shared": common}, [len(prompt.tokens) for prompt in batch])
+                mask.append([1] * common + [0] * gap + [1] * (length - common))
+            return Inputs({"input_ids": torch.tensor(rows), "attention_mask": torch.tensor(mask)}, lengths, common)
         pictures = [[_open(file) for file in prompt.images] for prompt in batch]
         tensors = dict(
             self.processor(
@@ -149,7 +149,15 @@ class Loaded:
                 add_special_tokens=False,
             )
         )
-        return Inputs({**tensors, "shared": 0}, tensors["attention_mask"].sum(dim=1).tolist())
+        return Inputs(tensors, tensors["attention_mask"].sum(dim=1).tolist())
+
+    def on_device(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
+        """Tensors on the model's device, those of numbers in its precision."""
+        model = self.model
+        return {
+            name: value.to(model.device, model.dtype if value.is_floating_point() else None)
+            for name, value in tensors.items()
+        }
 
     def generate(self, batch: Sequence[Prompt], inputs: Inputs) -> list[Answer]:
         """Answers of a batch whose prompts have the same sampling parameters. Raises torch.OutOfMemoryError."""
@@ -157,12 +165,7 @@ class Loaded:
         from transformers import GenerationConfig
 
         started = time.perf_counter()
-        device = self.model.device
-        tensors = {
-            name: value.to(device, self.model.dtype if value.is_floating_point() else None)
-            for name, value in inputs.tensors.items()
-            if name != "shared"
-        }
+        tensors = self.on_device(inputs.tensors)
         limits = [int(prompt.sampling["max_tokens"] or 1) for prompt in batch]
         if self.context:  # an answer ends where the context does
             limits = [min(n, self.context - length) for n, length in zip(limits, inputs.lengths, strict=True)]
@@ -174,27 +177,18 @@ class Loaded:
             pad_token_id=self.tokenizer.pad_token_id,
         )
         with torch.inference_mode():
-            if inputs.tensors["shared"]:
-                past = self._past(tensors["input_ids"][:1, : inputs.tensors["shared"]])
-                if past is not None:
-                    past.batch_repeat_interleave(len(batch))
-                    tensors["past_key_values"] = past
-            written = self.model.generate(
-                **tensors, generation_config=settings, logits_processor=processors(batch, tensors, device)
-            )[:, width:].tolist()
+            if inputs.shared and (past := self._past(tensors["input_ids"][:1, : inputs.shared])) is not None:
+                past.batch_repeat_interleave(len(batch))
+                tensors["past_key_values"] = past
+            chain = processors(batch, tensors, self.model.device)
+            written = self.model.generate(**tensors, generation_config=settings, logits_processor=chain)
+            rows = written[:, width:].tolist()
         seconds = time.perf_counter() - started
         answers = []
-        for prompt, tokens, limit, length in zip(batch, written, limits, inputs.lengths, strict=True):
-            ends = next((i for i, token in enumerate(tokens[:limit]) if token in self.ends), None)
-            answers.append(
-                Answer(
-                    tokens=tokens[: limit if ends is None else ends],
-                    ended=ends is not None,
-                    prompt=length,
-                    sampling={**prompt.sampling, "max_tokens": limit},
-                    seconds=seconds,
-                )
-            )
+        for prompt, tokens, limit, length in zip(batch, rows, limits, inputs.lengths, strict=True):
+            end = next((i for i, token in enumerate(tokens[:limit]) if token in self.ends), None)
+            sampling = {**prompt.sampling, "max_tokens": limit}
+            answers.append(Answer(tokens[: limit if end is None else end], end is not None, length, sampling, seconds))
         return answers
 
     def _past(self, tokens: Any) -> Any:

@@ -81,14 +81,13 @@ def train(
             "versions": versions,
             "examples": [[one.example.request.request_id, one.example.target] for one in tokenised],
         }
-        groups = {WHOLE: tokenised}
-        if recipe.adapter_for == "task":
-            by_task = {task: [one for one in tokenised if one.example.request.task == task] for task in recipe.tasks}
-            groups = {task: own for task, own in by_task.items() if own}
         folder = adapters.folder_of(recipe.name)
         (folder / adapters.MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
         parts, files = {}, {}
-        for part, own in groups.items():
+        for part in recipe.tasks if recipe.adapter_for == "task" else [WHOLE]:
+            own = [one for one in tokenised if part in (WHOLE, one.example.request.task)]
+            if not own:
+                continue
             training = Training(recipe, loaded, own, part, work / f"{part}.pt", digest_of({**of, "part": part}))
             parts[part] = training.run(checkpoint_s)
             place = folder if part == WHOLE else folder / part

@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 
 from punchline.core import benchmark as benchmarks
+from punchline.core.engine import has_all_images
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.engines.transformers.prompts import Prompt
@@ -83,7 +84,9 @@ def examples_of(
         if recipe.items is not None and used >= recipe.items:
             break
         own: list[Example] = []
-        for variant, rows in _variants(hook, item, recipe.shuffles):
+        # (the item as shown, pictures to be composed anew); the first is the item itself
+        variants = hook.variants(item, recipe.shuffles)[1:] if recipe.shuffles > 1 else []
+        for variant, rows in [(item, {}), *variants]:
             asked = benchmark.requests(variant)
             if rows:
                 variant = with_rows(variant, rows, asked, pictures)
@@ -95,7 +98,7 @@ def examples_of(
                 target = hook.target(request, variant, gold_of[item.item_id])
                 if target is None or not target.strip():
                     left_out["no answer to train on"] += 1
-                elif any(digest is None for digest in digests_in(request)):
+                elif not has_all_images(request):
                     left_out["image missing"] += 1
                 else:
                     own.append(Example(request, target))
@@ -104,28 +107,17 @@ def examples_of(
     return found, shown, left_out
 
 
-def _variants(hook: Hook, item: Item, count: int) -> Iterator[tuple[Item, dict[str, tuple[int, ...]]]]:
-    """(the item as shown, pictures to be composed anew); the first is the item itself."""
-    yield item, {}
-    if count > 1:
-        yield from hook.variants(item, count)[1:]  # type: ignore[attr-defined]
-
-
-def digests_in(request: Request) -> list[str | None]:
-    return [part.sha256 for message in request.messages for part in message.content if isinstance(part, Image)]
-
-
 def with_rows(item: Item, rows: Mapping[str, Sequence[int]], asked: Sequence[Request], folder: Path) -> Item:
     """The item with frames side by side in other orders, as pictures in `folder`; as it was where nobody looks at
     them or frames are missing."""
     refs = {ref.name: ref for ref in item.images}
-    seen = {digest for request in asked for digest in digests_in(request)}
-    made = []
+    contents = [part for request in asked for message in request.messages for part in message.content]
+    seen = {part.sha256 for part in contents if isinstance(part, Image)}
+    by_name = {}
     for name, order in rows.items():
         parts = [refs.get(f"frame{place + 1}") for place in order]
         if name in refs and refs[name].sha256 in seen and all(parts):
-            made.append(_row(name, [part for part in parts if part is not None], folder))
-    by_name = {ref.name: ref for ref in made}
+            by_name[name] = _row(name, [part for part in parts if part is not None], folder)
     images = tuple(by_name.get(ref.name, ref) for ref in item.images)
     return msgspec.structs.replace(item, images=images)
 

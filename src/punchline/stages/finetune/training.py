@@ -204,15 +204,13 @@ def with_answers(loaded: Loaded, batch: Sequence[Encoded]) -> tuple[dict[str, An
     """
     import torch
 
-    inputs = loaded.read([one.prompt for one in batch])
-    tensors = {name: value for name, value in inputs.tensors.items() if name != "shared"}
+    tensors = loaded.read([one.prompt for one in batch]).tensors
     prompt = tensors["input_ids"]
     width = max(len(one.answer) for one in batch)
     ids = torch.full((len(batch), width), loaded.tokenizer.pad_token_id, dtype=prompt.dtype)
     labels = torch.full((len(batch), width), IGNORED, dtype=torch.long)
     for row, one in enumerate(batch):
-        ids[row, : len(one.answer)] = torch.tensor(one.answer)
-        labels[row, : len(one.answer)] = torch.tensor(one.answer)
+        ids[row, : len(one.answer)] = labels[row, : len(one.answer)] = torch.tensor(one.answer)
     there = (labels != IGNORED).to(tensors["attention_mask"].dtype)
     made = {}
     for name, value in tensors.items():
@@ -230,12 +228,8 @@ def answers_loss(loaded: Loaded, batch: Sequence[Encoded]) -> Any:
     import torch
 
     tensors, labels = with_answers(loaded, batch)
-    model = loaded.model
-    moved = {
-        name: value.to(model.device, model.dtype if value.is_floating_point() else None)
-        for name, value in tensors.items()
-    }
-    logits = model(**moved, use_cache=False, logits_to_keep=labels.shape[1] + 1).logits[:, :-1]
+    tensors = loaded.on_device(tensors)
+    logits = loaded.model(**tensors, use_cache=False, logits_to_keep=labels.shape[1] + 1).logits[:, :-1]
     return torch.nn.functional.cross_entropy(
         logits.float().flatten(0, 1), labels.to(logits.device).flatten(), ignore_index=IGNORED, reduction="sum"
     )
