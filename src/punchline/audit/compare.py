@@ -328,7 +328,9 @@ def _not_current(benchmark: str, model: str, project: Project) -> list[str]:
     """
     where = project.paths
     path, made = where.scores(benchmark, model), read_record(record_of(where.scores(benchmark, model)))
-    if made is None or not is_intact(path):
+    if made is None:
+        return []  # made by nobody who records it
+    if not is_intact(path):
         return _refuse(path, "these scores are not those that were made", project)
     for file in (where.items(benchmark), where.gold(benchmark)):
         if digests.of_file(file) != made.inputs.get(file):

@@ -146,7 +146,9 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
         kept = [
             one
             for one, mention in zip(own, mentions, strict=True)
-            if not menu and (claimed[mention.start].sign > 0 or claimed[mention.start][3:] == (0, 0))
+            if not menu
+            and (claim := claimed.get(mention.start)) is not None  # none of what "without X, …" takes along
+            and (claim.sign > 0 or claim[3:] == (0, 0))
         ]
         if listing:
             listed += kept
