@@ -35,7 +35,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 KEY = ("item_id", "task", "condition", "sample")
-SCORED = ("state", "scored", "parsed")
 DIFFERENCES = (
     *("benchmark", "table", "rule", "row", "column", "n_a", "n_b", "clusters", "a", "b"),
     *("difference", "difference_lo", "difference_hi", "p", "p_holm", "effect", "detectable"),
@@ -154,7 +153,7 @@ class Run:
                 }
             )
             for rule, score in found.items():
-                scored[rule].append({} if score is None else pick_fields(score, *SCORED) | score.metrics)
+                scored[rule].append(pick_fields(score, "state", "scored", "parsed") | score.metrics if score else {})
         frames = (pd.DataFrame(made).add_prefix(f"{rule}_") for rule, made in scored.items())
         return pd.concat([pd.DataFrame(rows), *frames], axis="columns")
 

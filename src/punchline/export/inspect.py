@@ -25,7 +25,6 @@ from punchline.schema import FILTERED, LENGTH, Image, Score, Text, sha256
 VERSION = 2  # of the log format
 LONGEST = 500  # characters of a question in the list of samples
 _STOPPED = {"stop": "stop", LENGTH: "max_tokens", FILTERED: "content_filter"}
-_encode = msgspec.json.Encoder().encode
 
 
 def _content(part: Text | Image, one: Shown, kept: dict[str, str]) -> dict[str, str]:
@@ -106,7 +105,8 @@ def _results(found: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
     for lineage in found:
         for cell in shown_cells(lineage):
             if cell.filter.get("model") == model and cell.value is not None:
-                name, rule = f"{lineage.table} {cell.row.partition('|')[2]}".strip(), str(cell.filter.get("rule") or "")
+                name = f"{lineage.table} {cell.row.partition('|')[2]}".strip()
+                rule = str(cell.filter.get("rule") or "")
                 row = {"name": name, "scorer": rule or lineage.table, "metrics": {}, "metadata": {"root": lineage.root}}
                 value = {"name": cell.column, "value": cell.value, "params": pick_fields(cell, "lo", "hi", "n")}
                 rows.setdefault((name, rule), row)["metrics"][cell.column] = value
@@ -120,7 +120,8 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown
     with replacing(path) as file, ZipFile(file, "w", ZIP_DEFLATED) as log:
 
         def put(name: str, value: Any) -> None:
-            log.writestr(ZipInfo(name), _encode(value), ZIP_DEFLATED)  # no time: the same run gives the same bytes
+            # ZipInfo without a time: the same run gives the same bytes
+            log.writestr(ZipInfo(name), msgspec.json.encode(value), ZIP_DEFLATED)
 
         for sample in samples(project, benchmark, model, items):
             made = _sample(sample, model)

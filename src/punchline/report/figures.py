@@ -53,9 +53,7 @@ def first_keys(sheet: Sheet) -> list[Row]:
     keys = [name for name in ("subset", *sheet.table.keys) if name in sheet.columns]
     seen: dict[tuple[str, str], Row] = {}
     wanted = None
-    for row in sheet.rows:
-        if not row.values.get(sheet.main):
-            continue
+    for row in (row for row in sheet.rows if row.values.get(sheet.main)):
         own = [row.values.get(name, "") for name in keys]
         wanted = own if wanted is None else wanted
         if own == wanted or (row.kind == "published" and all(a in ("", b) for a, b in zip(own, wanted, strict=True))):

@@ -17,13 +17,12 @@ from punchline.schema import STATES, Gold, Score
 
 CHUNK = 32  # items a file
 COMMON = ("correct", "passed", "success")  # values that say that an answer is right, where a benchmark says nothing
-_encode = msgspec.json.Encoder().encode
 
 
 def script(key: str, value: Any) -> bytes:
     """A file that hands a page `value` as the part `key`. The same value gives the same bytes."""
-    packed = base64.b64encode(gzip.compress(_encode(value), 6, mtime=0)).decode()
-    return f"punchline.put({_encode(key).decode()},\n{_encode(packed).decode()});\n".encode()
+    packed = base64.b64encode(gzip.compress(msgspec.json.encode(value), 6, mtime=0)).decode()
+    return f"punchline.put({msgspec.json.encode(key).decode()},\n{msgspec.json.encode(packed).decode()});\n".encode()
 
 
 def unscripted(content: bytes) -> tuple[str, Any]:

@@ -51,6 +51,8 @@ AVAILABILITY = "Which images could be had, by source."
 CARD = 320  # pixels of a plot on the first page
 ELSEWHERE = ("answers/", "items/")  # written by jobs of their own
 
+Lines = tuple[list[str], list[list[Cell]]]  # columns and rows of one of the project's lists
+
 
 class Site:
     """The pages of one run."""
@@ -213,7 +215,7 @@ class Site:
         ]
         self.page("overview.html", "sheet.html", "Cost, availability, rules", sheets=lists)
 
-    def _unread(self, benchmark: str) -> tuple[list[str], list[list[Cell]]]:
+    def _unread(self, benchmark: str) -> Lines:
         """Lines of what was not read; an example leads to its item."""
         columns, rows = lines(self.project.paths.unread(benchmark), lambda line: not _read(line))
         asked = pq.read_table(self.project.paths.requests(benchmark), columns=["digest", "item_id"])
@@ -260,11 +262,9 @@ def _read(line: Mapping[str, str]) -> bool:
     return int(line["read"]) + int(line["missing"]) == int(line["answers"]) and line["truncated"] == "0"
 
 
-def lines(
-    path: str, said: Callable[[Mapping[str, str]], bool] = lambda line: True
-) -> tuple[list[str], list[list[Cell]]]:
+def lines(path: str, is_shown: Callable[[Mapping[str, str]], bool] = lambda line: True) -> Lines:
     """(columns, cells) of one of the project's lists."""
-    found = [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path) if said(cells)]
+    found = [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path) if is_shown(cells)]
     columns = [name for name in (found[0] if found else ()) if any(line[name] not in ("", "0") for line in found)]
     texts = [[line[name] for name in columns] for line in found]
     return columns, [
