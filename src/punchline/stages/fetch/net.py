@@ -12,7 +12,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpcore
@@ -52,7 +52,7 @@ def _embedded(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 class Exchange(threading.local):
     """What the thread's exchange may do."""
 
-    deadline: float | None = None  # monotonic
+    deadline = float("inf")  # monotonic
     public: str | None = None  # host that must have a public address
 
 
@@ -71,13 +71,11 @@ class Backend(httpcore.NetworkBackend):
         try:
             yield
         finally:
-            self.exchange.deadline = self.exchange.public = None
+            self.exchange.deadline, self.exchange.public = float("inf"), None
 
     def left(self, timeout: float | None, error: type[Exception]) -> float:
         """Seconds until the time-out or the deadline."""
-        left = float("inf") if timeout is None else timeout
-        if self.exchange.deadline is not None:
-            left = min(left, self.exchange.deadline - time.monotonic())
+        left = min(float("inf") if timeout is None else timeout, self.exchange.deadline - time.monotonic())
         if left <= 0:
             raise error("the time for the whole exchange is over")
         return left
@@ -100,11 +98,11 @@ class Backend(httpcore.NetworkBackend):
         public = all(is_public(address) for address in addresses)
         if host == self.exchange.public and not public:
             raise Private(host)
-        until = None if timeout is None else time.monotonic() + timeout
+        until = time.monotonic() + (float("inf") if timeout is None else timeout)
         failure: Exception = httpcore.ConnectError("no address")
         for address in addresses:
             self.check()
-            left = self.left(None if until is None else until - time.monotonic(), httpcore.ConnectTimeout)
+            left = self.left(until - time.monotonic(), httpcore.ConnectTimeout)
             try:
                 stream = self._inner.connect_tcp(address, port, left, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -122,15 +120,11 @@ class _Stream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         until = time.monotonic() + self._backend.left(timeout, httpcore.ReadTimeout)
-        while True:
+        while (left := until - time.monotonic()) > 0:
             self._backend.check()
-            left = until - time.monotonic()
-            if left <= 0:
-                raise httpcore.ReadTimeout("silent for too long, or not whole in time")
-            try:
+            with suppress(httpcore.ReadTimeout):
                 return self._inner.read(max_bytes, min(left, LOOK_S))
-            except httpcore.ReadTimeout:
-                continue
+        raise httpcore.ReadTimeout("silent for too long, or not whole in time")
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._backend.check()

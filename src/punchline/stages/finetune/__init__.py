@@ -28,7 +28,7 @@ from punchline.project.adapters import WHOLE, Base, Trained
 from punchline.project.needs import Project
 from punchline.project.recipes import Recipe, read_recipe
 from punchline.schema import Gold, Item, ModelCard, digest_of, sha256
-from punchline.stages.finetune.examples import Example, encoded, examples_of, is_held_out
+from punchline.stages.finetune.examples import encoded, examples_of, is_held_out
 from punchline.stages.finetune.training import Training
 from punchline.stages.job import make
 from punchline.stages.respond import image_files
@@ -73,7 +73,7 @@ def train(
         torch.use_deterministic_algorithms(True, warn_only=True)
         loaded = Loaded(card, engine.id, engine.revision, engine.dtype)
         tokenised = list(encoded(recipe, engine, loaded, examples, image_files(shown), left_out))
-        _check_something(recipe, [one.example for one in tokenised], items, held, left_out)
+        _check_something(recipe, tokenised, items, held, left_out)
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
         of = {
             "recipe": recipe.trained_by(),
@@ -133,14 +133,12 @@ def write_adapter(project: Project, adapter: str) -> None:
 
 
 def _check_something(
-    recipe: Recipe, examples: Sequence[Example], items: Sequence[Item], held: Sequence[str], left_out: Mapping[str, int]
+    recipe: Recipe, examples: Sequence[object], items: Sequence[Item], held: Sequence[str], left_out: Mapping[str, int]
 ) -> None:
     """Raises PunchlineError where there is nothing to train on."""
     if examples:
         return
-    why = "; ".join(f"{count} examples: {reason}" for reason, count in sorted(left_out.items()))
-    raise PunchlineError(
-        f"nothing to train on: {len(items)} items selected, {len(held)} of them held out" + (f"; {why}" if why else ""),
-        file=recipe.file,
-        hint="Select the whole corpus (no subset=), and a model that looks at images: models=[…]",
-    )
+    what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
+    what += [f"{count} examples: {reason}" for reason, count in sorted(left_out.items())]
+    hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
+    raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)
