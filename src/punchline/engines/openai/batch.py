@@ -14,7 +14,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -270,57 +270,46 @@ class _Run:
         """The batch as the provider has it, once it has ended. Raises PunchlineError for one that does not."""
         status, until = None, monotonic() + self.engine.options.batch_wait
 
-        async def look(client: openai.AsyncOpenAI) -> Any:
+        async def look(client: openai.AsyncOpenAI) -> dict[str, Any] | None:
             try:
                 return _parsed(await _get(client, f"/batches/{batch.id}"))
             except openai.NotFoundError:
                 return None
 
-        async def looks(client: openai.AsyncOpenAI, put: pace.Put[Any]) -> None:
-            await put(found := await self._tried(client, look))
-            while found is not None and found.get("status") not in ENDED and monotonic() <= until:
-                await asyncio.sleep(self.engine.options.batch_poll)
-                await put(found := await self._tried(client, look))
-
         import openai
 
-        for found in self._with_client(looks):
+        while True:
+            found = self._call(look)
             if found is None:
                 _write(self.state, batch, keep=False)
                 hint = "Run again: its requests are then asked, and paid, anew"
                 raise self.wrong(f"the provider does not know batch {batch.id} any more", field="batch", hint=hint)
+            word = chat.one_line(str(found.get("status")), self.engine.key)
             if found.get("status") != status:
                 status = found.get("status")
-                log_line(f"{self.engine.card.name}: batch {batch.id} is {chat.one_line(str(status), self.engine.key)}")
-        if not isinstance(status, str) or status not in ENDED:
-            seconds, word = self.engine.options.batch_wait, chat.one_line(str(status), self.engine.key)
-            hint = "Run again to go on waiting: it is kept, and not paid twice"
-            what = f"batch {batch.id} has not ended after {seconds:,.0f} s ({word})"
-            raise self.wrong(what, field="batch_wait", hint=hint)
-        return dict(found)
+                log_line(f"{self.engine.card.name}: batch {batch.id} is {word}")
+            if status in ENDED:
+                return found
+            if monotonic() > until:
+                hint = "Run again to go on waiting: it is kept, and not paid twice"
+                what = f"batch {batch.id} has not ended after {self.engine.options.batch_wait:,.0f} s ({word})"
+                raise self.wrong(what, field="batch_wait", hint=hint)
+            sleep(self.engine.options.batch_poll)
 
     def _call(self, call: Call[T], *, most: int | None = None, seconds: float = 0.0) -> T:
-        """What one call of the API gives, tried again as often as `attempts` says."""
+        """Result of one call of the API, tried again as often as `attempts` says."""
 
-        async def work(client: openai.AsyncOpenAI, put: pace.Put[T]) -> None:
-            await put(await self._tried(client, call, seconds))
-
-        (made,) = self._with_client(work, most)
-        return made
-
-    def _with_client(
-        self, work: Callable[[openai.AsyncOpenAI, pace.Put[T]], Awaitable[None]], most: int | None = None
-    ) -> Iterator[T]:
-        async def run(put: pace.Put[T]) -> None:
+        async def work(put: pace.Put[T]) -> None:
             client = self.engine.client(most)
             try:
-                await work(client, put)
+                await put(await self._tried(client, call, seconds))
             finally:
                 await client.close()
 
-        yield from pace.iterate(run, bound=16)
+        (result,) = pace.iterate(work, bound=16)
+        return result
 
-    async def _tried(self, client: openai.AsyncOpenAI, call: Call[T], seconds: float = 0.0) -> T:
+    async def _tried(self, client: openai.AsyncOpenAI, call: Call[T], seconds: float) -> T:
         import openai
 
         from punchline.engines.openai.client import Unwanted

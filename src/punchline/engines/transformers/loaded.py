@@ -38,17 +38,15 @@ class Loaded:
         device = card.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
         if dtype == "auto":
             dtype = "float32" if device == "cpu" else "bfloat16"
-        where: dict[str, Any] = {"pretrained_model_name_or_path": model_id}
+        where: dict[str, Any] = {"revision": revision}
         if revisions.is_folder(model_id):
             revisions.verify_folder(model_id)
-            where["local_files_only"] = True
-        else:
-            where["revision"] = revision
+            where = {"local_files_only": True}
         if card.options.get("trust_remote_code"):
             where["trust_remote_code"] = True
         try:
             with quiet():
-                config = AutoConfig.from_pretrained(**where)
+                config = AutoConfig.from_pretrained(model_id, **where)
                 reads_images = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES or (
                     "AutoModelForImageTextToText" in getattr(config, "auto_map", {})
                 )
@@ -58,11 +56,14 @@ class Loaded:
                 kind = AutoModelForImageTextToText if reads_images else AutoModelForCausalLM
                 attention = {"attn_implementation": card.options["attention"]} if "attention" in card.options else {}
                 placed = {"device_map": "auto"} if device == "auto" else {}
-                self.model = kind.from_pretrained(**where, dtype=getattr(torch, dtype), **attention, **placed).eval()
+                settings = {**where, "dtype": getattr(torch, dtype), **attention, **placed}
+                self.model = kind.from_pretrained(model_id, **settings).eval()
                 if not placed:
                     self.model.to(device)
-                self.tokenizer = AutoTokenizer.from_pretrained(**where, padding_side="left")
-                self.processor = _processor(where, config, self.tokenizer) if "image" in card.modality else None
+                self.tokenizer = AutoTokenizer.from_pretrained(model_id, **where, padding_side="left")
+                self.processor = None
+                if "image" in card.modality:
+                    self.processor = _processor(model_id, where, config, self.tokenizer)
                 self.tuned: adapters.Tuned | None = None
                 if adapter := card.options.get("adapter"):
                     self.tuned = adapters.load(adapter, self.model, model_id, revision, card.file)
@@ -203,13 +204,13 @@ class Loaded:
         return past
 
 
-def _processor(where: Mapping[str, Any], config: Any, tokenizer: Any) -> Any:
+def _processor(model_id: str, where: Mapping[str, Any], config: Any, tokenizer: Any) -> Any:
     """The model's processor; without its video part where torchvision, which only that part needs, is not installed."""
     from transformers import AutoImageProcessor, AutoProcessor
     from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 
     try:
-        return AutoProcessor.from_pretrained(**where)
+        return AutoProcessor.from_pretrained(model_id, **where)
     except ImportError as error:
         if "torchvision" not in str(error).lower() or type(config) not in PROCESSOR_MAPPING:
             raise
@@ -220,10 +221,9 @@ def _processor(where: Mapping[str, Any], config: Any, tokenizer: Any) -> Any:
         def get_attributes(cls) -> list[str]:
             return [name for name in whole.get_attributes() if "video" not in name]
 
-    others = {key: value for key, value in where.items() if key != "pretrained_model_name_or_path"}
-    settings, _ = whole.get_processor_dict(where["pretrained_model_name_or_path"], **others)
+    settings, _ = whole.get_processor_dict(model_id, **where)
     template = settings.get("chat_template") or tokenizer.chat_template
-    images = AutoImageProcessor.from_pretrained(**where)
+    images = AutoImageProcessor.from_pretrained(model_id, **where)
     return WithoutVideo(image_processor=images, tokenizer=tokenizer, chat_template=template)
 
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -37,27 +37,21 @@ Report = Callable[[int, int, FetchEntry], None]
 def progress_shown() -> Iterator[Report]:
     """A bar on a terminal; a line every few seconds elsewhere."""
     states: Counter[str] = Counter()
-    if sys.stderr.isatty():
-        columns = (TextColumn("fetching comics"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[what]}"))
-        with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
-            task = bar.add_task("images", total=None, what="")
+    last, terminal = time.monotonic(), sys.stderr.isatty()
+    columns = (TextColumn("fetching comics"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[what]}"))
+    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), disable=not terminal)
+    task = bar.add_task("images", total=None, what="")
 
-            def update(done: int, total: int, entry: FetchEntry) -> None:
-                states[entry.state] += 1
-                bar.update(task, completed=done, total=total, what=f"{states['missing']} missing")
+    def update(done: int, total: int, entry: FetchEntry) -> None:
+        nonlocal last
+        states[entry.state] += 1
+        bar.update(task, completed=done, total=total, what=f"{states['missing']} missing")
+        if not terminal and time.monotonic() - last >= PROGRESS_S:
+            last = time.monotonic()
+            log_line(f"fetching comics: {done}/{total}, {states['missing']} missing")
 
-            yield update
-    else:
-        last = time.monotonic()
-
-        def line(done: int, total: int, entry: FetchEntry) -> None:
-            nonlocal last
-            states[entry.state] += 1
-            if time.monotonic() - last >= PROGRESS_S:
-                last = time.monotonic()
-                log_line(f"fetching comics: {done}/{total}, {states['missing']} missing")
-
-        yield line
+    with bar if terminal else nullcontext():
+        yield update
 
 
 def told(entries: Iterable[FetchEntry], folder: Path, why: Path) -> None:
