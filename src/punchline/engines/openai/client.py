@@ -55,19 +55,16 @@ class BoundedClient(httpx2.AsyncClient):
         encodings = [name for name in names if name not in ("", "identity")]
         if len(encodings) > 1 or not set(encodings) <= set(ENCODINGS):
             raise Unwanted(f"the reply is packed as {', '.join(encodings)}: not read")
-        blocks, size = [], 0
+        content = bytearray()
         async with aclosing(response.aiter_bytes()) as decoded:
             async for block in decoded:
-                size += len(block)
-                if size > self.most:
+                content += block
+                if len(content) > self.most:
                     raise Unwanted(f"the reply is larger than {self.most // 2**20:,} MiB: not read")
-                blocks.append(block)
         headers = response.headers.copy()
         for name in ("Content-Encoding", "Content-Length", "Transfer-Encoding"):
             headers.pop(name, None)
-        return httpx2.Response(
-            response.status_code, headers=headers, content=b"".join(blocks), request=response.request
-        )
+        return httpx2.Response(response.status_code, headers=headers, content=bytes(content), request=response.request)
 
 
 def find_proxy(url: str) -> str | None:

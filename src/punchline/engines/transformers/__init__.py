@@ -216,11 +216,11 @@ class Transformers:
                     else:
                         queue.extendleft([prompt] for prompt in batch)
                     continue
-                if inputs is not None and loaded.context and any(long := [n >= loaded.context for n in inputs.lengths]):
-                    for prompt, too_long, length in zip(batch, long, inputs.lengths, strict=True):
-                        if too_long:
-                            yield prompt, _too_long(length, loaded.context)
-                    if rest := [prompt for prompt, too_long in zip(batch, long, strict=True) if not too_long]:
+                limit = loaded.context or float("inf")
+                lengths = [] if inputs is None else list(zip(batch, inputs.lengths, strict=True))
+                if too_long := [(prompt, _too_long(length, limit)) for prompt, length in lengths if length >= limit]:
+                    yield from too_long
+                    if rest := [prompt for prompt, length in lengths if length < limit]:
                         queue.appendleft(rest)
                     continue
                 if inputs is not None and queue and queue[0][0].images:
@@ -254,7 +254,7 @@ def _generated(loaded: Loaded, batch: Sequence[Prompt], inputs: Any) -> list[Ans
         return None
 
 
-def _too_long(tokens: int, context: int) -> str:
+def _too_long(tokens: int, context: float) -> str:
     return f"the prompt has {tokens} tokens; with an answer it does not fit into the context of {context}"
 
 

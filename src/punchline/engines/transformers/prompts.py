@@ -48,11 +48,9 @@ def batches(prompts: Sequence[Prompt], size: int, tokens: int) -> list[list[Prom
     for group in alike.values():
         batch: list[Prompt] = []
         for prompt in sorted(group, key=lambda prompt: -prompt.size):
-            if batch and (len(batch) >= size or cost([batch[0]]) * (len(batch) + 1) > tokens):
-                made.append(batch)
-                batch = []
+            if not batch or len(batch) >= size or cost([batch[0]]) * (len(batch) + 1) > tokens:
+                made.append(batch := [])
             batch.append(prompt)
-        made.append(batch)
     return sorted(made, key=cost, reverse=True)
 
 
