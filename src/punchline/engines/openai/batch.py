@@ -43,7 +43,7 @@ FILE_S = 3600.0  # to bring one
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")  # of a batch or a file: it becomes part of an address
 ENDED = ("completed", "failed", "expired", "cancelled")
 
-TWICE = "twice"  # in place of a line
+TWICE = {"error": {"message": "the batch has two different answers to it"}}  # in place of a line
 
 T = TypeVar("T")
 Call: TypeAlias = "Callable[[openai.AsyncOpenAI], Awaitable[T]]"
@@ -227,8 +227,6 @@ class _Run:
 
     def _response(self, request: Request, line: Any) -> Response:
         engine, key = self.engine, self.model_key
-        if line is TWICE:
-            line = {"error": {"message": "the batch has two different answers to it"}}
         sent = engine.parameters(request)
         effective = {**chat.flat(sent), "batch": True}
         line = chat.as_object(line)
@@ -245,8 +243,8 @@ class _Run:
             reply = chat.read_reply(content)
         except chat.Unusable as error:
             return engine.response(request, key, "failed", reason=str(error), effective=effective)
-        name = got.get("request_id")
-        name = name if isinstance(name, str) else reply.id
+        given = got.get("request_id")
+        name = given if isinstance(given, str) else reply.id
         return engine.answered(request, key, reply, {**sent, "batch": True}, provider_id=name)
 
     def _lines(self, file: Any, wanted: Collection[str]) -> dict[str, Any]:

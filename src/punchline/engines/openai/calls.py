@@ -165,7 +165,7 @@ class Calls:
 
     def _count_failure(self) -> None:
         self.failures += 1
-        if self.engine.options.breaker and self.failures >= self.engine.options.breaker:
+        if 0 < self.engine.options.breaker <= self.failures:
             hint = "Run again once that is mended: what was answered is kept. `breaker: 0` goes on whatever fails"
             self._end(f"{self.failures} requests in a row failed; the first error: {self.first}", hint)
 

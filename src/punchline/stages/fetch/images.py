@@ -232,8 +232,7 @@ def _bytes(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetc
     """An image's bytes and where they came from: mirror, pinned address, or the address that the page gives."""
     pin, page = comic.pin, comic.page
     if mirror:
-        places = {record.mirror: record.sha256 for record in comic.records}
-        for place, digest in places.items():
+        for place, digest in {record.mirror: record.sha256 for record in comic.records}.items():
             content, why = from_mirror(web, mirror, place, digest, IMAGE_BYTES)
             if content is not None:
                 return Fetched(content, f"mirror:{place}")

@@ -103,12 +103,8 @@ def resolve_xkcd(page: bytes, page_url: str) -> str:
     return _first([str(image)], page_url, r"imgs\.xkcd\.com/comics/.+")
 
 
-def _no_comic(_: Attributes) -> bool:
-    return False
-
-
 def resolver(
-    place: str, candidates: Callable[[_Tags], list[str]], holds_comic: Callable[[Attributes], bool] = _no_comic
+    place: str, candidates: Callable[[_Tags], list[str]], holds_comic: Callable[[Attributes], bool] = lambda _: False
 ) -> Callable[[bytes, str], str]:
     """Resolve an HTML page to the first of its candidates whose host and path match `place`."""
     return lambda page, page_url: _first(candidates(_parse(page, holds_comic)), page_url, place)
@@ -120,7 +116,7 @@ def resolve_gocomics(page: bytes, page_url: str) -> str:
     The site may show another day's strip to visitors who are not logged in: a page that says it is another day's
     (its canonical link or og:url) has no image for this one.
     """
-    parser = _parse(page, _no_comic)
+    parser = _parse(page, lambda _: False)
     asked = urlsplit(page_url).path.rstrip("/")
     for said in _links(parser, "canonical") + _meta(parser, "og:url"):
         parts = _absolute(page_url, said)
