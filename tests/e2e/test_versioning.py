@@ -77,7 +77,7 @@ def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
     said = restored.snakemake("-n", "-p", "results/table8.csv")
     model.write_text(good)
     assert set(jobs(said)) == {"respond", "score", "tables_pixelhumor"}
-    assert re.findall(r"wildcards: model=([\w-]+)", said) == ["reading-order"]
+    assert re.findall(r"wildcards: respondent=([\w-]+), shard=all", said) == ["reading-order"]
     assert restored.to_run("all") == set()
 
 
