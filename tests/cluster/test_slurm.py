@@ -90,7 +90,7 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def cancelled(project: Project) -> tuple[bytes, str]:
     """A run whose model is cancelled while it answers: the journal just after that, and all that the run said."""
-    return cancelled_run(project, lambda: lines(project) >= 4, r"^(\d+) RUNNING \S*slow$")
+    return cancelled_run(project, lambda: lines(project) >= 4, r"^(\d+) RUNNING \S*slow_all$")
 
 
 def cancelled_run(project: Project, moment: Callable[[], bool], job: str) -> tuple[bytes, str]:
