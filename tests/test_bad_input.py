@@ -89,21 +89,9 @@ def test_broken_published_values(tmp_path: Path, line: str, message: str) -> Non
 
 
 ITEM = Item(benchmark="pixelhumor", item_id="demo_1", source="demo", cluster="demo_1")
-GOLD = Gold(
-    benchmark="pixelhumor",
-    item_id="demo_1",
-    values={
-        "Q1": ["Yes"],
-        "Q2": ["Absent"],
-        "Q3": ["1"],
-        "Q4": ["Both"],
-        "Q5": ["Pun"],
-        "panel_sequence": "2, 1",
-        "text": '1: "a" 2: "b"',
-        "number_of_panels": 2,
-        "potentially_harmful": "non-harm",
-    },
-)
+LABELS = {"Q1": ["Yes"], "Q2": ["Absent"], "Q3": ["1"], "Q4": ["Both"], "Q5": ["Pun"]}
+PANELS = {"panel_sequence": "2, 1", "text": '1: "a" 2: "b"', "number_of_panels": 2}
+GOLD = Gold(benchmark="pixelhumor", item_id="demo_1", values={**LABELS, **PANELS, "potentially_harmful": "non-harm"})
 OF_ITEM = items_frame({ITEM.item_id: ITEM}, {ITEM.item_id: GOLD})
 
 
@@ -192,12 +180,6 @@ class Saying:
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         for request in requests:
             yield response(request, self.text, model_key=model_key, engine=self.name, engine_version=self.version)
-
-
-ITEM = Item(benchmark="pixelhumor", item_id="demo_1", source="demo", cluster="demo_1")
-LABELS = {"Q1": ["Yes"], "Q2": ["Absent"], "Q3": ["1"], "Q4": ["Both"], "Q5": ["Pun"]}
-PANELS = {"panel_sequence": "2, 1", "text": '1: "a" 2: "b"', "number_of_panels": 2}
-GOLD = Gold(benchmark="pixelhumor", item_id="demo_1", values={**LABELS, **PANELS, "potentially_harmful": "non-harm"})
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import datetime
 from typing import Any
 
 import pytest
+from tests import records
 
 from punchline.schema import Image, ImageRef, Message, ModelCard, Price, Request, Response, Sampling, State, Text, Usage
 from punchline.stages import cost
@@ -14,20 +15,17 @@ FREE = ModelCard(name="free", engine="vllm")
 
 
 def response(state: State = "ok", **usage: int) -> Response:
-    text = "x" if state == "ok" else None
-    about: dict[str, Any] = {"request_id": "r", "model_key": "k", "engine": "e", "engine_version": "1"}
-    return Response(**about, state=state, text=text, usage=Usage(**usage))
+    return records.response("r", "x" if state == "ok" else None, state, usage=Usage(**usage))
+
+
+REASONED = {"tokens_reasoning": 150, "cost": 0.004}
 
 
 @pytest.mark.parametrize(
     ("card", "answers", "expected"),
     [
         (CARD, [response(prompt=1000, completion=200)], {"ok": 1, "uncounted": 0, "cost": 0.004}),
-        (
-            CARD,
-            [response(prompt=1000, completion=200, reasoning=150, cached=900)],
-            {"tokens_reasoning": 150, "cost": 0.004},
-        ),
+        (CARD, [response(prompt=1000, completion=200, reasoning=150, cached=900)], REASONED),
         # A failed call and a missing image cost what was counted: nothing.
         (CARD, [response("failed"), response("missing")], {"failed": 1, "missing": 1, "uncounted": 0, "cost": 0.0}),
         # One answer whose tokens nobody counted: the sum would be too small, so there is none.

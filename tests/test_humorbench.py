@@ -266,9 +266,7 @@ def test_tokens_of_both_are_kept() -> None:
 
 def test_who_judged_a_released_answer_is_read_from_it() -> None:
     request = judge_request(ITEM, GOLD, answered("a"), "paper")
-    fields: dict[str, Any] = {"model_key": "k", "state": "ok", "text": PASS, "engine": "e", "engine_version": "1"}
-    said = Response(request_id=request.request_id, effective={"judge": "gpt-4o"}, **fields)
-    own = Response(request_id=request.request_id, **fields)
+    said, own = response(request, PASS, effective={"judge": "gpt-4o"}), response(request, PASS)
     assert read_verdicts("released", [(request, said)])[request.request_id].judge == "gpt-4o"
     assert read_verdicts("mine", [(request, own)])[request.request_id].judge == "mine"
     with pytest.raises(PunchlineError, match="does not answer the current requests"):

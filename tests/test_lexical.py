@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import response
 
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import judge
@@ -27,17 +28,16 @@ def item(description: str = "A cat on a mat.", caption: str = "Meow.") -> Item:
 
 
 def said(baseline: ModelCard, request: Request) -> Response:
-    (response,) = engine(baseline, 0).answer([request], {}, "key")
-    assert (response.request_id, response.model_key, response.engine) == (request.request_id, "key", "lexical")
-    assert (response.text is None) == (response.state != "ok") == (response.reason is not None)
-    return response
+    (found,) = engine(baseline, 0).answer([request], {}, "key")
+    assert (found.request_id, found.model_key, found.engine) == (request.request_id, "key", "lexical")
+    assert (found.text is None) == (found.state != "ok") == (found.reason is not None)
+    return found
 
 
 def judged(answer: str, element: str, threshold: float = 0.5, about: Item | None = None) -> str | None:
     """overlap's verdict on an answer, by way of the judge's real prompt."""
-    response = Response(request_id="r", model_key="m", state="ok", text=answer, engine="e", engine_version="1")
     gold = Gold(benchmark="humorbench", item_id="0", values={"element": element})
-    request = judge.judge_request(about or item(), gold, response, "paper")
+    request = judge.judge_request(about or item(), gold, response("r", answer), "paper")
     return parse_verdict(said(card(baseline="overlap", threshold=threshold), request).text or "")
 
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -41,17 +42,8 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def requests() -> list[Request]:
     message = Message(role="user", content=(Image(sha256=None), Text(text='a "quoted"\nline é')))
-    return [
-        Request(
-            benchmark="b",
-            item_id=str(n),
-            task="Q1",
-            condition="default",
-            messages=(message,),
-            sampling=Sampling(temperature=0, max_tokens=n),
-        )
-        for n in range(3)
-    ]
+    of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default", "messages": (message,)}
+    return [Request(item_id=str(n), sampling=Sampling(temperature=0, max_tokens=n), **of) for n in range(3)]
 
 
 def test_records_survive_jsonl_and_parquet(tmp_path: Path) -> None:

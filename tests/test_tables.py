@@ -7,6 +7,7 @@ import io
 import pandas as pd
 import pytest
 from msgspec.structs import replace
+from tests import records
 from tests.tabulated import Scored, tabulate
 
 from punchline.errors import PunchlineError
@@ -24,10 +25,8 @@ from punchline.tables.tabulate import Tabulated
 
 def score(item: str, task: str, state: State = "ok", value: float = 1, rule: str = "released", **fields) -> Score:  # type: ignore[no-untyped-def]
     scored = state not in ("missing", "failed")
-    names = {"benchmark": "b", "item_id": item, "cluster": item, "task": task, "condition": "default", "model": "m"}
-    made = {**names, "sample": 0, "rule": rule, "signature": "acc|v:1", "responses": (), "gold_digest": "g"}
-    made |= {"state": state, "scored": scored, "metrics": {"acc": value} if scored else {}}
-    return Score(**made | fields)
+    made = {"task": task, "state": state, "scored": scored, "rule": rule, "signature": "acc|v:1"}
+    return records.score(item, **made | {"metrics": {"acc": value} if scored else {}} | fields)
 
 
 def of_tasks(scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests import records
 
 from punchline.audit.show import as_text, marked
 from punchline.core.storage import write_table
@@ -15,27 +16,12 @@ from punchline.stages.unread import Unread, as_rows, excerpt, unread, why_unread
 
 
 def response(name: str, text: str | None, finish: str = "stop") -> Response:
-    said = {"request_id": name, "model_key": "k", "text": text, "finish_reason": finish}
-    return Response(state="ok" if text is not None else "failed", engine="e", engine_version="1", **said)
+    return records.response(name, text, "ok" if text is not None else "failed", finish_reason=finish)
 
 
 def grade(state: str, *responses: Response, rule: str = "paper") -> Score:
-    return Score(
-        benchmark="b",
-        item_id="i",
-        task="t",
-        condition="default",
-        sample=0,
-        model="m",
-        rule=rule,
-        signature="s",
-        responses=tuple(one.digest for one in responses),
-        gold_digest="g",
-        cluster="i",
-        state=state,
-        truncated=any(one.truncated for one in responses),
-        scored=True,
-    )
+    digests, truncated = tuple(one.digest for one in responses), any(one.truncated for one in responses)
+    return records.score("i", task="t", rule=rule, state=state, responses=digests, truncated=truncated)
 
 
 def test_why_and_how_many(tmp_path: Path) -> None:
