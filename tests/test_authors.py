@@ -7,18 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.records import score
 
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.yesbut.tables import TABLES
 from punchline.config.cards import as_record
-from punchline.config.runs import nothing_scored
 from punchline.config.yaml_files import read_yaml
 from punchline.core.benchmark import facets, filled, load
 from punchline.errors import PunchlineError
 from punchline.project.recipes import Recipe
 from punchline.schema import Gold
-from punchline.scores import write_scores
 from punchline.stages.prepare import make_gold
 from punchline.stages.tabulate import _printed
 from punchline.workflow.code import _imports
@@ -100,24 +97,10 @@ def test_a_published_value_of_nothing(tmp_path: Path, table: str, column: str, m
         _printed(TABLES, TABLES["table2"], str(file))
 
 
-def test_a_table_that_was_cut_off_is_no_error_of_who_lists_it(tmp_path: Path) -> None:
-    file = tmp_path / "t.csv"
-    file.write_text("model,kind,n\na,measured,0\nb,mea")
-    assert not nothing_scored(str(file))
-    file.write_text("model,kind,n\na,measured,0\n")
-    assert nothing_scored(str(file))
-
-
 def test_a_place_in_a_prompt_that_nothing_fills() -> None:
     assert filled("Is {text} a pun?", {"text": "{text}"}) == "Is {text} a pun?"
     with pytest.raises(PunchlineError, match=r"'Is \{txet\} a pun.*for \{txet\}.*Did you mean 'text'"):
         filled("Is {txet} a pun?", {"text": "it"})
-
-
-def test_a_metric_that_is_not_declared(tmp_path: Path) -> None:
-    with pytest.raises(PunchlineError, match=r"b/__init__\.py, field METRICS: 'acuracy' .*Did you mean 'accuracy'"):
-        write_scores(tmp_path / "s.parquet", [score("i", metrics={"acuracy": 1})], ("accuracy",))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_calls_itself_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

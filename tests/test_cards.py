@@ -33,6 +33,9 @@ NO_MODEL |= {
     }.items()
     for row in rows
 }
+NO_MODEL |= {("stripcipher", "table1", "StripCipher"), ("stripcipher", "table3", "StripCipher")}
+NO_MODEL |= {("stripcipher", "table4", "Human"), ("stripcipher", "table8", "AVG")}
+OF_THE_DATA = {("yesbut", "table1"), ("yesbut", "figure8")}
 SPELT_OTHERWISE = {("humorbench", "table6", "GPT-5"): "gpt-5"}  # Table 4's spelling is the card's
 
 
@@ -55,7 +58,7 @@ def judges(root: Path) -> dict[str, ModelCard]:
 @pytest.fixture(scope="module")
 def published(root: Path) -> dict[str, list[dict[str, str]]]:
     found = {}
-    for paper in ("pixelhumor", "humorbench"):
+    for paper in ("pixelhumor", "humorbench", "yesbut", "stripcipher"):
         path = root / "config" / "published" / f"{paper}.csv"
         found[paper] = [cells for _, cells in parse_csv(path.read_bytes(), PUBLISHED, file=path)]
     return found
@@ -76,10 +79,12 @@ def test_every_model_of_a_paper_has_one_card(cards: dict[str, ModelCard], paper:
 
 def test_published_rows_have_cards(cards: dict[str, ModelCard], published: dict[str, list[dict[str, str]]]) -> None:
     found = {(r["paper"], r["table"], r["row"]) for rows in published.values() for r in rows}
+    found = {place for place in found if place[:2] not in OF_THE_DATA}
     assert found >= NO_MODEL | set(SPELT_OTHERWISE)  # no exception for a row that is not there
     for paper, table, row in sorted(found - NO_MODEL):
         named = SPELT_OTHERWISE.get((paper, table, row), row)
-        assert named in {c.papers[paper].row for c in cards.values() if paper in c.papers}, (paper, table, row)
+        own = [card.papers[paper] for card in cards.values() if paper in card.papers]
+        assert named in {one.row for one in own} | {one.rows.get(table) for one in own}, (paper, table, row)
 
 
 def test_rows_of_one_table_are_printed_there(root: Path, cards: dict[str, ModelCard]) -> None:

@@ -619,6 +619,9 @@ def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server
     assert server.asked("elsewhere.example", "/full_label.csv") == 2
 
 
+LEAVES = r"annotations\.csv, line 2, field url: .*leaves its folder"
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -627,6 +630,7 @@ def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server
         ({"mirror": "a/../../b"}, "field mirror"),
         ({"sha256": "abc"}, "field sha256"),
         ({"bytes": "many"}, "line 2.*bytes"),
+        *(({"url": url}, LEAVES) for url in ("../secret.csv", "/etc/hostname", "a/../../x.csv")),
     ],
 )
 def test_bad_manifest_names_its_line(tmp_path: Path, server: Server, changed: dict[str, object], message: str) -> None:

@@ -126,6 +126,8 @@ def test_a_bad_key_is_named(project: Path, changes: dict[str, Any], said: str) -
     with pytest.raises(PunchlineError) as error:
         read_recipe("tiny-hummus")
     assert str(error.value).startswith("config/finetune/tiny-hummus.yaml") and said in str(error.value)
+    with pytest.raises(PunchlineError, match="unknown recipe 'tiny'"):
+        read_recipe("tiny")
 
 
 def test_a_jobs_minutes_decide_nothing_of_a_training(project: Path) -> None:
@@ -135,11 +137,6 @@ def test_a_jobs_minutes_decide_nothing_of_a_training(project: Path) -> None:
     longer = read_recipe("tiny-hummus")
     assert [minutes(longer, attempt) for attempt in (1, 2)] == [30, 60] and minutes(recipe, 1) is None
     assert longer.trained_by() == recipe.trained_by() and "runtime" not in recipe.trained_by()
-
-
-def test_an_unknown_recipe(project: Path) -> None:
-    with pytest.raises(PunchlineError, match="unknown recipe 'tiny'"):
-        read_recipe("tiny")
 
 
 def test_a_rate_as_people_write_it(project: Path) -> None:

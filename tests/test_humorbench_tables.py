@@ -94,9 +94,8 @@ class Data:
 
 def card(name: str, price: tuple[float, float] | None = None, currency: str = "USD", **changes: Any) -> ModelCard:
     day = datetime.date(2025, 5, 1)
-    made = (
-        None if price is None else Price(input=price[0], output=price[1], currency=currency, date=day, source="a list")
-    )
+    stated = {"currency": currency, "date": day, "source": "a list"}
+    made = Price(input=price[0], output=price[1], **stated) if price is not None else None  # type: ignore[arg-type]
     return ModelCard(name=name, engine="openai", price=made, **changes)
 
 
@@ -136,10 +135,8 @@ def test_what_has_no_verdict_is_counted() -> None:
 
 def test_without_a_judge_nothing_is_scored_and_the_note_says_why() -> None:
     (rows, notes) = SMALL.table("leaderboard", SMALL.model("m", "PPPPPr", by=None), SMALL.model("o", "PPPPPP"))
-    assert [(row["model"], row["n"], row.get("accuracy"), row.get("cost")) for row in rows] == [
-        ("m", 0, None, None),
-        ("o", 6, 1.0, None),
-    ]
+    found = [(row["model"], row["n"], row.get("accuracy"), row.get("cost")) for row in rows]
+    assert found == [("m", 0, None, None), ("o", 6, 1.0, None)]
     assert "No verdict on m: choose a judge with judge=NAME" in notes
 
 
@@ -158,11 +155,7 @@ def test_cost_is_tokens_times_price_of_both() -> None:
     assert priced("PFPPP?")["cost"] == pytest.approx(6 * each)  # an unparsable verdict cost as much
     assert priced("PFPPPm")["cost"] == pytest.approx(5 * each)
     assert priced(judge_tokens=(0, 0), tokens=(0, 0))["cost"] == 0
-
-
-def test_a_refusal_costs_what_the_explainer_took() -> None:
-    """Nobody judged it, so its judge cost nothing; one refusal must not hide the cost of all the rest."""
-    each = (100 * 2 + 50 * 10 + 200 * 2.5 + 10 * 10) / 1e6
+    # Nobody judged a refusal: it costs what the explainer took, and hides not the cost of all the rest.
     assert priced("PFPPPr")["cost"] == pytest.approx(5 * each + (100 * 2 + 50 * 10) / 1e6)
 
 
@@ -200,14 +193,10 @@ def test_a_comparison_swaps_costs_and_not_tokens() -> None:
     assert found.effect == pytest.approx(d.sum() / (d.std(ddof=1) * 3))
 
 
-def test_n_is_the_accuracys_whether_or_not_the_cost_is_known() -> None:
+def test_n_and_output_tokens_are_those_of_judged_explanations() -> None:
     """An unparsable verdict has its price and no place in the denominator: n must not hang on a price."""
     assert priced("PFPPP?")["n"] == priced("PFPPP?", card=card("m"))["n"] == 5
-
-
-def test_output_tokens_are_a_mean_over_judged_explanations() -> None:
-    row = priced("PF??mP", outputs=(10, 20, 999, 999, 0, 60))
-    assert row["output_tokens"] == 30
+    assert priced("PF??mP", outputs=(10, 20, 999, 999, 0, 60))["output_tokens"] == 30
 
 
 def passed(rows: list[dict[str, Any]], definition: str) -> dict[str, tuple[int, float]]:
@@ -284,9 +273,8 @@ def test_shares_of_a_hard_subset_with_too_few_verdicts(third: Any, comparable: s
     data = Data([(f"c{n}", "e") for n in range(4)])
     rows, notes = data.table("table3", data.model("a", "FFFF"), data.model("b", "FFFP"), data.model("c", third))
     assert {row["comparable"] for row in rows} == {comparable} and rows[0]["hard_subset"] is not None
-    assert ("Not every element has 3 verdicts: the hard subset is chosen from the rest" in notes) == (
-        comparable == "no"
-    )
+    few = "Not every element has 3 verdicts: the hard subset is chosen from the rest" in notes
+    assert few == (comparable == "no")
 
 
 def labels(rows: Sequence[Mapping[str, Any]], *columns: str) -> bytes:
@@ -295,16 +283,10 @@ def labels(rows: Sequence[Mapping[str, Any]], *columns: str) -> bytes:
 
 def test_judge_against_people() -> None:
     """X: tp 2, fp 1, fn 1, tn 1. Y: tp 1, tn 0, fp 0, fn 0, so that its fpr is undefined."""
+    people = zip(("PASS", "PASS", "pass ", "FAIL", "FAIL", "PASS"), "XXXXXY", strict=True)
     rows = [
         {"annotation_row": n, "explanation": f"\r\n explanation {n}", "label": label, "explainer_model": who}
-        for n, label, who in (
-            (0, "PASS", "X"),
-            (1, "PASS", "X"),
-            (2, "pass ", "X"),
-            (3, "FAIL", "X"),
-            (4, "FAIL", "X"),
-            (5, "PASS", "Y"),
-        )
+        for n, (label, who) in enumerate(people)
     ]
     # judge:            tp tp fn fp tn tp
     model = SMALL.model("m", "PPFPFP")
@@ -359,16 +341,14 @@ def five() -> list[Scored]:
 
 @pytest.mark.filterwarnings("error")  # a constant column warns nobody
 def test_rank_correlation() -> None:
-    given = [
-        ("GPQA", name, value, "a list", "2025-05-01")
-        for name, value in zip("abcde", (10, 30, 20, 50, 40.5), strict=True)
-    ]
-    given += [
-        ("Elo", name, value, "a list", "2025-05-01") for name, value in (("a", 3), ("c", 2), ("e", -1.5), ("z", 9))
-    ]
-    given += [("few", name, 1, "a list", "2025-05-01") for name in "ab"]
-    given += [("level", name, 1, "a list", "2025-05-01") for name in "abc"]
-    given += [("nobody", "z", 1, "a list", "2025-05-01")]
+    benchmarks: dict[str, dict[str, float]] = {
+        "GPQA": dict(zip("abcde", (10, 30, 20, 50, 40.5), strict=True)),
+        "Elo": {"a": 3, "c": 2, "e": -1.5, "z": 9},
+        "few": dict.fromkeys("ab", 1),
+        "level": dict.fromkeys("abc", 1),
+        "nobody": {"z": 1},
+    }
+    given = [(of, name, value, "a list", "2025-05-01") for of, own in benchmarks.items() for name, value in own.items()]
     rows, notes = SMALL.table("table2", *five(), external_scores_csv=scores(*given))
     found = {row["model"]: (row["n"], row.get("rho"), row.get("p_value")) for row in rows}
     rho = 1 - 6 * (0 + 1 + 1 + 1 + 1) / (5 * (25 - 1))
@@ -414,10 +394,8 @@ def test_effort_and_budget() -> None:
         thinking("neither"),
     ]
     rows, notes = SMALL.table("figure5", *models)
-    assert [(r["model"], r["reasoning_effort"], r["thinking_budget"]) for r in rows] == [
-        ("low", "low", ""),
-        ("budget", "", "1024"),
-    ]
+    found = [(r["model"], r["reasoning_effort"], r["thinking_budget"]) for r in rows]
+    assert found == [("low", "low", ""), ("budget", "", "1024")]
     assert (rows[0]["accuracy"], rows[0]["output_tokens"]) == (pytest.approx(1 / 6), 35)
     assert (rows[1]["accuracy"], rows[1].get("output_tokens")) == (0.5, None)
     rows, notes = SMALL.table("figure5", models[2])
@@ -426,10 +404,8 @@ def test_effort_and_budget() -> None:
 
 def test_within_the_budget() -> None:
     outputs = (10, 20, 30, 31, 999, 40)
-    rows, _ = SMALL.table(
-        "figure7", thinking("b", "PFPPmF", outputs, thinking_budget=30), thinking("x", outputs=outputs)
-    )
-    ((row,),) = (rows,)
+    models = thinking("b", "PFPPmF", outputs, thinking_budget=30), thinking("x", outputs=outputs)
+    ((row,), _) = SMALL.table("figure7", *models)
     assert (row["thinking_budget"], row["n"]) == ("30", 5)
     assert row["output_tokens"] == pytest.approx((10 + 20 + 30 + 31 + 40) / 5)
     assert row["within_budget"] == pytest.approx(3 / 5)
@@ -439,8 +415,7 @@ def test_within_the_budget() -> None:
 
 def test_a_tuned_model_and_its_base_are_paired() -> None:
     base, tuned = thinking("v3", "PFPFm?"), thinking("r1", "PPFPPP", base="v3")
-    rows, _ = SMALL.table("figure6", tuned, base)  # elements 0 to 3 have both
-    ((row,),) = (rows,)
+    ((row,), _) = SMALL.table("figure6", tuned, base)  # elements 0 to 3 have both
     assert (row["model"], row["base"], row["n"]) == ("r1", "v3", 4)
     assert (row["base_accuracy"], row["accuracy"], row["difference"]) == (2 / 4, 3 / 4, 1 / 4)
     rows, notes = SMALL.table("figure6", tuned)
@@ -450,8 +425,7 @@ def test_a_tuned_model_and_its_base_are_paired() -> None:
 def test_search_is_a_condition() -> None:
     base, tuned = thinking("gpt-5", "PFPFFF"), thinking("tuned", "PPPPPP", base="gpt-5")
     searching = thinking("gpt-5-search", "PPPPFF", base="gpt-5", search=True)
-    rows, _ = SMALL.table("table6", base, tuned, searching)
-    ((row,),) = (rows,)
+    ((row,), _) = SMALL.table("table6", base, tuned, searching)
     assert (row["model"], row["base"]) == ("gpt-5-search", "gpt-5")
     assert (row["overall_base"], row["overall_search"]) == (pytest.approx(2 / 6), pytest.approx(4 / 6))
     assert row["overall_difference"] == row["hard_difference"] == pytest.approx(2 / 6)  # fewer than 100: all are hard
@@ -460,16 +434,11 @@ def test_search_is_a_condition() -> None:
     assert rows[0].get("hard_base") is None and "No hard subset" in notes
 
 
-def test_a_card_that_says_search_false_does_not_search() -> None:
+def test_a_card_that_says_search_false_does_not_search_and_notes_are_english() -> None:
     models = [thinking("v3"), thinking("r1", base="v3", search=False)]
     assert [row["model"] for row in SMALL.table("figure6", *models)[0]] == ["r1"]
     assert SMALL.table("table6", *models)[0] == []
-
-
-def test_notes_are_english() -> None:
-    for name in ("figure6", "table6"):
-        _, notes = SMALL.table(name, thinking("v3"))
-        assert "has no a " not in notes
+    assert not any("has no a " in SMALL.table(name, models[0])[1] for name in ("figure6", "table6"))
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
@@ -497,17 +466,11 @@ def test_rules_are_kept_apart() -> None:
 
 
 def test_labelled_explanations_can_be_replayed() -> None:
-    annotations = csv_text(
-        ("caption", "element"), [{"caption": "c", "element": "a\r\nb"}, {"caption": "c", "element": "d"}]
-    )
-    labels = csv_text(
-        ("caption", "element", "explanation", "label", "explainer_model"),
-        [
-            {"caption": "c", "element": "d", "explanation": "why, so", "label": "pass", "explainer_model": "m"},
-            {"caption": "c", "element": "a\nb", "explanation": "no", "label": "FAIL", "explainer_model": "m"},
-        ],
-    )
-    found = read_labelled(labels.encode(), "l.csv", annotations.encode())
+    annotations = labels([{"caption": "c", "element": "a\r\nb"}, {"caption": "c", "element": "d"}])
+    own = [("d", "why, so", "pass"), ("a\nb", "no", "FAIL")]
+    names = ("element", "explanation", "label")
+    rows = [dict(zip(names, cells, strict=True)) | {"caption": "c", "explainer_model": "m"} for cells in own]
+    found = read_labelled(labels(rows), "l.csv", annotations)
     assert [(one.item_id, one.label) for one in found] == [("1", "PASS"), ("0", "FAIL")]
     answers = replay.read({"r.csv": as_released(found).encode()}, "r.csv")
     assert {row: dict(tasks) for row, tasks in answers.items()} == {

@@ -29,14 +29,6 @@ def test_weighted_scores_equal_scikit_learn(pairs: list[tuple[list[str], list[st
     assert ours == pytest.approx(list(theirs), abs=1e-12)
 
 
-def test_weighted_scores_by_hand() -> None:
-    # class 1: 2 of 3 predictions right, 4 gold; class 2: never predicted, 1 gold; class 3: predicted, no gold
-    sums = np.array([2, 3, 4, 0, 0, 1, 0, 5, 0], dtype=float)
-    assert labels.precision(sums) == pytest.approx((4 * 2 / 3) / 5)
-    assert labels.recall(sums) == pytest.approx((4 * 2 / 4) / 5)
-    assert labels.f1(sums) == pytest.approx((4 * 4 / 7) / 5)
-
-
 @pytest.mark.parametrize("score", [labels.precision, labels.recall, labels.f1])
 def test_weighted_scores_are_vectorised(score) -> None:  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(0)

@@ -129,6 +129,7 @@ def test_a_table_without_a_scored_item(tmp_path: Path) -> None:
         ("a,measured,0\nb,published,9\n", True),
         ("a,measured,0\nc,baseline,1\n", False),
         ("b,published,9\n", False),
+        ("a,measured,0\nb,mea", False),  # cut off
     ):
         path.write_text(f"model,kind,n\n{rows}")
         assert nothing_scored(str(path)) is expected
