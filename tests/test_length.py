@@ -72,22 +72,6 @@ def test_what_a_tokenizer_takes_for_its_own_marks_is_text(text: str) -> None:
     assert long.endswith(last_tokens(long, 12)) and last_tokens(long, 12).endswith(text)
 
 
-def plain(text: str) -> str:
-    """Text as the tokenizer's own decoding has it: no white space around, plain blanks for two other marks."""
-    return text.replace("Ġ", " ").replace("\u00a0", " ").strip()
-
-
-@given(st.text(max_size=80), st.integers(1, 20))
-@settings(max_examples=200)
-def test_deepseek_keeps_an_end_of_the_text(text: str, limit: int) -> None:
-    kept = last_tokens(text, limit)
-    if len(ds_token.encode(text)) <= limit:
-        assert kept == text
-    else:
-        assert plain(text).endswith(plain(kept).lstrip("\ufffd"))  # U+FFFD: the rest of a character that was cut
-        assert len(kept.encode()) <= 3 * len(text.encode())
-
-
 @pytest.mark.parametrize(
     ("text", "limit", "expected"),
     [
@@ -107,20 +91,6 @@ def test_fallback_tokens(fallback: None, text: str, limit: int, expected: str) -
     assert last_tokens(text, limit) == expected
 
 
-def test_the_fallback_keeps_that_many_tokens_of_any_text(fallback: None) -> None:
-    @given(st.text(max_size=120), st.integers(1, 20))
-    @settings(deadline=None)
-    def check(text: str, limit: int) -> None:
-        kept, tokens = last_tokens(text, limit), length._PIECE.findall(text)
-        assert text.endswith(kept)
-        if len(tokens) <= limit:
-            assert kept == text
-        else:
-            assert len(length._PIECE.findall(kept)) == limit
-
-    check()
-
-
 # Time
 
 BLANKS = [" ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "\u200b", "\x1c", "\x85", "\u2028", "\x00"]
@@ -135,7 +105,7 @@ def whole_end(text: str, limit: int) -> str:
     return ds_token.decode(tokens[-limit:]) if len(tokens) > limit else text
 
 
-@given(TEXTS, st.integers(1, 12))
+@given(TEXTS | st.text(max_size=120), st.integers(1, 20))
 @settings(max_examples=1500)
 def test_the_last_tokens_are_those_of_the_whole_text(text: str, limit: int) -> None:
     assert last_tokens(text, limit) == whole_end(text, limit)
@@ -181,8 +151,8 @@ def test_no_text_takes_the_fallback_long(fallback: None, kind: str) -> None:
 def test_the_fallback_finds_the_tokens_it_found(fallback: None) -> None:
     pieces = re.compile(r"\s*(?:\w+|[^\w\s])")
 
-    @given(TEXTS, st.integers(1, 12))
-    @settings(max_examples=500)
+    @given(TEXTS | st.text(max_size=120), st.integers(1, 20))
+    @settings(max_examples=500, deadline=None)
     def check(text: str, limit: int) -> None:
         starts = [piece.start() for piece in pieces.finditer(text)]
         assert last_tokens(text, limit) == (text[starts[-limit] :].lstrip() if len(starts) > limit else text)

@@ -16,19 +16,9 @@ from punchline.report.tables import Cell, Row, Sheet, cell, notes_of
 from punchline.schema import ImageRef, Item
 from punchline.tables.declare import Table
 
-LICENCES = {
-    "CC BY-NC 2.5": "open",
-    "CC BY-SA 4.0": "open",
-    "CC BY-ND 4.0": "all",
-    "cc-by-nc-nd-2.5": "all",
-    "CC0": "open",
-    "CC-BY 4.0": "open",
-    "public domain": "open",
-    "none stated": "all",
-    "": "all",
-    "all rights reserved": "all",
-    "not CC BY": "all",
-}
+OPEN = ("CC BY-NC 2.5", "CC BY-SA 4.0", "CC0", "CC-BY 4.0", "public domain")
+SHUT = ("CC BY-ND 4.0", "cc-by-nc-nd-2.5", "none stated", "", "all rights reserved", "not CC BY")
+LICENCES = dict.fromkeys(OPEN, "open") | dict.fromkeys(SHUT, "all")
 
 
 class Chosen:

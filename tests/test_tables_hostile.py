@@ -15,34 +15,11 @@ from punchline.tables.render import as_csv, as_markdown
 from punchline.tables.tabulate import Tabulated
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-NASTY = [
-    "=cmd|'/c calc'!A0",
-    "+1+cmd",
-    "-1+cmd",
-    "@SUM(A1)",
-    "\t=1",
-    "\r=1",
-    " =1+1",
-    "a|b",
-    "a\nb",
-    "a\r\n% c\n\\input{x}",
-    "\x1b[31mred",
-    "\x9b31m",
-    "\u202egnp",
-    "\u2066x",
-    "a\u2028b",
-    "a\x85b",
-    "a\x0bb\x0cc",
-    "`<script>alert(1)</script>",
-    "<ScRiPt>",
-    "<x onclick=1>",
-    "<img src=x onerror=1>",
-    "<!-- ",
-    "\\|",
-    "\x00",
-    "---",
-    "# title",
-]
+FORMULAS = ["=cmd|'/c calc'!A0", "+1+cmd", "-1+cmd", "@SUM(A1)", "\t=1", "\r=1", " =1+1"]
+LINES = ["a|b", "a\nb", "a\r\n% c\n\\input{x}", "a\u2028b", "a\x85b", "a\x0bb\x0cc", "\\|", "---", "# title"]
+CONTROLS = ["\x1b[31mred", "\x9b31m", "\u202egnp", "\u2066x", "\x00"]
+MARKUP = ["`<script>alert(1)</script>", "<ScRiPt>", "<x onclick=1>", "<img src=x onerror=1>", "<!-- "]
+NASTY = [*FORMULAS, *LINES, *CONTROLS, *MARKUP]
 
 
 def table_of(text: str) -> Tabulated:
