@@ -286,12 +286,9 @@ def test_what_cannot_be_compared_is_refused(fields: dict[str, Any], said: str) -
         compared(scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS), **fields))
 
 
-def test_other_items_are_refused() -> None:
+def test_other_items_a_table_of_the_data_and_an_empty_one_are_refused() -> None:
     with pytest.raises(PunchlineError, match=r"no answer that is scored for both models \(scored: A 5, B 19\)"):
         compared(scores_of("A", list(ITEMS)[:5]), scores_of("B", list(ITEMS)[5:]))
-
-
-def test_a_table_of_the_data_and_an_empty_one_are_refused() -> None:
     a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
     with pytest.raises(PunchlineError, match="of no model's answers"):
         compared(a, b, replace(TABLE, columns=("never",), rows=None, data=lambda files: []))

@@ -375,9 +375,6 @@ def test_models_without_a_verdict_are_left_out_and_no_file_is_said() -> None:
 def test_bad_scores(rows: list[tuple[str, ...]], expected: str) -> None:
     with pytest.raises(PunchlineError, match=re.escape(expected)):
         SMALL.table("table2", *five(), external_scores_csv=scores(*rows))
-
-
-def test_scores_without_a_column() -> None:
     with pytest.raises(PunchlineError, match="date"):
         SMALL.table("table2", *five(), external_scores_csv=b"benchmark,model,score,source\nB,a,1,s\n")
 

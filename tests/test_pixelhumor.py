@@ -38,22 +38,16 @@ def files(**changed: str) -> dict[str, bytes]:
     return {name: changed.get(name.split(".")[0], text).encode() for name, text in FILES.items()}
 
 
-def test_comics() -> None:
+def test_comics_and_boxes() -> None:
     assert pixelhumor.listing(files()) == [("a_b_1", "a_b", "https://x.test/1"), ("c_2", "c", "https://x.test/2")]
-
-
-def test_boxes() -> None:
     assert boxes(files()) == {"a_b_1": [(0, 0, 50, 40, 2), (50, 0, 100, 40, 1)], "c_2": [(0, 0, 10, 10, 1)]}
 
 
-def test_items_of_the_given_images_only() -> None:
+def test_items_of_the_given_images_only_and_a_missing_one_with_its_reason() -> None:
     (item,) = pixelhumor.items(files(), {"a_b_1": (IMAGE,)})
     assert (item.item_id, item.source, item.cluster) == ("a_b_1", "a_b", "a_b_1")
     assert (item.images, item.missing) == ((IMAGE,), None)
     assert "HELLO" not in str(item) and "Pun" not in str(item)
-
-
-def test_a_missing_image_is_an_item_with_its_reason() -> None:
     first, second = pixelhumor.items(files(), {"c_2": "HTTP 404", "a_b_1": (IMAGE,)})
     assert (first.item_id, second.item_id) == ("a_b_1", "c_2")  # released order
     assert (second.images, second.missing) == ((), "HTTP 404")
