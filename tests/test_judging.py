@@ -15,6 +15,7 @@ from punchline.schema import ModelCard, Text
 
 ENGINE = cast(Engine, SimpleNamespace())
 CARD = ModelCard(name="m", engine="openai")
+BOTH = {"CHAINED": ("own",), "JUDGES": ("cosine", "judge")}
 
 
 def benchmark(**parts: Any) -> Benchmark:
@@ -31,11 +32,7 @@ def benchmark(**parts: Any) -> Benchmark:
         ({"JUDGES": ("bertscore",)}, {}, {}),  # nobody was chosen
         ({"CHAINED": ("own",)}, {}, {}),
         ({"CHAINED": ("own",)}, {"conditions": ["default", "own"]}, {"chained": "m"}),
-        (
-            {"CHAINED": ("own",), "JUDGES": ("cosine", "judge")},
-            {"conditions": ["own"], "judge": "j"},
-            {"chained": "m", "judge": "j", "cosine": "labse"},
-        ),
+        (BOTH, {"conditions": ["own"], "judge": "j"}, {"chained": "m", "judge": "j", "cosine": "labse"}),
     ],
 )
 def test_hops(parts: dict[str, Any], selected: dict[str, Any], expected: dict[str, str]) -> None:

@@ -54,27 +54,22 @@ def answers(rng: random.Random, gold: Gold) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def comics() -> tuple[dict[str, Gold], dict[str, Item], dict[str, dict[str, str]]]:
-    rng = random.Random(7)
-    golds = {gold.item_id: gold for gold in (a_gold(rng, number) for number in range(120))}
-    items = {name: Item(benchmark="pixelhumor", item_id=name, source="c", cluster=name) for name in golds}
-    return golds, items, {name: answers(rng, gold) for name, gold in golds.items()}
+RNG = random.Random(7)
+GOLDS = {gold.item_id: gold for gold in (a_gold(RNG, number) for number in range(120))}
+ITEMS = {name: Item(benchmark="pixelhumor", item_id=name, source="c", cluster=name) for name in GOLDS}
+TEXTS = {name: answers(RNG, gold) for name, gold in GOLDS.items()}
 
 
-def graded(comics: tuple[dict[str, Gold], dict[str, Item], dict[str, dict[str, str]]], rule: Rule) -> list[Score]:
-    golds, items, texts = comics
-    return [
-        grade
-        for name, gold in golds.items()
-        for grade in score_item(
-            {task: response(task, x) for task, x in texts[name].items()}, items[name], gold, "m", rule
-        )
-    ]
+def graded(rule: Rule) -> list[Score]:
+    grades = []
+    for name, gold in GOLDS.items():
+        said = {task: response(task, text) for task, text in TEXTS[name].items()}
+        grades += score_item(said, ITEMS[name], gold, "m", rule)
+    return grades
 
 
-def rows(table: str, grades: list[Score], golds: Mapping[str, Gold], items: Mapping[str, Item]) -> list[Row]:
-    found = rows_of(TABLES[table], grades, golds, items)
+def rows(table: str, grades: list[Score], items: Mapping[str, Item] = ITEMS) -> list[Row]:
+    found = rows_of(TABLES[table], grades, GOLDS, items)
     for row in found:
         assert tuple(row.estimates) == TABLES[table].columns
         assert tuple(row.keys) == TABLES[table].keys
@@ -96,10 +91,10 @@ def points(row: Row) -> dict[str, float | None]:
     return {name: estimate.point() for name, estimate in row.estimates.items()}
 
 
-def sklearn_scores(grades: list[Score], golds: Mapping[str, Gold], task: str) -> dict[str, float]:
+def sklearn_scores(grades: list[Score], task: str) -> dict[str, float]:
     """What the released code computes: MultiLabelBinarizer on both sides, weighted average, zero_division=0."""
     scored = [grade for grade in grades if grade.task == task and grade.scored]
-    gold = [[label.lower() for label in golds[grade.item_id].values[task]] for grade in scored]
+    gold = [[label.lower() for label in GOLDS[grade.item_id].values[task]] for grade in scored]
     given = [[label.lower() for label in grade.parsed or ()] for grade in scored]
     binarizer = MultiLabelBinarizer().fit(gold + given)
     right, predicted = binarizer.transform(gold), binarizer.transform(given)
@@ -108,55 +103,52 @@ def sklearn_scores(grades: list[Score], golds: Mapping[str, Gold], task: str) ->
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_labels_equal_scikit_learn(comics, rule: Rule) -> None:  # type: ignore[no-untyped-def]
-    golds, items, _ = comics
-    grades = graded(comics, rule)
-    for row, task in zip(rows("table2", grades, golds, items), LABEL_TASKS[:4], strict=True):
+def test_labels_equal_scikit_learn(rule: Rule) -> None:
+    grades = graded(rule)
+    for row, task in zip(rows("table2", grades), LABEL_TASKS[:4], strict=True):
         assert {grade.task for grade in given(row, grades)} == {task}
-        assert points(row) == pytest.approx(sklearn_scores(grades, golds, task)), task
-    (row,) = rows("table3", grades, golds, items)
-    expected = sklearn_scores(grades, golds, "Q5")
+        assert points(row) == pytest.approx(sklearn_scores(grades, task)), task
+    (row,) = rows("table3", grades)
+    expected = sklearn_scores(grades, "Q5")
     assert {name: points(row)[name] for name in ("f1", "precision", "recall")} == pytest.approx(
         {name: expected[name] for name in ("f1", "precision", "recall")}
     )
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_breakdowns_equal_scikit_learn(comics, rule: Rule) -> None:  # type: ignore[no-untyped-def]
-    golds, items, _ = comics
-    grades = graded(comics, rule)
+def test_breakdowns_equal_scikit_learn(rule: Rule) -> None:
+    grades = graded(rule)
     for table, key, has in (
         ("table14", "style", lambda gold, name: name in [label.lower() for label in gold.values["Q5"]]),
         ("table15", "panels", lambda gold, name: gold.values["number_of_panels"] == name),
     ):
-        found = rows(table, grades, golds, items)
+        found = rows(table, grades)
         assert len(found) == (9 if table == "table14" else 4)
         for row in found:
-            chosen = {name: gold for name, gold in golds.items() if has(gold, row.keys[key])}
+            chosen = {name: gold for name, gold in GOLDS.items() if has(gold, row.keys[key])}
             assert items_of(row, grades) == set(chosen)
             inside = [grade for grade in grades if grade.item_id in chosen]
             for number, task in enumerate(LABEL_TASKS, start=1):
                 value = points(row)[f"task{number}_f1"]
                 if any(grade.task == task and grade.scored for grade in inside):
-                    assert value == pytest.approx(sklearn_scores(inside, golds, task)["f1"])
+                    assert value == pytest.approx(sklearn_scores(inside, task)["f1"])
                 else:
                     assert value is None
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_styles_agree_with_each_other(comics, rule: Rule) -> None:  # type: ignore[no-untyped-def]
-    golds, items, _ = comics
-    grades = graded(comics, rule)
+def test_styles_agree_with_each_other(rule: Rule) -> None:
+    grades = graded(rule)
     scored = [grade for grade in grades if grade.task == "Q5" and grade.scored]
-    (overall,) = rows("table3", grades, golds, items)
-    for row in rows("table13", grades, golds, items):
+    (overall,) = rows("table3", grades)
+    for row in rows("table13", grades):
         style = row.keys["style"]
-        right = [style in [label.lower() for label in golds[grade.item_id].values["Q5"]] for grade in scored]
+        right = [style in [label.lower() for label in GOLDS[grade.item_id].values["Q5"]] for grade in scored]
         given = [style in [label.lower() for label in grade.parsed or ()] for grade in scored]
         tn, fp, fn, tp = confusion_matrix(right, given, labels=[False, True]).ravel()
         assert points(row) == {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
         assert points(overall)[f"recall_{style}"] == (pytest.approx(tp / (tp + fn)) if tp + fn else None)
-    (numbers,) = rows("table4", grades, golds, items)
+    (numbers,) = rows("table4", grades)
     sizes = [len(set(grade.parsed or ())) for grade in scored]
     assert [points(numbers)[name] for name in TABLES["table4"].columns] == [
         *(sizes.count(size) for size in (1, 2, 3, 4)),
@@ -165,13 +157,12 @@ def test_styles_agree_with_each_other(comics, rule: Rule) -> None:  # type: igno
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_table_8_is_means_over_comics(comics, rule: Rule) -> None:  # type: ignore[no-untyped-def]
-    golds, items, _ = comics
-    grades = graded(comics, rule)
-    everything, multi = rows("table8", grades, golds, items)
+def test_table_8_is_means_over_comics(rule: Rule) -> None:
+    grades = graded(rule)
+    everything, multi = rows("table8", grades)
     assert [row.keys["subset"] for row in (everything, multi)] == ["all", "multi-panel"]
-    assert items_of(everything, grades) == set(golds)
-    assert items_of(multi, grades) == {name for name, gold in golds.items() if "," in gold.values["panel_sequence"]}
+    assert items_of(everything, grades) == set(GOLDS)
+    assert items_of(multi, grades) == {name for name, gold in GOLDS.items() if "," in gold.values["panel_sequence"]}
     for row in (everything, multi):
         for name, value in points(row).items():
             values = [g.metrics[name] for g in grades if name in g.metrics and g.item_id in items_of(row, grades)]
@@ -179,15 +170,14 @@ def test_table_8_is_means_over_comics(comics, rule: Rule) -> None:  # type: igno
             assert row.estimates[name].n == len(values) == len(items_of(row, grades))
 
 
-def test_every_estimate_names_its_grades_and_resamples_comics(comics) -> None:  # type: ignore[no-untyped-def]
-    golds, items, _ = comics
-    grades = graded(comics, "paper")
+def test_every_estimate_names_its_grades_and_resamples_comics() -> None:
+    grades = graded("paper")
     for table in TABLES:
-        for row in rows(table, grades, golds, items):
+        for row in rows(table, grades):
             for estimate in row.estimates.values():
                 used = [grades[number] for number in estimate.used]
                 assert len(used) == estimate.n == len({grade.digest for grade in used})
-                ids = sorted(golds)  # a comic is a cluster of its own
+                ids = sorted(GOLDS)  # a comic is a cluster of its own
                 assert [grade.item_id for grade in used] == [ids[int(rank)] for rank in estimate.clusters]
                 assert {grade.item_id for grade in used} <= items_of(row, grades)
                 assert all(grade.scored for grade in used)
@@ -195,51 +185,47 @@ def test_every_estimate_names_its_grades_and_resamples_comics(comics) -> None:  
                 assert low is None or high is None or low <= high
 
 
-def test_the_order_of_grades_does_not_matter(comics) -> None:  # type: ignore[no-untyped-def]
-    golds, items, _ = comics
-    grades = graded(comics, "released")
+def test_the_order_of_grades_does_not_matter() -> None:
+    grades = graded("released")
     shuffled = random.Random(1).sample(grades, len(grades))
     for table in TABLES:
-        for one, other in zip(rows(table, grades, golds, items), rows(table, shuffled, golds, items), strict=True):
+        for one, other in zip(rows(table, grades), rows(table, shuffled), strict=True):
             assert (one.keys, points(one)) == (other.keys, points(other))
             for name, estimate in one.estimates.items():
                 theirs = {shuffled[number].digest for number in other.estimates[name].used}
                 assert {grades[number].digest for number in estimate.used} == theirs
 
 
-def test_a_task_that_was_not_attempted_has_no_value(comics) -> None:  # type: ignore[no-untyped-def]
-    golds, items, texts = comics
+def test_a_task_that_was_not_attempted_has_no_value() -> None:
     grades = [
         grade
-        for name, gold in golds.items()
-        for grade in score_item({"Q7": response("Q7", texts[name]["Q7"])}, items[name], gold, "m", "released")
+        for name, gold in GOLDS.items()
+        for grade in score_item({"Q7": response("Q7", TEXTS[name]["Q7"])}, ITEMS[name], gold, "m", "released")
     ]
-    row = rows("table8", grades, golds, items)[0]
-    counts = {"panel_acc": len(golds), "text_acc": 0, "wer": 0, "cer": 0}
+    row = rows("table8", grades)[0]
+    counts = {"panel_acc": len(GOLDS), "text_acc": 0, "wer": 0, "cer": 0}
     assert {name: estimate.n for name, estimate in row.estimates.items()} == counts
     for table in ("table2", "table3", "table4", "table13", "table14", "table15"):
-        assert not any(estimate.n for row in rows(table, grades, golds, items) for estimate in row.estimates.values())
+        assert not any(estimate.n for row in rows(table, grades) for estimate in row.estimates.values())
     for table in TABLES:
-        assert rows(table, [], golds, items)  # no grade at all
+        assert rows(table, [])  # no grade at all
 
 
-def test_missing_failed_and_refused_answers(comics) -> None:  # type: ignore[no-untyped-def]
-    golds, items, _ = comics
+def test_missing_failed_and_refused_answers() -> None:
     states: list[State] = ["ok", "missing", "failed", "refused"]
     grades = []
-    for number, (name, gold) in enumerate(golds.items()):
+    for number, (name, gold) in enumerate(GOLDS.items()):
         state = states[number % 4]
         text = gold.values["panel_sequence"] if state == "ok" else None
-        grades += score_item({"Q7": response("Q7", text, state)}, items[name], gold, "m", "released")
-    estimate = rows("table8", grades, golds, items)[0].estimates["panel_acc"]
+        grades += score_item({"Q7": response("Q7", text, state)}, ITEMS[name], gold, "m", "released")
+    estimate = rows("table8", grades)[0].estimates["panel_acc"]
     assert (estimate.n, estimate.point()) == (60, 0.5)  # ok and refused are in the denominator
 
 
-def test_only_selected_comics_count(comics) -> None:  # type: ignore[no-untyped-def]
-    golds, items, _ = comics
-    few = dict(list(items.items())[:10])
-    grades = graded(comics, "released")
-    row = rows("table8", grades, golds, few)[0]
+def test_only_selected_comics_count() -> None:
+    few = dict(list(ITEMS.items())[:10])
+    grades = graded("released")
+    row = rows("table8", grades, few)[0]
     assert items_of(row, [grade for grade in grades if grade.item_id in few]) == set(few)
     assert row.estimates["panel_acc"].n == 10
 

@@ -25,16 +25,9 @@ def grade(state: str, *responses: Response, rule: str = "paper") -> Score:
 
 
 def test_why_and_how_many(tmp_path: Path) -> None:
-    said = [
-        response("r0", "B"),
-        response("r1", "Whichever you like."),
-        response("r2", ""),
-        response("r3", "<think>B"),
-        response("r4", "I'm sorry, I can't help with that."),
-        response("r5", "Well, the", "length"),
-        response("r6", "B because", "length"),
-        response("r7", None),
-    ]
+    texts = ["B", "Whichever you like.", "", "<think>B", "I'm sorry, I can't help with that."]
+    texts += ["Well, the", "B because", None]
+    said = [response(f"r{n}", text, "length" if n in (5, 6) else "stop") for n, text in enumerate(texts)]
     verdict_of_r0 = response("j0", "Hm.")
     grades = [
         *(grade("unparsable", one) for one in said[1:6]),
