@@ -239,7 +239,10 @@ def test_balloons_are_read_one_after_the_other() -> None:
 def test_lines_go_to_panels(line: tuple[int, int, int, int], expected: list[str]) -> None:
     boxes = [Box(0, 0, 200, 200), Box(220, 0, 400, 200), Box(100, 100, 150, 150)]
     assert ocr.panel_texts([ocr.Line(*line, "x")], boxes) == expected
-    assert ocr.panel_texts([ocr.Line(*line, "x")], []) == []
+
+
+def test_lines_without_panels() -> None:
+    assert ocr.panel_texts([ocr.Line(0, 0, 9, 9, "x")], []) == []
 
 
 NUMBERS = st.text(st.sampled_from("A1 2:3.\"{}()*_'\n!٣"), max_size=12)

@@ -1,6 +1,7 @@
 """The code that a result rests on: which modules, and what of them counts."""
 
 import ast
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,6 +152,11 @@ def test_the_order_in_which_modules_are_named_does_not_count(package: Path) -> N
 @pytest.mark.parametrize("text", ["x = 1\n", "x = 1  # 1\n", '"""a"""\nx = 1', "x = (1)"])
 def test_plain_is_plain_data(text: str) -> None:
     assert plain(ast.parse(text)) == ["Module", {"body": plain(ast.parse("x = 1").body)}]
+
+
+def test_a_text_that_is_no_docstring_counts() -> None:
+    one, other = (plain(ast.parse(textwrap.dedent(f"x = 1\n{text}\n"))) for text in ('"""a"""', '"""b"""'))
+    assert one != other
 
 
 def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:

@@ -253,7 +253,9 @@ REFUSED: dict[str, tuple[Reply, str]] = {
     "redirect to localhost": (moved("https://localhost/a.png"), "unsafe address"),
     "redirect to metadata": (moved("https://169.254.169.254/"), "unsafe address"),
     "redirect to ::1": (moved("https://[::1]/a.png"), "unsafe address"),
+    "dripping": (Reply(picture(), drip=0.1), "timed out"),
 }
+HURRIED = {"dripping": Manners(pause=0, backoff=0.01, total_timeout=0.3)}
 
 
 @pytest.mark.parametrize(("case", "pinned"), [*((case, False) for case in REFUSED), ("redirect to loopback", True)])
@@ -261,7 +263,7 @@ def test_refused(project: Project, case: str, pinned: bool) -> None:
     reply, reason = REFUSED[case]
     if pinned:
         project.pin(1, picture(1))
-    entry = project.one(project.xkcd(1, reply))
+    entry = project.one(project.xkcd(1, reply), manners=HURRIED.get(case, QUICK))
     assert (entry.state, entry.reason) == ("missing", reason), entry.note
     assert entry.path is None and entry.sha256 is None
     assert list(project.out.iterdir()) == []

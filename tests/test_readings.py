@@ -4,6 +4,7 @@ tests/readings/*.yaml hold documents of {reader, cases: [[reading, answer], …]
 answer]; <<name>> in an answer stands for the words of a prompt. tests/hostile.yaml holds pieces of hostile answers.
 """
 
+import itertools
 import json
 import re
 import unicodedata
@@ -205,6 +206,11 @@ def test_a_sequence_in_gives_it_out(places: list[int], wrap: str) -> None:
     ranks = "\n".join(f"Frame {number}: {expected.index(number) + 1}" for number in range(1, len(places) + 1))
     for answer in (wrap.format(sequence_text(places)), chain, ranks):
         assert parse_sequence(answer, len(places)) == expected
+
+
+def test_all_orders_of_four_are_told_apart() -> None:
+    read = {parse_sequence(sequence_text(places), 4) for places in itertools.permutations(range(4))}
+    assert len(read) == 24
 
 
 def test_drafts_of_both_questions() -> None:

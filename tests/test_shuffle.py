@@ -68,6 +68,10 @@ def test_negative_counts_are_refused() -> None:
         distinct_permutations(3, -1, 0, "a")
 
 
+def test_inverse_says_where_each_frame_went() -> None:
+    assert inverse((2, 0, 1)) == (1, 2, 0)
+
+
 def test_cropped_and_laid_side_by_side() -> None:
     image = np.zeros((10, 30, 3), np.uint8)
     image[:, 10:20] = 100

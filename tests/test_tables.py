@@ -210,6 +210,13 @@ def test_the_same_input_gives_the_same_bytes_and_cells() -> None:
     assert changed.cells[0].grades != one.cells[0].grades
 
 
+def test_what_people_read_is_escaped_and_short() -> None:
+    table = made([score(f"i{n}", "Q1", value=float(n % 2)) for n in range(10)])
+    assert "| 0.500 [" in as_markdown(table, TABLE)
+    assert r"GPT \& Co" in as_latex(table, TABLE)
+    assert "other" not in as_markdown(table, TABLE)
+
+
 def test_the_papers_row_follows_its_model() -> None:
     ours = [{"model": "a", "n": 1}, {"model": "b", "n": 2}, {"model": "a", "n": 3}]
     papers = [{"model": "B-7B", "n": 9}, {"model": "A", "n": 8}, {"model": "C", "n": 7}, {"model": "A", "n": 6}]

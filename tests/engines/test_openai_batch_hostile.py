@@ -116,6 +116,11 @@ UNREADABLE: list[dict[str, Any]] = [
 ]
 
 
+def test_a_provider_that_keeps_the_protocol(here: Path) -> None:
+    assert outcome({}, here) == {"ok": 4}
+    assert pending(here) == []
+
+
 @pytest.mark.parametrize("what", ["upload", "create", "look", "list"])
 @pytest.mark.parametrize(
     "reply",

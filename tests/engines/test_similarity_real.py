@@ -94,6 +94,14 @@ def test_cosine_is_the_package_item_by_item(loaded: Any, folder: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["bertscore-minilm", "minilm"])
+def test_blank_texts_among_others(name: str, loaded: Any) -> None:
+    pairs = [("", TEXTS[0]), (TEXTS[1], TEXTS[0]), (" ", TEXTS[0]), (TEXTS[0], "")]
+    made = values(loaded(name), pairs)
+    assert [made[0], *made[2:]] == [0.0, 0.0, 0.0]
+    assert 0 < made[1] < 1
+
+
+@pytest.mark.parametrize("name", ["bertscore-minilm", "minilm"])
 def test_a_thousand_equal_pairs_embed_each_text_once(name: str, loaded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import bert_score.utils
     from sentence_transformers import SentenceTransformer
