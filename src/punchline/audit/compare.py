@@ -11,23 +11,22 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 import numpy as np
 import pandas as pd
 
 from punchline import paths
-from punchline.audit.versions import differences
+from punchline.audit.versions import differences, not_current
 from punchline.config.cards import read_card, stems
-from punchline.config.runs import made_with, making
+from punchline.config.runs import made_with
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
-from punchline.paths import DEFAULT_RUN, record_of
+from punchline.paths import DEFAULT_RUN
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
 from punchline.schema import Gold, Item, ModelCard, Rule
@@ -38,8 +37,6 @@ from punchline.stats.paired import Paired, holm, paired_difference
 from punchline.tables.declare import Across, Model, Row, Table
 from punchline.tables.run import rows_across, rows_of_model
 from punchline.tables.tabulate import key_text
-from punchline.workflow import digests
-from punchline.workflow.provenance import Status, is_intact, read_record
 
 FEW = 20  # clusters; with fewer a note warns
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
@@ -321,31 +318,6 @@ def _check_scored(model: str, project: Project) -> None:
         raise PunchlineError(f"no scores of {model} in {project.paths.results}/*/scores/", hint=hint)
 
 
-def _not_current(benchmark: str, model: str, project: Project) -> list[str]:
-    """A note on scores that are not what the run's selection gives now.
-
-    Raises PunchlineError for scores that are not as they were made, or of other items or gold than lie there.
-    """
-    where = project.paths
-    path, made = where.scores(benchmark, model), read_record(record_of(where.scores(benchmark, model)))
-    if made is None:
-        return []  # made by nobody who records it
-    if not is_intact(path):
-        return _refuse(path, "these scores are not those that were made", project)
-    for file in (where.items(benchmark), where.gold(benchmark)):
-        if digests.of_file(file) != made.inputs.get(file):
-            return _refuse(path, f"these scores were made before {file} changed", project)
-    selection = project.selection
-    if benchmark not in selection.benchmarks or model not in stems("config/model"):
-        return []
-    why = Status()(project.score(benchmark, model)).reason
-    return [] if why is None else [f"scores of {model} are compared as they were made: {why}"]
-
-
-def _refuse(path: str, what: str, project: Project) -> NoReturn:
-    raise PunchlineError(what, file=path, hint=f"Make them again: {making(project.selection.run)}")
-
-
 def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], project: Project) -> Comparison:
     """Compare from score files, items, gold and files as they lie there."""
     of = benchmark.NAME
@@ -381,7 +353,7 @@ def _check_scores(benchmark: str, model: str, project: Project) -> list[str]:
     for needed in (where.items(benchmark), where.gold(benchmark)):
         if not Path(needed).is_file():
             raise PunchlineError("no such file", file=needed, hint=SCORE)
-    return _not_current(benchmark, model, project)
+    return not_current(benchmark, model, project)
 
 
 def _items(benchmark: Benchmark, projects: Sequence[Project]) -> pd.DataFrame:

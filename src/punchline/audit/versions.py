@@ -1,15 +1,21 @@
-"""What differs between two runs' scores of one benchmark: prompts with their changed words, code, libraries."""
+"""Whether scores are as they were made, and what differs between two runs': words of prompts, code, libraries."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
+from punchline.config.cards import stems
+from punchline.config.runs import making
 from punchline.core.storage import Stored
+from punchline.errors import PunchlineError
 from punchline.paths import Paths, record_of
+from punchline.project.needs import Project
 from punchline.schema import Request, Text
-from punchline.workflow.provenance import read_record
+from punchline.workflow import digests
+from punchline.workflow.provenance import Status, is_intact, read_record
 
 PLACES = 3  # of a prompt that are shown
 CHARACTERS = 100  # of each
@@ -62,3 +68,28 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
             yield f"scored with {library} {then} and {now}"
     if one.code != other.code:
         yield "scored by different versions of the code"
+
+
+def not_current(benchmark: str, model: str, project: Project) -> list[str]:
+    """A note on scores that are not what the run's selection gives now.
+
+    Raises PunchlineError for scores that are not as they were made, or of other items or gold than lie there.
+    """
+    where = project.paths
+    path, made = where.scores(benchmark, model), read_record(record_of(where.scores(benchmark, model)))
+    if made is None:
+        return []  # made by nobody who records it
+    if not is_intact(path):
+        return _refuse(path, "these scores are not those that were made", project)
+    for file in (where.items(benchmark), where.gold(benchmark)):
+        if digests.of_file(file) != made.inputs.get(file):
+            return _refuse(path, f"these scores were made before {file} changed", project)
+    selection = project.selection
+    if benchmark not in selection.benchmarks or model not in stems("config/model"):
+        return []
+    why = Status()(project.score(benchmark, model)).reason
+    return [] if why is None else [f"scores of {model} are compared as they were made: {why}"]
+
+
+def _refuse(path: str, what: str, project: Project) -> NoReturn:
+    raise PunchlineError(what, file=path, hint=f"Make them again: {making(project.selection.run)}")
