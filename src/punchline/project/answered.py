@@ -98,7 +98,7 @@ class Answered(Prepared):
     def shard(self, respondent: str, shard: str) -> Artifact:
         """One job's part of a respondent's answers: in its journals, which the record names."""
         steps = [self.answers(b, hop, model) for b, hop, models in self.rounds(respondent) for model in models]
-        own = {path: step for step in steps for path in step.outputs}
+        own = {path for step in steps for path in step.outputs}
         needs = {
             need.path: need for step in steps for need in step.needs if need.path not in own and need.role != SHARD
         }
