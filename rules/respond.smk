@@ -13,7 +13,9 @@ rule respond:
     resources:
         **takes(asked),
     params:
-        part=lambda wildcards: "" if wildcards.shard == ALL else f", shard {wildcards.shard}",
+        part=lambda wildcards: (
+            "" if wildcards.shard == ALL else f", shard {wildcards.shard}"
+        ),
     message:
         "answers of {wildcards.respondent}{params.part}"
     shell:
