@@ -1,4 +1,4 @@
-# The graph: configuration, includes, target rules; nothing else. One .smk a stage in rules/.
+# The workflow: configuration, includes, target rules. The rules of each stage are in rules/.
 from snakemake.utils import min_version
 
 min_version("9.16")
@@ -10,29 +10,19 @@ report: "report/workflow.rst"
 include: "rules/common.smk"
 
 
-# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: pictures, respond, finetune.
+# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: respond, train.
 localrules:
     all,
-    fetch,
-    prepare,
-    questions,
-    responses,
+    fetch_all,
+    prepare_all,
+    respond_all,
     all_tables,
     figures,
-    select_items,
-    availability,
-    items,
-    gold,
-    ask,
+    fetch,
+    prepare,
     score,
-    unread,
-    ranks,
-    discrepancies,
-    metrics,
-    cost,
+    overview,
     figure,
-    report_items,
-    report_answers,
     report,
 
 
@@ -48,35 +38,20 @@ rule all:
     default_target: True
     input:
         all_of("tables"),
-        all_of("availability"),
-        all_of("unread"),
-        all_of("ranks"),
-        PATHS.discrepancies,
-        PATHS.cost,
-        PATHS.metrics,
+        all_of("overview"),
 
 
-rule fetch:
+rule fetch_all:
     input:
-        all_of("raw"),
-        all_of("select_items"),
-        all_of("images"),
+        all_of("fetch"),
 
 
-rule prepare:
+rule prepare_all:
     input:
-        all_of("items"),
-        all_of("gold"),
+        all_of("prepare"),
 
 
-rule questions:
-    input:
-        all_of("items"),
-        all_of("gold"),
-        all_of("ask"),
-
-
-rule responses:
+rule respond_all:
     input:
         all_of("respond"),
 
@@ -84,23 +59,16 @@ rule responses:
 rule all_tables:
     input:
         all_of("tables"),
-        all_of("unread"),
-        all_of("ranks"),
-        PATHS.discrepancies,
-        PATHS.cost,
 
 
 rule figures:
     input:
-        all_of("figures"),
+        all_of("figure"),
 
 
-include: "rules/fetch.smk"
-include: "rules/prepare.smk"
-include: "rules/ask.smk"
-include: "rules/models.smk"
+include: "rules/data.smk"
+include: "rules/train.smk"
 include: "rules/respond.smk"
 include: "rules/score.smk"
-include: "rules/tabulate.smk"
-include: "rules/cost.smk"
+include: "rules/tables.smk"
 include: "rules/report.smk"

@@ -1,15 +1,15 @@
-# The selection, and what rules ask of it: punchline.project says what rests on what (needs.py) and what is not current.
+# What rules ask of the selection: punchline.project says what depends on what (needs.py) and what is current.
+from punchline.config.cards import read_card
 from punchline.paths import adapter
 from punchline.project.hops import ALL
 from punchline.project.recipes import read_recipe
-from punchline.project.resources import MANY_THREADS, memory_mb, threads
-from punchline.config.cards import read_card
+from punchline.project.resources import MANY_THREADS, threads
 from punchline.project.snakefile import Snakefile, wildcard
 
 SNAKEFILE = Snakefile(workflow, config)
-SELECTION, PROJECT, GRAPH = SNAKEFILE.selection, SNAKEFILE.project, SNAKEFILE.graph
-PATHS = PROJECT.paths
-needs, all_of, takes = SNAKEFILE.needs, SNAKEFILE.all_of, SNAKEFILE.takes
+PROJECT, PATHS = SNAKEFILE.project, SNAKEFILE.project.paths
+needs, command, says = SNAKEFILE.needs, SNAKEFILE.command, SNAKEFILE.says
+all_of, takes = SNAKEFILE.all_of, SNAKEFILE.takes
 
 
 def asked(wildcards):
@@ -19,8 +19,8 @@ def asked(wildcards):
 
 
 wildcard_constraints:
-    benchmark=wildcard(SELECTION.benchmarks),
-    model=wildcard(SELECTION.models),
+    benchmark=wildcard(PROJECT.selection.benchmarks),
+    model=wildcard(PROJECT.selection.models),
     respondent=wildcard(PROJECT.respondents),
     shard=f"{ALL}|[0-9]+-of-[0-9]+",
-    table=wildcard(GRAPH.tables),
+    table=wildcard(PROJECT.by_path),

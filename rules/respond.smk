@@ -1,5 +1,5 @@
-# Answers: one job for a model, a judge or a scorer, over all benchmarks, so that an engine starts once. With shards, one job for
-# each asks before it. Which indexes a job writes depends on the selection, so Snakemake knows them by one file, written last.
+# Answers: one job for a model, a judge or a scorer, over all benchmarks, so that an engine starts once. With shards, one job
+# for each asks before it. Which indexes a job writes depends on the selection, so Snakemake knows them by one file.
 rule respond:
     input:
         needs("respond"),
@@ -7,17 +7,16 @@ rule respond:
         update(PATHS.responded("{respondent}", "{shard}")),
     log:
         f"{PATHS.logs}/respond/{{respondent}}/{{shard}}.log",
-    benchmark:
-        f"{PATHS.logs}/respond/{{respondent}}/{{shard}}.tsv"
     threads: lambda wildcards: threads(asked(wildcards))
     resources:
         **takes(asked),
     params:
+        run=command("respond"),
+        why=says("respond"),
         part=lambda wildcards: (
             "" if wildcards.shard == ALL else f", shard {wildcards.shard}"
         ),
     message:
-        "answers of {wildcards.respondent}{params.part}"
+        "answers of {wildcards.respondent}{params.part}: {params.why}"
     shell:
-        "python scripts/stage.py respond --respondent {wildcards.respondent} --shard {wildcards.shard}"
-        " --threads {threads} &> {log}"
+        "{params.run}"

@@ -5,9 +5,10 @@ rule score:
         update(PATHS.scores("{benchmark}", "{model}")),
     log:
         f"{PATHS.logs}/score/{{benchmark}}/{{model}}.log",
-    benchmark:
-        f"{PATHS.logs}/score/{{benchmark}}/{{model}}.tsv"
+    params:
+        run=command("score"),
+        why=says("score"),
     message:
-        "scores of {wildcards.model} on {wildcards.benchmark}"
+        "scores of {wildcards.model} on {wildcards.benchmark}: {params.why}"
     shell:
-        "python scripts/stage.py score --benchmark {wildcards.benchmark} --model {wildcards.model} &> {log}"
+        "{params.run}"

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from punchline.audit import sources
-from punchline.audit.links import same as _same
+from punchline.audit.rebuild import same as _same
 from punchline.config.selection import Corpus
 from punchline.schema import Gold
 
@@ -25,7 +25,7 @@ def test_one_reason_is_said_once() -> None:
     """Two thousand golds of another benchmark are one finding, which names the first and some others."""
     (said,) = differences([replace(gold, benchmark="c") for gold in GOLDS])
     assert said.startswith(
-        "i0: made again {'benchmark': 'b'}, stored {'benchmark': 'c'}; 1,999 more differ in benchmark: i1,"
+        "i0: rebuilt {'benchmark': 'b'}, stored {'benchmark': 'c'}; 1,999 more differ in benchmark: i1,"
     )
     assert len(said) < 300
 
@@ -33,9 +33,9 @@ def test_one_reason_is_said_once() -> None:
 def test_each_reason_is_said_and_a_record_that_differs_alone_is_named() -> None:
     stored = [replace(GOLDS[0], benchmark="c"), *GOLDS[1:5], replace(GOLDS[5], values={}), *GOLDS[6:-1]]
     assert differences(stored) == [
-        "1,999 records stored, 2,000 made again",
-        "i0: made again {'benchmark': 'b'}, stored {'benchmark': 'c'}",
-        "i5: made again {'values': {'a': 5}}, stored {'values': {}}",
+        "1,999 records stored, 2,000 rebuilt",
+        "i0: rebuilt {'benchmark': 'b'}, stored {'benchmark': 'c'}",
+        "i5: rebuilt {'values': {'a': 5}}, stored {'values': {}}",
     ]
 
 

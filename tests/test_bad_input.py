@@ -214,9 +214,23 @@ ITEMS = "data/items/pixelhumor"
 HARMLESS = "field potentially_harmful: expected harm or non-harm, got 'harmless'"
 
 
-def script(root: Path, cwd: Path, name: str, *arguments: str, largest: int | None = None) -> tuple[int, str]:
-    """Status and output of a stage. `largest`: no file may grow beyond it, as on a full disk."""
-    command = [sys.executable, root / "scripts/stage.py", name, *arguments]
+BUILD_GOLD = """
+import sys, msgspec
+from punchline.config.selection import Selection
+from punchline.errors import entry_point
+from punchline.project.needs import Project
+from punchline.stages.job import build
+@entry_point
+def main(text):
+    project = Project(msgspec.json.decode(text, type=Selection))
+    build(project, project.gold("pixelhumor"))
+main(sys.argv[1])
+"""
+
+
+def gold(root: Path, cwd: Path, largest: int | None = None) -> tuple[int, str]:
+    """Status and output of building gold. `largest`: no file may grow beyond it, as on a full disk."""
+    command = [sys.executable, "-c", BUILD_GOLD, selection_json(cwd, models=["random"])]
     environment = os.environ | {"PYTHONPATH": str(root / "src")}
     done = ran(*command, cwd=cwd, env=environment, preexec_fn=full_disk(largest))
     assert "Traceback" not in done.stderr, done.stderr
@@ -234,11 +248,6 @@ def raw(root: Path, project: Path) -> Path:
     (project / ITEMS).mkdir(parents=True)
     (project / ITEMS / "selected.csv").write_text("item_id,source,url\n" + "".join(f"{i},demo,u\n" for i in chosen))
     return folder
-
-
-def gold(root: Path, project: Path, **options: Any) -> tuple[int, str]:
-    selection = selection_json(project, models=["random"])
-    return script(root, project, "gold", "--selection", selection, "--benchmark", "pixelhumor", **options)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "core/__init__.py": "",
         "core/words.py": "def count(text):\n    return len(text.split())\n",
         "project/__init__.py": "",
-        "project/graph.py": "",
+        "project/needs.py": "",
         "paths.py": "from punchline.core import unseen\nRAW = 'data/raw'\n",
         "core/unseen.py": "",
         "stages/__init__.py": "",
@@ -72,7 +72,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """As another process would find it."""
-    for kept in (code.digest, code._file, code._read):
+    for kept in (code.parts, code._file, code._read):
         kept.cache_clear()
 
 
@@ -201,11 +201,11 @@ def test_a_relative_import_beyond_the_package_is_an_error_with_its_place(package
 def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
     before = digest("punchline.stages.late")
     (package / "paths.py").write_text("RAW = 'elsewhere'\n")
-    (package / "project/graph.py").write_text("RULES = []\n")
+    (package / "project/needs.py").write_text("RULES = []\n")
     assert digest("punchline.stages.late") == before
 
 
-STAGES = ["ask", "score", "respond", "pictures", "prepare", "tabulate", "fetch.ledger", "cost", "metrics"]
+STAGES = ["ask", "score", "respond", "pictures", "prepare", "tabulate", "fetch.ledger", "overview"]
 
 
 @pytest.mark.parametrize("stage", STAGES)

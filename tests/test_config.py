@@ -44,8 +44,8 @@ def test_a_run_says_how_many_ask_of_models_that_are_asked() -> None:
     making = read_selection({"models": ["random", "gpt-4o"], "shards": 4})
     assert making.shards == 4 and making.selection == read_selection({"models": ["random", "gpt-4o"]}).selection
     project = Project(making.selection, making.shards)
-    assert [project.jobs(card) for card in project.cards.values()] == [1, 4]
-    assert [Project(making.selection).jobs(card) for card in project.cards.values()] == [1, 1]
+    assert [project.shard_count(card) for card in project.cards.values()] == [1, 4]
+    assert [Project(making.selection).shard_count(card) for card in project.cards.values()] == [1, 1]
 
 
 def test_conditions_and_scorers() -> None:

@@ -45,13 +45,12 @@ def test_why_a_job_failed(tmp_path: Path, log: str, said: str) -> None:
     assert why([tmp_path / "a.log"]) == said
 
 
-def test_a_line_a_job_and_why_in_a_dry_run() -> None:
+def test_a_line_a_job() -> None:
     lines = Lines(SETTINGS)
     assert lines.format(record(LogEvent.RUN_INFO, "Job stats", stats={"r": 2, "total": 2})) == "2 jobs: 2 r"
     assert lines.format(job(1, "grades of m")).endswith(" 1/2 grades of m")
     dry = Lines(SimpleNamespace(**{**vars(SETTINGS), "dryrun": True}))
-    dry.reasons = {("r", "x"): "its code changed"}
-    assert dry.format(job(1, "grades of m")) == "1/0 grades of m: its code changed"
+    assert dry.format(job(1, "grades of m")) == "1/0 grades of m"
     assert not worth_a_line(record(None, "Building DAG of jobs..."))
     assert worth_a_line(record(None, "Nothing to be done (all requested files are present and up to date)."))
 

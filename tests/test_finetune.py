@@ -397,8 +397,8 @@ def test_the_engine_says_what_trains_an_adapter(project: Path, monkeypatch: pyte
 def why(**overrides: Any) -> str | None:
     """Why the adapter tiny-hummus is to be trained (again) in a selection; None: it is current."""
     selection = {"models": ["random"], "benchmarks": ["hummus"], **overrides}
-    step = Project(read_selection(selection)[0]).finetune("tiny-hummus")
-    return Status(below=False)(step).reason
+    step = Project(read_selection(selection)[0]).train("tiny-hummus")
+    return Status()(step)
 
 
 def test_an_adapter_out_of_date(project: Path) -> None:
@@ -413,7 +413,7 @@ def test_an_adapter_out_of_date(project: Path) -> None:
     files = {adapters.WEIGHTS: sha256(b"weights")}
     write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=made, files=files))
     assert why() == "no provenance record"
-    step = Project(read_selection({"models": ["random"], "benchmarks": ["hummus"]})[0]).finetune("tiny-hummus")
+    step = Project(read_selection({"models": ["random"], "benchmarks": ["hummus"]})[0]).train("tiny-hummus")
     write_provenance(step, step.inputs())
     assert why() is None
     # Of which items it was trained is in its manifest: another selection of the same corpus trains nothing anew.

@@ -114,7 +114,7 @@ def test_a_judges_key_and_a_scorer_that_is_not_installed(root: Path, monkeypatch
 def test_a_mirror_that_is_not_there(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
     project = Project(selection_in(root, corpus="open", models=["random"]))
-    fetching = [job("fetch_images", benchmark="pixelhumor")]
+    fetching = [job("fetch", benchmark="pixelhumor")]
     with pytest.raises(PunchlineError, match="no such folder: /nowhere"):
         preflight.check(project, "/nowhere", fetching, here=True)
     preflight.check(project, "/nowhere", [job("score")], here=True)

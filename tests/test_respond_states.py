@@ -30,10 +30,11 @@ from punchline.project.needs import Project
 from punchline.project.processes import AGAIN
 from punchline.schema import ModelCard, Request, Response, Text
 from punchline.scores import read_scores
-from punchline.stages import ask, prepare, score
+from punchline.stages import ask, prepare
 from punchline.stages.fetch import commands
-from punchline.stages.job import current
+from punchline.stages.job import run_job
 from punchline.stages.respond import respond
+from punchline.workflow.provenance import Status
 
 LIMITS = {"default": 2, "b": 3}  # comics of each run
 STATES = ("ok", "ok", "ok", "failed", "refused")
@@ -129,17 +130,17 @@ class World:
     def _build(self, run: str, shards: int) -> None:
         project = self.project(run, shards)
         for respondent in ("m", "judge/j"):
-            if not all(map(current, project.steps_of("respond", respondent, ALL))):
+            if any(map(Status(), project.built_by("respond", respondent, ALL))):
                 for shard in project.shards(respondent):
                     respond(project, respondent, shard)
                 respond(project, respondent, ALL)
-        score.write_model(project, "yesbut", "m")
+        run_job(project, "score", "yesbut", "m")
 
     def check(self, run: str) -> None:
         """A completed run is current; another run of it asks nobody and rewrites nothing."""
         project = self.project(run)
-        indexes = [step for who in ("m", "judge/j") for step in project.steps_of("respond", who, ALL)]
-        assert all(map(current, [*indexes, project.score("yesbut", "m")]))
+        indexes = [step for who in ("m", "judge/j") for step in project.built_by("respond", who, ALL)]
+        assert not any(map(Status(), [*indexes, project.score("yesbut", "m")]))
         own = {one.digest for step in indexes for one in read_table(step.outputs[0], Response)}
         scored = {digest for one in read_scores(project.score("yesbut", "m").outputs[0]) for digest in one.responses}
         assert scored and scored <= own, "the scores are not those of the indexes"

@@ -90,7 +90,9 @@ class Run:
     @_in_project
     def tables(self) -> list[str]:
         """The tables of its benchmarks that were made, as `table` takes them."""
-        return [f"{b}/{t}" for b, t in (s.wildcards for s in self._project().tables()) if self._csv(b, t).is_file()]
+        return [
+            f"{b}/{t}" for b, t in (s.wildcards for s in self._project().every_table()) if self._csv(b, t).is_file()
+        ]
 
     def _csv(self, benchmark: str, table: str) -> Path:
         return Path(self._project().paths.table(benchmarks.load(benchmark).TABLES[table].file))
@@ -105,7 +107,7 @@ class Run:
                 f"run {self.name} has no table {table} of {benchmark}",
                 hint=f"Make it: snakemake --cores all {path}. There is: {', '.join(self.tables) or 'none yet'}",
             )
-        self._check_made(project.table(benchmark, table))
+        self._check_made(project.tables(benchmark), read=(path.as_posix(),))
         root = check_shown(path.as_posix()).root
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str})
         frame.attrs |= {"benchmark": benchmark, "table": table, "root": root}
@@ -215,7 +217,7 @@ class Run:
                 raise PunchlineError(f"not made yet in run {self.name}", file=file, hint=hint)
         status = Status()
         for artifact in artifacts:
-            if (why := status(artifact).reason) is not None:
+            if (why := status.of_all(artifact)) is not None:
                 warnings.warn(f"{artifact.outputs[0]} is not current: {why}", Stale, stacklevel=4)
 
 

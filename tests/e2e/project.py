@@ -82,22 +82,14 @@ class Project:
             wildcards = [part.split("=", 1)[1] for part in found.group(1).split(", ")] if found else []
             rule = rule.replace("tables_", "tables ")
             jobs.add(" ".join([rule, *wildcards]))
-        return jobs - {"all", "fetch", "prepare", "questions", "responses", "all_tables"}
+        return jobs - {"all", "fetch_all", "prepare_all", "respond_all", "all_tables", "figures"}
 
     def made(self, *targets: str, config: str = "") -> set[str]:
-        """Run, and say which artefacts were made: those whose record is new. What was kept is none of them."""
+        """Names of the artifacts that a run builds: those with a new provenance file."""
         records = {path: path.stat().st_mtime_ns for path in self.path.rglob("*.made.json")}
         self.snakemake(*targets, config=config)
         new = [path for path in self.path.rglob("*.made.json") if records.get(path) != path.stat().st_mtime_ns]
-        steps = [json.loads(path.read_bytes()) for path in new]
-        return {self._named(step) for step in steps}
-
-    def _named(self, made: dict[str, Any]) -> str:
-        rule, *words = str(made["step"]).split(" ")
-        if rule == "table":
-            csv = next(path for path in made["outputs"] if path.endswith(".csv"))
-            words = [csv.removeprefix("results/").removesuffix(".csv")]
-        return " ".join([rule, *words])
+        return {str(json.loads(path.read_bytes())["step"]) for path in new}
 
     def punchline(self, *arguments: str, fails: bool = False) -> str:
         done = self.run(sys.executable, "-m", "punchline.cli", *arguments, fails=fails)

@@ -77,7 +77,7 @@ def test_version_completion_and_pipes(small_run: Project) -> None:
         ("results/table9.csv", "Did you mean 'results/table8.csv'"),
         ("table8", "no target 'table8'. Name its file: results/table8.csv"),
         ("tabel8", "`punchline tables` lists the tables"),
-        ("prepaer", "Did you mean 'prepare'"),
+        ("prepare_al", "Did you mean 'prepare_all'"),
         ("results/pixelhumor/scores/gpt-4o.parquet", "gpt-4o is not selected: add --config models=["),
     ],
 )
@@ -87,11 +87,11 @@ def test_targets_that_are_not_there(small_run: Project, target: str, said: str) 
 
 def test_a_run_says_a_line_a_job_and_no_selection(small: Project) -> None:
     said = small.snakemake(TABLE, config=f"{SMALL} limit=5".replace("limit=6 ", ""))
-    assert "answers of random" in said and re.search(r"^[\d:]{8} \d+/\d+ tables of pixelhumor$", said, re.MULTILINE)
+    assert "answers of random" in said and re.search(r"^[\d:]{8} \d+/\d+ tables of pixelhumor: ", said, re.MULTILINE)
     assert "subset_sha256" not in said and max(map(len, said.split("\n"))) < 300
     assert "data/items" not in said, "no lists of files"
-    said = small.snakemake(TABLE, "-p", "--forcerun", "ask", config=f"{SMALL} limit=4".replace("limit=6 ", ""))
-    assert "python scripts/stage.py ask --benchmark pixelhumor &> logs/ask/pixelhumor.log" in said
+    said = small.snakemake(TABLE, "-p", "--forcerun", "prepare", config=f"{SMALL} limit=4".replace("limit=6 ", ""))
+    assert "python scripts/stage.py --threads 2 prepare pixelhumor &> logs/prepare/pixelhumor.log" in said
     assert "subset_sha256" not in said
 
 
@@ -101,7 +101,7 @@ def test_an_error_comes_last_and_once(small: Project) -> None:
     said = small.snakemake(TABLE, config=SMALL, fails=True)
     assert last_line(said).startswith(f"error: {raw}, line 2, record borderless_1, field Q1: ")
     assert said.count("field Q1") == 1
-    assert "failed: gold labels of pixelhumor (logs/prepare/gold_pixelhumor.log)" in said
+    assert re.search(r"failed: items, gold and requests of pixelhumor: .* \(logs/prepare/pixelhumor\.log\)", said)
     assert "Traceback" not in said
     (small.path / "config/run.yaml").write_text("models: [random")
     assert last_line(small.snakemake("-n", fails=True)).startswith("error: config/run.yaml")

@@ -25,7 +25,7 @@ from punchline.benchmarks import pixelhumor
 from punchline.core.storage import read_table, write_table
 from punchline.files import csv_text, replacing, write_records, write_text
 from punchline.project.contents import ledger_content
-from punchline.project.processes import AGAIN
+from punchline.project.processes import AGAIN, SELECTION
 from punchline.schema import Gold, Item, Request, Response, sha256
 from punchline.stages.fetch.ledger import read_ledger
 from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
@@ -149,11 +149,9 @@ def project(made: Path, folder: Path) -> str:
     return selection_json(folder, models=["m"], benchmarks=["pixelhumor"], scorers=None)
 
 
-RESPONDENT = ("--respondent", "m", "--shard", "all")
-
-
 def infer(made: Path, folder: Path, environment: dict[str, str]) -> Script:
-    return Script(folder, environment, "stage.py", "respond", "--selection", project(made, folder), *RESPONDENT)
+    environment = environment | {SELECTION: project(made, folder)}
+    return Script(folder, environment, "stage.py", "respond", "m", "all")
 
 
 @pytest.fixture(scope="module")
@@ -226,8 +224,7 @@ def score(made: Path, inferred: Path, folder: Path, environment: dict[str, str])
     selection = project(made, folder)
     (folder / "data/responses").mkdir()
     (folder / "data/responses/pixelhumor").symlink_to(inferred)
-    arguments = ["--selection", selection, "--benchmark", "pixelhumor", "--model", "m"]
-    return Script(folder, environment, "stage.py", "score", *arguments)
+    return Script(folder, environment | {SELECTION: selection}, "stage.py", "score", "pixelhumor", "m")
 
 
 def test_scores_are_there_whole_or_not_at_all(
@@ -247,7 +244,7 @@ def test_scores_are_there_whole_or_not_at_all(
     script.finish()
     good = (scores / "m.parquet").read_bytes()
     assert good == (undisturbed.folder / "results/pixelhumor/scores" / "m.parquet").read_bytes()
-    again = Script(script.folder, environment | {AGAIN: "score"}, "stage.py", *script.command[2:])
+    again = Script(script.folder, script.environment | {AGAIN: "score"}, "stage.py", *script.command[2:])
     kill_for_sure(again, lambda: writing(scores), lambda: None)
     assert (scores / "m.parquet").read_bytes() == good
     script.finish()

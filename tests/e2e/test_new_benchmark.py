@@ -58,7 +58,7 @@ def test_a_word_of_its_prompt_is_asked_anew(project: Project) -> None:
     prompt = project.path / "src/punchline/benchmarks/puns/prompts/pun.txt"
     prompt.write_text(prompt.read_text().replace("Is this sentence", "Is that sentence"))
     wanted = project.wanted("results/puns/accuracy.csv", config=config)
-    assert wanted == {"ask puns", "respond random all", "score puns random", "tables puns"}
+    assert wanted == {"prepare puns", "respond random all", "score puns random", "tables puns"}
 
 
 def test_published_values_and_demo_data_are_optional(project: Project) -> None:

@@ -68,7 +68,8 @@ xkcd_1,https://imgs.xkcd.com/comics/barrel.jpg,{sha256(b"")},25000,600,400,pixel
 """
 RESPOND = {f"respond {model} all" for model in MODELS}
 SCORED = {f"score {BENCHMARK} {model}" for model in MODELS} | {f"tables {BENCHMARK}"}
-FROM_PICTURES = {f"pictures {BENCHMARK}", f"items {BENCHMARK}", f"ask {BENCHMARK}"} | RESPOND | SCORED
+FROM_IMAGES = {f"prepare {BENCHMARK}"} | RESPOND | SCORED
+FROM_FILES = {f"fetch {BENCHMARK}"} | FROM_IMAGES
 
 Change = Callable[[Project], None]
 CHANGES: dict[str, tuple[Change, set[str]]] = {
@@ -84,17 +85,17 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     ),
     "how panels are split": (
         lambda p: edit(p.path / "src/punchline/comics/split.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
-        FROM_PICTURES,
+        FROM_IMAGES,
     ),
-    "a damaged image": (lambda p: damage(first(p, "data/raw/pixelhumor/images/*.png")), {f"fetch_images {BENCHMARK}"}),
-    "a damaged picture": (lambda p: damage(first(p, "data/images/pixelhumor/*.png")), {f"pictures {BENCHMARK}"}),
+    "a damaged image": (lambda p: damage(first(p, "data/raw/pixelhumor/images/*.png")), FROM_FILES),
+    "a damaged picture": (lambda p: damage(first(p, "data/images/pixelhumor/*.png")), FROM_IMAGES),
     "a label changed by hand in what was fetched": (
         lambda p: edit(p.path / "data/raw/pixelhumor/objective_label.csv", ",", ", "),
-        {f"fetch_annotations {BENCHMARK}"},
+        FROM_FILES,
     ),
     "a comic less": (
         lambda p: (p.path / "some.csv").write_text("".join((p.path / "some.csv").open().readlines()[:-1])) and None,
-        {f"select_items {BENCHMARK}", f"fetch_images {BENCHMARK}", f"gold {BENCHMARK}"} | FROM_PICTURES,
+        FROM_FILES,
     ),
 }
 
@@ -113,7 +114,7 @@ def test_damaged_bytes_are_fetched_and_made_again_and_nobody_is_asked(project: P
     before = project.journal_lines()
     damage(first(project, "data/raw/pixelhumor/images/*.png"))
     damage(first(project, "data/images/pixelhumor/*.png"))
-    assert project.made(TABLE, config=config(project)) == {f"fetch_images {BENCHMARK}", f"pictures {BENCHMARK}"}
+    assert project.made(TABLE, config=config(project)) == {f"images {BENCHMARK}", f"pictures {BENCHMARK}"}
     assert project.journal_lines() == before
     assert project.wanted(TABLE, config=config(project)) == set()
     assert project.audit(TABLE)["verdict"] == "equal"
@@ -122,7 +123,7 @@ def test_damaged_bytes_are_fetched_and_made_again_and_nobody_is_asked(project: P
 def test_pictures_drawn_by_other_code_that_are_the_same_ask_nobody(project: Project) -> None:
     before = project.journal_lines()
     edit(project.path / "src/punchline/benchmarks/pixelhumor/pictures.py", "\n\n\n", "\n\nSPARE = 1\n\n\n")
-    assert project.wanted(TABLE, config=config(project)) == FROM_PICTURES
+    assert project.wanted(TABLE, config=config(project)) == FROM_IMAGES
     assert project.made(TABLE, config=config(project)) == {f"pictures {BENCHMARK}"}
     assert project.journal_lines() == before
 
@@ -142,7 +143,7 @@ def test_one_other_picture_asks_about_that_comic_only(project: Project) -> None:
     cells[3:5] = [sha256(content), str(len(content))]
     edit(pins, row, ",".join(cells))
     wanted = project.wanted(TABLE, config=config(project))
-    assert wanted == {f"fetch_images {BENCHMARK}"} | FROM_PICTURES
+    assert wanted == FROM_FILES
     project.snakemake(TABLE, config=config(project))
     assert project.journal_lines() == before + QUESTIONS * len(MODELS)
     assert project.wanted(TABLE, config=config(project)) == set()

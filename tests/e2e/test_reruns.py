@@ -64,13 +64,6 @@ def project(base: Project, tmp_path: Path) -> Project:
     return Project(tmp_path / "p")
 
 
-def tables_of(benchmark: str) -> set[str]:
-    """Every table of a benchmark, as `made` names them."""
-    from punchline.core.benchmark import load
-
-    return {f"table {table.file.removesuffix('.csv')}" for table in load(benchmark).TABLES.values()}
-
-
 def each(rule: str, *benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
     return {f"{rule} {benchmark} {model}" for benchmark in benchmarks for model in models}
 
@@ -79,39 +72,33 @@ def of(rule: str, *benchmarks: str) -> set[str]:
     return {f"{rule} {benchmark}" for benchmark in benchmarks}
 
 
-ENDS = {"metrics", "discrepancies", "cost"}
 JUDGED = {"respond judge/overlap all"}
 RESPOND = {f"respond {model} all" for model in MODELS}
 
 
 def rescored(*benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:
     """What follows from other answers, readers or metrics."""
-    return (
-        each("score", *benchmarks, models=models)
-        | retabulated(*benchmarks)
-        | of("unread", *benchmarks)
-        | of("ranks", *benchmarks)
-    )
+    return each("score", *benchmarks, models=models) | retabulated(*benchmarks)
 
 
 def retabulated(*benchmarks: str) -> set[str]:
     """What follows from other tables."""
-    return of("tables", *benchmarks) | {"metrics", "discrepancies"}
+    return of("tables", *benchmarks) | {"overview"}
 
 
 def asked_anew(*benchmarks: str) -> set[str]:
     judged = JUDGED if "humorbench" in benchmarks else set()
-    return RESPOND | judged | rescored(*benchmarks) | {"cost"}
+    return RESPOND | judged | rescored(*benchmarks)
 
 
-def from_items(*benchmarks: str) -> set[str]:
-    return of("items", *benchmarks) | of("gold", *benchmarks) | of("ask", *benchmarks) | asked_anew(*benchmarks)
+def prepared(*benchmarks: str) -> set[str]:
+    """What follows from other items, gold or requests."""
+    return of("prepare", *benchmarks) | asked_anew(*benchmarks)
 
 
-VIEWS = of("unread", *BENCHMARKS) | of("ranks", *BENCHMARKS)
 Change = Callable[[Project], None]
 
-# (what changes, what is wanted). What can change no result wants nothing.
+# (what changes, jobs that will or may run). What can change no result wants nothing.
 CHANGES: dict[str, tuple[Change, set[str]]] = {
     "a comment in a benchmark's tables": (
         lambda p: edit(p, "src/punchline/benchmarks/humorbench/tables.py", "\n\n\n", "\n\n\n# A remark.\n"),
@@ -141,7 +128,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "a script's help": (lambda p: edit(p, "scripts/stage.py", '"""', '"""Well. '), set()),
     "a table's title": (
         lambda p: edit(p, "src/punchline/benchmarks/hummus/tables.py", *TITLE),
-        retabulated("hummus") | {"ranks hummus"},
+        retabulated("hummus"),
     ),
     "a published value": (
         lambda p: edit(p, "config/published/hummus.csv", *published_value("hummus", "table3")),
@@ -157,7 +144,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     ),
     "a prompt word": (
         lambda p: edit(p, "src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences."),
-        of("ask", "pixelhumor") | asked_anew("pixelhumor"),
+        prepared("pixelhumor"),
     ),
     "a judge's prompt": (
         lambda p: edit(
@@ -166,14 +153,14 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
             "You will receive",
             "You will now receive",
         ),
-        JUDGED | rescored("humorbench") | {"cost"},
+        JUDGED | rescored("humorbench"),
     ),
     "the asked part of a card": (
         lambda p: (
             (p.path / "config/model/label-order.yaml").write_text("engine: baselines\nbaseline: reading-order\n")
             and None
         ),
-        {"respond label-order all", *JUDGED, "cost"} | rescored(*BENCHMARKS, models=("label-order",)),
+        {"respond label-order all", *JUDGED} | rescored(*BENCHMARKS, models=("label-order",)),
     ),
     "a card's note and licence": (
         lambda p: edit(p, "config/model/random.yaml", "engine:", "note: A remark.\nlicence: none\nengine:"),
@@ -186,7 +173,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
             "engine:",
             "price: {input: 1, output: 1, date: 2026-01-01, source: here}\nengine:",
         ),
-        {"cost"} | retabulated("humorbench"),
+        retabulated("humorbench"),
     ),
     "a card's row in a paper": (
         lambda p: edit(p, "config/model/random.yaml", "engine:", "papers: {hummus: {row: Random}}\nengine:"),
@@ -196,52 +183,48 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         lambda p: edit(p, "config/model/random.yaml", "engine:", "caveat: It draws\nengine:"),
         retabulated(*BENCHMARKS),
     ),
-    "samples": (lambda p: choose(p, samples="2"), of("ask", *BENCHMARKS) | asked_anew(*BENCHMARKS)),
+    "samples": (lambda p: choose(p, samples="2"), prepared(*BENCHMARKS)),
     "limit": (
         lambda p: choose(p, limit="4"),
-        of("select_items", *BENCHMARKS)
-        | of("fetch_images", "pixelhumor")
-        | of("pictures", "pixelhumor")
-        | of("availability", "pixelhumor")
-        | from_items(*BENCHMARKS),
+        of("fetch", *BENCHMARKS) | prepared(*BENCHMARKS),
     ),
     "another model": (
         lambda p: choose(p, models="[random, label-order, prior]"),
-        {"respond prior all", *JUDGED, "cost"} | rescored(*BENCHMARKS, models=("prior",)),
+        {"respond prior all", *JUDGED} | rescored(*BENCHMARKS, models=("prior",)),
     ),
     "a model less": (
         lambda p: choose(p, models="[random]"),
-        retabulated(*BENCHMARKS) | of("unread", *BENCHMARKS) | of("ranks", *BENCHMARKS) | ENDS,
+        retabulated(*BENCHMARKS),
     ),
-    "a benchmark less": (lambda p: choose(p, benchmarks="[hummus, pixelhumor]"), {"metrics", "discrepancies", "cost"}),
-    "scoring": (lambda p: choose(p, scoring="paper"), retabulated(*BENCHMARKS) | of("ranks", *BENCHMARKS)),
+    "a benchmark less": (lambda p: choose(p, benchmarks="[hummus, pixelhumor]"), {"overview"}),
+    "scoring": (lambda p: choose(p, scoring="paper"), retabulated(*BENCHMARKS)),
     "the seed of a baseline that draws": (
         lambda p: choose(p, seed="1"),
-        {"respond random all", *JUDGED, "cost"} | rescored(*BENCHMARKS, models=("random",)),
+        {"respond random all", *JUDGED} | rescored(*BENCHMARKS, models=("random",)),
     ),
     "a baseline's code": (
         lambda p: edit(p, "src/punchline/benchmarks/hummus/baselines.py", "def ", "SPARE = 1\n\n\ndef "),
-        RESPOND | rescored("hummus") | {"cost"},
+        RESPOND | rescored("hummus"),
     ),
     "times only": (lambda p: touch_all(p), set()),
-    "a deleted table": (lambda p: (p.path / "results/table8.md").unlink(), {"tables pixelhumor"}),
+    "a deleted table": (lambda p: (p.path / "results/table8.md").unlink(), retabulated("pixelhumor")),
     "a deleted record": (
         lambda p: (p.path / "results/hummus/scores/random.parquet.made.json").unlink(),
         rescored("hummus", models=("random",)),
     ),
     "a table changed by hand": (
         lambda p: edit(p, "results/hummus/table2.csv", "random", "RANDOM"),
-        {"tables hummus"},
+        retabulated("hummus"),
     ),
     "a lost lineage": (
         lambda p: (p.path / "results/table8.lineage.json").unlink(),
-        {"tables pixelhumor", "discrepancies"},
+        retabulated("pixelhumor"),
     ),
     "an edited demo label": (
         lambda p: edit(p, "data/raw/demo/pixelhumor/objective_label.csv", "1, 2", "2, 1"),
-        {"fetch_annotations pixelhumor"},
+        of("fetch", "pixelhumor") | prepared("pixelhumor"),
     ),
-    "a damaged picture": (lambda p: damage(first(p, "data/images/demo/pixelhumor/*.png")), {"pictures pixelhumor"}),
+    "a damaged picture": (lambda p: damage(first(p, "data/images/demo/pixelhumor/*.png")), prepared("pixelhumor")),
     "a published value under an older time": (
         lambda p: older(p, "config/published/hummus.csv", *published_value("hummus", "table3")),
         retabulated("hummus"),
@@ -306,7 +289,7 @@ def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
     before = project.journal_lines()
     edit(project, "src/punchline/benchmarks/hummus/tables.py", *TITLE)
     # Values come out as they were, so that what is said over all tables stays.
-    assert project.made() == tables_of("hummus") | {"metrics", "discrepancies", "ranks hummus"}
+    assert project.made() == {"tables hummus"}
     assert project.journal_lines() == before
     assert project.wanted() == set()
 
@@ -316,7 +299,7 @@ def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
     edit(project, "src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences.")
     made = project.made()
     assert project.journal_lines() == before + 3 * len(MODELS)  # three comics, one question
-    assert made >= of("ask", "pixelhumor") | each("respond", "pixelhumor")
+    assert made >= {"requests pixelhumor"} | each("respond", "pixelhumor")
     assert not {step for step in made if "hummus" in step or "humorbench" in step}
     assert project.wanted() == set()
 
@@ -326,11 +309,11 @@ def test_a_label_of_the_released_file_asks_nobody(project: Project) -> None:
     before = project.journal_lines()
     edit(project, "data/demo/hummus/hummus_dataset.json", '"met_class": "Yes"', '"met_class": "WIDLII"')
     wanted = project.wanted()
-    assert {"fetch_annotations hummus", "gold hummus", "items hummus"} <= wanted
+    assert {"fetch hummus", "prepare hummus", *RESPOND} <= wanted
     made = project.made()
     assert project.journal_lines() == before
-    assert {"fetch_annotations hummus", "gold hummus"} | each("score", "hummus") <= made
-    assert not {step for step in made if step.startswith(("ask", "respond"))}
+    assert {"raw hummus", "gold hummus"} | each("score", "hummus") <= made
+    assert not {step for step in made if step.startswith(("requests", "respond"))}
     assert not {step for step in made if "pixelhumor" in step}
 
 
@@ -340,7 +323,7 @@ def test_a_lost_journal_is_written_again_from_the_snapshots(project: Project) ->
     (project.path / "data/responses/pixelhumor/random.jsonl").unlink()
     (project.path / "data/responses/humorbench/judge/overlap.jsonl").unlink()
     assert project.audit("results/table8.csv")["verdict"] == "differs"
-    assert project.wanted() == {"respond random all", *JUDGED}
+    assert {"respond random all", *JUDGED} <= project.wanted()
     assert project.made() == {"respond pixelhumor random"} | each("respond", "humorbench judge")
     assert project.journal_lines() == before
     assert project.wanted() == set()
@@ -382,14 +365,14 @@ def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> 
     edit(
         project,
         "src/punchline/stages/prepare.py",
-        "        oddities(project, benchmark)\n",
-        "        oddities(project, benchmark)\n"
-        "        selected = Path(project.paths.selected(benchmark))\n"
-        "        selected.write_bytes(selected.read_bytes() + b'\\n')\n",
+        "    oddities(project, benchmark)\n",
+        "    oddities(project, benchmark)\n"
+        "    selected = Path(project.paths.selected(benchmark))\n"
+        "    selected.write_bytes(selected.read_bytes() + b'\\n')\n",
     )
-    said = project.snakemake("data/items/hummus/gold.jsonl", fails=True)
+    said = project.snakemake("prepare_all", fails=True)
     assert "data/items/hummus/selected.csv: the file changed while it was being read" in said
-    assert "gold hummus" in project.wanted("data/items/hummus/gold.jsonl")
+    assert "prepare hummus" in project.wanted("prepare_all")
 
 
 def test_git_checkout_there_and_back_wants_nothing(project: Project) -> None:
@@ -402,7 +385,7 @@ def test_git_checkout_there_and_back_wants_nothing(project: Project) -> None:
     git("checkout", "-qb", "other")
     edit(project, "src/punchline/benchmarks/hummus/tables.py", *TITLE)
     git("commit", "-qam", "two")
-    assert project.wanted() == retabulated("hummus") | {"ranks hummus"}
+    assert project.wanted() == retabulated("hummus")
     git("checkout", "-q", "main")
     assert project.wanted() == set()
 
@@ -423,4 +406,4 @@ def test_what_lies_elsewhere_and_came_by_copy_is_current(project: Project, tmp_p
     copy = Project(tmp_path / "copy")
     assert copy.wanted() == set()
     choose(copy, limit="2")
-    assert "select_items hummus" in copy.wanted()
+    assert "fetch hummus" in copy.wanted()

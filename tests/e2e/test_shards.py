@@ -34,7 +34,9 @@ def asked(project: Project) -> Counter[str]:
 
 def jobs(said: str, respondent: str = "label-order") -> set[str]:
     """The shards whose jobs were begun, and "" for the respondent's own."""
-    return set(re.findall(rf"\d+/\d+ answers of {respondent}(?:, shard (\d-of-\d))?$", said, re.MULTILINE))
+    return set(
+        re.findall(rf"\d+/\d+ answers of {respondent}(?:, shard (\d-of-\d))?: (?!unchanged)", said, re.MULTILINE)
+    )
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def restored(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """dvc repro, push, commit; then clone, pull and restore elsewhere."""
     first = start(tmp_path_factory.mktemp("first"))
     said = first.dvc("repro")
-    assert {"fetch_annotations", "pictures", "respond", "score", "tables_pixelhumor"} <= set(jobs(said))
+    assert {"fetch", "prepare", "respond", "score", "tables_pixelhumor"} <= set(jobs(said))
     assert first.to_run("all") == set(), "after dvc repro, snakemake has nothing to do"
     assert "Data and pipelines are up to date" in first.dvc("repro")
     store = tmp_path_factory.mktemp("store")

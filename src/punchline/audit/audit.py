@@ -1,12 +1,14 @@
-"""The audit: walk a table back to the published bytes, make every link again, and say which one differs and how.
+"""Audit: rebuild a table from released files and journals in an empty folder, and report what differs.
 
-Nothing is believed but the published bytes and the journals: images, items, gold, requests, scores and the table
-itself are made anew with the code at hand and compared with what lies on disk.
+Only released files and journals are trusted: images, items, gold, requests, scores and the table itself are rebuilt
+with the present code and compared with the files of the run.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,29 +19,31 @@ import msgspec
 
 from punchline import paths
 from punchline.audit import sources
-from punchline.audit.again import Again
-from punchline.audit.links import Link, answered_links, hop_links, same, source_links
+from punchline.audit.rebuild import Difference, in_order, kind_of, rebuild, same, scratch
+from punchline.config.cards import read_card
 from punchline.config.runs import making, run_of
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.paths import DEFAULT_RUN
-from punchline.project.hops import DATA
+from punchline.project.asking import role_of, shown
+from punchline.project.hops import CHAINED
 from punchline.project.lineage import Lineage, document, lineage_path, root_of, shown_cells
 from punchline.project.needs import Project
 from punchline.project.processes import at_work
-from punchline.schema import Cell
+from punchline.schema import Cell, ModelCard, digest_of
 from punchline.stages.tabulate import compute, rendered
 from punchline.workflow import digests
 from punchline.workflow.lineage import File, code_of, files_behind, libraries_of
+from punchline.workflow.provenance import Artifact, read_provenance, with_dependencies
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One link that differs."""
+    """One difference."""
 
-    link: str  # which step of the way of the data
+    link: str  # kind of file, or what was checked
     path: str
     what: str
 
@@ -56,12 +60,12 @@ class Audit:
     lineage: Lineage | None = None
     files: list[File] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)  # what was made again and found equal, in words
+    links: list[str] = field(default_factory=list)  # what was rebuilt or checked and is equal
     code: list[str] = field(default_factory=list)  # rules whose code is another now than what made the table
     libraries: list[str] = field(default_factory=list)  # of which another version is installed than what made it
     sources: list[str] = field(default_factory=list)  # where the published bytes come from
     withheld: dict[str, str] = field(default_factory=dict)  # files that need not be there, and why: published.py
-    unchecked: list[str] = field(default_factory=list)  # links that could not be made again without them
+    unchecked: list[str] = field(default_factory=list)  # what could not be rebuilt without them
 
     @property
     def verdict(self) -> str:
@@ -71,12 +75,16 @@ class Audit:
     def differs(self, link: str, path: str | Path, what: str) -> None:
         self.findings.append(Finding(link, str(path), what))
 
+    def expect(self, path: str | Path, root: str | None) -> None:
+        if root is not None and root != self.root:
+            self.differs("root", path, f"computed {self.root}, expected {root}")
+
 
 @digests.afresh()
 def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, str] | None = None) -> Audit:
     """Audit one table of results/, against a root if one is given.
 
-    `withheld`: files that may be absent, each with why; a link that needs one is unchecked, and no difference.
+    `withheld`: files that may be absent, each with why; an artifact that needs one is unchecked, and no difference.
     Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
     check_idle()
@@ -101,8 +109,7 @@ def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, 
     found.root = root_of(lineage.benchmark, lineage.table, lineage.selection, *about)
     if found.root != lineage.root:
         found.differs("root", path, f"computed {found.root}, the lineage says {lineage.root}")
-    if expect is not None and expect != found.root:
-        found.differs("root", path, f"computed {found.root}, expected {expect}")
+    found.expect(path, expect)
     known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmark_names() else {}
     where = paths.Paths(run=lineage.selection.run)
     if lineage.table not in known or Path(where.table(known[lineage.table].file)) != Path(table_path):
@@ -118,11 +125,41 @@ def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, 
         if here.get(name) != version
     ]
     _files(found, lineage, project)
-    _links(found, lineage, project)
+    _rebuild(found, project, step, functools.partial(_table, project, lineage))
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
         found.sources = sources.sources(project, lineage)
     own = File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))
     found.files = [*lineage.files, own]
+    return found
+
+
+@digests.afresh()
+def audit_overview(path: str, project: Project, expect: str | None = None) -> Audit:
+    """Audit a file that has no lineage: costs, differences between the rules, ranks, unparsed answers, images.
+
+    Raises PunchlineError for one that the selection has not or that was never made, and while a run is at work.
+    """
+    check_idle()
+    names = project.selection.benchmarks
+    steps = [project.overview(), *map(project.tables, names)]
+    step = next((step for step in steps if path in step.outputs), None)
+    if step is None or not Path(path).is_file():
+        hint = f"Make it first: {making(project.selection.run, path)}"
+        raise PunchlineError("no such overview", file=path, hint=hint)
+    found = Audit(path)
+    found.files = files_behind(step, required=False)
+    content = [(file.path, file.role, file.content or file.sha256) for file in found.files]
+    found.root = digest_of({"overview": path, "selection": project.selection, "files": content})
+    found.expect(path, expect)
+    behind = with_dependencies(step)
+    found.code = [
+        made.name for made in behind if (was := read_provenance(made)) and was.code_digest != made.code_digest
+    ]
+
+    def last(origin: Path) -> Iterator[tuple[str, str, str]]:
+        yield from (one for one in rebuild(project, step, origin) if one[1] == path)
+
+    _rebuild(found, project, step, last)
     return found
 
 
@@ -170,56 +207,80 @@ def _files(found: Audit, lineage: Lineage, project: Project) -> None:
         found.links.append(f"{len(lineage.files) - absent:,} files have the content that the lineage names")
 
 
-def linker(found: Audit) -> Link:
-    """Notes what differs in a link. One whose input cannot be read is reported, and the walk goes on where it can."""
+def _rebuild(found: Audit, project: Project, target: Artifact, last: Callable[[Path], Iterator[Difference]]) -> None:
+    """Check the sources, rebuild all artifacts that `target` depends on, then `last`, each compared with the run's."""
+    name = target.wildcards[0] if target.wildcards else ""
+    for benchmark in [name] if name else project.selection.benchmarks:
+        corpus = f"config/corpus/{project.selection.corpus.name}.yaml"
+        _check(found, "corpus", corpus, functools.partial(sources.corpus, project, benchmark))
+        if not project.selection.corpus.drawn:
+            pinned = functools.partial(sources.published, project, benchmark, project.illustrated(benchmark))
+            _check(found, "source", project.paths.raw(benchmark), pinned)
+    if found.lineage is not None:
+        for card, kind in _cards(found.lineage):
+            _check(found, kind, card.file, functools.partial(_card, card, found.lineage, project))
+    steps = [step for step in in_order(target) if step is not target]
+    with contextlib.redirect_stderr(io.StringIO()), scratch(project, [*steps, target]) as origin:
+        for step in steps:
+            _check(
+                found,
+                kind_of(step, step.outputs[0]),
+                step.outputs[0],
+                functools.partial(rebuild, project, step, origin),
+            )
+        _check(found, kind_of(target, found.table), found.table, functools.partial(last, origin))
+
+
+def _check(found: Audit, name: str, path: str, run: Callable[[], Iterator[str] | Iterator[Difference]]) -> None:
+    """Note differences. An input that cannot be read is reported, and the audit goes on."""
     gone = [file for file in found.withheld if not Path(file).is_file()]
-
-    def link(name: str, path: str, run: Callable[[], Iterator[str]], good: str) -> None:
-        try:
-            differences = list(run())
-        except PunchlineError as error:
-            differences = [str(error)]
-        except (OSError, KeyError, ValueError) as error:  # hostile or damaged bytes must not end the audit
-            differences = [f"cannot be read: {type(error).__name__}: {error}"]
-        without = {file for file in gone for what in differences if file in what}
-        if without:
-            found.unchecked.append(f"{good}: {min(without)} is not here")
-        for what in differences:
-            if not any(file in what for file in without):
-                found.differs(name, path, what)
-        if not differences:
-            found.links.append(good)
-
-    return link
+    differences: list[Difference] = []
+    try:
+        for one in run():
+            differences.append(one if isinstance(one, tuple) else (name, path, one))
+    except PunchlineError as error:
+        differences.append((name, path, str(error)))
+    except (OSError, KeyError, ValueError) as error:  # hostile or damaged bytes must not end the audit
+        differences.append((name, path, f"cannot be read: {type(error).__name__}: {error}"))
+    without = {file for file in gone for _, at, what in differences if file in what or file == at}
+    if without:
+        found.unchecked.append(f"{name}: {min(without)} is not here")
+    for kind, at, what in differences:
+        if not any(file in what or file == at for file in without):
+            found.differs(kind, at, what)
+    if not differences:
+        found.links.append(f"{name}: {path}")
 
 
-def _links(found: Audit, lineage: Lineage, project: Project) -> None:
-    """Make every link again."""
-    name, link = lineage.benchmark, linker(found)
-    spec = project.benchmark(name).TABLES[lineage.table]
-    source_links(link, project, name, pictures=spec.of_models and project.illustrated(name))
-    by_name = {model.card.name: model for model in lineage.models}
-    again = Again(project, name, by_name, lineage.table, compared=lineage.compared)
-    if spec.compared is not None:
-        for hop in again.hops(DATA).values():
-            hop_links(link, again, DATA, hop, True)
-    if spec.of_models:
-        answered_links(link, again, lineage)
-    good = f"{len(lineage.cells):,} cells, computed again"
-    link("table", project.paths.table(spec.file), lambda: _table(again, lineage), good)
+def _cards(lineage: Lineage) -> list[tuple[ModelCard, str]]:
+    """Cards of models and judges, each with the name of its kind."""
+    models = [(model.card, "model card") for model in lineage.models]
+    hops = [hop for model in lineage.models for hop in model.hops if hop.hop != CHAINED]
+    judges = {hop.card.file: (hop.card, f"{role_of(hop.hop)} card") for hop in (*hops, *lineage.compared) if hop.card}
+    return [*models, *judges.values()]
 
 
-def _table(again: Again, lineage: Lineage) -> Iterator[str]:
-    """Cells from the journal and the raw bytes, against the lineage's; the table's files against their text."""
-    made, models, compared = compute(again.project, again.name, [lineage.table], again)[lineage.table]
-    yield from same(models, lineage.models, lambda model: model.card.name)
-    yield from same(compared, lineage.compared, lambda asked: asked.who)
-    yield from same(
-        made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column} {cell.filter.get('rule', '')}".strip()
-    )
-    for path, text in rendered(again.project, again.name, lineage.table, made).items():
-        if Path(path).is_file() and Path(path).read_bytes() != text.encode():
-            yield f"{path} is not what its cells give"
+def _card(card: ModelCard, lineage: Lineage, project: Project) -> Iterator[str]:
+    prices = project.benchmark(lineage.benchmark).TABLES[lineage.table].prices
+    yield from same([shown(read_card(card.name, card.folder), lineage.benchmark, prices)], [card], lambda c: c.name)
+
+
+def _table(project: Project, lineage: Lineage, origin: Path) -> Iterator[Difference]:
+    """Differences between the rebuilt cells and the lineage's, and between the table's files and their text."""
+    name, table = lineage.benchmark, lineage.table
+    made, models, compared = compute(project, name, [table])[table]
+    path = project.paths.table(project.benchmark(name).TABLES[table].file)
+    differing = [
+        *same(models, lineage.models, lambda model: model.card.name),
+        *same(compared, lineage.compared, lambda asked: asked.who),
+        *same(
+            made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column} {cell.filter.get('rule', '')}".strip()
+        ),
+    ]
+    yield from (("table", path, what) for what in differing)
+    for file, text in rendered(project, name, table, made).items():
+        if (origin / file).is_file() and (origin / file).read_bytes() != text.encode():
+            yield "table", file, "it is not what its cells give"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -94,5 +94,5 @@ def _codes(project: Project, benchmark: str, name: str) -> dict[str, Any]:
     for step in with_dependencies(project.table(benchmark, name)):
         made = read_provenance(step)
         if made is not None:
-            found.setdefault(step.rule, set()).add(f"{made.code} {sorted(made.libraries.items())}")
+            found.setdefault(step.rule, set()).add(f"{made.code_digest} {sorted(made.libraries.items())}")
     return found

@@ -22,7 +22,7 @@ from punchline.errors import PunchlineError
 from punchline.project.needs import Project
 from punchline.scores import scores_frame
 from punchline.stages.prepare import read_files, run_files
-from punchline.stages.tabulate import items_of
+from punchline.stages.ranks import items_of
 from punchline.stats.agreement import nominal_alpha
 from punchline.stats.estimate import ALPHA, COEFFICIENT, SHARE, Array, Estimate, Kind, Value
 from punchline.stats.intervals import Interval, interval

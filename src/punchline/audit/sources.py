@@ -1,27 +1,25 @@
-"""What a table begins with: the corpus of config/, published files as pinned, demo files, released answers
-read again from what was released."""
+"""The sources of a table: the corpus of config/, published files as pinned, released answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
 from punchline import paths
-from punchline.audit.again import Again
 from punchline.config.cards import stems
 from punchline.config.selection import Corpus, read_corpus
-from punchline.core.engine import Engine, Released, Repeatable
+from punchline.core.engine import Released, Repeatable
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, sha256_file
-from punchline.project.hops import RELEASED
+from punchline.project.hops import RELEASED, Round
 from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
-from punchline.schema import Request, Response
 from punchline.stages import prepare
+from punchline.stages.ask import asked, asked_of_hop
 from punchline.stages.respond import images_of
 
 
@@ -76,53 +74,28 @@ def _pinned(benchmark: str) -> dict[str, set[str | None]]:
     return pinned
 
 
-def demo(project: Project, benchmark: str) -> Iterator[str]:
-    """Differences between the raw files of a demo corpus and data/demo/."""
-    for name in project.demo_files(benchmark):
-        source, own = Path(paths.demo(benchmark), name), Path(project.paths.raw(benchmark, name))
-        if not own.is_file():
-            yield f"{own} is gone"
-        elif own.read_bytes() != source.read_bytes():
-            yield f"{own} differs from {source}"
-
-
-def released(engine: Engine) -> bool:
-    """Whether a model's answers are those of files that someone released."""
-    return isinstance(engine, Released)
-
-
-def replayed(again: Again, model: str) -> Iterator[str]:
-    """A model's answers, and released verdicts on them, in the journals against the released files."""
-    engine = again.project.engines[model]
-    asked = [(engine, again.requests, again.answers(model))]
-    asked += [(hop.engine, *again.hop(model, name)) for name, hop in again.hops(model).items() if hop.who == RELEASED]
-    for who, requests, journalled in asked:
-        yield from _differences(zip(requests, who.answer(requests, {}, ""), journalled, strict=True), "released")
-
-
-def repeatable(engine: Engine) -> bool:
-    """Whether a model's answers are computed again."""
-    return isinstance(engine, Repeatable) and engine.repeatable
-
-
-def computed_again(again: Again, model: str) -> Iterator[str]:
-    """A baseline's answers in its journal, against what it says of the same pictures now."""
-    engine, requests = again.project.engines[model], again.requests
-    images = images_of(again.project, engine, again.name)
+def answered_again(project: Project, benchmark: str, hop: str, model: str) -> Iterator[tuple[str, str, str]]:
+    """Differences between journalled answers and released files, or what a baseline answers now."""
+    if hop and project.hops(benchmark, model)[hop] != RELEASED:
+        return
+    engine, images = project.engines[model], dict[str, Path]()
+    kind = "released" if isinstance(engine, Released) else "computed"
+    if not isinstance(engine, Released):
+        if not (isinstance(engine, Repeatable) and engine.repeatable):
+            return
+        images = images_of(project, engine, benchmark)
     if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):
         raise PunchlineError("no picture to look at", file=absent[0])
-    made = {answer.request_id: answer for answer in engine.answer(requests, images, "")}  # picture by picture
-    journalled = zip(requests, again.answers(model), strict=True)
-    yield from _differences(((one, made[one.request_id], theirs) for one, theirs in journalled), "computed")
-
-
-def _differences(answers: Iterable[tuple[Request, Response, Response]], how: str) -> Iterator[str]:
-    """Requests whose answer, made again, is not the journal's."""
-    for request, ours, theirs in answers:
+    own = asked(project, benchmark, model, chained=False)
+    pairs = list(asked_of_hop(project, benchmark, hop, model) if hop else own)
+    now = {answer.request_id: answer for answer in engine.answer([request for request, _ in pairs], images, "")}
+    file = project.journal(model, Round(benchmark, hop, (model,)))
+    for request, then in pairs:
         for field in ("state", "text", "reason", "usage", "effective"):
-            if getattr(ours, field) != getattr(theirs, field):
-                now, then = (repr(getattr(one, field))[:60] for one in (ours, theirs))
-                yield f"{request.item_id} {request.task}: {field} {how} {now}, journalled {then}"
+            ours, theirs = (getattr(answer, field) for answer in (now[request.request_id], then))
+            if ours != theirs:
+                what = f"{field} {kind} {repr(ours)[:60]}, journalled {repr(theirs)[:60]}"
+                yield f"{kind} answers", file, f"{request.item_id} {request.task}: {what}"
                 break
 
 

@@ -31,10 +31,11 @@ class TableState(NamedTuple):
 
 def table_states(project: Project) -> list[TableState]:
     """Every table of the selected benchmarks."""
-    checks, found = Status(), []
-    for step in project.tables():
+    status, found = Status(), []
+    reasons = {name: status.of_all(project.tables(name)) for name in project.selection.benchmarks}
+    for step in project.every_table():
         benchmark, table = step.wildcards
-        reason = checks(step).reason
+        reason = reasons[benchmark]
         state = "current" if reason is None else "stale" if Path(step.outputs[0]).is_file() else "absent"
         found.append(TableState(benchmark, table, step.outputs[0], state, reason or ""))
     return found

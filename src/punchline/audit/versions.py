@@ -66,7 +66,7 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
         then, now = (made.libraries.get(library, "absent") for made in (one, other))
         if then != now:
             yield f"scored with {library} {then} and {now}"
-    if one.code != other.code:
+    if one.code_digest != other.code_digest:
         yield "scored by different versions of the code"
 
 
@@ -87,7 +87,7 @@ def not_current(benchmark: str, model: str, project: Project) -> list[str]:
     selection = project.selection
     if benchmark not in selection.benchmarks or model not in stems("config/model"):
         return []
-    why = Status()(project.score(benchmark, model)).reason
+    why = Status().of_all(project.score(benchmark, model))
     return [] if why is None else [f"scores of {model} are compared as they were made: {why}"]
 
 

@@ -121,7 +121,9 @@ def drafts(
     asked = [request for item in items for request in review.draft_requests(item)]
     if not asked:
         raise PunchlineError(
-            "no strip has pictures", file=prepared, hint="Run the target `prepare` with a model that looks at images"
+            "no strip has pictures",
+            file=prepared,
+            hint="Run the target `prepare_all` with a model that looks at images",
         )
     pool: list[review.Draft] = []
     for model, card in zip(models, cards, strict=True):

@@ -21,9 +21,10 @@ from punchline.files import read_records
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.project.hops import ALL
 from punchline.project.needs import Project
+from punchline.project.processes import AGAIN
 from punchline.schema import FetchEntry
 from punchline.stages.cost import PLAN
-from punchline.workflow.provenance import dependencies
+from punchline.stages.fetch.commands import RETRY
 
 
 @app.command(rich_help_panel="Share")
@@ -75,8 +76,9 @@ def fetch(
     """Download the annotations and images of the selected benchmarks."""
     chosen = overrides([*(config or ()), *(selection or ())])
     if not retry_missing:
-        raise typer.Exit(snakemake("fetch", *_words(chosen)))
-    project, ledgers = Project(read_selection(chosen)[0]), []
+        raise typer.Exit(snakemake("fetch_all", *_words(chosen)))
+    project = Project(read_selection(chosen)[0])
+    ledgers: dict[str, str] = {}
     for benchmark in project.selection.benchmarks:
         ledger = project.paths.ledger(benchmark)
         entries = read_records(ledger, FetchEntry) if Path(ledger).is_file() else []
@@ -86,11 +88,12 @@ def fetch(
             if entries
             else f"{benchmark}: no images yet"
         )
-        ledgers += [ledger] if missing else []
+        ledgers |= {ledger: project.raw(benchmark).job} if missing else {}
     if not ledgers:
         print("nothing to retry; `punchline fetch` downloads files that were never tried")
         return
-    raise typer.Exit(snakemake(*ledgers, "--forcerun", *ledgers, *_words(chosen), PUNCHLINE_RETRY_MISSING="1"))
+    again = {AGAIN: ",".join(ledgers), RETRY: "1"}
+    raise typer.Exit(snakemake(*ledgers.values(), *_words(chosen), **again))
 
 
 @app.command(rich_help_panel="Run")
@@ -105,7 +108,7 @@ def plan(selection: SELECTION = None) -> None:
         chosen |= {"benchmarks": read_selection({})[0].benchmarks}
     name = f"plan-{os.getpid()}"  # a run of its own: no run's files are touched, and it may go beside another
     try:
-        status = snakemake("questions", "--nolock", "--quiet", "all", *_words({**chosen, "run": name}))
+        status = snakemake("prepare_all", "--nolock", "--quiet", "all", *_words({**chosen, "run": name}))
         if status:
             raise typer.Exit(status)
         making = read_selection({**chosen, "run": name})
@@ -135,10 +138,8 @@ def retry(selection: SELECTION = None) -> None:
     chosen = overrides(selection) or last_overrides(DEFAULT_RUN) or {}
     project = Project(read_selection(chosen)[0])
     again, failed = [], 0
-    snapshots = []
     for benchmark, model, hop, _, snapshot in project.asked():
         if Path(snapshot).is_file() and (n := read_columns(snapshot, ["state"])["state"].count("failed")):
-            snapshots.append(snapshot)
             who = project.respondent(benchmark, "" if hop == "answer" else hop, model)
             again.append(project.paths.responded(who, ALL))
             failed += n
@@ -146,10 +147,7 @@ def retry(selection: SELECTION = None) -> None:
     if not again:
         print("nothing to retry: no answer of this selection failed")
         return
-    rests = [
-        step.outputs[0] for step in project.tables() if {need.path for need, _ in dependencies(step)} & {*snapshots}
-    ]
-    others = [project.paths.cost, project.paths.metrics, project.paths.discrepancies]
-    targets = [path for path in (*rests, *others) if Path(path).is_file()]
+    after = [*map(project.tables, project.selection.benchmarks), project.overview()]
+    targets = [step.job for step in after if Path(step.job).is_file()]
     print(f"Retrying {failed:,} failed answers", flush=True)
-    raise typer.Exit(snakemake(*again, *targets, "--forcerun", *again, *_words(chosen)))
+    raise typer.Exit(snakemake(*again, *targets, *_words(chosen), **{AGAIN: ",".join(again)}))

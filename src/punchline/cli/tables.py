@@ -52,7 +52,7 @@ def audit_command(
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs."""
-    from punchline.audit import audit, overviews
+    from punchline.audit import audit
     from punchline.audit.state import keep_verdict
 
     if published is not None:
@@ -61,7 +61,7 @@ def audit_command(
     if table is None:
         raise PunchlineError("no table is named", hint="Name one: punchline tables lists them")
     if (overview := overview_path(table, run)) is not None and not (row or column):
-        found = overviews.audit(overview, Project(made_with(run_of(overview) or run)), expect)
+        found = audit.audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)
     else:
         found = audit.audit(table_path(table, run), expect=expect)
     cells = []

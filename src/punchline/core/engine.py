@@ -116,7 +116,7 @@ class Ready:
 def image_file(digest: str | None, request: Request, images: Mapping[str, Path]) -> Path:
     """File of one of the request's images. Raises PunchlineError if there is none."""
     if digest is None or digest not in images:
-        what, hint = f"no file for the image {digest} of {request.task}", "Run again with --forcerun pictures"
+        what, hint = f"no file for the image {digest} of {request.task}", "Run again with --forcerun prepare"
         raise PunchlineError(what, record=request.item_id, hint=hint)
     return images[digest]
 

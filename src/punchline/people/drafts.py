@@ -30,7 +30,7 @@ def draw_up(where: Paths, file: str, content: bytes, *, raters: int, seed: int) 
     """
     prepared = Path(where.items("stripcipher"))
     if not prepared.is_file():
-        raise PunchlineError("no strip is prepared", file=prepared, hint="Run the target `prepare` first")
+        raise PunchlineError("no strip is prepared", file=prepared, hint="Run the target `prepare_all` first")
     strips = {item.item_id: item for item in read_records(prepared, Item)}
     drafted: dict[tuple[str, str], list[Shown]] = {}
     for line, cells in parse_csv(content, SHEET, file=file):

@@ -132,7 +132,7 @@ def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
 def _there(units: Sequence[Unit]) -> None:
     for picture in sorted({unit.picture for unit in units if unit.picture}):
         if not Path(picture).is_file():
-            raise PunchlineError("the picture is not there", file=picture, hint="Run the target `prepare`")
+            raise PunchlineError("the picture is not there", file=picture, hint="Run the target `prepare_all`")
 
 
 def draw_up(
@@ -176,9 +176,9 @@ def draw_up(
     ratable = _units(study, found, all_items, golds, blurred)
     if not ratable:
         what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
-        hint = "Run the target `responses` with models that look at pictures, or name more models: --model"
+        hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
         if study.writes:
-            what, hint = "no item", "Run the target `prepare` with more of them"
+            what, hint = "no item", "Run the target `prepare_all` with more of them"
         raise PunchlineError(what + (" and a picture" if study.picture else ""), hint=hint)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
     drawn = chosen(sources, len(sources), seed)

@@ -28,18 +28,19 @@ class Answered(Prepared):
     # Questions and answers
 
     @once
-    def ask(self, benchmark: str) -> Artifact:
+    def requests(self, benchmark: str) -> Artifact:
         return Artifact(
-            "ask",
+            "requests",
             (benchmark,),
             (self.paths.requests(benchmark),),
             (self._items(benchmark),),
             {"samples": self.selection.samples, "conditions": self.conditions(benchmark)},
-            ("punchline.stages.ask", benchmarks.module_of(benchmark, "ask")),
+            "punchline.stages.ask:write_requests",
+            (benchmarks.module_of(benchmark, "ask"),),
         )
 
     def _requests(self, benchmark: str) -> Input:
-        return Input("requests", self.paths.requests(benchmark), functools.partial(self.ask, benchmark))
+        return Input("requests", self.paths.requests(benchmark), functools.partial(self.requests, benchmark))
 
     def _weights(self, card: ModelCard) -> list[Input]:
         """Files of a model in a folder, or their list where the folder has one; its adapter."""
@@ -50,25 +51,26 @@ class Answered(Prepared):
         adapter = card.options.get("adapter")
         if isinstance(adapter, str):
             trains = recipes.can_train(card, adapter, self.selection.benchmarks)
-            step = functools.partial(self.finetune, adapter) if trains else None
+            step = functools.partial(self.train, adapter) if trains else None
             companions = functools.partial(adapters.files_beside, adapter)
             found.append(Input("adapter", paths.adapter(adapter), step, companions=companions))
         return found
 
     @once
-    def finetune(self, adapter: str) -> Artifact:
+    def train(self, adapter: str) -> Artifact:
         """An adapter. Of which items it was trained is in its manifest: another selection trains nothing anew."""
         recipe = recipes.read_recipe(adapter)
         base = read_card(recipe.base)
         items, gold = self._items(recipe.benchmark), self._gold(recipe.benchmark)
         before = [need._replace(decides=False) for need in (items, gold)]
         return Artifact(
-            "finetune",
+            "train",
             (adapter,),
             (paths.adapter(adapter),),
             (*before, *self._weights(base)),
             {"recipe": recipe.trained_by(), "base": base.asked(), "corpus": self.selection.corpus.name},
-            (),
+            "punchline.stages.finetune:write_adapter",
+            None,
             extra=lambda: adapters.files_beside(adapter),
             extra_role="adapter",
             record=paths.record_of(paths.folder_of(paths.adapter(adapter))),
@@ -113,7 +115,8 @@ class Answered(Prepared):
             (self.paths.responded(respondent, shard),),
             tuple(needs.values()),
             {"asked": digest_of([[step.name, step.parameters] for step in steps])},
-            tuple(dict.fromkeys(module for step in steps for module in step.code)),
+            "punchline.stages.respond:write_shard",
+            tuple(dict.fromkeys(module for step in steps for module in step.modules)),
             extra=journals,
             follows=(self.paths.responded(respondent, ALL), *own),
         )
@@ -137,7 +140,8 @@ class Answered(Prepared):
             (index, *((where.hop_requests(benchmark, hop, model),) if hop else ())),
             (*asked, *files, *self._shards_of(who)),
             {"who": who, **parameters, **({"conditions": self.conditions(benchmark)} if hop and model != DATA else {})},
-            ("punchline.stages.respond", *((benchmarks.module_of(benchmark, module),) if hop else ())),
+            "punchline.stages.respond:write_answers",
+            (benchmarks.module_of(benchmark, module),) if hop else (),
             benchmarks.libraries(self.benchmark(benchmark), module) if hop and model != DATA else (),
             journals=lambda: [(f"{role_of(hop)} journal" if hop else "journal", journal, answers_in(index))],
             verify=lambda: counted(index, paths.with_shards(journal)),

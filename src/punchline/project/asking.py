@@ -54,16 +54,16 @@ class Asking:
         return {name: self._engine(card) for name, card in self.cards.items()}
 
     def _engine(self, card: ModelCard) -> Engine:
-        return engines.load(msgspec.structs.replace(card, shards=self.jobs(card)), self.selection.seed)
+        return engines.load(msgspec.structs.replace(card, shards=self.shard_count(card)), self.selection.seed)
 
-    def jobs(self, card: ModelCard) -> int:
+    def shard_count(self, card: ModelCard) -> int:
         """How many ask a model, a judge or a scorer: as many as the run says of those that compute or are called, else
         as its card says."""
         return self._shards if self._shards is not None and card.engine in ASKED else card.shards
 
     def shards(self, respondent: str) -> list[str]:
         """Names of the jobs that ask a respondent before its own job, where they are several."""
-        of = self.jobs(self.card_of(respondent))
+        of = self.shard_count(self.card_of(respondent))
         return [str(Shard(number, of)) for number in range(1, of + 1)] if of > 1 else []
 
     # Respondents: a model by its name, a judge or scorer as `judge/NAME`

@@ -40,15 +40,15 @@ def answers_in(path: str | Path) -> str:
     return str(digests.cached("answers", path, lambda: digest_of_all(digests_in(path))))
 
 
-def counted(index: str, journals: Sequence[str]) -> tuple[str | None, bool]:
-    """Why an index is not what the journals give now, and whether it is as soon as they have what only it holds."""
+def counted(index: str, journals: Sequence[str]) -> str | None:
+    """Why an index is not what the journals give now; None if it is."""
     if not Path(journals[0]).is_file():  # lineages name it
-        return f"{journals[0]} is gone", True
+        return f"{journals[0]} is gone"
     state = digest_of([digests.of_file(path) if Path(path).is_file() else "" for path in journals])
     lost, others = digests.cached(f"answers {state}", index, lambda: _counted(index, journals))
     if others:
-        return f"{others:,} other answers count in {journals[0]}", False
-    return (f"{lost:,} answers are lost from {journals[0]}", True) if lost else (None, True)
+        return f"{others:,} other answers count in {journals[0]}"
+    return f"{lost:,} answers are lost from {journals[0]}" if lost else None
 
 
 def _counted(index: str, journals: Sequence[str]) -> tuple[int, int]:

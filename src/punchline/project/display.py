@@ -17,9 +17,9 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from punchline.text import log_line
-from punchline.workflow.provenance import STALE
 
 EVERY_S = 0.3
+UNCHANGED = ": unchanged"  # ends the message of a job that runs nothing
 SHOWN = 10  # failed jobs
 ERROR = "error: "
 STOPPED = "stopped; what was fetched, answered and made is kept, and the same command goes on from there"
@@ -71,7 +71,6 @@ class Lines(DefaultFormatter):  # type: ignore[misc]
         self.whole = settings.printshellcmds
         self.dryrun = settings.dryrun
         self.total = self.begun = 0
-        self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
 
     def format(self, record: logging.LogRecord) -> str:
         event = getattr(record, "event", None)
@@ -84,11 +83,7 @@ class Lines(DefaultFormatter):  # type: ignore[misc]
                 return "\n".join(self._format_job_info(record.__dict__))
             self.begun += 1
             line = f"{self.begun}/{self.total} {job_name(record)}"
-            if not self.dryrun:
-                return f"{time.strftime('%H:%M:%S')} {line}"
-            said: dict[str, Any] = record.__dict__
-            why = self.reasons.get((said["rule_name"], *map(str, dict(said["wildcards"]).values())), "")
-            return f"{line}: {why}" if why and STALE not in why else line
+            return line if self.dryrun else f"{time.strftime('%H:%M:%S')} {line}"
         return str(super().format(record))
 
 
@@ -117,7 +112,7 @@ class Display(logging.Handler):
         if event == LogEvent.JOB_INFO:
             logs = [Path(name) for name in said["log"]]
             self.names[said["jobid"]] = (job_name(record), logs)
-            if not self.settings.dryrun:
+            if not self.settings.dryrun and not job_name(record).endswith(UNCHANGED):
                 for path in logs:  # of an earlier run: what follows is this one's
                     with suppress(PermissionError):  # the job says so
                         path.unlink(missing_ok=True)
@@ -203,7 +198,7 @@ def _gained(path: Path, shown: int, *, whole: bool) -> tuple[list[str], int]:
     return new.decode("utf-8", "replace").splitlines(), shown + len(new)
 
 
-def install(workflow: Any, reasons: dict[tuple[str, ...], str]) -> None:
+def install(workflow: Any) -> None:
     """Show a run in this way, unless the user has chosen a logger, or it is one job on a node."""
     settings = workflow.output_settings
     if workflow.remote_exec or getattr(workflow, "subprocess_exec", False):
@@ -211,9 +206,7 @@ def install(workflow: Any, reasons: dict[tuple[str, ...], str]) -> None:
     display = Display(settings)
     stream = next((handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"), None)
     if stream is not None:
-        lines = Lines(settings)
-        lines.reasons = reasons  # filled while the graph is built
-        stream.setFormatter(lines)
+        stream.setFormatter(Lines(settings))
         stream.addFilter(worth_a_line)
         _end_with_reader(stream)
     logger.addHandler(display)

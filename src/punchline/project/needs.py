@@ -8,7 +8,6 @@ wildcards. Cheap: cards and manifests are read, and of engines their identity. W
 from __future__ import annotations
 
 import functools
-import inspect
 from pathlib import Path
 
 import msgspec
@@ -26,30 +25,77 @@ from punchline.schema import ModelCard
 from punchline.workflow.provenance import Artifact, Input, dependencies
 
 DRAWING = ("altair", "vl-convert-python")
+TABULATE, SITE = "punchline.stages.tabulate", "punchline.report.site"
+
+
+# The rules of Snakemake: the wildcards of each, and the kinds of artifact that one job builds, in order.
+WILDCARDS: dict[str, tuple[str, ...]] = {
+    "fetch": ("benchmark",),
+    "prepare": ("benchmark",),
+    "respond": ("respondent", "shard"),
+    "score": ("benchmark", "model"),
+    "tables": ("benchmark",),
+    "overview": (),
+    "report": (),
+    "figure": ("table",),
+    "train": ("adapter",),
+}
+KINDS = {
+    "fetch": ("raw", "select_items", "images"),
+    "prepare": ("pictures", "items", "gold", "requests"),
+    "report": ("report_items", "report_answers", "report"),
+}
 
 
 class Project(Answered):
-    """The artefacts of one selection."""
+    """The artifacts of one selection."""
 
-    def steps_of(self, rule: str, *wildcards: str) -> list[Artifact]:
-        """What one job of a rule makes: one step, or those of all benchmarks that one start of an engine serves."""
+    def built_by(self, rule: str, *wildcards: str) -> list[Artifact]:
+        """The artifacts that one job builds, in order."""
+        selected = self.selection.benchmarks
         if rule == "respond":
             respondent, shard = wildcards
             if shard != ALL:
                 return [self.shard(respondent, shard)]
             rounds = self.rounds(respondent)
             return [self.answers(benchmark, hop, model) for benchmark, hop, models in rounds for model in models]
-        if rule == "tables":
-            return self.tables_of(*wildcards)
-        return [getattr(self, rule)(*wildcards)]
+        if rule == "figure":
+            return [self.figure(*self.by_path[wildcards[0]])]
+        if rule == "report":
+            items = [self.report_items(name) for name in selected]
+            answers = [self.report_answers(name, model) for name in selected for model in self.selection.models]
+            return [*items, *answers, self.report()]
+        if rule not in KINDS:
+            return [getattr(self, rule)(*wildcards)]
+        (name,) = wildcards
+        without = {"images", "pictures"} if not self.illustrated(name) else set()
+        kinds = KINDS[rule] if name in selected else ["raw"]  # a manifest of released runs
+        return [getattr(self, kind)(name) for kind in kinds if kind not in without]
 
-    @staticmethod
-    def wildcards(rule: str) -> tuple[str, ...]:
-        """Names of a rule's wildcards, in order."""
-        special: dict[str, tuple[str, ...]] = {"respond": ("respondent", "shard"), "tables": ("benchmark",)}
-        return special.get(rule) or tuple(inspect.signature(getattr(Project, rule)).parameters)[1:]
+    def jobs(self, rule: str) -> list[tuple[str, ...]]:
+        """Wildcards of all jobs of a rule in the selection; of `respond`, those of whole respondents."""
+        selected, models = self.selection.benchmarks, self.selection.models
+        if rule == "fetch":
+            return [(name,) for name in self.manifests]
+        if rule == "respond":
+            return [(name, ALL) for name in self.respondents]
+        if rule == "score":
+            return [(name, model) for name in selected for model in models]
+        if rule == "figure":
+            tables = {path: self.benchmark(name).TABLES[table] for path, (name, table) in self.by_path.items()}
+            return [(path,) for path, spec in tables.items() if spec.chart or spec.of_models]
+        return [(name,) for name in selected] if WILDCARDS[rule] else [()]
 
-    # Grades and tables
+    @functools.cached_property
+    def by_path(self) -> dict[str, tuple[str, str]]:
+        """{path of a table below the results, without its ending: (benchmark, table)}."""
+        return {
+            spec.file.removesuffix(".csv"): (benchmark, name)
+            for benchmark in self.selection.benchmarks
+            for name, spec in self.benchmark(benchmark).TABLES.items()
+        }
+
+    # Scores and tables
 
     @once
     def score(self, benchmark: str, model: str) -> Artifact:
@@ -66,7 +112,8 @@ class Project(Answered):
                 *(need for hop in judged for need in self._hop(benchmark, hop, model)),
             ),
             {"judges": judged},
-            ("punchline.stages.score", benchmarks.module_of(benchmark, "scoring")),
+            "punchline.stages.score:write_model",
+            (benchmarks.module_of(benchmark, "scoring"),),
             benchmarks.libraries(loaded, "score"),
         )
 
@@ -82,6 +129,7 @@ class Project(Answered):
 
     @once
     def table(self, benchmark: str, table: str) -> Artifact:
+        """One table: what its lineage names. It is built with all tables of the benchmark."""
         loaded = self.benchmark(benchmark)
         spec = loaded.TABLES[table]
         models = self.selection.models if spec.of_models else []
@@ -110,104 +158,86 @@ class Project(Answered):
         needs += shown.values()
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
-        step = Artifact(
+        return Artifact(
             "table",
             (benchmark, table),
             (csv, f"{stem}.md", f"{stem}.tex", f"{stem}.lineage.json"),
             tuple({need.path: need for need in needs}.values()),
             {"selection": msgspec.to_builtins(self.part(benchmark, table))},
-            ("punchline.stages.tabulate", *(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))),
+            f"{TABULATE}:write_tables",
+            self._table_code(benchmark),
             benchmarks.libraries(loaded, "tables"),
-            names=lambda: [need for need, _ in dependencies(step)],  # its lineage names every file that it rests on
+        )
+
+    def _table_code(self, benchmark: str) -> tuple[str, ...]:
+        return tuple(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))
+
+    @once
+    def tables(self, benchmark: str) -> Artifact:
+        """All tables of a benchmark, its unparsed answers and the ranks of its models."""
+        specs = self.benchmark(benchmark).TABLES
+        tables = [self.table(benchmark, name) for name in specs]
+        priced_last = sorted(tables, key=lambda table: specs[table.wildcards[1]].prices)  # cards with their prices
+        needs = [need for table in priced_last for need in table.needs]
+        needs += self._published(benchmark, lambda file: [printed(file, name) for name in specs])
+        for model in self.selection.models:
+            needs += [self._scores(benchmark, model), *self._answered(benchmark, model)]
+        step = Artifact(
+            "tables",
+            (benchmark,),
+            (
+                *(path for table in tables for path in table.outputs),
+                self.paths.unread(benchmark),
+                self.paths.ranks(benchmark),
+            ),
+            tuple({need.path: need for need in needs}.values()),
+            {table.wildcards[1]: table.parameters["selection"] for table in tables},
+            f"{TABULATE}:write_tables",
+            self._table_code(benchmark),
+            benchmarks.libraries(self.benchmark(benchmark), "tables"),
+            names=lambda: [need for need, _ in dependencies(step)],  # lineages name all files behind a table
+            record=self.paths.ranks(benchmark).replace("ranks.csv", "tables.made.json"),
         )
         return step
 
     def _card(self, card: ModelCard, benchmark: str, prices: bool, role: str) -> Input:
         return Input(role, card.file, content=lambda: msgspec.to_builtins(shown(card, benchmark, prices)))
 
-    def tables(self) -> list[Artifact]:
+    def every_table(self) -> list[Artifact]:
         """Every table of the selected benchmarks."""
-        return [self.table(name, table) for name in self.selection.benchmarks for table in self.benchmark(name).TABLES]
+        return [self.table(*names) for names in self.by_path.values()]
 
-    def tables_of(self, benchmark: str) -> list[Artifact]:
-        """Every table of a benchmark: what one job makes."""
-        return [self.table(benchmark, table) for table in self.benchmark(benchmark).TABLES]
-
-    @once
-    def unread(self, benchmark: str) -> Artifact:
-        models = self.selection.models
-        needs = [need for name in models for need in (self._scores(benchmark, name), *self._answered(benchmark, name))]
-        return Artifact(
-            "unread",
-            (benchmark,),
-            (self.paths.unread(benchmark),),
-            tuple({need.path: need for need in needs}.values()),
-            {},
-            ("punchline.stages.unread",),
-        )
+    def _tables(self, *, of_models: bool = False) -> list[Input]:
+        """CSV files of all tables; `of_models`: only of those that compare models."""
+        return [
+            Input("table", step.outputs[0], functools.partial(self.tables, step.wildcards[0]))
+            for step in self.every_table()
+            if not of_models or self.benchmark(step.wildcards[0]).TABLES[step.wildcards[1]].of_models
+        ]
 
     @once
-    def ranks(self, benchmark: str) -> Artifact:
-        """How sure the order of models in each table is."""
-        loaded, selection = self.benchmark(benchmark), self.selection
-        tables = [spec for spec in loaded.TABLES.values() if spec.of_models]
-        files = dict.fromkeys(name for spec in tables for name in spec.files)
-        runs = dict.fromkeys(name for spec in tables for name in self.runs(benchmark, spec.name))
-        own = dict.fromkeys(paths.own(benchmark, name) for spec in tables for name in spec.own)
-        cards = (
-            Input("model card", card.file, content=functools.partial(lambda one: [one.asked(), one.base], card))
-            for card in self.cards.values()
-        )
-        return Artifact(
-            "ranks",
-            (benchmark,),
-            (self.paths.ranks(benchmark),),
-            (
-                self._items(benchmark),
-                self._gold(benchmark),
-                *(self._scores(benchmark, model) for model in selection.models),
-                *cards,
-                *self._raw(benchmark, list(files)),
-                *self._raw(paths.runs_of(benchmark), list(runs)),
-                *(Input("user's file", path) for path in own if Path(path).is_file()),
-            ),
-            {"scoring": selection.scoring},
-            ("punchline.stages.ranks", *(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))),
-            benchmarks.libraries(loaded, "tables"),
-        )
+    def overview(self) -> Artifact:
+        """The cost of all answers, main values, values that differ between the rules, images that are available."""
 
-    @once
-    def discrepancies(self) -> Artifact:
         def cells(path: str) -> list[str]:
             return [cell.digest for cell in read_lineage(path).cells]
 
-        tables = {name: self.benchmark(name).TABLES for name in self.selection.benchmarks}
-        steps = [step for step in self.tables() if tables[step.wildcards[0]][step.wildcards[1]].of_models]
-        lineages = [(str(lineage_path(step.outputs[0])), step) for step in steps]
-        needs = tuple(
-            Input("lineage", path, functools.partial(self.table, *step.wildcards), functools.partial(cells, path))
-            for path, step in lineages
-        )
-        code = ("punchline.stages.discrepancies", *(benchmarks.module_of(name, "tables") for name in tables))
-        return Artifact("discrepancies", (), (self.paths.discrepancies,), needs, {}, code)
-
-    @once
-    def cost(self) -> Artifact:
-        """What all answers have cost: of models, and of judges on them."""
-        asked = self.asked()
+        asked, where = self.asked(), self.paths
         prices = [[b, m, hop, card.name, msgspec.to_builtins(card.price)] for b, m, hop, card, _ in asked]
-        needs = tuple((self._own(b, m) if hop == "answer" else self._hop(b, hop, m))[1] for b, m, hop, *_ in asked)
-        return Artifact("cost", (), (self.paths.cost,), needs, {"asked": prices}, ("punchline.stages.cost",))
-
-    @once
-    def metrics(self) -> Artifact:
-        """The main column of every table that models are compared by."""
-        code = [benchmarks.module_of(name, "tables") for name in self.selection.benchmarks]
-        needs = [
-            Input("table", step.outputs[0], functools.partial(self.table, *step.wildcards)) for step in self.tables()
-        ]
+        needs = [(self._own(b, m) if hop == "answer" else self._hop(b, hop, m))[1] for b, m, hop, *_ in asked]
+        needs += self._tables(of_models=True)
+        for need in self._tables(of_models=True):
+            path = str(lineage_path(need.path))
+            needs.append(Input("lineage", path, need.step, functools.partial(cells, path)))
+        illustrated = [name for name in self.selection.benchmarks if self.illustrated(name)]
         return Artifact(
-            "metrics", (), (self.paths.metrics, self.paths.plots), tuple(needs), {}, ("punchline.stages.metrics", *code)
+            "overview",
+            (),
+            (where.cost, where.discrepancies, where.metrics, where.plots, *map(where.availability, illustrated)),
+            tuple({need.path: need for need in (*needs, *map(self._ledger, illustrated))}.values()),
+            {"asked": prices},
+            "punchline.stages.overview:write_overview",
+            tuple(benchmarks.module_of(name, "tables") for name in self.selection.benchmarks),
         )
 
     @once
@@ -215,9 +245,10 @@ class Project(Answered):
         """A table as a picture for a paper."""
         made = self.table(benchmark, table)
         stem = made.outputs[0].removesuffix(".csv")
-        need = Input("table", made.outputs[0], functools.partial(self.table, benchmark, table))
-        code = ("punchline.report.site", benchmarks.module_of(benchmark, "tables"))
-        return Artifact("figure", (benchmark, table), (f"{stem}.svg", f"{stem}.pdf"), (need,), {}, code, DRAWING)
+        need = Input("table", made.outputs[0], functools.partial(self.tables, benchmark))
+        code = (benchmarks.module_of(benchmark, "tables"),)
+        outputs = (f"{stem}.svg", f"{stem}.pdf")
+        return Artifact("figure", (benchmark, table), outputs, (need,), {}, f"{SITE}:write_figure", code, DRAWING)
 
     @once
     def report_items(self, benchmark: str) -> Artifact:
@@ -235,8 +266,10 @@ class Project(Answered):
                 *([index, self._ledger(benchmark), *pins] if illustrated else []),
             ),
             {},
-            ("punchline.report.items", *self._shown(benchmark)),
+            "punchline.report.items:write_items",
+            tuple(self._shown(benchmark)),
             extra=lambda: files_beside(output),
+            job=self._report,
         )
 
     def _shown(self, benchmark: str) -> list[str]:
@@ -255,43 +288,41 @@ class Project(Answered):
             (output,),
             tuple({need.path: need for need in (*needs, self._scores(benchmark, model))}.values()),
             {},
-            ("punchline.report.answers", benchmarks.module_of(benchmark, "scoring"), *self._shown(benchmark)),
+            "punchline.report.answers:write_answers",
+            (benchmarks.module_of(benchmark, "scoring"), *self._shown(benchmark)),
             extra=lambda: files_beside(output),
+            job=self._report,
         )
+
+    @property
+    def _report(self) -> str:
+        """The first page, by which Snakemake knows the job of the report."""
+        return f"{self.paths.report}/index.html"
 
     @once
     def report(self) -> Artifact:
-        """Pages to look at, of all that the run has made."""
-        needs = [
-            Input("table", step.outputs[0], functools.partial(self.table, *step.wildcards)) for step in self.tables()
-        ]
-        for name in self.selection.benchmarks:
-            needs += [Input("unread answers", self.paths.unread(name), functools.partial(self.unread, name))]
-            needs += [self._items(name), self._requests(name)]
-            needs += [Input("ranks", self.paths.ranks(name), functools.partial(self.ranks, name))]
-        needs += [
-            Input("discrepancies", self.paths.discrepancies, self.discrepancies),
-            Input("cost", self.paths.cost, self.cost),
-        ]
-        specs = (self.benchmark(benchmark).TABLES[table] for benchmark, table in (s.wildcards for s in self.tables()))
-        verdicts = [paths.audited(self.selection.run, spec.file) for spec in specs]
-        needs += [Input("verdict", path) for path in verdicts if Path(path).is_file()]
-        folder, selected = self.paths.report, self.selection.benchmarks
+        """Pages of all that the run has made."""
+        needs, selected, where = self._tables(), self.selection.benchmarks, self.paths
         for name in selected:
-            needs += [Input("pages", self.paths.report_items(name), functools.partial(self.report_items, name))]
+            tables = functools.partial(self.tables, name)
+            needs += [Input("unparsed answers", where.unread(name), tables), Input("ranks", where.ranks(name), tables)]
+            needs += [self._items(name), self._requests(name)]
+            needs += [Input("pages", where.report_items(name), functools.partial(self.report_items, name))]
             for model in self.selection.models:
                 answers = functools.partial(self.report_answers, name, model)
-                needs += [Input("pages", self.paths.report_answers(name, model), answers), self._scores(name, model)]
+                needs += [Input("pages", where.report_answers(name, model), answers), self._scores(name, model)]
+        views = [path for path in self.overview().outputs if path not in (where.metrics, where.plots)]
+        needs += [Input("overview", path, self.overview) for path in views]
+        verdicts = [paths.audited(where.run, f"{table}.csv") for table in self.by_path]
+        needs += [Input("verdict", path) for path in verdicts if Path(path).is_file()]
         return Artifact(
             "report",
             (),
-            (f"{folder}/index.html", f"{folder}/files.json"),
+            (self._report, f"{where.report}/files.json"),
             tuple(needs),
-            {"pictures": pictures_mode(), "run": self.selection.run},
-            (
-                "punchline.report.site",
-                *(benchmarks.module_of(name, part) for name in selected for part in ("tables", "data")),
-            ),
+            {"pictures": pictures_mode(), "run": where.run},
+            f"{SITE}:write_report",
+            tuple(benchmarks.module_of(name, part) for name in selected for part in ("tables", "data")),
             ("jinja2", *DRAWING),
-            extra=lambda: listed_files(f"{folder}/files.json"),
+            extra=lambda: listed_files(f"{where.report}/files.json"),
         )

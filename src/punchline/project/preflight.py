@@ -19,6 +19,7 @@ from punchline.project.needs import Project
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import too_small
 from punchline.schema import ModelCard, Request
+from punchline.workflow.provenance import Status
 
 
 def cannot_run(card: ModelCard, engine: Engine) -> str | None:
@@ -34,10 +35,9 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
     by_rule: dict[str, list[dict[str, str]]] = {}
     for job in jobs:
         by_rule.setdefault(job.rule.name, []).append(dict(job.wildcards_dict))
-    fetches = {"fetch_annotations", "fetch_images"} & by_rule.keys()
-    if mirror and fetches and "://" not in mirror and not Path(mirror).is_dir():
+    if mirror and "fetch" in by_rule and "://" not in mirror and not Path(mirror).is_dir():
         raise PunchlineError(f"no such folder: {mirror}", file="--config", field="mirror", hint="Name one that is")
-    trained = [wildcards["adapter"] for wildcards in by_rule.get("finetune", ())]
+    trained = [wildcards["adapter"] for wildcards in by_rule.get("train", ())]
     for name in trained:
         _must_run(read_card(read_recipe(name).base), None, here=here)
     for card, engine, asked in _asked(project, by_rule):
@@ -53,7 +53,12 @@ Asked = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths 
 
 def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterator[tuple[ModelCard, Engine, Asked]]:
     """Who is asked, and what. A scorer that cannot run leaves its column empty and stops nobody."""
-    ready = {wildcards["benchmark"] for wildcards in by_rule.get("ask", ())}
+    status = Status()
+    unknown = {
+        wildcards["benchmark"]
+        for wildcards in by_rule.get("prepare", ())
+        if any(status(step) for step in project.built_by("prepare", wildcards["benchmark"]) if step.rule != "gold")
+    }
     for respondent in dict.fromkeys(wildcards["respondent"] for wildcards in by_rule.get("respond", ())):
         if respondent.removeprefix(JUDGES) in project.selection.scorers:
             continue
@@ -62,7 +67,7 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
             journals = paths.with_shards(project.journal(respondent, one))
             for model in one.models:
                 file = project.paths.hop_requests(one.benchmark, one.hop, model) if one.hop else ""
-                file = file or ("" if one.benchmark in ready else project.paths.requests(one.benchmark))
+                file = file or ("" if one.benchmark in unknown else project.paths.requests(one.benchmark))
                 asked.append((one.benchmark, file, journals))
         yield project.card_of(respondent), project.engine_of(respondent), asked
 

@@ -18,6 +18,8 @@ from punchline.project.contents import ledger_content
 from punchline.schema import FetchEntry, Pictures
 from punchline.workflow.provenance import Artifact, Input
 
+FETCH, PREPARE = "punchline.stages.fetch.commands", "punchline.stages.prepare"
+
 
 def once(method: Callable[..., Artifact]) -> Callable[..., Artifact]:
     """A method whose answer is kept: a step is one object, whoever asks for it."""
@@ -49,15 +51,20 @@ class Prepared(Asking):
         )
         demo = self.demo_files(benchmark) if self.selection.corpus.drawn else []
         return Artifact(
-            "fetch_annotations",
+            "raw",
             (benchmark,),
             tuple(self.paths.raw(benchmark, name) for name in dict.fromkeys([*self.annotations(benchmark), *demo])),
             tuple(Input("demo file", f"{paths.demo(benchmark)}/{name}") for name in demo) or (manifest,),
             {},
-            (),
-            record=self.paths.raw(benchmark, "annotations.made.json"),
-            job=self.paths.raw(benchmark, "annotations.made.json"),
+            f"{FETCH}:write_annotations",
+            None,
+            record=self._fetched(benchmark),
+            job=self._fetched(benchmark),
         )
+
+    def _fetched(self, benchmark: str) -> str:
+        """The provenance file of the raw files, by which Snakemake knows the job that fetches."""
+        return self.paths.raw(benchmark, "annotations.made.json")
 
     @staticmethod
     def demo_files(benchmark: str) -> list[str]:
@@ -101,7 +108,9 @@ class Prepared(Asking):
             (self.paths.selected(benchmark),),
             (*self._raw(benchmark, loaded.ITEM_FILES), *subset),
             {"sources": (selection.corpus.sources or {}).get(benchmark), "limit": selection.limit},
-            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
+            f"{PREPARE}:write_selected",
+            (benchmarks.module_of(benchmark, "data"),),
+            job=self._fetched(benchmark),
         )
 
     def _selected(self, benchmark: str) -> Input:
@@ -113,14 +122,16 @@ class Prepared(Asking):
         demo = self.selection.corpus.drawn
         ledger = self.paths.ledger(benchmark)
         return Artifact(
-            "fetch_images",
+            "images",
             (benchmark,),
             (ledger,),
             (self._selected(benchmark), *(self.demo_images(benchmark) if demo else self._pins(benchmark))),
             {},
-            ("punchline.stages.fetch.demo",) if demo else (),
+            f"{FETCH}:write_images",
+            ("punchline.stages.fetch.demo",) if demo else None,
             extra=lambda: [str(entry.path) for entry in read_records(ledger, FetchEntry) if entry.state == "ok"],
             extra_role="image",
+            job=self._fetched(benchmark),
         )
 
     def _pins(self, benchmark: str) -> list[Input]:
@@ -138,17 +149,6 @@ class Prepared(Asking):
             content=lambda: ledger_content(read_records(file, FetchEntry)),
         )
 
-    @once
-    def availability(self, benchmark: str) -> Artifact:
-        return Artifact(
-            "availability",
-            (benchmark,),
-            (self.paths.availability(benchmark),),
-            (self._ledger(benchmark),),
-            {},
-            ("punchline.stages.fetch.ledger",),
-        )
-
     # What models see, and gold
 
     @once
@@ -161,10 +161,12 @@ class Prepared(Asking):
             (index,),
             (*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._ledger(benchmark)),
             {"pinned": not self.selection.corpus.drawn},
-            ("punchline.stages.pictures", benchmarks.module_of(benchmark, "pictures")),
+            "punchline.stages.pictures:write_pictures",
+            (benchmarks.module_of(benchmark, "pictures"),),
             benchmarks.libraries(loaded, "pictures"),
             extra=lambda: [image.path for made in read_records(index, Pictures) for image in made.images],
             extra_role="picture",
+            job=self.paths.requests(benchmark),
         )
 
     @once
@@ -179,7 +181,9 @@ class Prepared(Asking):
             (self.paths.items(benchmark),),
             tuple(needs),
             {},
-            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
+            f"{PREPARE}:write_items",
+            (benchmarks.module_of(benchmark, "data"),),
+            job=self.paths.requests(benchmark),
         )
 
     @once
@@ -190,7 +194,9 @@ class Prepared(Asking):
             (self.paths.gold(benchmark),),
             (*self._raw(benchmark, self.benchmark(benchmark).GOLD_FILES), self._selected(benchmark)),
             {},
-            ("punchline.stages.prepare", benchmarks.module_of(benchmark, "data")),
+            f"{PREPARE}:write_gold",
+            (benchmarks.module_of(benchmark, "data"),),
+            job=self.paths.requests(benchmark),
         )
 
     def _items(self, benchmark: str) -> Input:

@@ -1,32 +1,33 @@
-"""What the rules ask: the selection, what a job reads, which jobs are not current, which targets there are.
+"""The rules' view of a selection: inputs, commands and resources of jobs, by what is current (workflow/provenance.py).
 
-Input functions mark jobs whose artefacts are not current as forced: no time stamp decides (graph.py, provenance.py).
+No file time decides. An input function forces the job of an artifact that is not current, and returns only files that
+may still change in this run; the command of a job is chosen when its turn comes, so that an unchanged one starts no
+Python. `dag.forcefiles` is the one undocumented name of Snakemake that this uses (tests/test_bridge.py).
 """
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
 from snakemake.resources import Resources
 from snakemake.settings.types import RerunTrigger
 
-from punchline.config.cards import stems
 from punchline.config.runs import changes_in_place, nothing_scored, run_of
 from punchline.config.selection import named_run, read_selection, write_chosen
-from punchline.core import benchmark as benchmarks
-from punchline.errors import PunchlineError, did_you_mean, system_error
+from punchline.core.engine import check_files
+from punchline.errors import PunchlineError, nearest, system_error
 from punchline.paths import Paths
 from punchline.project import preflight
 from punchline.project.display import install
-from punchline.project.graph import Graph
-from punchline.project.needs import Project
+from punchline.project.needs import KINDS, Project
 from punchline.project.processes import (
+    AGAIN,
     PICTURES,
     check_writable,
     end_with_parent,
@@ -36,13 +37,16 @@ from punchline.project.processes import (
 )
 from punchline.project.resources import gpus, memory_mb, minutes
 from punchline.project.summary import summary
+from punchline.workflow.provenance import Artifact, Status
 
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
+UNCHANGED = "unchanged"
 
 
-def fail(error: PunchlineError) -> NoReturn:
-    """End with one message, last: Snakemake would put the place in its rules after it."""
-    sys.exit(f"error: {error}")
+def fail(error: PunchlineError | OSError) -> NoReturn:
+    """End with one message, last: Snakemake would append its place in the rules."""
+    text = str(error) if isinstance(error, PunchlineError) else system_error(error)
+    sys.exit(f"error: {text}")
 
 
 class Snakefile:
@@ -51,61 +55,125 @@ class Snakefile:
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow = workflow
         self.config = {key: value for key, value in config.items() if key != "pictures"}  # of the report only
-        self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
-        install(workflow, self.reasons)
+        install(workflow)
         try:
             check_writable()
             os.environ[PICTURES] = pictures_mode(config.get("pictures"))
             self.making = read_selection(self.config)
             self.selection = self.making.selection
-            self.project = Project(self.selection, self.making.shards)
-            self.project.scorers  # noqa: B018  (what is none is said here)
-            self.graph = Graph(self.project)
+            self.project = self.later = Project(self.selection, self.making.shards)
+            self.project.scorers  # noqa: B018  (an error in them is reported here)
+            for card in self.project.cards.values():
+                check_files(card, self.project.engines[card.name], self.project.listed)
         except PunchlineError as error:
             fail(error)
-        self.tables: list[str] = []
+        self.again: set[str] = set()  # kinds and files of which a rebuild is requested, or `all`
+        self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
         self.answers = False  # whether a job of the run asks or scores
+        self._pending: dict[Artifact, str | None] = {}
         self.as_stored = workflow.modifier.path_modifier.apply_default_storage
         workflow.modifier.path_modifier.apply_default_storage = self.target
 
     # Jobs
 
-    def needs(self, rule: str, **fixed: str) -> Callable[[Any], list[Any]]:
-        """Input function of a rule; `fixed`: what names its job besides its wildcards."""
-        from snakemake.io import ancient
+    def needs(self, rule: str, *fixed: str) -> Callable[[Any], list[str]]:
+        """Input function of a rule; `fixed`: values of its wildcards, if not in the paths of its outputs."""
 
-        def files(wildcards: Any) -> list[Any]:
-            self.prepare()
-            try:
-                job = self.graph.files(rule, {**wildcards, **fixed})
-            except PunchlineError as error:
-                fail(error)
-            except OSError as error:
-                fail(PunchlineError(system_error(error)))
-            if job.stale and not self.workflow.remote_exec:
-                self.workflow.dag.forcefiles.update(job.stale)
-                name = "_".join([self.graph.rule_of(rule), *fixed.values()])
-                self.reasons[(name, *map(str, wildcards))] = job.why
-                return list(job.inputs)
-            # A run has nothing to look for before such a job. Reports, and drawings of the graph, show it whole.
-            if job.whole and self.workflow.execution_settings is not None and not self.workflow.remote_exec:
+        def files(wildcards: Any) -> list[str]:
+            _ = self.status
+            if self.workflow.remote_exec:  # on a node: Snakemake on the other machine has chosen the job
                 return []
-            return [ancient(path) for path in job.inputs]
+            steps = self.project.built_by(rule, *(fixed or wildcards))
+            whole = self.workflow.execution_settings is None  # a drawing of the graph, a report
+            try:
+                pending = [step for step in steps if whole or self.pending(step) is not None]
+                makers = {id(made): made for step in pending for made in step.before() if made.job != step.job}
+                if any(self.status(step) is not None for step in pending) and not whole:
+                    self.workflow.dag.forcefiles.update(step.job for step in pending)
+                return list(dict.fromkeys(made.job for made in makers.values() if whole or self.pending(made)))
+            except (PunchlineError, OSError) as error:
+                fail(error)
 
         return files
+
+    @cached_property
+    def status(self) -> Status:
+        """The status of artifacts before the run; the first use sets what jobs inherit from this process."""
+        workflow = self.workflow
+        if workflow.remote_exec:
+            environment(self.making, set())
+            end_with_parent()
+            return Status()
+        names = {re.sub("^tables_.*", "tables", name) for name in workflow.dag_settings.forcerun}
+        self.again = {kind for name in names for kind in KINDS.get(name, (name,))}
+        self.again |= set(filter(None, os.environ.get(AGAIN, "").split(",")))
+        self.again |= {"all"} if workflow.dag_settings.forceall else set()
+        environment(self.making, self.again)
+        workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
+        for line in changes_in_place(self.selection):
+            print(line, file=sys.stderr)
+        settings = workflow.execution_settings
+        if settings is not None and settings.lock and not workflow.dryrun:
+            self.take_folder()
+        return Status(self.again)
+
+    def pending(self, step: Artifact) -> str | None:
+        """Why an artifact will, or may, be built in this run; None if nothing that it depends on may change."""
+        if step not in self._pending:
+            reason = self.status(step)
+            makers = (need.step() for need in step.needs if need.step is not None and need.decides)
+            changing = next((made for made in makers if reason is None and self.pending(made)), None)
+            if reason is not None:
+                self._pending[step] = f"will run: {reason}"
+            else:
+                self._pending[step] = None if changing is None else f"may run: if {changing.outputs[0]} changes"
+        return self._pending[step]
+
+    def command(self, rule: str, *fixed: str) -> Callable[..., str]:
+        """Param `run` of a rule: the command of a job whose inputs are there; `:` if its artifacts are current."""
+
+        def run(wildcards: Any, threads: int) -> str:
+            names = fixed or tuple(wildcards)
+            current = Status(self.again)
+            try:
+                reasons = (current(step) for step in self.later.built_by(rule, *names))
+                reason = next((reason for reason in reasons if reason is not None), None)
+            except (PunchlineError, OSError) as error:
+                fail(error)
+            self.reasons[(rule, *names)] = reason or UNCHANGED
+            if reason is None:
+                return f": {UNCHANGED}"
+            if not self.workflow.dryrun:  # what depends on this job's files is read again
+                self.later = Project(self.selection, self.making.shards)
+            log = f"{self.project.paths.logs}/{'/'.join((rule, *names))}.log"
+            return " ".join(["python scripts/stage.py --threads", str(threads), rule, *names, "&>", log])
+
+        return run
+
+    def says(self, rule: str, *fixed: str) -> Callable[[Any], str]:
+        """Param `why` of a rule: the reason why a job runs, or may run."""
+
+        def why(wildcards: Any) -> str:
+            names = fixed or tuple(wildcards)
+            if not self.workflow.dryrun:
+                return self.reasons.get((rule, *names), UNCHANGED)
+            pending = filter(None, map(self.pending, self.project.built_by(rule, *names)))
+            return max(pending, default="will run: asked for")  # "will" before "may"
+
+        return why
 
     def takes(self, card: CardOf, runtime: CardOf | None = None) -> dict[str, Callable[..., Any]]:
         """Resources of a rule whose job asks by the card that `card` gives for its wildcards (None: nobody is asked).
 
-        Minutes: as that card says, or what `runtime` gives, else as default-resources do, which of themselves reach no
-        resource that a rule names.
+        Minutes: those of the card, or of what `runtime` gives, else of default-resources, which Snakemake does not
+        apply to a resource that a rule names.
         """
         default = Resources.from_mapping(self.workflow.resource_settings.default_resources or {}).get("runtime")
 
         def limit(wildcards: Any, input: Any, attempt: int, threads: int, rulename: str, async_run: Any) -> Any:
-            said = minutes((runtime or card)(wildcards), attempt)
-            if said is not None or default is None:
-                return said
+            own = minutes((runtime or card)(wildcards), attempt)
+            if own is not None or default is None:
+                return own
             about = {"input": input, "threads": threads, "rulename": rulename, "async_run": async_run}
             return default.evaluate(wildcards, attempt=attempt, **about).value
 
@@ -116,32 +184,23 @@ class Snakefile:
         }
 
     def all_of(self, rule: str) -> Callable[[Any], list[str]]:
-        """Input function: outputs of all jobs of a rule in this selection."""
-        return lambda wildcards: self.graph.outputs(rule)
+        """Input function: the files of all jobs of a rule in this selection."""
+        project = self.project
+        return lambda wildcards: [project.built_by(rule, *names)[0].job for names in project.jobs(rule)]
 
-    @functools.cache  # noqa: B019  (there is one)
-    def prepare(self) -> None:
-        """Once, before the first job is looked at: what jobs inherit, and what somebody asks to make again."""
-        workflow = self.workflow
-        if workflow.remote_exec:  # on a node: which job it is, and why, was said where Snakemake runs
-            environment(self.making, set())
-            end_with_parent()
-            return
-        self.graph.again = {re.sub("^(judge|table)s?_.*", r"\1", name) for name in workflow.dag_settings.forcerun}
-        if workflow.dag_settings.forceall:
-            self.graph.again = {"all"}
-        environment(self.making, self.graph.again)
-        # Of Snakemake's own reasons to run a job, a missing file stays. The others judge by times and by what this
-        # folder happens to remember; inputs of a current job are ancient, so that the one that must be left is still.
-        workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
-        for line in changes_in_place(self.selection):
-            print(line, file=sys.stderr)
-        settings = workflow.execution_settings
-        if settings is not None and settings.lock and not workflow.dryrun:
-            self.take_folder()
+    def page(self, path: str) -> dict[str, Any]:
+        """Category, caption and labels of a file in Snakemake's own report."""
+        stem = str(Path(path).with_suffix("")).removeprefix(f"{self.project.paths.results}/")
+        if stem not in self.project.by_path:
+            name = Path(stem).name
+            return {"category": "Overviews", "caption": f"../report/{name}.rst", "labels": {"table": stem}}
+        benchmark, table = self.project.by_path[stem]
+        caption = "../report/figure.rst" if path.endswith(".svg") else "../report/table.rst"
+        title = self.project.benchmark(benchmark).TABLES[table].title
+        return {"category": benchmark, "caption": caption, "labels": {"table": table, "title": title}}
 
     def take_folder(self) -> None:
-        """Hold the folder, and lift the lock of a run that was killed: its process no longer holds it."""
+        """Hold the folder, and remove the lock of a killed run."""
         try:
             if take_folder():
                 for lock in Path(".snakemake/locks").glob("*.lock"):
@@ -150,26 +209,23 @@ class Snakefile:
             fail(error)
 
     def start(self) -> None:
-        """Before the first job runs: what it needs is there; and what the run is made with is kept."""
+        """Before the first job: check what the run needs, and record its selection."""
         try:
-            local = self.workflow.local_exec
             jobs = list(self.workflow.dag.needrun_jobs())
             if not self.workflow.touch:
-                preflight.check(self.project, self.making.mirror, jobs, here=local)
+                preflight.check(self.project, self.making.mirror, jobs, here=self.workflow.local_exec)
             write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
-        except PunchlineError as error:
+        except (PunchlineError, OSError) as error:
             fail(error)
-        except OSError as error:
-            fail(PunchlineError(system_error(error)))
         self.answers = any(job.rule.name in ("respond", "score") for job in jobs)
-        made = (path for job in jobs if job.rule.name.startswith("tables_") for path in job.output)
-        self.tables = [str(path) for path in made if path.endswith(".csv")]
 
     def done(self) -> None:
-        """After the last job: what the run came to, and tables that say nothing. With `strict`, a failure is one."""
+        """After the last job: print a summary, and tables without a scored item. `strict`: fail if there is one."""
         red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
-        lines = list(summary(self.project, self.tables)) if self.answers else []
-        lines += [(True, f"{path}: not one item is scored") for path in self.tables if nothing_scored(path)]
+        ran = {names[0] for (rule, *names), reason in self.reasons.items() if rule == "tables" and reason != UNCHANGED}
+        built = [step.outputs[0] for step in self.project.every_table() if step.wildcards[0] in ran]
+        lines = list(summary(self.project, built)) if self.answers else []
+        lines += [(True, f"{path}: not one item is scored") for path in built if nothing_scored(path)]
         for is_bad, line in lines:
             print(f"{red}{line}{plain}" if is_bad else line, file=sys.stderr)
         if self.making.strict and any(is_bad for is_bad, _ in lines):
@@ -178,50 +234,25 @@ class Snakefile:
     # Targets
 
     def target(self, path: Any) -> Any:
-        """A path of the graph as Snakemake stores it; one of the command line's, in the run that is selected.
+        """A path as Snakemake stores it; a result of the default run on the command line means the selected run's.
 
-        results/table8.csv is the table in the selected run's folder. Ends with an error for a path that no rule makes.
+        Ends with an error for a target that no rule builds.
         """
         settings = self.workflow.dag_settings
-        if settings is None or path not in self.asked:  # None: rules are being read
+        asked = () if settings is None else map(os.path.relpath, (*settings.targets, *settings.forcerun))
+        if path not in set(asked):
             return self.as_stored(path)
+        default, own = Paths().results, self.project.paths.results
         if (run := run_of(str(path))) and run != self.selection.run:
             fail(PunchlineError(f"{path} is of the run {run}", hint=f"Add --config run={run}"))
-        name = self.graph.in_run(str(path))
-        if not any(rule.is_producer(name) for rule in self.workflow.rules) and not Path(name).exists():
-            fail(PunchlineError(f"no target {path!r}", hint=self.way_to(str(path))))
+        name = str(path) if str(path).startswith(f"{own}/") else re.sub(f"^{default}/", f"{own}/", str(path))
+        rules = self.workflow.rules
+        if not any(rule.is_producer(name) for rule in rules) and not Path(name).exists():
+            tables = [step.outputs[0] for step in self.project.every_table()]
+            hint = nearest(str(path), [*(rule.name for rule in rules), *tables])
+            hint = f"{hint}. Selected are {', '.join(self.selection.benchmarks)}; `punchline tables` lists their tables"
+            fail(PunchlineError(f"no target {path!r}", hint=hint))
         return self.as_stored(name)
-
-    @functools.cached_property
-    def asked(self) -> set[str]:
-        """What the command line names."""
-        settings = self.workflow.dag_settings
-        return {os.path.relpath(name) for name in (*settings.targets, *settings.forcerun)}
-
-    def way_to(self, path: str) -> str:
-        """What a target that there is not lacks, or is like."""
-        selection = self.selection
-        for benchmark in sorted(benchmarks.names(), key=lambda name: name not in selection.benchmarks):
-            selected = benchmark in selection.benchmarks
-            for name, table in benchmarks.load(benchmark).TABLES.items():
-                if path in (
-                    self.project.paths.table(table.file),
-                    Paths().table(table.file),
-                    name,
-                    f"{benchmark}/{name}",
-                ):
-                    if selected:
-                        return f"Name its file: {self.project.paths.table(table.file)}"
-                    both = ",".join([*selection.benchmarks, benchmark])
-                    return f"It is {benchmark}'s, which is not selected: add --config benchmarks=[{both}]"
-            if not selected and (f"/{benchmark}/" in path or f"/{benchmark}." in path):
-                return f"{benchmark} is not selected: add --config benchmarks=[{benchmark}]"
-        model = Path(path).stem
-        if model in stems("config/model") and model not in selection.models:
-            return f"The model {model} is not selected: add --config models=[{','.join([*selection.models, model])}]"
-        named = [rule.name for rule in self.workflow.rules]
-        tables = [self.project.paths.table(f"{name}.csv") for name in self.graph.tables]
-        return f"{did_you_mean(path, [*named, *tables])}`punchline tables` lists the tables"
 
 
 def wildcard(names: Iterable[str]) -> str:

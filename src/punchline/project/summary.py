@@ -19,7 +19,7 @@ ORDER = ("answered", "missing", "failed", "refused", "unparsed", "truncated")
 def answers_of(project: Project, respondent: str) -> tuple[Counter[str], list[str]]:
     """How many answers of each state the indexes of a respondent hold, and why answers failed."""
     counts, reasons = Counter[str](), []
-    for step in project.steps_of("respond", respondent, ALL):
+    for step in project.built_by("respond", respondent, ALL):
         index = step.outputs[0]
         for state, reason, finish in rows_in(index, ["state", "reason", "finish_reason"]) if _is_there(index) else ():
             counts[SHOWN.get(state, state)] += 1

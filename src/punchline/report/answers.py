@@ -17,7 +17,6 @@ from punchline.report.shards import CHUNK, code, write_parts
 from punchline.schema import RULES, Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
 from punchline.stages.ask import asked, asked_of_hop
-from punchline.stages.job import make
 from punchline.stages.unit import Verdicts, by_item, read_verdicts
 
 MOST = 20_000  # characters of an answer that a page shows; `punchline show` has the rest
@@ -98,6 +97,6 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
 
 
 def write_answers(project: Project, benchmark: str, model: str) -> None:
-    """A model's answers to a benchmark, for pages."""
-    step, prefix = project.report_answers(benchmark, model), f"answers/{benchmark}/{model}"
-    make(step, lambda: write_parts(step.outputs[0], prefix, build_parts(project, benchmark, model)))
+    """Write a model's answers to a benchmark for pages."""
+    index = project.paths.report_answers(benchmark, model)
+    write_parts(index, f"answers/{benchmark}/{model}", build_parts(project, benchmark, model))

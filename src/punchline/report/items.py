@@ -13,7 +13,6 @@ from punchline.project.needs import Project
 from punchline.report.pictures import Right, file_of, items_with_rights
 from punchline.report.shards import CHUNK, write_parts
 from punchline.schema import FetchEntry, Gold, Image, Item, Pictures, Request
-from punchline.stages.job import make
 
 FACET = 30  # an item's property is a facet of the wall with up to so many values, of up to so many letters each
 PICTURE = "[picture]"  # where one stands in a prompt
@@ -111,6 +110,5 @@ def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:
 
 
 def write_items(project: Project, benchmark: str) -> None:
-    """A benchmark's items, for pages."""
-    step = project.report_items(benchmark)
-    make(step, lambda: write_parts(step.outputs[0], f"items/{benchmark}", dict(parts(project, benchmark))))
+    """Write a benchmark's items for pages."""
+    write_parts(project.paths.report_items(benchmark), f"items/{benchmark}", dict(parts(project, benchmark)))

@@ -204,7 +204,7 @@ class Folder:
                 file=folder,
                 hint=f"Make it without them: {making(run, 'report', pictures='open')}",
             )
-        if (why := Status()(step).reason) is not None:
+        if (why := Status().of_all(step)) is not None:
             raise PunchlineError(
                 f"the report is not current: {why}", file=folder, hint=f"Make it again: {making(run, 'report')}"
             )

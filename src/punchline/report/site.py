@@ -34,7 +34,6 @@ from punchline.report.items import pick_fields
 from punchline.report.shards import write_changed
 from punchline.report.tables import KINDS, Cell, Sheet, differences, parse_number, read_sheet
 from punchline.schema import sha256
-from punchline.stages.job import make
 from punchline.text import escape_controls
 
 HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
@@ -296,18 +295,14 @@ def about(benchmark: str) -> list[str]:
 
 
 def write_report(project: Project) -> None:
-    """The pages of a run, in results/report/."""
-    make(project.report(), lambda: Site(project).write())
+    """Write the pages of a run to results/report/."""
+    Site(project).write()
 
 
 def write_figure(project: Project, benchmark: str, table: str) -> None:
-    """One table as a picture for a paper: SVG and PDF."""
-    step = project.figure(benchmark, table)
-
-    def write() -> None:
-        sheet = read_sheet(project, benchmark, project.benchmark(benchmark).TABLES[table])
-        drawn = figures.on_paper(figures.drawn(sheet, {}) or figures.nothing(sheet.path))
-        write_bytes(step.outputs[0], figures.svg(drawn).encode())
-        write_bytes(step.outputs[1], vl_convert.vegalite_to_pdf(drawn))
-
-    make(step, write)
+    """Write one table as a figure for a paper: SVG and PDF."""
+    sheet = read_sheet(project, benchmark, project.benchmark(benchmark).TABLES[table])
+    drawn = figures.on_paper(figures.drawn(sheet, {}) or figures.nothing(sheet.path))
+    svg, pdf = project.figure(benchmark, table).outputs
+    write_bytes(svg, figures.svg(drawn).encode())
+    write_bytes(pdf, vl_convert.vegalite_to_pdf(drawn))

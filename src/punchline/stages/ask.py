@@ -14,7 +14,6 @@ from punchline.project.contents import printed
 from punchline.project.hops import CHAINED, DATA
 from punchline.project.needs import Project
 from punchline.schema import Gold, Item, Request, Response
-from punchline.stages.job import make
 from punchline.stages.prepare import reading
 from punchline.stages.unit import Asked, Unit, answered, by_item
 
@@ -85,14 +84,9 @@ def data_requests(project: Project, benchmark: str, hop: str) -> list[Request]:
 
 
 def write_requests(project: Project, benchmark: str) -> None:
-    """Rendered prompts of a benchmark's items."""
-    step = project.ask(benchmark)
-
-    def write() -> None:
-        items = records_in(project.paths.items(benchmark), Item)
-        write_table(step.outputs[0], requests(project, benchmark, items), Request)
-
-    make(step, write)
+    """Write the requests about a benchmark's items, with rendered prompts."""
+    items = records_in(project.paths.items(benchmark), Item)
+    write_table(project.paths.requests(benchmark), requests(project, benchmark, items), Request)
 
 
 def asked_of_hop(project: Project, benchmark: str, hop: str, model: str) -> Iterator[Asked]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from punchline.core.storage import Stored
-from punchline.files import csv_text, write_text
+from punchline.files import csv_text
 from punchline.project.needs import Project
 from punchline.project.resources import gpus
 from punchline.schema import Image, ImageRef, ModelCard, Request, Response, Text
-from punchline.stages.job import make
 
 COUNTED = (
     *("requests", "ok", "missing", "failed", "refused", "truncated"),
@@ -108,14 +107,7 @@ def plan_row(
     return row
 
 
-def cost_text(project: Project, answers: Callable[[str, str, str], Iterable[Response]]) -> str:
-    """cost.csv. `answers`: of a benchmark's model, to what it was asked itself (`answer`) or in a hop."""
-    rows = [cost_row(b, model, hop, card, answers(b, model, hop)) for b, model, hop, card, _ in project.asked()]
-    return csv_text(COST, rows)
-
-
-def write_cost(project: Project) -> None:
-    """What answers and verdicts have cost."""
-    step = project.cost()
-    snapshots = {(b, model, hop): snapshot for b, model, hop, _, snapshot in project.asked()}
-    make(step, lambda: write_text(step.outputs[0], cost_text(project, lambda *of: Stored(snapshots[of], Response))))
+def cost_text(project: Project) -> str:
+    """The text of cost.csv: a row for each model and pass."""
+    asked = project.asked()
+    return csv_text(COST, [cost_row(b, m, hop, card, Stored(index, Response)) for b, m, hop, card, index in asked])

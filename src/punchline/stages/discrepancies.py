@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 
-from punchline.files import csv_text, write_text
+from punchline.files import csv_text
 from punchline.project.lineage import lineage_path, read_lineage
 from punchline.project.needs import Project
 from punchline.schema import RULES, Cell
-from punchline.stages.job import make
 
 PLACE = ("benchmark", "table", "model", "row", "column")
 DISCREPANCIES = (*PLACE, "released", "n_released", "paper", "n_paper", "difference")
@@ -34,23 +33,13 @@ def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
     return found
 
 
-def discrepancies_text(project: Project, cells: Callable[[str], Iterable[Cell]]) -> str:
-    """discrepancies.csv, of the cells of a benchmark's tables: benchmark by benchmark, model by model."""
+def discrepancies_text(project: Project) -> str:
+    """The text of discrepancies.csv: benchmark by benchmark, model by model."""
     rows: list[Line] = []
+    order = {model: place for place, model in enumerate(project.selection.models)}
     for name in project.selection.benchmarks:
-        order = {model: place for place, model in enumerate(project.selection.models)}
-        rows += sorted(discrepancies(name, cells(name)), key=lambda row: order[str(row["model"])])
+        tables = [table for table in project.benchmark(name).TABLES.values() if table.rows is not None]
+        files = (project.paths.table(table.file) for table in tables)
+        cells = (cell for file in files for cell in read_lineage(lineage_path(file)).cells)
+        rows += sorted(discrepancies(name, cells), key=lambda row: order[str(row["model"])])
     return csv_text(DISCREPANCIES, rows)
-
-
-def write_discrepancies(project: Project) -> None:
-    """Where the two rules differ, over all tables."""
-    step = project.discrepancies()
-
-    def cells(benchmark: str) -> Iterator[Cell]:
-        loaded = project.benchmark(benchmark)
-        for made in project.tables_of(benchmark):
-            if loaded.TABLES[made.wildcards[1]].rows is not None:
-                yield from read_lineage(lineage_path(made.outputs[0])).cells
-
-    make(step, lambda: write_text(step.outputs[0], discrepancies_text(project, cells)))

@@ -1,11 +1,11 @@
-"""A job of Snakemake: one stage's work on its artefacts, done where they are not current, and recorded beside them."""
+"""Jobs of Snakemake: build the artifacts of one job that are not current, each with its provenance file."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from importlib import import_module
 
 import msgspec
 import pyarrow as pa
@@ -14,53 +14,64 @@ from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.threads import THREADS
 from punchline.errors import entry_point
-from punchline.project.needs import Project
+from punchline.project.needs import WILDCARDS, Project
 from punchline.project.processes import AGAIN, SELECTION, SHARDS, end_with_owner
 from punchline.text import log_line
-from punchline.workflow.provenance import Artifact, Status, is_forced, write_provenance
+from punchline.workflow import code
+from punchline.workflow.provenance import Artifact, Status, write_provenance
 
 
-def current(step: Artifact) -> bool:
-    """Whether there is nothing to do for a step whose inputs are there."""
-    again = os.environ.get(AGAIN, "").split(",")
-    return not is_forced(step, again) and Status(below=False)(step).reason is None
+def status() -> Status:
+    """The status of artifacts, with the rebuilds that were requested of this job."""
+    return Status(os.environ.get(AGAIN, "").split(","))
 
 
-def make(step: Artifact, write: Callable[[], None], inputs: dict[str, str] | None = None) -> None:
-    """Write a step's artefacts with `write`, unless they are current, and the record of what made them.
-
-    `inputs`: digests of what it reads, taken before another step of the job read it. Raises PunchlineError when an
-    input changed while it was being read.
-    """
-    if current(step):
-        log_line(f"{step.name}: up to date, not rebuilt")
-        return
-    inputs = step.inputs() if inputs is None else inputs
+def build(project: Project, step: Artifact) -> None:
+    """Build an artifact and write its provenance file. Raises PunchlineError if an input changes during the build."""
+    inputs = step.inputs()
     benchmarks.LOADED.clear()
-    write()
-    unnamed = {module for module in benchmarks.LOADED if step.code and not step.rests_on_code(module)}
-    assert not unnamed, f"{step.name} used code that needs.py does not name: {', '.join(sorted(unnamed))}"
+    call(project, step)
+    unnamed = benchmarks.LOADED - code.closure(*step.modules).keys() if step.modules else set()
+    assert not unnamed, f"{step.name} used code that its artifact does not name: {', '.join(sorted(unnamed))}"
     write_provenance(step, inputs)
 
 
-def read_selection(text: str) -> Selection:
-    """What the run that a job belongs to evaluates."""
-    return msgspec.json.decode(text, type=Selection)
+def call(project: Project, step: Artifact) -> None:
+    """Call the build function of an artifact."""
+    module, _, function = step.build.partition(":")
+    getattr(import_module(module), function)(project, *step.wildcards)
+
+
+def run_job(project: Project, rule: str, *wildcards: str) -> None:
+    """Build what is not current of the artifacts of one job."""
+    if rule == "respond":  # one start of the engine for all of them
+        from punchline.stages.respond import respond
+
+        respond(project, *wildcards)
+        return
+    reason = status()
+    for step in project.built_by(rule, *wildcards):
+        if reason(step) is None:
+            log_line(f"{step.name}: up to date, not rebuilt")
+        else:
+            build(project, step)
 
 
 @entry_point
-def run(stage: Callable[..., None], rule: str, arguments: Sequence[str]) -> None:
-    """Run a stage for the wildcards in `arguments`. The selection is in the environment, or an option."""
-    parser = argparse.ArgumentParser(prog=f"stage.py {rule}", description=stage.__doc__)
-    given = os.environ.get(SELECTION)
-    parser.add_argument("--selection", default=given, required=given is None, type=read_selection, help="as JSON")
-    parser.add_argument("--threads", default="", help="that it may use; else all cores")
-    names = Project.wildcards(rule)
-    for name in names:
-        parser.add_argument(f"--{name}", required=True)
-    args: dict[str, Any] = vars(parser.parse_args(arguments))
-    os.environ[THREADS] = args["threads"]
+def main(arguments: Sequence[str]) -> None:
+    """Run the job of a rule and its wildcards; the selection is in the environment."""
+    parser = argparse.ArgumentParser(prog="stage.py", description="Run one job of Snakemake.")
+    parser.add_argument("rule", choices=WILDCARDS)
+    parser.add_argument("wildcards", nargs="*")
+    parser.add_argument("--threads", default="", help="number of threads; default: all cores")
+    args = parser.parse_args(arguments)
+    if SELECTION not in os.environ:
+        parser.error(f"no selection in ${SELECTION}: run snakemake")
+    if len(args.wildcards) != len(WILDCARDS[args.rule]):
+        parser.error(f"{args.rule} takes {' '.join(WILDCARDS[args.rule]) or 'no wildcards'}")
+    os.environ[THREADS] = args.threads
     end_with_owner()
-    pa.set_memory_pool(pa.system_memory_pool())  # gives back what was freed; Arrow's own keeps it
+    pa.set_memory_pool(pa.system_memory_pool())  # returns freed memory to the system; Arrow's own pool keeps it
     shards = os.environ.get(SHARDS)
-    stage(Project(args["selection"], int(shards) if shards else None), *(args[name] for name in names))
+    selection = msgspec.json.decode(os.environ[SELECTION], type=Selection)
+    run_job(Project(selection, int(shards) if shards else None), args.rule, *args.wildcards)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from punchline.files import csv_text, write_text
+from punchline.files import csv_text
 from punchline.project.needs import Project
-from punchline.stages.job import make
 from punchline.tables.render import read_rows
 
 
@@ -30,21 +29,15 @@ def main_values(project: Project) -> dict[str, Any]:
     return found
 
 
-def write_metrics(project: Project) -> None:
-    """The main values, as a tree (metrics.json) and as lines (metrics.csv)."""
-    step = project.metrics()
-
-    def write() -> None:
-        found = main_values(project)
-        lines = [
-            {"row": f"{benchmark} {table} {row}", "column": column, "value": value, "n": values["n"]}
-            for benchmark, tables in found.items()
-            for table, rows in tables.items()
-            for row, values in rows.items()
-            for column, value in values.items()
-            if column != "n"
-        ]
-        write_text(project.paths.metrics, json.dumps(found, indent=1) + "\n")
-        write_text(project.paths.plots, csv_text(("row", "column", "value", "n"), lines))
-
-    make(step, write)
+def metrics_texts(project: Project) -> tuple[str, str]:
+    """The main values as a tree (metrics.json) and as lines (metrics.csv)."""
+    found = main_values(project)
+    lines = [
+        {"row": f"{benchmark} {table} {row}", "column": column, "value": value, "n": values["n"]}
+        for benchmark, tables in found.items()
+        for table, rows in tables.items()
+        for row, values in rows.items()
+        for column, value in values.items()
+        if column != "n"
+    ]
+    return json.dumps(found, indent=1) + "\n", csv_text(("row", "column", "value", "n"), lines)

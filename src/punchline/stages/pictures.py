@@ -12,7 +12,6 @@ from punchline.errors import PunchlineError
 from punchline.files import write_bytes, write_records
 from punchline.project.needs import Project
 from punchline.schema import FetchEntry, ImageRef, Pictures, sha256
-from punchline.stages.job import make
 from punchline.stages.prepare import ledger, reading
 from punchline.text import track
 
@@ -31,7 +30,7 @@ def make_pictures(
             "the image in the ledger is gone",
             file=source,
             record=entry.item_id,
-            hint="Put it back, or run with --forcerun fetch_images (demo corpus: fetch_annotations)",
+            hint="Put it back, or run with --forcerun fetch",
         )
     content = source.read_bytes()
     reason = None
@@ -77,7 +76,7 @@ def make_all(
                 f"the ledger has {str(entry.sha256)[:12]}…)",
                 file=entry.path,
                 record=entry.item_id,
-                hint="Delete the file and run with --forcerun fetch_images",
+                hint="Delete the file and run with --forcerun fetch",
             )
         return made, contents
 
@@ -86,18 +85,12 @@ def make_all(
 
 
 def write_pictures(project: Project, benchmark: str) -> None:
-    """What models see, and an index of it. Pictures of other selections stay: runs share them."""
-    step, loaded = project.pictures(benchmark), project.benchmark(benchmark)
-    folder = project.paths.pictures(benchmark)
-
-    def write() -> None:
-        index = []
-        with reading(project, benchmark, loaded.ITEM_FILES) as files:
-            pinned = not project.selection.corpus.drawn
-            for made, contents in make_all(loaded, ledger(project, benchmark), files, folder, pinned=pinned):
-                for path, content in contents.items():
-                    write_bytes(path, content)
-                index.append(made)
-        write_records(step.outputs[0], index)
-
-    make(step, write)
+    """Write what models see, and an index of it. Pictures of other selections stay: runs share them."""
+    loaded, folder, index = project.benchmark(benchmark), project.paths.pictures(benchmark), []
+    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+        pinned = not project.selection.corpus.drawn
+        for made, contents in make_all(loaded, ledger(project, benchmark), files, folder, pinned=pinned):
+            for path, content in contents.items():
+                write_bytes(path, content)
+            index.append(made)
+    write_records(project.paths.index(benchmark), index)

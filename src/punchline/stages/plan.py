@@ -97,7 +97,7 @@ class _Asking:
         most: Mapping[str, int],
         note: str,
     ) -> Row:
-        jobs = self.project.jobs(card)
+        jobs = self.project.shard_count(card)
         return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note, jobs)
 
 

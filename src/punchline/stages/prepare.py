@@ -13,7 +13,6 @@ from punchline.files import csv_text, parse_csv, read_records, write_records, wr
 from punchline.paths import own, runs_of
 from punchline.project.needs import Project
 from punchline.schema import FetchEntry, Gold, Item, Pictures
-from punchline.stages.job import make
 from punchline.text import log_line
 
 SELECTED = ("item_id", "source", "url")
@@ -24,7 +23,7 @@ def read_files(paths: Sequence[str | Path]) -> dict[str, bytes]:
     files = {}
     for path in map(Path, paths):
         if not path.is_file():
-            raise PunchlineError("the raw file is not there", file=path, hint="Run the target `fetch` first")
+            raise PunchlineError("the raw file is not there", file=path, hint="Run the target `fetch_all` first")
         files[path.name] = path.read_bytes()
     return files
 
@@ -216,23 +215,16 @@ def oddities(project: Project, benchmark: str) -> None:
 
 
 def write_selected(project: Project, benchmark: str) -> None:
-    """Which items of a corpus are evaluated."""
-    step = project.select_items(benchmark)
-    make(step, lambda: write_text(step.outputs[0], selected_text(selection(project, benchmark))))
+    """Write the items of a corpus that are evaluated."""
+    write_text(project.paths.selected(benchmark), selected_text(selection(project, benchmark)))
 
 
 def write_items(project: Project, benchmark: str) -> None:
-    """What models may be shown of each item."""
-    step = project.items(benchmark)
-    make(step, lambda: write_records(step.outputs[0], items(project, benchmark)))
+    """Write items: what models may be shown."""
+    write_records(project.paths.items(benchmark), items(project, benchmark))
 
 
 def write_gold(project: Project, benchmark: str) -> None:
-    """What is right for each item."""
-    step = project.gold(benchmark)
-
-    def write() -> None:
-        write_records(step.outputs[0], golds(project, benchmark))
-        oddities(project, benchmark)
-
-    make(step, write)
+    """Write the gold of each item, and list anomalies of the published files in the logs."""
+    write_records(project.paths.gold(benchmark), golds(project, benchmark))
+    oddities(project, benchmark)

@@ -10,17 +10,22 @@ import pandas as pd
 
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
-from punchline.files import csv_text, write_text
+from punchline.files import Keyed, csv_text
 from punchline.project.lineage import kind_of
 from punchline.project.needs import Project
-from punchline.schema import RULES, ModelCard, Rule
-from punchline.scores import scores_frame
-from punchline.stages.job import make
+from punchline.schema import RULES, Gold, Item, ModelCard, Rule
+from punchline.scores import items_frame, scores_frame
 from punchline.stages.prepare import files_of_table
-from punchline.stages.tabulate import items_of
 from punchline.tables.declare import Across, Model, Table
 from punchline.tables.ranks import COLUMNS, Entry, Line, Rank, as_rows, entries, main_column, ranks_of
 from punchline.tables.run import rows_across, rows_of_model
+
+
+def items_of(project: Project, benchmark: str) -> pd.DataFrame:
+    """Items of a selection, as tables read them."""
+    where = project.paths
+    items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
+    return items_frame(items, golds, project.benchmark(benchmark).ITEMS)
 
 
 class Ranks:
@@ -81,9 +86,3 @@ class Ranks:
 def ranks_text(project: Project, benchmark: str) -> str:
     """A benchmark's ranks.csv, of score files."""
     return csv_text(COLUMNS, Ranks(project, benchmark).rows())
-
-
-def write_ranks(project: Project, benchmark: str) -> None:
-    """The range of each model's rank, in all tables of a benchmark."""
-    step = project.ranks(benchmark)
-    make(step, lambda: write_text(step.outputs[0], ranks_text(project, benchmark)))

@@ -8,12 +8,10 @@ what a loss does, were found by breaking simpler ones (journal.py, tests/test_re
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -26,14 +24,13 @@ from punchline.files import records_in, write_bytes
 from punchline.journal import WHOLE, Answers, Journal, Shard, locked
 from punchline.project.hops import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.project.needs import Project
-from punchline.project.processes import AGAIN
 from punchline.schema import Item, Request, Response, State, canonical
 from punchline.stages.ask import asked, hop_requests
-from punchline.stages.job import current, make
+from punchline.stages.job import build, status
 from punchline.stages.unit import Asked
 from punchline.text import log_line, track
 from punchline.workflow import digests
-from punchline.workflow.provenance import Artifact, is_forced, read_provenance, write_provenance
+from punchline.workflow.provenance import Artifact, read_provenance, write_provenance
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -49,7 +46,7 @@ def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path
                     "the image is gone" if not path.is_file() else "the image's bytes have changed since it was made",
                     file=path,
                     record=item.item_id,
-                    hint="Run again with --forcerun pictures",
+                    hint="Run again with --forcerun prepare",
                 )
             files[image.sha256] = path
     return files
@@ -169,22 +166,27 @@ def write_index(path: str | Path, requests: Sequence[Request], log: Answers, key
 
 def respond(project: Project, respondent: str, shard: str) -> None:
     """A respondent's answers to all that it is asked in a selection; of one shard, only into its journals."""
-    with ExitStack() as opened:  # one start of the engine for all benchmarks
-        opened.callback(project.engine_of(respondent).close)
+    with closing(project.engine_of(respondent)):  # one start of the engine for all benchmarks
         if shard != ALL:
             part = project.shard(respondent, shard)
-            make(part, partial(_ask_part, project, respondent, Shard(*map(int, shard.split("-of-"))), part))
+            if status()(part) is not None:
+                build(project, part)
             return
         for round_ in project.rounds(respondent):
             _answer_round(project, respondent, round_)
-    indexes = [step.outputs[0] for step in project.steps_of("respond", respondent, ALL)]
+    indexes = [step.outputs[0] for step in project.built_by("respond", respondent, ALL)]
     marker = {path: digests.of_file(path) for path in indexes}
     write_bytes(project.paths.responded(respondent, ALL), canonical(marker) + b"\n")
 
 
-def _ask_part(project: Project, respondent: str, shard: Shard, part: Artifact) -> None:
-    """Journal the answers to one shard's requests."""
-    counted = Counter[str]()
+def write_answers(project: Project, benchmark: str, hop: str, model: str) -> None:
+    """Write the index of the answers about one model, or its items, and the requests of a later pass."""
+    _answer_round(project, project.respondent(benchmark, hop, model), Round(benchmark, hop, (model,)))
+
+
+def write_shard(project: Project, respondent: str, name: str) -> None:
+    """Journal the answers to one shard's requests; write how many there are of each state."""
+    shard, counted = Shard(*map(int, name.split("-of-"))), Counter[str]()
     for round_ in project.rounds(respondent):
         if project.hops(round_.benchmark, round_.models[0]).get(round_.hop) == RELEASED:
             continue  # they cost nothing: the respondent's job takes them from their files
@@ -192,13 +194,14 @@ def _ask_part(project: Project, respondent: str, shard: Shard, part: Artifact) -
         steps = [project.answers(round_.benchmark, round_.hop, model) for model in round_.models]
         with _round(project, respondent, round_, _together(requests), steps, shard) as (log, key):
             counted.update(str(log.state((one, key))) for all_ in requests.values() for one in digests_of(all_))
-    write_bytes(part.outputs[0], canonical(dict(sorted(counted.items()))) + b"\n")
+    write_bytes(project.paths.responded(respondent, name), canonical(dict(sorted(counted.items()))) + b"\n")
 
 
 def _answer_round(project: Project, respondent: str, round_: Round) -> None:
     """Ask; write indexes that are not current, and the requests that hang on answers, with their records."""
     steps = {model: project.answers(round_.benchmark, round_.hop, model) for model in round_.models}
-    steps = {model: step for model, step in steps.items() if not current(step)}
+    reason = status()
+    steps = {model: step for model, step in steps.items() if reason(step) is not None}
     if not steps:
         log_line(f"{_label(respondent, round_)}: up to date, nobody is asked")
         return
@@ -210,12 +213,39 @@ def _answer_round(project: Project, respondent: str, round_: Round) -> None:
         if any((one, key) not in log for all_ in requests.values() for one in digests_of(all_)):
             _ask_shards_again(project, respondent, log)
         for model, step in steps.items():
-            if round_.hop:
-                write_table(step.outputs[1], requests[model], Request)
-            states = write_index(step.outputs[0], requests[model], log, key)
+            _write(project, respondent, round_._replace(models=(model,)), requests[model], log, key)
             write_provenance(step, before[model])
-            told = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
-            log_line(f"{_label(respondent, round_, model)}: {told}")
+
+
+def index_answers(project: Project, benchmark: str, hop: str, model: str) -> None:
+    """Write the index of journalled answers, and the requests of a later pass; nobody is asked.
+
+    Raises PunchlineError for a damaged journal, and for a request without an answer.
+    """
+    respondent, round_ = project.respondent(benchmark, hop, model), Round(benchmark, hop, (model,))
+    journal = project.journal(respondent, round_)
+    key = model_key(project.engine_of(respondent), project.card_of(respondent), benchmark)
+    requests = _requests(project, round_, model)
+    with closing(Answers(paths.with_shards(journal))) as log:
+        if log.damaged:
+            raise log.damaged[0]
+        for request in requests:
+            if (request.request_id, key) not in log:
+                raise PunchlineError(f"no answer to {request.item_id} {request.task}", file=journal)
+        _write(project, respondent, round_, requests, log, key)
+
+
+def _write(
+    project: Project, respondent: str, round_: Round, requests: Sequence[Request], log: Answers, key: str
+) -> None:
+    """Write the index of one model's answers, and its requests in a later pass."""
+    (model,) = round_.models
+    index, *hop_requests = project.answers(round_.benchmark, round_.hop, model).outputs
+    for path in hop_requests:
+        write_table(path, requests, Request)
+    states = write_index(index, requests, log, key)
+    counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
+    log_line(f"{_label(respondent, round_, model)}: {counts}")
 
 
 def _keep_of_another(project: Project, respondent: str, round_: Round, step: Artifact) -> None:
@@ -263,7 +293,7 @@ def _round(
         shard=shard or WHOLE,
         indexes=(path for step in steps for path in paths.of_all_runs(step.outputs[0])),
         replaced=() if shard else (step.outputs[0] for step in steps),
-        retry=any(is_forced(step, os.environ.get(AGAIN, "").split(",")) for step in steps),
+        retry=any(map(status().is_forced, steps)),
     ) as log:
         yield log, key
 

@@ -64,8 +64,15 @@ class _Response(msgspec.Struct, frozen=True):
 
 
 def who_in(path: str | Path) -> Who:
-    """Of a table of responses."""
+    """The respondents of an index."""
     return who_answered(_Response(*row) for row in rows_in(path, _Response.__struct_fields__))
+
+
+def respondents_of(project: Project, benchmark: str, model: str) -> dict[str, Who]:
+    """Who answered, by pass; "": the model itself."""
+    where, hops = project.paths, project.hops(benchmark, model)
+    indexes = {"": where.snapshot(benchmark, model)} | {hop: where.hop_snapshot(benchmark, hop, model) for hop in hops}
+    return {hop: who_in(path) for hop, path in indexes.items()}
 
 
 def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:

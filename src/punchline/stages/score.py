@@ -13,7 +13,6 @@ from punchline.project.needs import Project
 from punchline.schema import RULES, Gold, Item, Response, Score
 from punchline.scores import write_scores
 from punchline.stages.ask import asked, asked_of_hop
-from punchline.stages.job import make
 from punchline.stages.unit import Asked, Verdicts, by_item, read_verdicts
 
 
@@ -58,17 +57,13 @@ def _scored(
 
 
 def write_model(project: Project, benchmark: str, model: str) -> None:
-    """One model's answers to one benchmark, scored under both rules."""
-    step = project.score(benchmark, model)
-
-    def build() -> None:
-        judges = {hop: who for hop, who in project.hops(benchmark, model).items() if hop != CHAINED}
-        verdicts: Verdicts | None = {} if judges else None
-        for hop, who in judges.items():
-            verdicts = (verdicts or {}) | read_verdicts(who, asked_of_hop(project, benchmark, hop, model))
-        items = Keyed(project.paths.items(benchmark), Item)
-        golds = Keyed(project.paths.gold(benchmark), Gold)
-        loaded, own = project.benchmark(benchmark), asked(project, benchmark, model)
-        write_scores(step.outputs[0], score(loaded, model, items, golds, own, verdicts), loaded.METRICS)
-
-    make(step, build)
+    """Write the scores of one model's answers to one benchmark under both rules."""
+    judges = {hop: who for hop, who in project.hops(benchmark, model).items() if hop != CHAINED}
+    verdicts: Verdicts | None = {} if judges else None
+    for hop, who in judges.items():
+        verdicts = (verdicts or {}) | read_verdicts(who, asked_of_hop(project, benchmark, hop, model))
+    items = Keyed(project.paths.items(benchmark), Item)
+    golds = Keyed(project.paths.gold(benchmark), Gold)
+    loaded, own = project.benchmark(benchmark), asked(project, benchmark, model)
+    scores = score(loaded, model, items, golds, own, verdicts)
+    write_scores(project.paths.scores(benchmark, model), scores, loaded.METRICS)

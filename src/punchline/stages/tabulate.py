@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
@@ -19,19 +18,19 @@ from punchline import __version__, paths
 from punchline.core import engine as engines
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError, nearest
-from punchline.files import Keyed, write_bytes
+from punchline.files import write_bytes, write_text
 from punchline.paths import DEFAULT_RUN
 from punchline.project.asking import shown
 from punchline.project.hops import CHAINED, DATA, JUDGE, Hop
 from punchline.project.lineage import FORMAT, Asked, Lineage, Model, document, kind_of, lineage_path, root_of
 from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
-from punchline.schema import RULES, Gold, Item, ModelCard, Rule, Score
-from punchline.scores import Digests, items_frame, scores_frame
+from punchline.schema import RULES, ModelCard, Rule
+from punchline.scores import Digests, scores_frame
 from punchline.stages.ask import asked_of_hop
-from punchline.stages.job import current, make
 from punchline.stages.prepare import files_of_table, naming, paths_of_table
-from punchline.stages.respondents import Who, unknown_items, who_answered, who_in
+from punchline.stages.ranks import items_of, ranks_text
+from punchline.stages.respondents import Who, respondents_of, unknown_items, who_answered
 from punchline.stages.table_notes import (
     caveats,
     chosen,
@@ -41,8 +40,8 @@ from punchline.stages.table_notes import (
     unknown_note,
     without_pictures,
 )
-from punchline.stages.unit import Asked as Pair
 from punchline.stages.unit import read_verdicts
+from punchline.stages.unread import unread_text
 from punchline.tables.declare import Across, PublishedRow, Table
 from punchline.tables.declare import Model as Shown
 from punchline.tables.latex import as_latex
@@ -52,40 +51,6 @@ from punchline.tables.tabulate import RETRY, TOLD, Tabulated, tabulate
 from punchline.workflow.lineage import code_of, files_behind, libraries_of
 
 Made = tuple[Tabulated, list[Model], list[Asked]]  # a table, its models, who was asked about texts of the data
-
-
-class Source(Protocol):
-    """Where the scores and answers of models come from: files of a run, or an audit that made them again."""
-
-    def scores(self, model: str) -> str | Iterable[Score]:
-        """A model's scores, or the path of their file."""
-        ...
-
-    def who(self, model: str) -> Mapping[str, Who]:
-        """Who answered, by pass; "": the model itself."""
-        ...
-
-    def said(self, hop: str) -> Iterable[Pair]:
-        """Requests about texts of the data itself, each with its answer."""
-        ...
-
-
-class Stored:
-    """Files of a run."""
-
-    def __init__(self, project: Project, benchmark: str) -> None:
-        self.project, self.benchmark, self.where = project, benchmark, project.paths
-
-    def scores(self, model: str) -> str | Iterable[Score]:
-        return self.where.scores(self.benchmark, model)
-
-    def who(self, model: str) -> Mapping[str, Who]:
-        hops = self.project.hops(self.benchmark, model)
-        found = {hop: who_in(self.where.hop_snapshot(self.benchmark, hop, model)) for hop in hops}
-        return {"": who_in(self.where.snapshot(self.benchmark, model)), **found}
-
-    def said(self, hop: str) -> Iterable[Pair]:
-        return asked_of_hop(self.project, self.benchmark, hop, DATA)
 
 
 @dataclass
@@ -98,21 +63,14 @@ class Rows:
     answers: dict[Rule, Answers]
 
 
-def items_of(project: Project, benchmark: str) -> pd.DataFrame:
-    """Items of a selection, as tables read them."""
-    where = project.paths
-    items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-    return items_frame(items, golds, project.benchmark(benchmark).ITEMS)
-
-
-def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: pd.DataFrame, source: Source) -> Rows:
+def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: pd.DataFrame) -> Rows:
     """Rows of tables, model by model: frames are large, and kept only for tables of several models."""
     several = any(table.across is not None for table in tables)
     made = Rows({table.name: {rule: [] for rule in RULES} for table in tables}, {}, {rule: [] for rule in RULES}, {})
     kept: dict[Rule, list[tuple[pd.DataFrame, Digests]]] = {rule: [] for rule in RULES}
     for card in project.cards.values() if tables else ():
-        scores, kind = source.scores(card.name), kind_of(card)
-        made.who[card.name] = source.who(card.name)
+        scores, kind = project.paths.scores(benchmark, card.name), kind_of(card)
+        made.who[card.name] = respondents_of(project, benchmark, card.name)
         for rule in RULES:
             frame, digests = scores_frame(scores, items, rule, project.benchmark(benchmark).METRICS)
             answers = Answers([(frame, digests)])
@@ -127,17 +85,17 @@ def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: 
     return made
 
 
-def compute(project: Project, benchmark: str, names: Collection[str], source: Source) -> dict[str, Made]:
+def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[str, Made]:
     """{table: it, its models, who was asked about texts of the data}, of published values and files as they lie."""
     tables = [project.benchmark(benchmark).TABLES[name] for name in names]
     of_models = [table for table in tables if table.of_models]
     items = items_of(project, benchmark) if of_models else pd.DataFrame()
-    rows = rows_of(project, benchmark, of_models, items, source)
+    rows = rows_of(project, benchmark, of_models, items)
     unknown = {name: unknown_items(project, benchmark, name) for name in rows.who}
     made = {}
     for table in tables:
         with naming(paths_of_table(project, benchmark, table.name)):
-            made[table.name] = _table(project, benchmark, table, items, rows, source, unknown)
+            made[table.name] = _table(project, benchmark, table, items, rows, unknown)
     return made
 
 
@@ -147,7 +105,6 @@ def _table(
     table: Table,
     items: pd.DataFrame,
     rows: Rows,
-    source: Source,
     unknown: Mapping[str, Sequence[str]],
 ) -> Made:
     project = Project(whole_project.part(benchmark, table.name))
@@ -160,7 +117,7 @@ def _table(
         notes += [*told, *unknown_note(name, model.card, benchmark, unknown[name])]
     printed = _printed(loaded.TABLES, table, paths.published(benchmark))
     files = files_of_table(project, benchmark, table.name)
-    compared, hops, told = _compared(project, benchmark, table, files, printed, source)
+    compared, hops, told = _compared(project, benchmark, table, files, printed)
     notes += [*told, *caveats([*hops, *(hop for model in models for hop in model.hops)])]
     notes += unasked(project, benchmark, table, models, hops)
     if table.of_models and project.illustrated(benchmark):
@@ -237,7 +194,6 @@ def _compared(
     spec: Table,
     files: Mapping[str, bytes],
     printed: Sequence[PublishedRow],
-    source: Source,
 ) -> tuple[list[Part], list[Asked], list[str]]:
     """(rows that rest on what scorers say of texts of the data itself, who they are, notes)."""
     hops: list[Asked] = []
@@ -246,7 +202,7 @@ def _compared(
     if spec.compared is None:
         return [], hops, notes
     for hop in project.answerers(benchmark, DATA):
-        pairs = list(source.said(hop.name))
+        pairs = list(asked_of_hop(project, benchmark, hop.name, DATA))
         asked, told = _asked(
             hop, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False, _retry(project)
         )
@@ -311,16 +267,15 @@ def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> d
 
 
 def write_tables(project: Project, benchmark: str) -> None:
-    """All tables of a benchmark that are not current, and what they depend on."""
-    steps = {table: project.table(benchmark, table) for table in project.benchmark(benchmark).TABLES}
-    inputs = {table: step.inputs() for table, step in steps.items() if not current(step)}  # before any is read
-    made = functools.cache(lambda: compute(project, benchmark, inputs, Stored(project, benchmark)))
-    for table, digests in inputs.items():
-        make(steps[table], functools.partial(_write, project, benchmark, table, made), digests)
+    """Write all tables of a benchmark with their lineages, its unparsed answers and the ranks of its models."""
+    for table, made in compute(project, benchmark, list(project.benchmark(benchmark).TABLES)).items():
+        _write(project, benchmark, table, made)
+    write_text(project.paths.unread(benchmark), unread_text(project, benchmark))
+    write_text(project.paths.ranks(benchmark), ranks_text(project, benchmark))
 
 
-def _write(project: Project, benchmark: str, table: str, made: Callable[[], Mapping[str, Made]]) -> None:
-    tabulated, models, hops = made()[table]
+def _write(project: Project, benchmark: str, table: str, made: Made) -> None:
+    tabulated, models, hops = made
     part, step = Project(project.part(benchmark, table)), project.table(benchmark, table)
     for name, text in rendered(part, benchmark, table, tabulated).items():
         write_bytes(name, text.encode())

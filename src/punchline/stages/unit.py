@@ -33,6 +33,8 @@ def answered(requests: Iterable[Request], responses: Iterable[Response], file: s
     for request, response in zip_longest(requests, responses):
         if request is None or response is None or request.request_id != response.request_id:
             raise PunchlineError(
-                "the snapshot does not answer the current requests", file=file, hint="Run the target `responses` again"
+                "the snapshot does not answer the current requests",
+                file=file,
+                hint="Run the target `respond_all` again",
             )
         yield request, response

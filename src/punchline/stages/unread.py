@@ -8,12 +8,11 @@ from pathlib import Path
 
 from punchline.core.benchmark import SCORERS
 from punchline.core.storage import digests_in, rows_in
-from punchline.files import csv_text, write_text
+from punchline.files import csv_text
 from punchline.project.hops import JUDGE
 from punchline.project.needs import Project
 from punchline.read import refusal, thoughts
 from punchline.schema import LENGTH, STATES, Record
-from punchline.stages.job import make
 from punchline.text import escape_controls
 
 # Why an answer was not read, as far as it shows that; first what a person should look at: no excuse for the reader.
@@ -124,9 +123,3 @@ def unread_text(project: Project, benchmark: str) -> str:
         read = unread(where.scores(benchmark, model), {"": where.snapshot(benchmark, model), **snapshots})
         rows += as_rows(model, read)
     return csv_text(COLUMNS, rows)
-
-
-def write_unread(project: Project, benchmark: str) -> None:
-    """What was read of all models' answers to a benchmark."""
-    step = project.unread(benchmark)
-    make(step, lambda: write_text(step.outputs[0], unread_text(project, benchmark)))

@@ -26,10 +26,15 @@ NOT_FOLLOWED = ("punchline.project", "punchline.config", "punchline.paths", "pun
 
 
 @functools.cache
-def digest(*modules: str) -> str:
-    """sha256 of `modules`, of all punchline modules that they import, and of the files that these read."""
+def parts(*modules: str) -> dict[str, str]:
+    """{name: sha256} of `modules`, of all punchline modules that they import, and of the files that these read."""
     read = {str(file.relative_to(PACKAGE)): digests.of_file(file) for file in (*data(*modules), *prompts(*modules))}
-    return digest_of({module: _digest(path) for module, path in closure(*modules).items()} | read)
+    return {module: _digest(path) for module, path in closure(*modules).items()} | read
+
+
+def digest(*modules: str) -> str:
+    """One digest of `parts`."""
+    return digest_of(parts(*modules))
 
 
 @functools.cache

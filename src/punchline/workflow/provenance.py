@@ -29,9 +29,14 @@ class Provenance(Record, frozen=True, kw_only=True):
     step: str
     inputs: dict[str, str]  # digest of what counts in a file, by path
     parameters: dict[str, Any]
-    code: str  # digest
+    code: dict[str, str] | str  # digest by module, prompt and data file; earlier: one digest
     libraries: dict[str, str]  # version by package
     outputs: dict[str, str]  # sha256 by path
+
+    @property
+    def code_digest(self) -> str:
+        """One digest of the code; "" if the artifact depends on none."""
+        return self.code if isinstance(self.code, str) else digest_of(self.code) if self.code else ""
 
 
 class Input(NamedTuple):
@@ -53,41 +58,46 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Artifact:
-    """One artifact, or several that one job builds, and its dependencies."""
+    """One artifact, or several that are built together, and its dependencies."""
 
-    rule: str  # of Snakemake
+    rule: str  # its kind
     wildcards: tuple[str, ...]
     outputs: tuple[str, ...]  # the provenance file is next to the first
     needs: tuple[Input, ...]
     parameters: Mapping[str, Any]
-    code: tuple[str, ...]  # modules whose code, with its imports, the result depends on
+    build: str  # "package.module:function", which is called with the project and the wildcards
+    code: tuple[str, ...] | None = ()  # further modules that the result depends on; None: it depends on no code
     libraries: tuple[str, ...] = ()  # packages whose version is part of a signature
     extra: Callable[[], list[str]] = list  # further outputs, known after the build
     extra_role: str = ""  # name of their kind in a lineage; "": not listed
     journals: Callable[[], list[tuple[str, str, str]]] = list  # (role, path, digest of the answers that count)
-    # What else must hold of intact outputs: (why it does not, whether a rebuild gives the same bytes). With it, outputs
-    # that are gone may be made otherwise: who is asked again may answer otherwise.
-    verify: Callable[[], tuple[str | None, bool]] | None = None
-    follows: tuple[str, ...] = ()  # a rule, a file: who asks for them to be made again asks for this too
-    names: Callable[[], list[Input]] = list  # files that it does not read and names: they decide too
-    record: str = ""  # where its record lies; by default beside its first output
-    job: str = ""  # the file that Snakemake knows its outputs by; "": by their own paths
+    verify: Callable[[], str | None] = lambda: None  # why outputs that are as recorded are not current all the same
+    follows: tuple[str, ...] = ()  # rules and files: a request to rebuild one of them is a request to rebuild this
+    names: Callable[[], list[Input]] = list  # files that are named in its outputs and not read: they decide too
+    record: str = ""  # the provenance file; by default next to the first output
+    job: str = ""  # the file by which Snakemake knows the job that builds it; by default the first output
 
     def __post_init__(self) -> None:
-        if not self.record:
-            object.__setattr__(self, "record", record_of(self.outputs[0]))
+        object.__setattr__(self, "record", self.record or record_of(self.outputs[0]))
+        object.__setattr__(self, "job", self.job or self.outputs[0])
 
     @property
     def name(self) -> str:
         return " ".join(filter(None, (self.rule, *self.wildcards)))
 
-    @functools.cached_property
-    def code_digest(self) -> str:
-        return code.digest(*self.code) if self.code else ""
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Modules whose code, with its imports, the result depends on."""
+        return () if self.code is None else (self.build.partition(":")[0], *self.code)
 
-    def rests_on_code(self, module: str) -> bool:
-        """True if a module is part of the code that the result depends on."""
-        return module in code.closure(*self.code)
+    @functools.cached_property
+    def code_digests(self) -> dict[str, str]:
+        return code.parts(*self.modules) if self.modules else {}
+
+    @property
+    def code_digest(self) -> str:
+        """One digest of the code; "" if the artifact depends on none."""
+        return code.digest(*self.modules) if self.modules else ""
 
     @functools.cached_property
     def versions(self) -> dict[str, str]:
@@ -96,6 +106,10 @@ class Artifact:
     def deciding(self) -> list[Input]:
         """All inputs that decide whether the artifact is current, each once."""
         return list({need.path: need for need in (*self.names(), *self.needs) if need.decides}.values())
+
+    def before(self) -> list[Artifact]:
+        """Artifacts that build its inputs, each once."""
+        return list({id(made := need.step()): made for need in self.needs if need.step is not None}.values())
 
     def inputs(self) -> dict[str, str]:
         """{path: digest} of all deciding inputs now. Raises OSError, PunchlineError."""
@@ -115,29 +129,8 @@ def read_record(file: str) -> Provenance | None:
         return None
 
 
-class Check(NamedTuple):
-    """The status of an artifact."""
-
-    reason: str | None  # why it must be built; None: it is current
-    same: bool = False  # True if a rebuild would be identical, as no dependency has changed
-
-
-CURRENT = Check(None)
-STALE = " is not current: "  # in reasons: the file that changed first, then why
-
-
-def is_forced(step: Artifact, again: Collection[str]) -> bool:
-    """True if a rebuild of an artifact is requested by its rule, one of its files, or `all`."""
-    return not {"all", step.rule, step.job or step.rule, *step.outputs, *step.follows}.isdisjoint(again)
-
-
-def dependencies(
-    step: Artifact, past: Callable[[Artifact], bool] = lambda made: True
-) -> Iterator[tuple[Input, Artifact]]:
-    """All direct and indirect inputs of an artifact, each path once, with the artifact that needs it.
-
-    The inputs of an artifact are included if `past` is true for it.
-    """
+def dependencies(step: Artifact) -> Iterator[tuple[Input, Artifact]]:
+    """All direct and indirect inputs of an artifact, each path once, with the artifact that needs it."""
     seen: set[str] = set()
     queue = deque([step])
     queued = {id(step)}
@@ -150,8 +143,7 @@ def dependencies(
             yield need, current
             if need.step is not None and id(made := need.step()) not in queued:
                 queued.add(id(made))
-                if past(made):
-                    queue.append(made)
+                queue.append(made)
 
 
 def with_dependencies(step: Artifact) -> list[Artifact]:
@@ -160,69 +152,50 @@ def with_dependencies(step: Artifact) -> list[Artifact]:
     return list(({id(step): step} | made).values())
 
 
-def differences(step: Artifact) -> Iterator[str]:
-    """Differences between the files and parameters of an artifact and its provenance file, code left out."""
-    made = read_provenance(step)
-    if made is None:
-        yield "no provenance record"
-        return
-    yield from _differences(made, step, step.inputs(), code=False)
-    for path, digest in made.outputs.items():
-        if not Path(path).is_file() or digests.of_file(path) != digest:
-            yield f"{path} is not what was made"
-
-
 class Status:
-    """Status of artifacts, each computed once."""
+    """Reasons why artifacts are not current, by the present content of their inputs and outputs."""
 
-    def __init__(self, forced: Callable[[Artifact], bool] = lambda step: False, *, below: bool = True) -> None:
-        self.forced = forced  # requested rebuilds
-        self.below = below  # False: dependencies exist and were checked before
-        self._known: dict[str, Check] = {}
+    def __init__(self, again: Collection[str] = ()) -> None:
+        self.again = set(again)  # rules and files of which a rebuild is requested, or `all`
         self._digests: dict[tuple[str, Callable[[], Any] | None], str] = {}  # of files, by what counts in them
 
-    def __call__(self, step: Artifact) -> Check:
-        """Status of an artifact. An unreadable one is not current; nothing is raised."""
-        name = step.outputs[0]
-        if name not in self._known:
-            self._known[name] = Check("being checked")  # a circle would be a mistake in needs.py; it ends here
-            try:
-                self._known[name] = self._check(step)
-            except (PunchlineError, OSError) as error:
-                self._known[name] = Check(f"cannot be checked: {error}")
-        return self._known[name]
+    def is_forced(self, step: Artifact) -> bool:
+        """True if a rebuild of an artifact is requested by its rule, one of its files, or `all`."""
+        return not {"all", step.rule, step.job, *step.outputs, *step.follows}.isdisjoint(self.again)
 
-    def _check(self, step: Artifact) -> Check:
-        if self.forced(step):
-            return Check("asked for")
+    def __call__(self, step: Artifact) -> str | None:
+        """Why an artifact must be built; None if it is current. An unreadable one is not; nothing is raised."""
+        try:
+            return self._reason(step)
+        except (PunchlineError, OSError) as error:
+            return f"cannot be checked: {error}"
+
+    def of_all(self, step: Artifact) -> str | None:
+        """Why an artifact, or one that it depends on, must be built; None if all are current."""
+        if (own := self(step)) is not None:
+            return own
+        found = ((made, self(made)) for made in with_dependencies(step)[1:])
+        return next((f"{made.outputs[0]} is not current: {why}" for made, why in found if why is not None), None)
+
+    def _reason(self, step: Artifact) -> str | None:
+        if self.is_forced(step):
+            return "asked for"
         made = read_provenance(step)
-        inputs = {}
-        for need in step.deciding():
-            check = self(need.step()) if need.step is not None and self.below else CURRENT
-            if check.reason is not None and not check.same:
-                return Check(check.reason if STALE in check.reason else f"{need.path}{STALE}{check.reason}")
-            inputs[need.path] = self._digest(need, check)
         if made is None:
-            return Check("no provenance record" if _there(step) else "missing")
-        if why := "; ".join(_differences(made, step, inputs)):
-            return Check(why)
-        if missing := [path for path in step.outputs if path not in made.outputs]:
-            return Check(f"{missing[0]} was never made")
-        same = step.verify is None
+            return "no provenance record" if Path(step.outputs[0]).is_file() else "missing"
+        if why := "; ".join(_differences(made, step, {need.path: self._digest(need) for need in step.deciding()})):
+            return why
+        for path in step.outputs:
+            if path not in made.outputs:
+                return f"{path} was never made"
         for path, digest in made.outputs.items():
             if not Path(path).is_file():
-                return Check(f"{path} is gone", same)
+                return f"{path} is gone"
             if digests.of_file(path) != digest:
-                return Check(f"{path} is not what was made", same)
-        why_not, same = step.verify() if step.verify is not None else (None, False)
-        return Check(why_not, same) if why_not is not None else CURRENT
+                return f"{path} is not what was made"
+        return step.verify()
 
-    def _digest(self, need: Input, check: Check) -> str:
-        """Digest of the content that matters in a file, or in its identical rebuild."""
-        if need.step is not None and check.same and need.content is None:
-            made = read_provenance(need.step())
-            assert made is not None
-            return made.outputs.get(need.path, "")
+    def _digest(self, need: Input) -> str:
         key = need.path, need.content
         if key not in self._digests:
             self._digests[key] = need.digest() if Path(need.path).is_file() else ""
@@ -235,11 +208,7 @@ def is_intact(path: str) -> bool:
     return made is not None and Path(path).is_file() and digests.of_file(path) == made.outputs.get(path)
 
 
-def _there(step: Artifact) -> bool:
-    return Path(step.outputs[0]).is_file()
-
-
-def _differences(made: Provenance, step: Artifact, inputs: Mapping[str, str], *, code: bool = True) -> Iterator[str]:
+def _differences(made: Provenance, step: Artifact, inputs: Mapping[str, str]) -> Iterator[str]:
     """Differences between a provenance file and the present state, as text."""
     changed = sorted(path for path in inputs.keys() | made.inputs.keys() if inputs.get(path) != made.inputs.get(path))
     if changed:
@@ -251,11 +220,19 @@ def _differences(made: Provenance, step: Artifact, inputs: Mapping[str, str], *,
     for name in sorted(now.keys() | made.parameters.keys()):
         if canonical(now.get(name)) != canonical(made.parameters.get(name)):  # 1 is not true
             yield f"{name}: {_short(made.parameters.get(name))} → {_short(now.get(name))}"
-    if code and made.code != step.code_digest:
-        yield "its code changed"
-    for name in sorted(step.versions.keys() | made.libraries.keys()) if code else ():
+    if made.code_digest != step.code_digest:
+        yield _changed_code({} if isinstance(made.code, str) else made.code, step.code_digests)
+    for name in sorted(step.versions.keys() | made.libraries.keys()):
         if step.versions.get(name) != made.libraries.get(name):
             yield f"{name} {made.libraries.get(name)} → {step.versions.get(name)}"
+
+
+def _changed_code(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """`benchmarks/yesbut/prompts/contradiction.txt changed`: prompts and data files first."""
+    names = [name for name in after.keys() | before.keys() if before.get(name) != after.get(name)] if before else []
+    names.sort(key=lambda name: ("/" not in name, name))
+    more = f" (and {len(names) - 1:,} more)" if len(names) > 1 else ""
+    return f"{names[0]} changed{more}" if names else "its code changed"
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -285,7 +262,7 @@ def write_provenance(step: Artifact, inputs: Mapping[str, str]) -> None:
         step=step.name,
         inputs=dict(inputs),
         parameters=_plain(step.parameters),
-        code=step.code_digest,
+        code=step.code_digests,
         libraries=step.versions,
         outputs={path: digests.of_file(path) for path in outputs},
     )

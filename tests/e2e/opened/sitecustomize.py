@@ -16,13 +16,8 @@ def _note(event: str, args: tuple[object, ...]) -> None:
         return
     name = str(Path.cwd() / os.fspath(path))
     if name.startswith(_root) and os.path.isfile(name):  # noqa: PTH113
-        line = (
-            "\t".join([*sys.argv, "--selection", os.environ["PUNCHLINE_SELECTION"], name.removeprefix(_root)]).replace(
-                "\n", " "
-            )
-            + "\n"
-        )
-        os.write(_file, line.encode())
+        fields = [os.environ["PUNCHLINE_SELECTION"], *sys.argv[1:], name.removeprefix(_root)]
+        os.write(_file, ("\t".join(fields).replace("\n", " ") + "\n").encode())
 
 
 if _log:

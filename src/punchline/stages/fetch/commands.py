@@ -8,23 +8,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from punchline import paths
-from punchline.files import read_records, write_records, write_text
+from punchline.files import write_records
 from punchline.project.needs import Project
 from punchline.project.processes import MIRROR
 from punchline.schema import FetchEntry
 from punchline.stages.fetch.annotations import fetch_annotations
 from punchline.stages.fetch.demo import copy_demo, demo_ledger
 from punchline.stages.fetch.images import fetch_images
-from punchline.stages.fetch.ledger import availability_text
 from punchline.stages.fetch.manifests import read_ids, read_pages, read_sources
-from punchline.stages.job import make
 from punchline.text import PROGRESS_S, log_line
 
 RETRY = "PUNCHLINE_RETRY_MISSING"  # try again what the ledger records as missing
@@ -67,32 +64,29 @@ def told(entries: Iterable[FetchEntry], folder: Path, why: Path) -> None:
 
 def write_annotations(project: Project, benchmark: str) -> None:
     """Fetch the released files of a benchmark, each with its pinned sha256; or copy its demo files."""
-    step, folder = project.raw(benchmark), Path(project.paths.raw(benchmark))
-    manifest, mirror = Path(paths.manifest(benchmark)), os.environ.get(MIRROR) or None
-
-    def write() -> None:
-        files = fetch_annotations(manifest, folder, mirror, report=lambda text: log_line(f"warning: {text}"))
-        log_line(f"{len(files)} annotation files are in {folder}")
-
-    make(step, partial(copy_demo, project, benchmark) if project.selection.corpus.drawn else write)
+    if project.selection.corpus.drawn:
+        copy_demo(project, benchmark)
+        return
+    folder, mirror = Path(project.paths.raw(benchmark)), os.environ.get(MIRROR) or None
+    manifest = Path(paths.manifest(benchmark))
+    files = fetch_annotations(manifest, folder, mirror, report=lambda text: log_line(f"warning: {text}"))
+    log_line(f"{len(files)} annotation files are in {folder}")
 
 
 def write_images(project: Project, benchmark: str) -> None:
     """Fetch the images of the selected items; write the ledger of them, or of the demo images."""
-    step, where = project.images(benchmark), project.paths
+    where = project.paths
+    if project.selection.corpus.drawn:
+        write_records(where.ledger(benchmark), demo_ledger(project, benchmark))
+        return
     selected, journal = Path(where.selected(benchmark)), Path(where.fetch_journal(benchmark))
-    pinned = Path(paths.manifest(benchmark, "images_pinned.csv"))
-
-    def write() -> None:
-        if project.selection.corpus.drawn:
-            write_records(step.outputs[0], demo_ledger(project, benchmark))
-            return
-        folder = Path(where.raw(benchmark, "images"))
+    folder = Path(where.raw(benchmark, "images"))
+    try:
         with progress_shown() as progress:
             entries = fetch_images(
                 read_ids(selected),
                 read_pages(selected),
-                pinned,
+                Path(paths.manifest(benchmark, "images_pinned.csv")),
                 folder,
                 journal,
                 Path(paths.manifest(benchmark, "images.lock.csv")),
@@ -101,17 +95,7 @@ def write_images(project: Project, benchmark: str) -> None:
                 retry_missing=bool(os.environ.get(RETRY)),
                 progress=progress,
             )
-        write_records(step.outputs[0], entries)
-        told(entries, folder, journal)
-
-    try:
-        make(step, write)
     except KeyboardInterrupt:
         sys.exit(STOPPED)
-
-
-def write_availability_of(project: Project, benchmark: str) -> None:
-    """availability.csv of a selection's images."""
-    step = project.availability(benchmark)
-    ledger = project.paths.ledger(benchmark)
-    make(step, lambda: write_text(step.outputs[0], availability_text(read_records(ledger, FetchEntry))))
+    write_records(where.ledger(benchmark), entries)
+    told(entries, folder, journal)

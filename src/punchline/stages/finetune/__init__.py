@@ -30,7 +30,6 @@ from punchline.project.recipes import Recipe, read_recipe
 from punchline.schema import Gold, Item, ModelCard, digest_of, sha256
 from punchline.stages.finetune.examples import encoded, examples_of, is_held_out
 from punchline.stages.finetune.training import Training
-from punchline.stages.job import make
 from punchline.stages.respond import image_files
 from punchline.text import log_line
 
@@ -118,18 +117,14 @@ def train(
 
 
 def write_adapter(project: Project, adapter: str) -> None:
-    """An adapter, trained by its recipe on the selection's items."""
-    step, recipe = project.finetune(adapter), read_recipe(adapter)
-
-    def write() -> None:
-        items = read_records(project.paths.items(recipe.benchmark), Item)
-        golds = read_records(project.paths.gold(recipe.benchmark), Gold)
-        made = train(recipe, read_card(recipe.base), items, golds, corpus=project.selection.corpus.name)
-        log_line(f"finetune {recipe.name}: trained on {len(made.trained):,} items, {len(made.held_out):,} held out")
-        for reason, count in made.left_out.items():
-            log_line(f"finetune {recipe.name}: {count:,} examples left out: {reason}")
-
-    make(step, write)
+    """Write an adapter, trained by its recipe on the selection's items."""
+    recipe = read_recipe(adapter)
+    items = read_records(project.paths.items(recipe.benchmark), Item)
+    golds = read_records(project.paths.gold(recipe.benchmark), Gold)
+    made = train(recipe, read_card(recipe.base), items, golds, corpus=project.selection.corpus.name)
+    log_line(f"train {recipe.name}: trained on {len(made.trained):,} items, {len(made.held_out):,} held out")
+    for reason, count in made.left_out.items():
+        log_line(f"train {recipe.name}: {count:,} examples left out: {reason}")
 
 
 def _check_something(

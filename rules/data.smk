@@ -1,0 +1,36 @@
+# Released files and images: copied from data/demo/ (corpus=demo), else fetched from the URL manifests. update(): a file is
+# neither deleted before its job nor lost when the job fails.
+rule fetch:
+    input:
+        needs("fetch"),
+    output:
+        update(PATHS.raw("{benchmark}", "annotations.made.json")),
+    log:
+        f"{PATHS.logs}/fetch/{{benchmark}}.log",
+    wildcard_constraints:
+        benchmark=wildcard(PROJECT.manifests),  # of released runs, too
+    params:
+        run=command("fetch"),
+        why=says("fetch"),
+    message:
+        "released files of {wildcards.benchmark}: {params.why}"
+    shell:
+        "{params.run}"
+
+
+# What models see and are asked (images, items, requests), and gold apart from it: a corrected label causes no request.
+rule prepare:
+    input:
+        needs("prepare"),
+    output:
+        update(PATHS.requests("{benchmark}")),
+    log:
+        f"{PATHS.logs}/prepare/{{benchmark}}.log",
+    threads: MANY_THREADS
+    params:
+        run=command("prepare"),
+        why=says("prepare"),
+    message:
+        "items, gold and requests of {wildcards.benchmark}: {params.why}"
+    shell:
+        "{params.run}"

@@ -1,0 +1,48 @@
+# One job a benchmark, over all of its tables. The paths of tables do not name the benchmark, so each job is a rule.
+for name in PROJECT.selection.benchmarks:
+    made = PROJECT.tables(name)
+
+    rule:
+        name:
+            f"tables_{name}"
+        input:
+            needs("tables", name),
+        output:
+            [
+                report(update(path), **SNAKEFILE.page(path))
+                for path in made.outputs
+                if path.endswith(".csv")
+            ],
+            [update(path) for path in made.outputs if not path.endswith(".csv")],
+        log:
+            f"{PATHS.logs}/tables/{name}.log",
+        localrule: True
+        params:
+            run=command("tables", name),
+            why=says("tables", name),
+        message:
+            f"tables of {name}: {{params.why}}"
+        shell:
+            "{params.run}"
+
+
+# Costs, main values, differences between the two scoring rules, available images.
+rule overview:
+    input:
+        needs("overview"),
+    output:
+        [
+            report(update(path), **SNAKEFILE.page(path))
+            for path in PROJECT.overview().outputs
+            if path.endswith(".csv")
+        ],
+        update(PATHS.metrics),
+    log:
+        f"{PATHS.logs}/overview.log",
+    params:
+        run=command("overview"),
+        why=says("overview"),
+    message:
+        "overview: {params.why}"
+    shell:
+        "{params.run}"
