@@ -2,7 +2,7 @@
 
 No file time decides. An input function forces the job of an artifact that is not current, and returns only files that
 may still change in this run; the command of a job is chosen when its turn comes, so that an unchanged one starts no
-Python. `dag.forcefiles` is the one undocumented name of Snakemake that this uses (tests/test_bridge.py).
+Python. `dag.forcefiles` is the one undocumented name of Snakemake that this uses (tests/e2e/test_reruns.py).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from punchline.project.processes import (
 )
 from punchline.project.resources import gpus, memory_mb, minutes
 from punchline.project.summary import summary
-from punchline.workflow.provenance import Artifact, Status
+from punchline.workflow.provenance import Status
 
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
 UNCHANGED = "unchanged"
@@ -70,7 +70,6 @@ class Snakefile:
         self.again: set[str] = set()  # kinds and files of which a rebuild is requested, or `all`
         self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
         self.answers = False  # whether a job of the run asks or scores
-        self._pending: dict[Artifact, str | None] = {}
         self.as_stored = workflow.modifier.path_modifier.apply_default_storage
         workflow.modifier.path_modifier.apply_default_storage = self.target
 
@@ -86,11 +85,11 @@ class Snakefile:
             steps = self.project.built_by(rule, *(fixed or wildcards))
             whole = self.workflow.execution_settings is None  # a drawing of the graph, a report
             try:
-                pending = [step for step in steps if whole or self.pending(step) is not None]
+                pending = [step for step in steps if whole or self.status.pending(step) is not None]
                 makers = {id(made): made for step in pending for made in step.before() if made.job != step.job}
                 if any(self.status(step) is not None for step in pending) and not whole:
                     self.workflow.dag.forcefiles.update(step.job for step in pending)
-                return list(dict.fromkeys(made.job for made in makers.values() if whole or self.pending(made)))
+                return list(dict.fromkeys(made.job for made in makers.values() if whole or self.status.pending(made)))
             except (PunchlineError, OSError) as error:
                 fail(error)
 
@@ -117,18 +116,6 @@ class Snakefile:
             self.take_folder()
         return Status(self.again)
 
-    def pending(self, step: Artifact) -> str | None:
-        """Why an artifact will, or may, be built in this run; None if nothing that it depends on may change."""
-        if step not in self._pending:
-            reason = self.status(step)
-            makers = (need.step() for need in step.needs if need.step is not None and need.decides)
-            changing = next((made for made in makers if reason is None and self.pending(made)), None)
-            if reason is not None:
-                self._pending[step] = f"will run: {reason}"
-            else:
-                self._pending[step] = None if changing is None else f"may run: if {changing.outputs[0]} changes"
-        return self._pending[step]
-
     def command(self, rule: str, *fixed: str) -> Callable[..., str]:
         """Param `run` of a rule: the command of a job whose inputs are there; `:` if its artifacts are current."""
 
@@ -140,7 +127,7 @@ class Snakefile:
                 reason = next((reason for reason in reasons if reason is not None), None)
             except (PunchlineError, OSError) as error:
                 fail(error)
-            self.reasons[(rule, *names)] = reason or UNCHANGED
+            self.reasons[(rule, *names)] = UNCHANGED if reason is None else reason.partition("; ")[0]
             if reason is None:
                 return f": {UNCHANGED}"
             if not self.workflow.dryrun:  # what depends on this job's files is read again
@@ -157,7 +144,7 @@ class Snakefile:
             names = fixed or tuple(wildcards)
             if not self.workflow.dryrun:
                 return self.reasons.get((rule, *names), UNCHANGED)
-            pending = filter(None, map(self.pending, self.project.built_by(rule, *names)))
+            pending = filter(None, map(self.status.pending, self.project.built_by(rule, *names)))
             return max(pending, default="will run: asked for")  # "will" before "may"
 
         return why

@@ -158,6 +158,7 @@ class Status:
     def __init__(self, again: Collection[str] = ()) -> None:
         self.again = set(again)  # rules and files of which a rebuild is requested, or `all`
         self._digests: dict[tuple[str, Callable[[], Any] | None], str] = {}  # of files, by what counts in them
+        self._pending: dict[Artifact, str | None] = {}
 
     def is_forced(self, step: Artifact) -> bool:
         """True if a rebuild of an artifact is requested by its rule, one of its files, or `all`."""
@@ -176,6 +177,18 @@ class Status:
             return own
         found = ((made, self(made)) for made in with_dependencies(step)[1:])
         return next((f"{made.outputs[0]} is not current: {why}" for made, why in found if why is not None), None)
+
+    def pending(self, step: Artifact) -> str | None:
+        """Why an artifact will, or may, be built in a run; None if nothing that it depends on may change."""
+        if step not in self._pending:
+            reason = self(step)
+            makers = (need.step() for need in step.needs if need.step is not None and need.decides)
+            if reason is not None:
+                self._pending[step] = f"will run: {reason}"
+            else:
+                changing = next(filter(self.pending, makers), None)
+                self._pending[step] = None if changing is None else f"may run: if {changing.outputs[0]} changes"
+        return self._pending[step]
 
     def _reason(self, step: Artifact) -> str | None:
         if self.is_forced(step):
