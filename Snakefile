@@ -59,6 +59,7 @@ rule respond_all:
 rule all_tables:
     input:
         all_of("tables"),
+        all_of("overview"),
 
 
 rule figures:

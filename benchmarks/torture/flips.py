@@ -20,7 +20,6 @@ import yaml
 from benchmarks.torture.ground import Ground, Row
 
 from punchline.audit import audit as audits
-from punchline.audit import overviews
 from punchline.audit.audit import Audit
 from punchline.config.selection import read_selection
 from punchline.errors import PunchlineError
@@ -40,7 +39,7 @@ def audit_of(ground: Ground) -> dict[str, Callable[[], Audit]]:
         table: lambda table=table: audits.audit(table) for table in ground.tables if Path(table).is_file()
     }
     there = [path for path in OVERVIEWS if Path(path).is_file()]
-    return found | {path: lambda path=path: overviews.audit(path, project) for path in there}
+    return found | {path: lambda path=path: audits.audit_overview(path, project) for path in there}
 
 
 def _records(content: bytes, path: str, table: str) -> Any:

@@ -53,7 +53,7 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     journal.write_bytes(content.replace(description, description[:-1] + b"!"))
     found = project.audit(TABLE)
     assert found["verdict"] == "differs"
-    assert any(finding["path"].endswith("chained/served.parquet") for finding in found["findings"])
+    assert any("served.jsonl, line " in finding["what"] for finding in found["findings"])
 
 
 def test_unasked_conditions_are_said(project: Project, server: Served) -> None:

@@ -157,7 +157,7 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     ]
 
     def last(origin: Path) -> Iterator[tuple[str, str, str]]:
-        yield from (one for one in rebuild(project, step, origin) if one[1] == path)
+        yield from (("overview", at, what) for _, at, what in rebuild(project, step, origin) if at == path)
 
     _rebuild(found, project, step, last)
     return found

@@ -155,8 +155,10 @@ def _records(step: Artifact, path: str, origin: Path) -> Iterator[str]:
 
 
 def _put(origin: Path, path: str) -> None:
-    Path(path).unlink(missing_ok=True)
-    link(origin, path)
+    """Put a link to the project's file in the place of the rebuilt one; leave a file of the project as it is."""
+    if Path(path).parent.resolve().is_relative_to(Path.cwd()):  # not in a linked folder
+        Path(path).unlink(missing_ok=True)
+        link(origin, path)
 
 
 def _other_opencv(index: Path) -> str | None:

@@ -191,7 +191,7 @@ class Project(Answered):
                 self.paths.ranks(benchmark),
             ),
             tuple({need.path: need for need in needs}.values()),
-            {table.wildcards[1]: table.parameters["selection"] for table in tables},
+            msgspec.to_builtins(self.part(benchmark, max(specs, key=lambda name: specs[name].of_models))),
             f"{TABULATE}:write_tables",
             self._table_code(benchmark),
             benchmarks.libraries(self.benchmark(benchmark), "tables"),

@@ -18,10 +18,12 @@ from typing import Any, NoReturn
 from snakemake.resources import Resources
 from snakemake.settings.types import RerunTrigger
 
+from punchline.config.cards import stems
 from punchline.config.runs import changes_in_place, nothing_scored, run_of
 from punchline.config.selection import named_run, read_selection, write_chosen
+from punchline.core import benchmark as benchmarks
 from punchline.core.engine import check_files
-from punchline.errors import PunchlineError, nearest, system_error
+from punchline.errors import PunchlineError, did_you_mean, system_error
 from punchline.paths import Paths
 from punchline.project import preflight
 from punchline.project.display import install
@@ -235,11 +237,24 @@ class Snakefile:
         name = str(path) if str(path).startswith(f"{own}/") else re.sub(f"^{default}/", f"{own}/", str(path))
         rules = self.workflow.rules
         if not any(rule.is_producer(name) for rule in rules) and not Path(name).exists():
-            tables = [step.outputs[0] for step in self.project.every_table()]
-            hint = nearest(str(path), [*(rule.name for rule in rules), *tables])
-            hint = f"{hint}. Selected are {', '.join(self.selection.benchmarks)}; `punchline tables` lists their tables"
-            fail(PunchlineError(f"no target {path!r}", hint=hint))
+            fail(PunchlineError(f"no target {path!r}", hint=self.way_to(str(path))))
         return self.as_stored(name)
+
+    def way_to(self, path: str) -> str:
+        """A hint for a target that no rule builds: a name instead of a path, something unselected, a typing error."""
+        chosen, where = self.selection, self.project.paths
+        files = {"/".join(names[at:]): f"{stem}.csv" for stem, names in self.project.by_path.items() for at in (0, 1)}
+        if path in files:
+            return f"Name its file: {where.table(files[path])}"
+        for name in benchmarks.names():
+            if name not in chosen.benchmarks and name in Path(path).parts:
+                both = ",".join([*chosen.benchmarks, name])
+                return f"It is {name}'s, which is not selected: add --config benchmarks=[{both}]"
+        model = Path(path).stem
+        if model in stems("config/model") and model not in chosen.models:
+            return f"The model {model} is not selected: add --config models=[{','.join([*chosen.models, model])}]"
+        known = [*(rule.name for rule in self.workflow.rules), *(where.table(file) for file in files.values())]
+        return f"{did_you_mean(path, known)}`punchline tables` lists the tables"
 
 
 def wildcard(names: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ def code_of(artifact: Artifact) -> dict[str, str]:
     """{rule: digest of its code} of an artifact and all its dependencies."""
     found: dict[str, set[str]] = {}
     for made in with_dependencies(artifact):
-        if made.code:
+        if made.modules:
             found.setdefault(made.rule, set()).add(made.code_digest)
     return {rule: digest_of_all(codes) for rule, codes in sorted(found.items())}
 
