@@ -127,11 +127,18 @@ class Project:
         record.write_text(json.dumps(made))
 
     def audit(self, table: str) -> dict[str, Any]:
-        """The audit's JSON, whatever its verdict."""
+        """The audit's JSON, whatever its verdict. No file of the project may change."""
+        before = self.files()
         done = self.ran(sys.executable, "-m", "punchline.cli", "audit", table, "--json")
+        assert self.files() == before
         found: dict[str, Any] = json.loads(done.stdout)
         assert done.returncode == (0 if found["verdict"] == "equal" else 1), done.stderr
         return found
+
+    def files(self) -> dict[Path, tuple[int, int]]:
+        """{file of data/, results/ or config/: its size and time}."""
+        paths = (path for name in ("data", "results", "config") for path in (self.path / name).rglob("*"))
+        return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.is_file()}
 
     def rows(self, table: str) -> list[dict[str, str]]:
         """Those of a CSV file; of a table, those that it shows, not those of the other scoring rule."""
