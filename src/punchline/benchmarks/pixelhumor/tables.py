@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from punchline.benchmarks.pixelhumor import METRICS, NAME, STYLES, SUBJECTIVE, dataset, ratings
-from punchline.benchmarks.pixelhumor.data import records, subjective_labels
+from punchline.benchmarks.pixelhumor.data import Subjective, by_comic
 from punchline.core.benchmark import Files
 from punchline.stats.estimate import POSITIVE, Estimate, total
 from punchline.stats.functions import mean
@@ -62,10 +62,9 @@ def classification(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 
 def _ground_truth(files: Files) -> Iterator[Row]:
-    every = records(files, SUBJECTIVE, [*QUESTIONS])
-    styles = {name: len(set(subjective_labels(cells, line, name)["Q5"])) for name, line, cells in every}
-    names = sorted(styles)
-    sizes = np.array([styles[name] for name in names])
+    labels = by_comic(files, SUBJECTIVE, Subjective)
+    names = sorted(labels)
+    sizes = np.array([len(set(labels[name].Q5)) for name in names])
     flags = {name: ((sizes >= least) & (sizes <= most))[:, None] for name, (least, most) in SIZES.items()}
     yield Row(model="ground truth", **{name: Estimate(flag, total, names) for name, flag in flags.items()})
 
