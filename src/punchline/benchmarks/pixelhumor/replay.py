@@ -13,21 +13,20 @@ from punchline.benchmarks.released import Answers, Select, no_select
 
 FILES: tuple[str, ...] = ()
 
-Said = str | None | UnsetType
-TASK_OF = {"panel_sequence": "Q7", "text": "Q8"}  # fields of other names than their task's
+Text = str | None | UnsetType
 
 
 class Comic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Answers about one comic."""
+    """Answers about one comic, by task."""
 
-    Q1: Said = UNSET
-    Q2: Said = UNSET
-    Q3: Said = UNSET
-    Q4: Said = UNSET
-    Q5: Said = UNSET
-    Q6: Said = UNSET
-    panel_sequence: Said = UNSET
-    text: Said = UNSET
+    Q1: Text = UNSET
+    Q2: Text = UNSET
+    Q3: Text = UNSET
+    Q4: Text = UNSET
+    Q5: Text = UNSET
+    Q6: Text = UNSET
+    Q7: Text = msgspec.field(name="panel_sequence", default=UNSET)
+    Q8: Text = msgspec.field(name="text", default=UNSET)
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
@@ -38,11 +37,7 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     no_select(select, path, NAME)
     (content,) = files.values()
     rows = json_rows(content, Comic, file=path, ids=None, hint='Expected {comic_id: {"Q1": "3", "text": "1: …"}}')
+    answers = {comic_id: msgspec.structs.asdict(comic) for comic_id, comic in rows.items()}
     return {
-        comic_id: {
-            TASK_OF.get(field, field): value
-            for field, value in msgspec.structs.asdict(comic).items()
-            if not isinstance(value, UnsetType)
-        }
-        for comic_id, comic in rows.items()
+        comic_id: {task: text for task, text in own.items() if text is not UNSET} for comic_id, own in answers.items()
     }
