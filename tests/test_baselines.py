@@ -85,11 +85,11 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
 def test_identity_holds_a_seed_only_where_one_is_used() -> None:
     keys = {
         (name, seed): engines.model_key(load(name, seed), ModelCard(name=name, engine="baselines"), "pixelhumor")
-        for name in baselines.LOOKING
+        for name in baselines.ATTEMPTED
         for seed in (0, 1)
     }
-    assert {name for name in baselines.LOOKING if keys[name, 0] != keys[name, 1]} == {"random"}
-    assert len({keys[name, 0] for name in baselines.LOOKING}) == len(baselines.LOOKING)
+    assert {name for name in baselines.ATTEMPTED if keys[name, 0] != keys[name, 1]} == {"random"}
+    assert len({keys[name, 0] for name in baselines.ATTEMPTED}) == len(baselines.ATTEMPTED)
     assert load("ocr").identity()["ocr"]["rapidocr"]
 
 
@@ -102,7 +102,7 @@ def test_identity_of_prior_is_its_answers() -> None:
 
 
 def test_missing_images(tmp_path: Path) -> None:
-    for name in baselines.LOOKING:
+    for name in baselines.ATTEMPTED:
         for response in ask(load(name), requests(None), tmp_path).values():
             assert (response.state, response.text, response.reason) == ("missing", None, "image missing")
     options = {"baseline": "prior", "answers": {"Q1": "Yes", "Q5": "Surprise"}}
@@ -117,7 +117,7 @@ def test_an_image_without_a_file_is_an_error(tmp_path: Path) -> None:
 
 def test_no_label_to_be_read_is_a_failure(tmp_path: Path) -> None:
     png = number.encode(np.full((400, 400, 3), 255, np.uint8))
-    for name, (_, tasks) in baselines.LOOKING.items():
+    for name, tasks in baselines.ATTEMPTED.items():
         responses = ask(load(name), requests(png), tmp_path, png)
         for task in tasks:
             said = (responses[task].state, responses[task].reason)
