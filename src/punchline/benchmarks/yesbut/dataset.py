@@ -30,15 +30,14 @@ def table1(files: Mapping[str, bytes]) -> Iterator[Row]:
             (name, text)
             for name, comic in zip(names, comics, strict=True)
             for field in fields
-            for text in _texts(comic.get(field, ()))
+            for text in _texts(comic.get(field))
         ]
         yield Row(model=component, number=_number([name for name, _ in texts]), length=_length(texts))
 
 
 def _texts(value: object) -> list[str]:
     """Texts of a field: a text or a list."""
-    values = value if isinstance(value, list) else [value]
-    return [text for text in values if isinstance(text, str)]
+    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
 def _number(names: list[str]) -> Estimate:
