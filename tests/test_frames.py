@@ -25,6 +25,8 @@ def test_frames_are_cut_in_the_order_of_the_boxes() -> None:
     first, second = frames.cut(page, [Box(50, 0, 90, 40), Box(0, 10, 20, 30)])
     assert np.array_equal(first, page[:, 50:])
     assert np.array_equal(second, page[10:30, :20])
+    first[:] = 0
+    assert page.all(), "frames are copies"
 
 
 def test_a_box_may_reach_two_pixels_beyond() -> None:
@@ -57,9 +59,11 @@ def test_a_blank_frame_of_one_pixel() -> None:
 
 
 def test_a_row_has_white_margins() -> None:
-    row = frames.row([image(10, 12), image(30, 8)])
-    assert row.shape == (30 + 40, 12 + 8 + 60, 3)
-    assert (row[:20] == 255).all() and (row[:, 32:52] == 255).all()
+    parts = [image(10, 12), image(30, 8)]
+    row = frames.row(parts)
+    expected = np.full((30 + 40, 12 + 8 + 60, 3), 255, np.uint8)
+    expected[20:30, 20:32], expected[20:50, 52:60] = parts
+    assert np.array_equal(row, expected) and row.dtype == np.uint8
 
 
 @given(COUNTS, st.text(max_size=20))

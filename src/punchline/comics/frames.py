@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import cv2
 import numpy as np
 
-from punchline.comics.shuffle import Order, crop, distinct_permutations, inverse, permutation, side_by_side
+from punchline.comics.shuffle import Order, distinct_permutations, inverse, permutation
 from punchline.comics.split import Box, Pixels
 from punchline.errors import PunchlineError
 
@@ -43,7 +43,7 @@ def cut(image: Pixels, boxes: Sequence[Box], *, name: str | None = None) -> list
             fault, hint = ("has no area inside", "") if on_image else ("is no part of", _OTHER_IMAGE)
             what = f"the box {tuple(box)} of frame {number} {fault} the image of {width} x {height} pixels"
             raise PunchlineError(what, file=name, hint=f"Correct the box{hint}")
-    return crop(image, boxes)
+    return [image[box.y1 : box.y2, box.x1 : box.x2].copy() for box in boxes]
 
 
 def blank(frame: Pixels) -> Pixels:
@@ -63,8 +63,12 @@ def masked(frames: Sequence[Pixels]) -> list[Pixels]:
 
 
 def row(frames: Sequence[Pixels]) -> Pixels:
-    """The frames from left to right in one image, with white margins: for models that take one image."""
-    return side_by_side(frames, MARGIN)
+    """The frames from left to right in one image, top-aligned and unscaled, MARGIN white pixels around and between: for
+    models that take one image."""
+    height = max(len(frame) for frame in frames) + MARGIN
+    tall = [((MARGIN, height - len(frame)), (MARGIN, 0), (0, 0)) for frame in frames]
+    padded = [np.pad(frame, sides, constant_values=255) for frame, sides in zip(frames, tall, strict=True)]
+    return np.pad(np.hstack(padded), ((0, 0), (0, MARGIN), (0, 0)), constant_values=255)
 
 
 def shown_order(n: int, key: str) -> Order:

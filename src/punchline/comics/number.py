@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import cv2
@@ -61,7 +60,7 @@ def derivation() -> dict[str, Any]:
     }
 
 
-def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | Path | None = None) -> Image:
+def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | None = None) -> Image:
     """A copy of the image with each box's label drawn on it, in the order given.
 
     A label that reaches over the image's edge is cut off, as OpenCV does. Raises PunchlineError, naming `name`, for a
@@ -80,26 +79,13 @@ def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | Path 
     return numbered
 
 
-def number(source: bytes | Path | str, boxes: Sequence[LabelledBox], *, name: str | Path | None = None) -> bytes:
+def number(content: bytes, boxes: Sequence[LabelledBox], *, name: str = "the image") -> bytes:
     """The numbered comic as PNG bytes: equal input gives equal bytes under one version of OpenCV.
 
-    `source` is an image's encoded bytes or its file; `name` names it in errors. Raises PunchlineError for an image that
-    cannot be read, and as `draw_labels` does.
+    `content`: an image's encoded bytes, which errors call `name`. Raises PunchlineError for an image that cannot be
+    read, and as `draw_labels` does.
     """
-    name = name or ("the image" if isinstance(source, bytes) else source)
-    image = read_image(_Named(source, str(name)) if isinstance(source, bytes) else source)
-    return encode(draw_labels(image, boxes, name=name))
-
-
-class _Named(io.BytesIO):
-    """Bytes that errors call by a name."""
-
-    def __init__(self, content: bytes, name: str) -> None:
-        super().__init__(content)
-        self.called: str = name
-
-    def __repr__(self) -> str:  # and str
-        return self.called
+    return encode(draw_labels(read_image(io.BytesIO(content), name), boxes, name=name))
 
 
 def encode(image: Image) -> bytes:

@@ -57,15 +57,15 @@ class Box(NamedTuple):
     y2: int
 
 
-def read_image(path: str | Path | BinaryIO) -> Pixels:
-    """An image file, or an open one, as BGR, uint8, shape (height, width, 3).
+def read_image(path: str | Path | BinaryIO, name: str | None = None) -> Pixels:
+    """An image file, or an open one, as BGR, uint8, shape (height, width, 3); errors call it `name`.
 
     The first frame of an animation; transparency on white; an EXIF orientation is ignored, as the boxes of the
     benchmarks refer to the stored pixels. Raises PunchlineError naming the file if it cannot be read or has more than
     MAX_PIXELS pixels.
     """
     hint = "Fetch it again, or take the comic out of the subset"
-    called = str(path)  # an open file may have a name of its own
+    called = name or str(path)
     try:
         with Image.open(path) as image:
             if image.width * image.height > MAX_PIXELS:

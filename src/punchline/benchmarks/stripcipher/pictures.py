@@ -29,14 +29,7 @@ def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
     strip = strips_of(files).get(item_id)
     if strip is None:
         raise PunchlineError("no such strip", file=STRIPS, record=item_id, field="item_id")
-    try:
-        image = read_image(io.BytesIO(content))
-    except PunchlineError as error:
-        raise PunchlineError(
-            f"not a readable image: {error.__cause__ or 'too large'}",
-            file=PUBLISHED,
-            hint="Fetch it again, or leave the strip out with subset=",
-        ) from error
+    image = read_image(io.BytesIO(content), PUBLISHED)
     boxes = panels(strip, image, files)
     parts = frames.cut(image, boxes, name=PUBLISHED)
     order = frames.shown_order(strip.frames, item_id)
