@@ -197,15 +197,6 @@ def test_a_huge_image_keeps_its_pixel_grid() -> None:
     assert all(b.x2 <= 6047 and b.y2 <= 2050 for b in found)
 
 
-@pytest.mark.parametrize(
-    "image",
-    [np.zeros((0, 5), np.uint8), np.zeros((5, 5, 4), np.uint8), np.zeros((5, 5), np.float64), np.zeros(5, np.uint8)],
-)
-def test_what_is_no_image_is_refused(image: Any) -> None:
-    with pytest.raises(PunchlineError, match="is no image"):
-        split(image)
-
-
 @settings(max_examples=60)
 @given(
     arrays.arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40)), elements=st.sampled_from([0, 255])),

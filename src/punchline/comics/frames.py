@@ -46,20 +46,12 @@ def cut(image: Pixels, boxes: Sequence[Box], *, name: str | None = None) -> list
     return [image[box.y1 : box.y2, box.x1 : box.x2].copy() for box in boxes]
 
 
-def blank(frame: Pixels) -> Pixels:
-    """A masked frame: white, as large as the frame, with a thin black line around it."""
-    empty = np.full_like(frame, 255)
-    line = min(LINE, *frame.shape[:2])
-    empty[:line], empty[-line:], empty[:, :line], empty[:, -line:] = 0, 0, 0, 0
-    return empty
-
-
 def masked(frames: Sequence[Pixels]) -> list[Pixels]:
-    """The frames with the second-to-last blank. Raises PunchlineError for fewer than three: none would stand before."""
-    if len(frames) < 3:
-        hint = "Use strips of at least three frames for this task"
-        raise PunchlineError(f"a strip of {len(frames)} frames has none to mask", hint=hint)
-    return [*frames[:-2], blank(frames[-2]), frames[-1]]
+    """At least three frames, the second-to-last blank: white, with a thin black line around it."""
+    empty = np.full_like(frames[-2], 255)
+    line = min(LINE, *empty.shape[:2])
+    empty[:line], empty[-line:], empty[:, :line], empty[:, -line:] = 0, 0, 0, 0
+    return [*frames[:-2], empty, frames[-1]]
 
 
 def row(frames: Sequence[Pixels]) -> Pixels:

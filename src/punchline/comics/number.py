@@ -64,17 +64,15 @@ def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | None 
     """A copy of the image with each box's label drawn on it, in the order given.
 
     A label that reaches over the image's edge is cut off, as OpenCV does. Raises PunchlineError, naming `name`, for a
-    box that has no area inside the image and for a label below 0.
+    box that has no area inside the image.
     """
     height, width = image.shape[:2]
     numbered = image.copy()
-    hint = "Correct the box in metadata.csv, or leave the comic out"
     for x1, y1, x2, y2, label in boxes:
         if min(x2, width) <= max(x1, 0) or min(y2, height) <= max(y1, 0):
             what = f"box ({x1}, {y1}, {x2}, {y2}) has no area inside the image of {width} x {height} pixels"
+            hint = "Correct the box in metadata.csv, or leave the comic out"
             raise PunchlineError(what, file=name, record=f"panel {label}", hint=hint)
-        if label < 0:
-            raise PunchlineError("a panel's label must be a number from 0 up", file=name, record=f"panel {label}")
         _put(numbered, str(label), x1 + OFFSET[0], y1 + OFFSET[1])
     return numbered
 

@@ -6,7 +6,6 @@ A value is the unweighted mean over the prompts of a task that have answers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -17,25 +16,17 @@ from punchline.stats.functions import empty, items_of, mean, sd
 from punchline.tables.chart import Chart
 from punchline.tables.declare import Row, Table, collect, table
 
-
-class Measure(NamedTuple):
-    """A column that is a mean: of which metric of which task, and its unit."""
-
-    task: str  # without the number of the prompt
-    metric: str
-    kind: Kind
-    scale: float
-
-
 _OF_TEXT = {
     "bert": (REAL, 100.0),
     "r2": (PERCENT, 100.0),
     "gpt": (REAL, 1.0),  # the released code takes any number for a score, and -1 for none
     "bert_minilm": (REAL, 100.0),  # of the stand-in encoder
 }
-MEASURES = {f"{task}_{name}": Measure(task, name, *unit) for task in WRITTEN for name, unit in _OF_TEXT.items()} | {
-    "philosophy_acc": Measure("moral_mcq", "correct", PERCENT, 100.0),
-    "title_acc": Measure("title_mcq", "correct", PERCENT, 100.0),
+# Columns that are means: {column: (task without the number of its prompt, metric, kind, scale)}.
+MEASURES: dict[str, tuple[str, str, Kind, float]] = {
+    **{f"{task}_{name}": (task, name, *unit) for task in WRITTEN for name, unit in _OF_TEXT.items()},
+    "philosophy_acc": ("moral_mcq", "correct", PERCENT, 100.0),
+    "title_acc": ("title_mcq", "correct", PERCENT, 100.0),
 }
 SCORED = dict(zip(("n_description", "n_contradiction", "n_philosophy", "n_title"), KINDS, strict=True))
 
