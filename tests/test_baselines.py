@@ -202,7 +202,7 @@ def test_ocr_of_a_comic_without_text(tmp_path: Path) -> None:
     image = np.full((400, 400, 3), 255, np.uint8)
     cv2.rectangle(image, (10, 10), (190, 190), (0, 0, 0), 2)
     cv2.rectangle(image, (210, 10), (390, 190), (0, 0, 0), 2)
-    png = number.number(number.encode(image), [(10, 10, 190, 190, 2), (210, 10, 390, 190, 1)])
+    png = number.encode(number.draw_labels(image, [(10, 10, 190, 190, 2), (210, 10, 390, 190, 1)]))
     assert said(ask(load("ocr"), requests(png), tmp_path, png))["Q8"] == '1: ""\n2: ""'
 
 

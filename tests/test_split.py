@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,8 @@ def test_read_image_names_a_file_that_it_cannot_read(tmp_path: Path, monkeypatch
             read_image(tmp_path / name)
     with pytest.raises(PunchlineError, match=r"none\.png"):
         read_image(tmp_path / "none.png")
+    with pytest.raises(PunchlineError, match=r"^strip_1\.gif: not a readable image"):
+        read_image(io.BytesIO(b"<html>"), "strip_1.gif")
     monkeypatch.setattr(module, "MAX_PIXELS", 90 * 90 - 1)
     with pytest.raises(PunchlineError, match=r"whole\.png: 90 x 90 pixels"):
         read_image(whole)

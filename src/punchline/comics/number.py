@@ -10,7 +10,6 @@ Images are (height, width, 3) uint8 arrays, BGR; coordinates are pixels, x to th
 from __future__ import annotations
 
 import functools
-import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from punchline.comics.split import read_image
 from punchline.errors import PunchlineError
 
 Image = NDArray[np.uint8]
@@ -75,15 +73,6 @@ def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | None 
             raise PunchlineError(what, file=name, record=f"panel {label}", hint=hint)
         _put(numbered, str(label), x1 + OFFSET[0], y1 + OFFSET[1])
     return numbered
-
-
-def number(content: bytes, boxes: Sequence[LabelledBox], *, name: str = "the image") -> bytes:
-    """The numbered comic as PNG bytes: equal input gives equal bytes under one version of OpenCV.
-
-    `content`: an image's encoded bytes, which errors call `name`. Raises PunchlineError for an image that cannot be
-    read, and as `draw_labels` does.
-    """
-    return encode(draw_labels(read_image(io.BytesIO(content), name), boxes, name=name))
 
 
 def encode(image: Image) -> bytes:

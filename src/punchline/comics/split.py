@@ -193,10 +193,9 @@ def _frames(ink: Mask) -> list[Box]:
     """The panels that have a frame (or are filled to a rectangle)."""
     height, width = ink.shape
     least = _least_side(ink)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
     outlines = []
-    for label in range(1, count):
-        x, y, w, h = (int(v) for v in stats[label][:4])
+    for label, (x, y, w, h, _) in enumerate(stats.tolist()[1:], start=1):
         if min(w, h) < least or w * h < MIN_AREA * height * width:
             continue
         around = Box(x, y, x + w, y + h)

@@ -185,16 +185,10 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
         for image in unboxed.pop(comic_id, ()):
             for x1, y1, x2, y2, label in row.boxes:
                 if x2 > image.width + BEYOND or y2 > image.height + BEYOND:
-                    raise PunchlineError(
-                        f"the box {(x1, y1, x2, y2)} of panel {label} reaches beyond the image, which is "
-                        f"{image.width} x {image.height} pixels",
-                        file=METADATA,
-                        line=line,
-                        record=comic_id,
-                        field="metadata",
-                        hint=f"The image {image.path} is not the one that was annotated: fetch it again, "
-                        "or leave the comic out with subset=",
-                    )
+                    size = f"{image.width} x {image.height} pixels"
+                    what = f"the box {(x1, y1, x2, y2)} of panel {label} reaches beyond the image, which is {size}"
+                    hint = f"{image.path} is not the annotated image: fetch it again, or leave it out with subset="
+                    raise PunchlineError(what, file=METADATA, line=line, record=comic_id, field="metadata", hint=hint)
     for comic_id in unboxed:
         raise PunchlineError("no panel boxes", file=METADATA, record=comic_id, field="metadata")
     return made

@@ -9,6 +9,7 @@ import pandas as pd
 
 from punchline.benchmarks.pixelhumor import METRICS, NAME, STYLES, SUBJECTIVE, dataset, ratings
 from punchline.benchmarks.pixelhumor.data import Subjective, by_comic
+from punchline.benchmarks.pixelhumor.dataset import QUESTIONS
 from punchline.core.benchmark import Files
 from punchline.stats.estimate import POSITIVE, Estimate, total
 from punchline.stats.functions import mean
@@ -19,7 +20,6 @@ STYLE_KEYS = tuple(style.lower() for style in (*STYLES, "NA"))
 SUBTASKS = {"humor_presence": "Q1", "sound_effect": "Q2", "panel_contribution": "Q3", "modality": "Q4"}
 SIZES = {"styles_1": (1, 1), "styles_2": (2, 2), "styles_3": (3, 3), "styles_4": (4, 4), "styles_5plus": (5, np.inf)}
 CONFUSION = ("tp", "fp", "tn", "fn")
-QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 
 ITEMS = {
     "panels": lambda item, gold: int(gold.values["number_of_panels"]),

@@ -68,13 +68,9 @@ def _lent(files: Files) -> dict[str, dict[str, str]]:
     known = set(_comics(files)) if any(lent.values()) else set()
     for condition, by_id in lent.items():
         for image_file in by_id.keys() - known:
-            raise PunchlineError(
-                f"{ANNOTATIONS} has no such comic",
-                file=LENT[condition],
-                record=image_file,
-                field="image_file",
-                hint=did_you_mean(image_file, known).rstrip() or "An id is a comic's image_file, such as 00001.jpg",
-            )
+            hint = did_you_mean(image_file, known).rstrip() or "An id is a comic's image_file, such as 00001.jpg"
+            what = f"{ANNOTATIONS} has no such comic"
+            raise PunchlineError(what, file=LENT[condition], record=image_file, field="image_file", hint=hint)
     return lent
 
 
