@@ -91,13 +91,13 @@ def read_labels(image: Image) -> list[Label]:
 
     Exact: it finds labels as `draw_labels` draws them on a losslessly stored image, among other red art too.
     """
-    return _find(image)[0]
+    return [label for label, _ in _find(image)]
 
 
 def erase_labels(image: Image) -> Image:
     """A copy of the image in which each label's pixels have the median colour of those around it."""
     clean = image.copy()
-    for pixels in _find(image)[1]:
+    for _, pixels in _find(image):
         around = _dilated(pixels, 7, 7).astype(bool) & ~_red(image).astype(bool)
         if around.any():
             clean[pixels.astype(bool)] = np.median(image[around], axis=0).astype(np.uint8)
@@ -125,8 +125,8 @@ def _dilated(mask: Image, width: int, height: int) -> Image:
     return np.asarray(cv2.dilate(mask, np.ones((height, width), np.uint8)), np.uint8)
 
 
-def _find(image: Image) -> tuple[list[Label], list[Image]]:
-    """The labels, ascending, and the mask of each one's pixels."""
+def _find(image: Image) -> list[tuple[Label, Image]]:
+    """The labels, ascending, each with the mask of its pixels."""
     red = _red(image)
     pad_x, pad_y = WINDOW
     padded = np.pad(red, ((pad_y, pad_y), (pad_x, pad_x)))
@@ -165,8 +165,7 @@ def _find(image: Image) -> tuple[list[Label], list[Image]]:
             pixels[y : y + WINDOW[1], at : at + WINDOW[0]] |= _digits()[digit][0]
         mask = (pixels & inside)[pad_y:-pad_y, pad_x:-pad_x]
         labels.append((Label(int(text), x + ANCHOR[0] - pad_x, y + ANCHOR[1] - pad_y), mask))
-    labels.sort(key=lambda pair: (pair[0].label, pair[0].y, pair[0].x))
-    return [label for label, _ in labels], [mask for _, mask in labels]
+    return sorted(labels, key=lambda pair: (pair[0].label, pair[0].y, pair[0].x))
 
 
 def _count(mask: Image, template: Image) -> NDArray[np.float32]:

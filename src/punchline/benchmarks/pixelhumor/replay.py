@@ -8,25 +8,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from punchline.benchmarks.annotations import json_rows
-from punchline.benchmarks.pixelhumor import NAME
+from punchline.benchmarks.pixelhumor import NAME, TASKS
 from punchline.benchmarks.released import Answers, Select, no_select
 
 FILES: tuple[str, ...] = ()
 
-Text = str | None | UnsetType
-
-
-class Comic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Answers about one comic, by task."""
-
-    Q1: Text = UNSET
-    Q2: Text = UNSET
-    Q3: Text = UNSET
-    Q4: Text = UNSET
-    Q5: Text = UNSET
-    Q6: Text = UNSET
-    Q7: Text = msgspec.field(name="panel_sequence", default=UNSET)
-    Q8: Text = msgspec.field(name="text", default=UNSET)
+_NAMES = {"Q7": "panel_sequence", "Q8": "text"}  # fields of other names than their task's
+_FIELDS = [(t, str | None | UnsetType, msgspec.field(name=_NAMES.get(t, t), default=UNSET)) for t in TASKS]
+Comic = msgspec.defstruct("Comic", _FIELDS, frozen=True, forbid_unknown_fields=True)  # answers about one comic, by task
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
