@@ -93,24 +93,20 @@ def test_right_answers(rule: Rule) -> None:
     version = {"released": "v:1", "paper": "v:3"}[rule]
     assert {grade.signature.rpartition("|")[2] for grade in found.values()} == {version}
 
-
-@pytest.mark.parametrize("rule", RULES)
-def test_a_grade_names_the_responses_that_it_rests_on(rule: Rule) -> None:
-    found = grades(rule)
     digests = {task: response(task, text).digest for task, text in RIGHT.items()}
-    assert found["Q8"].responses == (digests["Q7"], digests["Q8"])
-    assert found["Q3"].responses == (digests["Q1"], digests["Q3"])
-    assert found["Q2"].responses == ((digests["Q1"], digests["Q2"]) if rule == "released" else (digests["Q2"],))
-    assert found["Q1"].responses == (digests["Q1"],)
+    context = {"Q1": "", "Q2": "Q1" if rule == "released" else "", "Q3": "Q1", "Q7": "", "Q8": "Q7"}
+    for task, other in context.items():
+        assert found[task].responses == tuple(digests[one] for one in (other, task) if one)
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("state", ["missing", "failed"])
 @pytest.mark.parametrize("task", ["Q2", "Q3", "Q5", "Q8"])
 def test_missing_and_failed_answers_are_not_scored(rule: Rule, state: State, task: str) -> None:
-    grade = grades(rule, {task: state}, **{task: None})[task]
-    assert (grade.state, grade.scored, grade.parsed, grade.metrics) == (state, False, None, {})
-    assert (grades(rule, **{task: None})[task].state, grades(rule, **{task: None})[task].scored) == ("missing", False)
+    for states in ({task: state}, {}):
+        grade = grades(rule, states, **{task: None})[task]
+        assert (grade.state, grade.scored) == (states.get(task, "missing"), False)
+        assert (grade.parsed, grade.metrics) == (None, {})
 
 
 UNPARSABLE = {"Q3": "the last", "Q4": "hm", "Q5": "funny", "Q7": "no idea", "Q8": "I cannot tell"}
@@ -136,22 +132,25 @@ def test_the_text_of_a_refusal_counts_under_released_only() -> None:
     assert released["Q3"].state == paper["Q3"].state == "refused"
 
 
-def test_released_skips_a_comic_whose_first_answer_holds_no_yes() -> None:
-    found = grades("released", Q1="No")
-    for task in LABELS:
-        assert (found[task].state, found[task].scored) == ("ok", False)
+@pytest.mark.parametrize(
+    ("states", "first", "state", "scored"),
+    [
+        ({}, "No", "ok", False),
+        ({}, "Oh YES!", "ok", True),
+        ({"Q1": "refused"}, None, "ok", False),
+        ({"Q1": "missing"}, None, "missing", False),
+        ({"Q1": "failed"}, None, "failed", False),
+        ({}, None, "missing", False),
+    ],
+)
+def test_released_scores_labels_only_where_the_first_answer_holds_yes(
+    states: dict[str, State], first: str | None, state: State, scored: bool
+) -> None:
+    found = grades("released", states, Q1=first)
+    assert found["Q1"].state == states.get("Q1", state) and found["Q1"].scored is scored
+    for task in ("Q2", "Q3", "Q4", "Q5"):
+        assert (found[task].state, found[task].scored) == (state, scored)
     assert found["Q7"].scored and found["Q8"].scored
-    assert grades("released", Q1="Oh YES!")["Q5"].scored
-    assert grades("released", {"Q1": "refused"}, Q1=None)["Q1"].scored is False
-
-
-def test_released_cannot_gate_without_a_first_answer() -> None:
-    states: tuple[State, ...] = ("missing", "failed")
-    for state in states:
-        found = grades("released", {"Q1": state}, Q1=None)
-        for task in ("Q1", "Q2", "Q3", "Q4", "Q5"):
-            assert (found[task].state, found[task].scored) == (state, False)
-    assert grades("released", Q1=None)["Q5"].state == "missing"
 
 
 def test_paper_turns_no_into_not_applicable() -> None:
