@@ -126,6 +126,8 @@ def test_nominal_alpha_is_krippendorffs(pairs: list[tuple[str, str]]) -> None:
     codes = np.array([[ord(label) for label in pair] for pair in pairs], dtype=float).T
     expected = krippendorff.alpha(reliability_data=codes, level_of_measurement="nominal")
     assert float(nominal_alpha(nominal_statistics(pairs).sum(axis=0))) == pytest.approx(expected, abs=1e-12)
+    for same in ([("a", "a"), ("a", "a")], []):  # undefined without variation
+        assert np.isnan(nominal_alpha(nominal_statistics(same).sum(axis=0)))
 
 
 @given(st.lists(st.tuples(st.sets(st.sampled_from("xyz")), st.sets(st.sampled_from("xyz"))), min_size=2, max_size=20))
@@ -137,11 +139,6 @@ def test_pooled_alpha_is_krippendorffs(pairs: list[tuple[set[str], set[str]]]) -
     else:
         expected = krippendorff.alpha(reliability_data=codes, level_of_measurement="nominal")
         assert value == pytest.approx(expected, abs=1e-12)
-
-
-def test_alpha_without_variation_is_undefined() -> None:
-    assert np.isnan(nominal_alpha(nominal_statistics([("a", "a"), ("a", "a")]).sum(axis=0)))
-    assert np.isnan(nominal_alpha(nominal_statistics([]).sum(axis=0)))
 
 
 def vote(cell: str, column: str) -> tuple[str, ...]:
@@ -302,10 +299,7 @@ def test_small_agreement() -> None:
     assert table["Q5",]["alpha"] == pytest.approx(1 - 31 * 6 / (32**2 - 27**2 - 5**2))
     alphas = [table[q,]["alpha"] for q in QUESTIONS]
     assert table["overall",]["alpha"] == pytest.approx(np.mean(alphas))  # type: ignore[arg-type]
-
-
-def test_agreement_without_any_pair_is_undefined() -> None:
-    table = points("agreement", {"annotation.csv": annotation_csv({"b_2": {"A1": YES}})})
+    table = points("agreement", {"annotation.csv": annotation_csv({"b_2": {"A1": YES}})})  # without any pair
     assert all(value is None for row in table.values() for value in row.values())
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+from benchmarks.panel_splitting import iou
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -51,12 +52,6 @@ def grid(columns: int, rows: int, gap: int, margin: int = 10, width: int = 180, 
 
 def size(boxes: list[Box], margin: int = 10) -> tuple[int, int]:
     return max(b.x2 for b in boxes) + margin, max(b.y2 for b in boxes) + margin
-
-
-def iou(a: Box, b: Box) -> float:
-    width, height = min(a.x2, b.x2) - max(a.x1, b.x1), min(a.y2, b.y2) - max(a.y1, b.y1)
-    shared = max(0, width) * max(0, height)
-    return shared / ((a.x2 - a.x1) * (a.y2 - a.y1) + (b.x2 - b.x1) * (b.y2 - b.y1) - shared)
 
 
 def agree(found: list[Box], expected: list[Box], least: float = 0.9) -> bool:
