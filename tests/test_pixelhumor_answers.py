@@ -17,15 +17,10 @@ from punchline.schema import RULES, Gold, Item, Rule, Score, State
 
 P, R = "paper", "released"
 SOUNDS = ("Present, contribute", "Present, do not contribute")
-MARKS = (" ", ", ", "\n", ": ", "and ", "panel ", "-> ", "1", "2: ", '"', "{", "}", ")", "²", "٣", "answer ")
 VOCABULARY = {"Q1": {"Yes", "No"}, "Q2": set(SOUND_EFFECTS), "Q4": {*MODALITIES, "NA"}, "Q5": {*STYLES, "NA"}}
-fragments = st.lists(
-    st.one_of(
-        st.sampled_from(["Yes", "no", "Absent", "present", "Text", "both", "visual", "NA", *SOUNDS, *STYLES, *MARKS]),
-        st.text(max_size=4),
-    ),
-    max_size=12,
-).map("".join)
+PIECES = ["Yes", "no", "Absent", "present", "Text", "both", "visual", "NA", *SOUNDS, *STYLES, *(" ", ", ", "\n", ": ")]
+PIECES += ["and ", "panel ", "-> ", "1", "2: ", '"', "{", "}", ")", "²", "٣", "answer "]
+fragments = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
 
 
 @settings(max_examples=300)
@@ -37,10 +32,8 @@ def test_reading_never_fails_and_stays_in_the_vocabulary(answer: str, rule: Rule
             continue
         assert parsed
         assert task == "Q7" or rule == "released" or len(set(parsed)) == len(parsed)
-        if task == "Q3" and rule == "paper":
-            assert parsed in (("NA",), ("1",), ("2",), ("3",))
-        elif task == "Q7" and rule == "paper":
-            assert sorted(parsed) == ["1", "2", "3"]
+        if rule == "paper" and task in ("Q3", "Q7"):
+            assert sorted(parsed) == ["1", "2", "3"] if task == "Q7" else parsed in (("NA",), ("1",), ("2",), ("3",))
         elif task in ("Q3", "Q7"):
             assert all(number.isdigit() for number in parsed)
         elif rule == "paper" or task in ("Q4", "Q5"):
@@ -122,14 +115,10 @@ def test_a_refusal_and_an_unparsable_answer_are_scored_as_wrong(rule: Rule, stat
         assert (found[task].state, found[task].scored, found[task].parsed) == (state, True, None)
     assert found["Q7"].metrics == {"panel_acc": 0}
     assert found["Q8"].metrics == {"text_acc": 0, "wer": 1, "cer": 1}
-
-
-def test_the_text_of_a_refusal_counts_under_released_only() -> None:
-    states: dict[str, State] = {"Q3": "refused", "Q7": "refused"}
-    released, paper = grades("released", states), grades("paper", states)
-    assert (released["Q3"].parsed, released["Q7"].metrics) == (("2",), {"panel_acc": 1})
-    assert (paper["Q3"].parsed, paper["Q7"].metrics) == (None, {"panel_acc": 0})
-    assert released["Q3"].state == paper["Q3"].state == "refused"
+    texts = grades(rule, {"Q3": "refused", "Q7": "refused"})  # the text of a refusal counts under `released` only
+    counts = rule == "released"
+    assert (texts["Q3"].parsed, texts["Q7"].metrics) == (("2",) if counts else None, {"panel_acc": float(counts)})
+    assert texts["Q3"].state == "refused"
 
 
 @pytest.mark.parametrize(

@@ -88,19 +88,6 @@ def test_gutters_of_any_colour(rows: int, margin: int, gap: int, colours: dict[s
     assert agree(split(page(*size(boxes, margin), boxes, **colours)), boxes)
 
 
-def test_pale_coloured_panels_without_lines() -> None:
-    boxes = grid(3, 1, 10)
-    image = page(*size(boxes), boxes)
-    for box, colour in zip(boxes, [(203, 192, 255), (255, 230, 180), (170, 240, 250)], strict=True):
-        image[box.y1 : box.y2, box.x1 : box.x2] = colour
-    assert split(image) == boxes
-
-
-def test_uneven_rows_come_in_reading_order() -> None:
-    boxes = [Box(10, 10, 200, 320), Box(210, 10, 400, 160), Box(210, 170, 400, 320), Box(10, 330, 400, 450)]
-    assert split(page(410, 460, boxes)) == boxes
-
-
 @pytest.mark.parametrize("numbered", [False, True])
 def test_a_figure_across_the_gutter_joins_no_panels(numbered: bool) -> None:
     boxes = grid(3, 2, 10)
@@ -129,20 +116,43 @@ def test_a_panel_without_frame_beside_framed_ones(place: int) -> None:
     assert agree(found, boxes, 0.5)
 
 
-def test_a_row_without_frame_between_framed_rows() -> None:
-    boxes = grid(1, 3, 10, width=300)
-    image = page(*size(boxes), [boxes[0], boxes[2]])
-    cv2.rectangle(image, (30, 180), (60, 310), (0, 0, 0), 2)
-    cv2.line(image, (60, 310), (300, 200), (0, 0, 0), 2)
-    assert agree(split(image), boxes, 0.5)
+WORDS = "A TITLE OR CAPTION OF THE COMIC"
 
 
-def test_titles_and_captions_are_no_panels() -> None:
-    boxes = [Box(b.x1, b.y1 + 30, b.x2, b.y2 + 30) for b in grid(3, 1, 10)]
-    image = page(size(boxes)[0], 260, boxes)
+def drawn_pages() -> dict[str, tuple[Any, list[Box], float]]:
+    """Pages and their boxes, with the least IoU of each."""
+    row, low = grid(3, 1, 10), [Box(b.x1, b.y1 + 30, b.x2, b.y2 + 30) for b in grid(3, 1, 10)]
+    pale = page(*size(row), row)
+    for box, colour in zip(row, [(203, 192, 255), (255, 230, 180), (170, 240, 250)], strict=True):
+        pale[box.y1 : box.y2, box.x1 : box.x2] = colour
+    uneven = [Box(10, 10, 200, 320), Box(210, 10, 400, 160), Box(210, 170, 400, 320), Box(10, 330, 400, 450)]
+    column = grid(1, 3, 10, width=300)
+    frameless = page(*size(column), [column[0], column[2]])
+    cv2.rectangle(frameless, (30, 180), (60, 310), (0, 0, 0), 2)
+    cv2.line(frameless, (60, 310), (300, 200), (0, 0, 0), 2)
+    titled = page(size(low)[0], 260, low)
     for y in (25, 225):
-        cv2.putText(image, "A TITLE OR CAPTION OF THE COMIC", (20, y), cv2.FONT_HERSHEY_SIMPLEX, 0.7, (0, 0, 0), 2)
-    assert split(image) == boxes
+        cv2.putText(titled, WORDS, (20, y), cv2.FONT_HERSHEY_SIMPLEX, 0.7, (0, 0, 0), 2)
+    square = grid(2, 2, 8)
+    bordered = page(*size(square), square)
+    cv2.rectangle(bordered, (2, 2), (size(square)[0] - 3, size(square)[1] - 3), (0, 0, 0), 2)
+    huge = [Box(30, 30, 2990, 2011), Box(3050, 30, 6001, 2011)]
+    return {
+        "pale panels without lines": (pale, row, 1),
+        "uneven rows, in reading order": (page(410, 460, uneven), uneven, 1),
+        "a row without frame between framed rows": (frameless, column, 0.5),
+        "titles and captions": (titled, low, 1),
+        "a border around the page": (bordered, square, 1),
+        "huge, at a fraction of its size": (page(6047, 2050, huge, thick=5), huge, 0.99),
+    }
+
+
+@pytest.mark.parametrize("name", drawn_pages())
+def test_drawn_pages(name: str) -> None:
+    image, boxes, least = drawn_pages()[name]
+    found = split(image)
+    assert agree(found, boxes, least)
+    assert all(b.x2 <= image.shape[1] and b.y2 <= image.shape[0] for b in found)
 
 
 def one_panel_images() -> dict[str, Any]:
@@ -173,24 +183,10 @@ def test_one_panel_is_the_whole_image(name: str) -> None:
     assert split(image) == [Box(0, 0, image.shape[1], image.shape[0])]
 
 
-def test_a_border_around_the_page_is_no_panel() -> None:
-    boxes = grid(2, 2, 8)
-    image = page(*size(boxes), boxes)
-    cv2.rectangle(image, (2, 2), (size(boxes)[0] - 3, size(boxes)[1] - 3), (0, 0, 0), 2)
-    assert split(image) == boxes
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (2, 3), (1, 400), (400, 1), (9, 9), (40, 40, 3)])
 @pytest.mark.parametrize("value", [0, 128, 255])
 def test_blank_and_tiny_images(shape: tuple[int, ...], value: int) -> None:
     assert split(np.full(shape, value, np.uint8)) == [Box(0, 0, shape[1], shape[0])]
-
-
-def test_a_huge_image_keeps_its_pixel_grid() -> None:
-    boxes = [Box(30, 30, 2990, 2011), Box(3050, 30, 6001, 2011)]
-    found = split(page(6047, 2050, boxes, thick=5))
-    assert agree(found, boxes, 0.99)
-    assert all(b.x2 <= 6047 and b.y2 <= 2050 for b in found)
 
 
 @settings(max_examples=60)
