@@ -55,14 +55,8 @@ def test_distinct_permutations(n: int, seed: int, key: str, data: st.DataObject)
         distinct_permutations(n, most + 1, seed, key, excluding=[gold])
 
 
-def test_excluding_what_is_no_order_takes_nothing_away() -> None:
-    assert len(distinct_permutations(3, 6, 0, "a", excluding=[(0, 0, 0), (0, 1)])) == 6
-
-
-def test_negative_counts_are_refused() -> None:
+def test_what_is_excluded_and_how_many() -> None:
+    assert len(distinct_permutations(3, 6, 0, "a", excluding=[(0, 0, 0), (0, 1)])) == 6  # what is no order takes none
     with pytest.raises(PunchlineError, match="-1 distinct orders"):
         distinct_permutations(3, -1, 0, "a")
-
-
-def test_inverse_says_where_each_frame_went() -> None:
     assert inverse((2, 0, 1)) == (1, 2, 0)
