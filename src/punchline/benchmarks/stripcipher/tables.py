@@ -3,6 +3,7 @@ published."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -189,9 +190,10 @@ def _mean_of_models(across: Across) -> Iterator[Row]:
             yield Row(model="AVG", frames=frames, comprehension=average).set(complete=False)
 
 
-@table(
+by_frames = Table(
     "table8",
     "StripCipher table 8: comprehension by number of frames, accuracy, %",
+    rows=functools.partial(_split, column="frames", kinds=range(FEWEST, MOST + 1)),
     across=_mean_of_models,
     keys=("frames",),
     columns=(COMPREHENSION,),
@@ -199,8 +201,6 @@ def _mean_of_models(across: Across) -> Iterator[Row]:
     percents=(COMPREHENSION,),
     notes=("AVG: the mean of the selected models, at least two, without baselines.", NOT_THEIRS),
 )
-def by_frames(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    yield from _split(scores, items, "frames", range(FEWEST, MOST + 1))
 
 
 @table(
@@ -215,9 +215,10 @@ def by_model_size(scores: _Frame, items: _Frame) -> Iterator[Row]:
     yield Row(**_accuracies(scores)[1]).set(complete=_papers(items))
 
 
-@table(
+by_category = Table(
     "figure6",
     "StripCipher figure 6: comprehension by category, accuracy, %",
+    rows=functools.partial(_split, column="category", kinds=CATEGORIES),
     keys=("category",),
     columns=(COMPREHENSION,),
     tasks=(COMPREHENSION,),
@@ -225,8 +226,6 @@ def by_model_size(scores: _Frame, items: _Frame) -> Iterator[Row]:
     chart=Chart((COMPREHENSION,), by="category"),
     notes=("The paper prints no number of this figure.",),
 )
-def by_category(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    yield from _split(scores, items, "category", CATEGORIES)
 
 
 TABLES = collect(
