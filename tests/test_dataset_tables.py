@@ -21,7 +21,6 @@ from punchline.benchmarks.pixelhumor.dataset import (
     QUESTIONS,
     consolidate_comic,
     gold_labels,
-    parse_labels,
     votes,
     words,
 )
@@ -127,6 +126,8 @@ def test_nominal_alpha_is_krippendorffs(pairs: list[tuple[str, str]]) -> None:
     codes = np.array([[ord(label) for label in pair] for pair in pairs], dtype=float).T
     expected = krippendorff.alpha(reliability_data=codes, level_of_measurement="nominal")
     assert float(nominal_alpha(nominal_statistics(pairs).sum(axis=0))) == pytest.approx(expected, abs=1e-12)
+    for same in ([("a", "a"), ("a", "a")], []):  # undefined without variation
+        assert np.isnan(nominal_alpha(nominal_statistics(same).sum(axis=0)))
 
 
 @given(st.lists(st.tuples(st.sets(st.sampled_from("xyz")), st.sets(st.sampled_from("xyz"))), min_size=2, max_size=20))
@@ -140,38 +141,43 @@ def test_pooled_alpha_is_krippendorffs(pairs: list[tuple[set[str], set[str]]]) -
         assert value == pytest.approx(expected, abs=1e-12)
 
 
-def test_alpha_without_variation_is_undefined() -> None:
-    assert np.isnan(nominal_alpha(nominal_statistics([("a", "a"), ("a", "a")]).sum(axis=0)))
-    assert np.isnan(nominal_alpha(nominal_statistics([]).sum(axis=0)))
+def vote(cell: str, column: str) -> tuple[str, ...]:
+    """Labels of one cell of annotation.csv."""
+    cells = {a + q: "" for a in (*ANNOTATORS, *EXPERTS) for q in QUESTIONS} | {column: cell}
+    content = csv_bytes(["comic_id", *cells], [["r_1", *cells.values()]])
+    return votes({"annotation.csv": content})["r_1"].get(column, ())
 
 
 @pytest.mark.parametrize(
-    ("cell", "field", "expected"),
+    ("cell", "column", "expected"),
     [
-        ("['Yes']", "Q1", ("Yes",)),
+        ("['Yes']", "A12Q1", ("Yes",)),
         (" ['Text', 'Visual'] ", "A1Q4", ("Text", "Visual")),
         ('["`"]', "A2Q3", ("`",)),
         ("", "A1Q1", ()),
         ("  ", "A1Q1", ()),
-        ("['Present, contribute']", "Q2", ("Present, contribute",)),
+        ("['Present, contribute']", "A1Q2", ("Present, contribute",)),
     ],
 )
-def test_parse_labels(cell: str, field: str, expected: tuple[str, ...]) -> None:
-    assert parse_labels(cell, file="f.csv", line=2, record="r_1", field=field) == expected
+def test_votes(cell: str, column: str, expected: tuple[str, ...]) -> None:
+    assert vote(cell, column) == expected
 
 
-@pytest.mark.parametrize(("cell", "field", "says"), refused("labels"))
-def test_parse_labels_says_what_is_wrong(cell: str, field: str, says: str) -> None:
+@pytest.mark.parametrize(("cell", "column", "message"), refused("labels"))
+def test_errors_of_votes_name_the_cell(cell: str, column: str, message: str) -> None:
     with pytest.raises(PunchlineError) as error:
-        parse_labels(cell, file="f.csv", line=7, record="r_1", field=field)
-    assert str(error.value).startswith(f"f.csv, line 7, record r_1, field {field}: ")
-    assert says in str(error.value)
+        vote(cell, column)
+    assert str(error.value).startswith(f"annotation.csv, line 2, record r_1, field {column}")
+    assert message in str(error.value)
 
 
-@given(st.text(max_size=40) | st.from_regex(r"\[('[^']*'(, )?)*\]", fullmatch=True))
-def test_parse_labels_reads_or_refuses(cell: str) -> None:
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)
+    | st.from_regex(r"\[('[^']*'(, )?)*\]", fullmatch=True)
+)
+def test_a_vote_is_read_or_refused(cell: str) -> None:
     try:
-        labels = parse_labels(cell, file="f.csv", line=2, record="r_1", field="Q3")
+        labels = vote(cell, "A1Q3")
     except PunchlineError:
         return
     assert all(isinstance(label, str) for label in labels)
@@ -208,20 +214,20 @@ TWICE, NO_NAME = objective_csv(("a_1", "", "2"), ("a_1", "", "2")), objective_cs
 @pytest.mark.parametrize(
     ("table", "files", "says"),
     [
-        ("table10", {}, "objective_label.csv: file not given"),
+        ("table10", {}, "objective_label.csv: the file is not there"),
         *(
             (table, {"objective_label.csv": content}, f"objective_label.csv, line {says}")
             for table, content, says in (
-                ("table10", NO_NUMBER, "4, record a_2, field number_of_panels: 'two' is not a whole number"),
-                ("table11", TWICE, "3, record a_1: second record of this comic; the first is in line 2"),
-                ("table11", NO_NAME, "2, record a1, field comic_id: 'a1' is not <source>_<number>"),
-                ("table11", b"comic_id,number_of_panels\na_1,2\n", "1, field text: missing column"),
+                ("table10", NO_NUMBER, "4, record a_2, field number_of_panels: Expected `int`, got `str`, got 'two'"),
+                ("table11", TWICE, "3, record a_1, field comic_id: the id is there already, in line 2"),
+                ("table11", NO_NAME, "2, field comic_id: 'a1' is no comic id"),
+                ("table11", b"comic_id,number_of_panels\na_1,2\n", "1, field panel_sequence: missing column"),
             )
         ),
         (
             "figure2",
             {"subjective_label.csv": subjective_csv({"a_1": YES, "a_2": [*YES[:4], ""]})},  # type: ignore[list-item]
-            "subjective_label.csv, line 3, record a_2, field Q5: empty; expected a list of texts",
+            "subjective_label.csv, line 3, record a_2, field Q5: '' is not a Python list literal",
         ),
         (
             "consolidation",
@@ -293,10 +299,7 @@ def test_small_agreement() -> None:
     assert table["Q5",]["alpha"] == pytest.approx(1 - 31 * 6 / (32**2 - 27**2 - 5**2))
     alphas = [table[q,]["alpha"] for q in QUESTIONS]
     assert table["overall",]["alpha"] == pytest.approx(np.mean(alphas))  # type: ignore[arg-type]
-
-
-def test_agreement_without_any_pair_is_undefined() -> None:
-    table = points("agreement", {"annotation.csv": annotation_csv({"b_2": {"A1": YES}})})
+    table = points("agreement", {"annotation.csv": annotation_csv({"b_2": {"A1": YES}})})  # without any pair
     assert all(value is None for row in table.values() for value in row.values())
 
 

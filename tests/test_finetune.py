@@ -32,8 +32,9 @@ from punchline.project.adapters import WHOLE, Base, Part, Trained
 from punchline.project.needs import Project
 from punchline.project.recipes import read_recipe
 from punchline.project.resources import minutes
+from punchline.read import highlight
 from punchline.schema import Gold, Image, ImageRef, Item, ModelCard, sha256
-from punchline.score import boxes, highlight
+from punchline.score import boxes
 from punchline.stages import finetune
 from punchline.stages.finetune.examples import examples_of, is_held_out
 from punchline.stages.finetune.training import rate

@@ -14,7 +14,8 @@ from punchline.benchmarks.hummus import answers as reading
 from punchline.benchmarks.hummus.answers import a_or_b, box_list, is_met, joint_fields, marked_words, named, read
 from punchline.benchmarks.hummus.data import metaphors
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
-from punchline.score import highlight
+from punchline.read import highlight
+from punchline.score.highlight import overlap
 
 texts = hostile("hummus")
 asked = tuple(task for task in TASKS if task != "joint")
@@ -134,10 +135,10 @@ def test_balanced() -> None:
 
 
 def test_overlap_of_words() -> None:
-    assert highlight.overlap(("a", "b"), ("b", "c")) == pytest.approx((1 / 3, 1 / 2, 1 / 2))
-    assert highlight.overlap(("a", "a"), ("a",)) == (1, 1, 1)
-    assert highlight.overlap((), ("a",)) is None
-    assert highlight.overlap(("a",), ()) is None
+    assert overlap(("a", "b"), ("b", "c")) == pytest.approx((1 / 3, 1 / 2, 1 / 2))
+    assert overlap(("a", "a"), ("a",)) == (1, 1, 1)
+    assert overlap((), ("a",)) is None
+    assert overlap(("a",), ()) is None
 
 
 ONE_LINE = {

@@ -1,7 +1,6 @@
 """The baselines for text, asked what models and judges are asked."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,10 @@ from tests.records import response
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import judge
 from punchline.benchmarks.humorbench.answers import explanation, parse_verdict
+from punchline.benchmarks.yesbut.answers import read_score
+from punchline.benchmarks.yesbut.judge import judge_prompt
 from punchline.core import engine as engines
+from punchline.core.benchmark import filled
 from punchline.engines.lexical import content_words, engine, overlap
 from punchline.errors import PunchlineError
 from punchline.schema import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
@@ -79,6 +81,7 @@ def test_overlap_is_a_share_and_a_text_covers_itself(element: str, text: str) ->
     assert 0 <= overlap(element, text) <= 1
     assert overlap(element, element) == (1.0 if content_words(element) else 0.0)
     assert overlap(element, f"{text} {element}") >= overlap(element, text)
+    assert judged(text, element or "x") in ("PASS", "FAIL")
 
 
 @pytest.mark.parametrize(
@@ -99,11 +102,6 @@ def test_overlap_is_a_share_and_a_text_covers_itself(element: str, text: str) ->
 )
 def test_a_judge_that_counts(answer: str, element: str, threshold: float, expected: str) -> None:
     assert judged(answer, element, threshold) == expected
-
-
-@given(st.text(), st.text(min_size=1))
-def test_a_judge_always_says_pass_or_fail(answer: str, element: str) -> None:
-    assert judged(answer, element) in ("PASS", "FAIL")
 
 
 @pytest.mark.parametrize(
@@ -159,16 +157,9 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
 
 
 def test_the_threshold_is_part_of_the_key_and_the_seed_is_not() -> None:
-    one, other = card(baseline="overlap", threshold=0.3), card(baseline="overlap", threshold=0.4)
-
-    def key(of: ModelCard, seed: int) -> str:
-        return engines.model_key(engine(of, seed), of, "humorbench")
-
-    assert key(one, 0) == key(one, 7)
-    assert key(one, 0) != key(other, 0)
-
-
-def test_it_needs_nothing(root: Path) -> None:
+    cards = [(card(baseline="overlap", threshold=share), seed) for share, seed in ((0.3, 0), (0.3, 7), (0.4, 0))]
+    keys = [engines.model_key(engine(of, seed), of, "humorbench") for of, seed in cards]
+    assert keys[0] == keys[1] != keys[2]
     made = engine(card(baseline="echo"), 0)
     assert (made.needs_images, made.unavailable()) == (False, None)
     made.close()
@@ -185,10 +176,6 @@ def test_it_needs_nothing(root: Path) -> None:
     ],
 )
 def test_yesbuts_judge(kind: str, rule: str, candidate: str, expected: float) -> None:
-    from punchline.benchmarks.yesbut.answers import read_score
-    from punchline.benchmarks.yesbut.judge import judge_prompt
-    from punchline.core.benchmark import filled
-
     reference = "A cat reads a newspaper upside down"
     values = {"gen": candidate, "ref": reference, "caption": "a comic"}
     request = asked(filled(judge_prompt(kind, rule), values), "yesbut")  # type: ignore[index]

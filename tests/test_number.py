@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import io
 from pathlib import Path
 
 import cv2
@@ -37,16 +38,13 @@ def test_draws_as_the_papers_call() -> None:
     assert np.array_equal(image, blank()), "the published image is left as it is"
 
 
-def test_png_is_deterministic_lossless_and_the_same_from_bytes_and_file(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    picture = rng.integers(0, 255, (90, 140, 3), np.uint8)
-    path = tmp_path / "comic.png"
-    path.write_bytes(number.encode(picture))
-    boxes = [(0, 0, 70, 90, 2), (70, 0, 140, 90, 1)]
-    made = number.number(path, boxes)
-    assert made == number.number(path.read_bytes(), boxes)
-    (tmp_path / "numbered.png").write_bytes(made)
-    assert np.array_equal(read_image(tmp_path / "numbered.png"), number.draw_labels(picture, boxes))
+def test_png_is_deterministic_and_lossless() -> None:
+    picture = np.random.default_rng(0).integers(0, 255, (90, 140, 3), np.uint8)
+    made = number.encode(picture)
+    assert made == number.encode(picture.copy())
+    assert np.array_equal(read_image(io.BytesIO(made)), picture)
+    assert number.png_size(made) == (140, 90)
+    assert number.derivation().items() >= {"opencv": cv2.__version__, "font": "HERSHEY_SIMPLEX", "v": 1}.items()
 
 
 @pytest.mark.parametrize(
@@ -57,24 +55,12 @@ def test_png_is_deterministic_lossless_and_the_same_from_bytes_and_file(tmp_path
         ((0, 200, 10, 230, 3), "record panel 3"),
         ((50, 10, 50, 90, 1), "no area"),
         ((60, 10, 50, 90, 1), "no area"),
-        ((0, 0, 50, 50, -1), "from 0 up"),
     ],
 )
 def test_bad_boxes(box: number.LabelledBox, expected: str) -> None:
     with pytest.raises(PunchlineError) as error:
         number.draw_labels(blank(), [box], name="strip_1.png")
     assert str(error.value).startswith("strip_1.png, record panel") and expected in str(error.value)
-
-
-def test_unreadable_bytes_name_the_comic() -> None:
-    with pytest.raises(PunchlineError, match=r"^strip_1\.gif: "):
-        number.number(b"<html>", [(0, 0, 9, 9, 1)], name="strip_1.gif")
-
-
-def test_derivation_names_the_version() -> None:
-    derivation = number.derivation()
-    assert derivation["opencv"] == cv2.__version__
-    assert {"font", "scale", "thickness", "offset", "bgr", "format"} <= derivation.keys()
 
 
 @pytest.mark.parametrize("label", [*range(21), 37, 44, 77, 88, 99, 100, 111, 2025])

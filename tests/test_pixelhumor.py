@@ -11,7 +11,7 @@ from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import ask
 from punchline.benchmarks.pixelhumor.data import boxes
 from punchline.errors import PunchlineError
-from punchline.schema import Image, ImageRef, Text
+from punchline.schema import Image, ImageRef, Sampling, Text
 
 FILES = {
     "comic_url.csv": "comic_id,comic_url\na_b_1,https://x.test/1\nc_2,https://x.test/2\n",
@@ -38,12 +38,9 @@ def files(**changed: str) -> dict[str, bytes]:
     return {name: changed.get(name.split(".")[0], text).encode() for name, text in FILES.items()}
 
 
-def test_comics_and_boxes() -> None:
+def test_items_of_the_given_images_only_and_a_missing_one_with_its_reason() -> None:
     assert pixelhumor.listing(files()) == [("a_b_1", "a_b", "https://x.test/1"), ("c_2", "c", "https://x.test/2")]
     assert boxes(files()) == {"a_b_1": [(0, 0, 50, 40, 2), (50, 0, 100, 40, 1)], "c_2": [(0, 0, 10, 10, 1)]}
-
-
-def test_items_of_the_given_images_only_and_a_missing_one_with_its_reason() -> None:
     (item,) = pixelhumor.items(files(), {"a_b_1": (IMAGE,)})
     assert (item.item_id, item.source, item.cluster) == ("a_b_1", "a_b", "a_b_1")
     assert (item.images, item.missing) == ((IMAGE,), None)
@@ -51,6 +48,7 @@ def test_items_of_the_given_images_only_and_a_missing_one_with_its_reason() -> N
     first, second = pixelhumor.items(files(), {"c_2": "HTTP 404", "a_b_1": (IMAGE,)})
     assert (first.item_id, second.item_id) == ("a_b_1", "c_2")  # released order
     assert (second.images, second.missing) == ((), "HTTP 404")
+    assert all(request.messages[1].content[0] == Image(sha256=None) for request in pixelhumor.requests(second))
 
 
 def test_golds_are_joined_on_the_comic() -> None:
@@ -62,31 +60,19 @@ def test_golds_are_joined_on_the_comic() -> None:
     assert (second.values["panel_sequence"], second.values["Q3"]) == ("1", ["NA"])
 
 
-def test_eight_requests_image_before_question() -> None:
+def test_eight_requests_image_before_question_that_depend_on_no_url() -> None:
     (item,) = pixelhumor.items(files(), {"a_b_1": (IMAGE,)})
     requests = pixelhumor.requests(item)
     assert [request.task for request in requests] == list(pixelhumor.TASKS)
     for request in requests:
         system, user = request.messages
         assert (system.role, system.content) == ("system", (Text(text=ask.PROMPTS["system"]),))
-        assert user.role == "user"
-        assert user.content == (Image(sha256=IMAGE.sha256), Text(text=ask.PROMPTS[request.task]))
-        assert request.sampling.temperature == 0
-        assert request.sampling.max_tokens == pixelhumor.LIMITS[request.task]
+        assert (user.role, user.content) == ("user", (Image(sha256=IMAGE.sha256), Text(text=ask.PROMPTS[request.task])))
+        assert request.sampling == Sampling(temperature=0, max_tokens=pixelhumor.LIMITS[request.task])
         assert (request.condition, request.sample, request.item_id) == ("default", 0, "a_b_1")
-
-
-def test_requests_of_a_missing_image_say_so() -> None:
-    (item,) = pixelhumor.items(files(), {"c_2": "gone"})
-    assert all(request.messages[1].content[0] == Image(sha256=None) for request in pixelhumor.requests(item))
-
-
-def test_requests_do_not_depend_on_labels_or_urls() -> None:
     other = files(comic_url=FILES["comic_url.csv"].replace("x.test", "y.test"))
-    (item,), (same,) = (pixelhumor.items(given, {"a_b_1": (IMAGE,)}) for given in (files(), other))
-    ids = [request.request_id for request in pixelhumor.requests(item)]
-    assert ids == [request.request_id for request in pixelhumor.requests(same)]
-    assert len(set(ids)) == 8
+    (same,) = pixelhumor.items(other, {"a_b_1": (IMAGE,)})
+    assert [request.request_id for request in requests] == [one.request_id for one in pixelhumor.requests(same)]
 
 
 def replaced(name: str, old: str, new: str) -> dict[str, bytes]:
@@ -115,18 +101,12 @@ def test_bad_input_is_named(read: str, name: str, old: str, new: str, expected: 
         assert part in str(error.value)
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_files_and_comics_that_are_not_there() -> None:
     with pytest.raises(PunchlineError, match=r"harm_annotation\.csv: the file is not there"):
         list(pixelhumor.golds({name: content for name, content in files().items() if name != "harm_annotation.csv"}))
-
-
-def test_an_image_of_no_comic() -> None:
     with pytest.raises(PunchlineError, match=r"comic_url\.csv, record c_9.*no such item"):
         pixelhumor.items(files(), {"c_9": (IMAGE,)})
-
-
-def test_a_box_may_reach_two_pixels_beyond() -> None:
-    assert pixelhumor.items(replaced("metadata", "'x2': 100", "'x2': 102"), {"a_b_1": (IMAGE,)})
+    assert pixelhumor.items(replaced("metadata", "'x2': 100", "'x2': 102"), {"a_b_1": (IMAGE,)})  # two pixels beyond
 
 
 @pytest.mark.parametrize(("name", "old", "new", "expected"), CHANGED["odd"])

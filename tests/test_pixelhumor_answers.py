@@ -17,15 +17,10 @@ from punchline.schema import RULES, Gold, Item, Rule, Score, State
 
 P, R = "paper", "released"
 SOUNDS = ("Present, contribute", "Present, do not contribute")
-MARKS = (" ", ", ", "\n", ": ", "and ", "panel ", "-> ", "1", "2: ", '"', "{", "}", ")", "²", "٣", "answer ")
 VOCABULARY = {"Q1": {"Yes", "No"}, "Q2": set(SOUND_EFFECTS), "Q4": {*MODALITIES, "NA"}, "Q5": {*STYLES, "NA"}}
-fragments = st.lists(
-    st.one_of(
-        st.sampled_from(["Yes", "no", "Absent", "present", "Text", "both", "visual", "NA", *SOUNDS, *STYLES, *MARKS]),
-        st.text(max_size=4),
-    ),
-    max_size=12,
-).map("".join)
+PIECES = ["Yes", "no", "Absent", "present", "Text", "both", "visual", "NA", *SOUNDS, *STYLES, *(" ", ", ", "\n", ": ")]
+PIECES += ["and ", "panel ", "-> ", "1", "2: ", '"', "{", "}", ")", "²", "٣", "answer "]
+fragments = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
 
 
 @settings(max_examples=300)
@@ -37,10 +32,8 @@ def test_reading_never_fails_and_stays_in_the_vocabulary(answer: str, rule: Rule
             continue
         assert parsed
         assert task == "Q7" or rule == "released" or len(set(parsed)) == len(parsed)
-        if task == "Q3" and rule == "paper":
-            assert parsed in (("NA",), ("1",), ("2",), ("3",))
-        elif task == "Q7" and rule == "paper":
-            assert sorted(parsed) == ["1", "2", "3"]
+        if rule == "paper" and task in ("Q3", "Q7"):
+            assert sorted(parsed) == ["1", "2", "3"] if task == "Q7" else parsed in (("NA",), ("1",), ("2",), ("3",))
         elif task in ("Q3", "Q7"):
             assert all(number.isdigit() for number in parsed)
         elif rule == "paper" or task in ("Q4", "Q5"):
@@ -93,24 +86,20 @@ def test_right_answers(rule: Rule) -> None:
     version = {"released": "v:1", "paper": "v:3"}[rule]
     assert {grade.signature.rpartition("|")[2] for grade in found.values()} == {version}
 
-
-@pytest.mark.parametrize("rule", RULES)
-def test_a_grade_names_the_responses_that_it_rests_on(rule: Rule) -> None:
-    found = grades(rule)
     digests = {task: response(task, text).digest for task, text in RIGHT.items()}
-    assert found["Q8"].responses == (digests["Q7"], digests["Q8"])
-    assert found["Q3"].responses == (digests["Q1"], digests["Q3"])
-    assert found["Q2"].responses == ((digests["Q1"], digests["Q2"]) if rule == "released" else (digests["Q2"],))
-    assert found["Q1"].responses == (digests["Q1"],)
+    context = {"Q1": "", "Q2": "Q1" if rule == "released" else "", "Q3": "Q1", "Q7": "", "Q8": "Q7"}
+    for task, other in context.items():
+        assert found[task].responses == tuple(digests[one] for one in (other, task) if one)
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("state", ["missing", "failed"])
 @pytest.mark.parametrize("task", ["Q2", "Q3", "Q5", "Q8"])
 def test_missing_and_failed_answers_are_not_scored(rule: Rule, state: State, task: str) -> None:
-    grade = grades(rule, {task: state}, **{task: None})[task]
-    assert (grade.state, grade.scored, grade.parsed, grade.metrics) == (state, False, None, {})
-    assert (grades(rule, **{task: None})[task].state, grades(rule, **{task: None})[task].scored) == ("missing", False)
+    for states in ({task: state}, {}):
+        grade = grades(rule, states, **{task: None})[task]
+        assert (grade.state, grade.scored) == (states.get(task, "missing"), False)
+        assert (grade.parsed, grade.metrics) == (None, {})
 
 
 UNPARSABLE = {"Q3": "the last", "Q4": "hm", "Q5": "funny", "Q7": "no idea", "Q8": "I cannot tell"}
@@ -126,32 +115,31 @@ def test_a_refusal_and_an_unparsable_answer_are_scored_as_wrong(rule: Rule, stat
         assert (found[task].state, found[task].scored, found[task].parsed) == (state, True, None)
     assert found["Q7"].metrics == {"panel_acc": 0}
     assert found["Q8"].metrics == {"text_acc": 0, "wer": 1, "cer": 1}
+    texts = grades(rule, {"Q3": "refused", "Q7": "refused"})  # the text of a refusal counts under `released` only
+    counts = rule == "released"
+    assert (texts["Q3"].parsed, texts["Q7"].metrics) == (("2",) if counts else None, {"panel_acc": float(counts)})
+    assert texts["Q3"].state == "refused"
 
 
-def test_the_text_of_a_refusal_counts_under_released_only() -> None:
-    states: dict[str, State] = {"Q3": "refused", "Q7": "refused"}
-    released, paper = grades("released", states), grades("paper", states)
-    assert (released["Q3"].parsed, released["Q7"].metrics) == (("2",), {"panel_acc": 1})
-    assert (paper["Q3"].parsed, paper["Q7"].metrics) == (None, {"panel_acc": 0})
-    assert released["Q3"].state == paper["Q3"].state == "refused"
-
-
-def test_released_skips_a_comic_whose_first_answer_holds_no_yes() -> None:
-    found = grades("released", Q1="No")
-    for task in LABELS:
-        assert (found[task].state, found[task].scored) == ("ok", False)
+@pytest.mark.parametrize(
+    ("states", "first", "state", "scored"),
+    [
+        ({}, "No", "ok", False),
+        ({}, "Oh YES!", "ok", True),
+        ({"Q1": "refused"}, None, "ok", False),
+        ({"Q1": "missing"}, None, "missing", False),
+        ({"Q1": "failed"}, None, "failed", False),
+        ({}, None, "missing", False),
+    ],
+)
+def test_released_scores_labels_only_where_the_first_answer_holds_yes(
+    states: dict[str, State], first: str | None, state: State, scored: bool
+) -> None:
+    found = grades("released", states, Q1=first)
+    assert found["Q1"].state == states.get("Q1", state) and found["Q1"].scored is scored
+    for task in ("Q2", "Q3", "Q4", "Q5"):
+        assert (found[task].state, found[task].scored) == (state, scored)
     assert found["Q7"].scored and found["Q8"].scored
-    assert grades("released", Q1="Oh YES!")["Q5"].scored
-    assert grades("released", {"Q1": "refused"}, Q1=None)["Q1"].scored is False
-
-
-def test_released_cannot_gate_without_a_first_answer() -> None:
-    states: tuple[State, ...] = ("missing", "failed")
-    for state in states:
-        found = grades("released", {"Q1": state}, Q1=None)
-        for task in ("Q1", "Q2", "Q3", "Q4", "Q5"):
-            assert (found[task].state, found[task].scored) == (state, False)
-    assert grades("released", Q1=None)["Q5"].state == "missing"
 
 
 def test_paper_turns_no_into_not_applicable() -> None:

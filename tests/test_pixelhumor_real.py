@@ -52,25 +52,13 @@ def perfect(golds: dict[str, Gold], items: dict[str, Item], rule: Rule) -> list[
 
 
 def test_every_comic_is_read(files: dict[str, bytes], golds: dict[str, Gold], items: dict[str, Item]) -> None:
+    """Each comic's item and gold are pinned in tests/golden/upstream."""
     comics = pixelhumor.listing(files)
-    assert len(comics) == len(golds) == len(items) == len(boxes(files)) == 2800
-    assert Counter(source for _, source, _ in comics) == dict.fromkeys(
-        ("explosm", "garfield", "peanuts", "phdcomics", "smbc", "they_can_talk", "xkcd"), 400
-    )
+    assert len(comics) == len(boxes(files)) == 2800
     assert [comic[0] for comic in comics] == list(items) == list(golds)
-    assert sum(gold.values["potentially_harmful"] == "harm" for gold in golds.values()) == 166
     assert sum(gold.values["number_of_panels"] > 1 for gold in golds.values()) == 2305
-
-
-def test_gold_counts(golds: dict[str, Gold]) -> None:
-    count = {
-        task: Counter(label for gold in golds.values() for label in gold.values[task])
-        for task in ("Q1", "Q2", "Q4", "Q5")
-    }
-    assert count["Q1"] == {"Yes": 2767, "No": 33}
-    assert count["Q2"] == {"Absent": 2376, "Present, contribute": 347, "Present, do not contribute": 77}
-    assert count["Q4"] == {"Text": 1460, "Both": 922, "Visual": 385, "NA": 33}
-    assert [count["Q5"][style] for style in (*STYLES, "NA")] == [240, 648, 505, 225, 267, 663, 908, 173, 33]
+    styles = Counter(label for gold in golds.values() for label in gold.values["Q5"])
+    assert [styles[style] for style in (*STYLES, "NA")] == [240, 648, 505, 225, 267, 663, 908, 173, 33]
 
 
 def test_the_ground_truth_of_table_4(files: dict[str, bytes]) -> None:

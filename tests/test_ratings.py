@@ -54,41 +54,36 @@ def cells(table: str, files: dict[str, bytes] | None = None) -> dict[tuple[str, 
     }
 
 
-def test_scores_by_hand() -> None:
-    found = cells("table5")
-    assert found["GPT-4o", "", "mean"] == pytest.approx((6.5 + 5 + 2.5) / 3)
-    assert found["GPT-4o", "", "median"] == 5
-    assert found["GPT-4o", "", "std"] == pytest.approx(statistics.stdev([6.5, 5, 2.5]))
-    assert found["mine", "", "median"] == 2.5
+RATED_TWICE = [[7, 5, 1], [6, 5, 4]]  # x_0, x_1 and x_3 of GPT-4o
 
 
-def test_agreement_by_hand_and_with_the_package() -> None:
-    found = cells("table6")
-    assert found["GPT-4o", "", "exact_match"] == pytest.approx(1 / 3)
-    assert found["GPT-4o", "", "mean"] == pytest.approx((1 + 0 + 3) / 3)
-    assert found["GPT-4o", "", "median"] == 1
-    for column, level in (("k_alpha", "interval"), ("k_alpha_ordinal", "ordinal")):
-        expected = krippendorff.alpha(reliability_data=[[7, 5, 1], [6, 5, 4]], level_of_measurement=level)
-        assert found["GPT-4o", "", column] == pytest.approx(expected)
-    assert ("mine", "", "k_alpha") not in found  # one rater: nothing to agree on
-    assert found["Overall", "", "exact_match"] == pytest.approx(1 / 3)
+@pytest.mark.parametrize(
+    ("table", "model", "panels", "column", "expected"),
+    [
+        ("table5", "GPT-4o", "", "mean", (6.5 + 5 + 2.5) / 3),
+        ("table5", "GPT-4o", "", "median", 5),
+        ("table5", "GPT-4o", "", "std", statistics.stdev([6.5, 5, 2.5])),
+        ("table5", "mine", "", "median", 2.5),
+        ("table6", "GPT-4o", "", "exact_match", 1 / 3),
+        ("table6", "GPT-4o", "", "mean", (1 + 0 + 3) / 3),
+        ("table6", "GPT-4o", "", "median", 1),
+        ("table6", "GPT-4o", "", "k_alpha", krippendorff.alpha(RATED_TWICE, level_of_measurement="interval")),
+        ("table6", "GPT-4o", "", "k_alpha_ordinal", krippendorff.alpha(RATED_TWICE, level_of_measurement="ordinal")),
+        ("table6", "Overall", "", "exact_match", 1 / 3),
+        ("figure3", "GPT-4o", "4", "mean", 5),
+        ("figure3", "GPT-4o", "over_8", "share", 1 / 3),
+        ("figure3", "mine", "over_8", "mean", 3),
+    ],
+)
+def test_tables_by_hand(table: str, model: str, panels: str, column: str, expected: float) -> None:
+    assert cells(table)[model, panels, column] == pytest.approx(expected)
 
 
-def test_preferences() -> None:
+def test_preferences_and_one_rater() -> None:
+    assert ("mine", "", "k_alpha") not in cells("table6")  # one rater: nothing to agree on
     assert preferred([Choice("x", "1", "a"), Choice("x", "2", "b"), Choice("x", "3", "a")]) == {"x": "a"}
-    found = cells("table7")
-    assert found == {
-        ("Human", "", "times_selected"): 1,
-        ("GPT-4o", "", "times_selected"): 1,
-        ("(no agreement)", "", "times_selected"): 1,
-    }
-
-
-def test_by_number_of_panels() -> None:
-    found = cells("figure3")
-    assert found["GPT-4o", "4", "mean"] == 5
-    assert found["GPT-4o", "over_8", "share"] == pytest.approx(1 / 3)
-    assert found["mine", "over_8", "mean"] == 3
+    names = ("Human", "GPT-4o", "(no agreement)")
+    assert cells("table7") == {(name, "", "times_selected"): 1 for name in names}
 
 
 def test_yesbuts_figure_3() -> None:
@@ -120,17 +115,13 @@ def test_bad_ratings_are_named(line: str, expected: str) -> None:
     assert expected in str(error.value)
 
 
-def test_a_note_makes_no_second_rating() -> None:
-    content = b"item_id,source,rater,score,note\nx,m,r,3,first\nx,m,r,4,second\n"
-    with pytest.raises(PunchlineError, match="rated already in line 2"):
-        read_ratings(content, "r.csv")
-
-
-def test_further_columns_are_kept_apart() -> None:
+def test_further_columns_are_kept_apart_and_notes_are_not() -> None:
     content = b"item_id,source,rater,score,aspect\nx,m,r,3,correctness\nx,m,r,4,faithfulness\n"
     scores, _ = read_ratings(content, "r.csv")
     assert [rating.about for rating in scores] == [{"aspect": "correctness"}, {"aspect": "faithfulness"}]
     assert read_ratings(as_csv(scores).encode(), "again.csv")[0] == scores
+    with pytest.raises(PunchlineError, match="rated already in line 2"):
+        read_ratings(content.replace(b"aspect", b"note"), "r.csv")
 
 
 SCORES = st.lists(st.lists(st.integers(1, 7), min_size=1, max_size=4), min_size=2, max_size=12)

@@ -1,10 +1,9 @@
 """No text makes a reader fail, take long, or read what is not there."""
 
-import random
 import time
 
 import pytest
-from benchmarks.read_fuzz import PIECES, READERS, answer_of, fault
+from benchmarks.read_fuzz import PIECES, READERS, fault
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,19 +17,11 @@ texts = st.one_of(
 )
 
 
-@settings(max_examples=600)
+@settings(max_examples=1500)
 @given(texts, st.sampled_from(sorted(READERS)))
 def test_no_reader_raises_or_reads_what_is_not_there(answer: str, name: str) -> None:
     wrong, _, _ = fault(name, answer)
     assert not wrong
-
-
-@pytest.mark.parametrize("name", sorted(READERS))
-def test_many_fuzzed_answers(name: str) -> None:
-    draw = random.Random(name)
-    for _ in range(150):
-        answer = answer_of(draw)[:20_000]
-        assert not fault(name, answer)[0], answer[:300]
 
 
 LONG = (
@@ -88,15 +79,10 @@ def test_thoughts_are_taken_off(answer: str, text: str) -> None:
     assert own.closed == (text != "" or answer in ("", "<think>A</think>"))
 
 
-def test_tags_of_a_prompt_are_kept() -> None:
+def test_tags_of_a_prompt_stay_and_blanks_replace_thoughts() -> None:
     answer = "<reasoning>a</reasoning>b"
     assert thoughts.off(answer, tuple(tag for tag in thoughts.TAGS if tag != "reasoning")).text == answer
-
-
-def test_between_pieces_stand_blanks_as_long() -> None:
-    own = thoughts.off("x <think>A</think> y")
-    assert own.text == "x " + " " * 16 + " y"
-    assert own.offset == 0
+    assert thoughts.off("x <think>A</think> y") == ("x " + " " * 16 + " y", 0, True)
 
 
 @given(texts)

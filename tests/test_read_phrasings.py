@@ -225,21 +225,21 @@ def test_case_is_dress_where_no_letter_is_an_option(phrasing: Phrasing, upper: b
     assert plain(phrasing.read(answer).value) == phrasing.says
 
 
+YES_NO = {"A": "Yes", "B": "No"}
+
+
 @pytest.mark.parametrize(
-    ("answer", "letters", "says"),
+    ("found", "says"),
     [
-        ("The last option.", "ABC", "C"),
-        ("the second option", "AB", "B"),
-        ("the third option", "AB", None),
-        ("The last option.", "", None),
+        (choice.choice("The last option.", "ABC"), "C"),
+        (choice.choice("the second option", "AB"), "B"),
+        (choice.choice("the third option", "AB"), None),
+        (choice.choice("The last option.", ""), None),
+        (yes_no.yes_no("The last option.", letters=YES_NO), "No"),
+        (yes_no.yes_no("The first option.", letters=YES_NO), "Yes"),
+        (yes_no.yes_no("The third option.", letters=YES_NO), None),
+        (yes_no.yes_no("The last option."), None),
     ],
 )
-def test_a_place_among_letters_without_texts(answer: str, letters: str, says: str | None) -> None:
-    assert choice.choice(answer, letters).value == says
-
-
-def test_a_place_among_yes_and_no() -> None:
-    letters = {"A": "Yes", "B": "No"}
-    for answer, says in (("The last option.", "No"), ("The first option.", "Yes"), ("The third option.", None)):
-        assert yes_no.yes_no(answer, letters=letters).value == says
-    assert yes_no.yes_no("The last option.").value is None
+def test_a_place_among_options_without_texts(found: Read[str], says: str | None) -> None:
+    assert found.value == says

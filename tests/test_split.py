@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+from benchmarks.panel_splitting import iou
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -52,12 +54,6 @@ def size(boxes: list[Box], margin: int = 10) -> tuple[int, int]:
     return max(b.x2 for b in boxes) + margin, max(b.y2 for b in boxes) + margin
 
 
-def iou(a: Box, b: Box) -> float:
-    width, height = min(a.x2, b.x2) - max(a.x1, b.x1), min(a.y2, b.y2) - max(a.y1, b.y1)
-    shared = max(0, width) * max(0, height)
-    return shared / ((a.x2 - a.x1) * (a.y2 - a.y1) + (b.x2 - b.x1) * (b.y2 - b.y1) - shared)
-
-
 def agree(found: list[Box], expected: list[Box], least: float = 0.9) -> bool:
     """Same number, same order, boxes in place."""
     return len(found) == len(expected) and all(iou(a, b) >= least for a, b in zip(found, expected, strict=True))
@@ -92,19 +88,6 @@ def test_gutters_of_any_colour(rows: int, margin: int, gap: int, colours: dict[s
     assert agree(split(page(*size(boxes, margin), boxes, **colours)), boxes)
 
 
-def test_pale_coloured_panels_without_lines() -> None:
-    boxes = grid(3, 1, 10)
-    image = page(*size(boxes), boxes)
-    for box, colour in zip(boxes, [(203, 192, 255), (255, 230, 180), (170, 240, 250)], strict=True):
-        image[box.y1 : box.y2, box.x1 : box.x2] = colour
-    assert split(image) == boxes
-
-
-def test_uneven_rows_come_in_reading_order() -> None:
-    boxes = [Box(10, 10, 200, 320), Box(210, 10, 400, 160), Box(210, 170, 400, 320), Box(10, 330, 400, 450)]
-    assert split(page(410, 460, boxes)) == boxes
-
-
 @pytest.mark.parametrize("numbered", [False, True])
 def test_a_figure_across_the_gutter_joins_no_panels(numbered: bool) -> None:
     boxes = grid(3, 2, 10)
@@ -133,20 +116,43 @@ def test_a_panel_without_frame_beside_framed_ones(place: int) -> None:
     assert agree(found, boxes, 0.5)
 
 
-def test_a_row_without_frame_between_framed_rows() -> None:
-    boxes = grid(1, 3, 10, width=300)
-    image = page(*size(boxes), [boxes[0], boxes[2]])
-    cv2.rectangle(image, (30, 180), (60, 310), (0, 0, 0), 2)
-    cv2.line(image, (60, 310), (300, 200), (0, 0, 0), 2)
-    assert agree(split(image), boxes, 0.5)
+WORDS = "A TITLE OR CAPTION OF THE COMIC"
 
 
-def test_titles_and_captions_are_no_panels() -> None:
-    boxes = [Box(b.x1, b.y1 + 30, b.x2, b.y2 + 30) for b in grid(3, 1, 10)]
-    image = page(size(boxes)[0], 260, boxes)
+def drawn_pages() -> dict[str, tuple[Any, list[Box], float]]:
+    """Pages and their boxes, with the least IoU of each."""
+    row, low = grid(3, 1, 10), [Box(b.x1, b.y1 + 30, b.x2, b.y2 + 30) for b in grid(3, 1, 10)]
+    pale = page(*size(row), row)
+    for box, colour in zip(row, [(203, 192, 255), (255, 230, 180), (170, 240, 250)], strict=True):
+        pale[box.y1 : box.y2, box.x1 : box.x2] = colour
+    uneven = [Box(10, 10, 200, 320), Box(210, 10, 400, 160), Box(210, 170, 400, 320), Box(10, 330, 400, 450)]
+    column = grid(1, 3, 10, width=300)
+    frameless = page(*size(column), [column[0], column[2]])
+    cv2.rectangle(frameless, (30, 180), (60, 310), (0, 0, 0), 2)
+    cv2.line(frameless, (60, 310), (300, 200), (0, 0, 0), 2)
+    titled = page(size(low)[0], 260, low)
     for y in (25, 225):
-        cv2.putText(image, "A TITLE OR CAPTION OF THE COMIC", (20, y), cv2.FONT_HERSHEY_SIMPLEX, 0.7, (0, 0, 0), 2)
-    assert split(image) == boxes
+        cv2.putText(titled, WORDS, (20, y), cv2.FONT_HERSHEY_SIMPLEX, 0.7, (0, 0, 0), 2)
+    square = grid(2, 2, 8)
+    bordered = page(*size(square), square)
+    cv2.rectangle(bordered, (2, 2), (size(square)[0] - 3, size(square)[1] - 3), (0, 0, 0), 2)
+    huge = [Box(30, 30, 2990, 2011), Box(3050, 30, 6001, 2011)]
+    return {
+        "pale panels without lines": (pale, row, 1),
+        "uneven rows, in reading order": (page(410, 460, uneven), uneven, 1),
+        "a row without frame between framed rows": (frameless, column, 0.5),
+        "titles and captions": (titled, low, 1),
+        "a border around the page": (bordered, square, 1),
+        "huge, at a fraction of its size": (page(6047, 2050, huge, thick=5), huge, 0.99),
+    }
+
+
+@pytest.mark.parametrize("name", drawn_pages())
+def test_drawn_pages(name: str) -> None:
+    image, boxes, least = drawn_pages()[name]
+    found = split(image)
+    assert agree(found, boxes, least)
+    assert all(b.x2 <= image.shape[1] and b.y2 <= image.shape[0] for b in found)
 
 
 def one_panel_images() -> dict[str, Any]:
@@ -177,33 +183,10 @@ def test_one_panel_is_the_whole_image(name: str) -> None:
     assert split(image) == [Box(0, 0, image.shape[1], image.shape[0])]
 
 
-def test_a_border_around_the_page_is_no_panel() -> None:
-    boxes = grid(2, 2, 8)
-    image = page(*size(boxes), boxes)
-    cv2.rectangle(image, (2, 2), (size(boxes)[0] - 3, size(boxes)[1] - 3), (0, 0, 0), 2)
-    assert split(image) == boxes
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (2, 3), (1, 400), (400, 1), (9, 9), (40, 40, 3)])
 @pytest.mark.parametrize("value", [0, 128, 255])
 def test_blank_and_tiny_images(shape: tuple[int, ...], value: int) -> None:
     assert split(np.full(shape, value, np.uint8)) == [Box(0, 0, shape[1], shape[0])]
-
-
-def test_a_huge_image_keeps_its_pixel_grid() -> None:
-    boxes = [Box(30, 30, 2990, 2011), Box(3050, 30, 6001, 2011)]
-    found = split(page(6047, 2050, boxes, thick=5))
-    assert agree(found, boxes, 0.99)
-    assert all(b.x2 <= 6047 and b.y2 <= 2050 for b in found)
-
-
-@pytest.mark.parametrize(
-    "image",
-    [np.zeros((0, 5), np.uint8), np.zeros((5, 5, 4), np.uint8), np.zeros((5, 5), np.float64), np.zeros(5, np.uint8)],
-)
-def test_what_is_no_image_is_refused(image: Any) -> None:
-    with pytest.raises(PunchlineError, match="is no image"):
-        split(image)
 
 
 @settings(max_examples=60)
@@ -287,6 +270,8 @@ def test_read_image_names_a_file_that_it_cannot_read(tmp_path: Path, monkeypatch
             read_image(tmp_path / name)
     with pytest.raises(PunchlineError, match=r"none\.png"):
         read_image(tmp_path / "none.png")
+    with pytest.raises(PunchlineError, match=r"^strip_1\.gif: not a readable image"):
+        read_image(io.BytesIO(b"<html>"), "strip_1.gif")
     monkeypatch.setattr(module, "MAX_PIXELS", 90 * 90 - 1)
     with pytest.raises(PunchlineError, match=r"whole\.png: 90 x 90 pixels"):
         read_image(whole)

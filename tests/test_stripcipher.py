@@ -119,11 +119,7 @@ def test_unknown_strips_and_missing_pictures() -> None:
         stripcipher.items(corpus(), {"other": "why"})
     (item,) = stripcipher.items(corpus(), {"s_1": "2 panels by splitting, 4 stated"})
     assert item.missing is not None and item.images == ()
-    for request in stripcipher.requests(item):
-        assert set(images_of(request)) == {None}
-
-
-def test_oddities_count_what_is_not_reviewed() -> None:
+    assert {image for request in stripcipher.requests(item) for image in images_of(request)} == {None}
     assert stripcipher.oddities(corpus(REVIEWED)) == []
     assert len(stripcipher.oddities(corpus(REVIEWED, record("s_2")))) == 2
 
@@ -167,19 +163,14 @@ def scored(text: str | None, task: str, state: State = "ok", condition: str = "d
 
 def test_the_sequence_itself_chooses_its_option() -> None:
     _, gold = scored("", "prediction")
-    right = ", ".join(map(str, gold.values["reordering_generation"]))
-    assert scored(right, "reordering_choice")[0].parsed == (gold.values["reordering_choice"],)
+    letter, right = gold.values["reordering_choice"], ", ".join(map(str, gold.values["reordering_generation"]))
+    assert scored(right, "reordering_choice")[0].parsed == (letter,)
     for no_option in ("1, 2, 3, 4", f"4, {right}", f"{right}, 1", f"not {right}", f"It isn't {right}."):
         assert scored(no_option, "reordering_choice")[0].state == "unparsable", no_option
-    assert scored(f"{gold.values['reordering_choice']}. {right}", "reordering_choice")[0].metrics["correct"] == 1.0
-
-
-def test_the_other_reading_of_the_instruction() -> None:
-    _, gold = scored("", "prediction")
-    right = gold.values["reordering_generation"]
-    places = [right.index(number) + 1 for number in range(1, 5)]
-    score, _ = scored(", ".join(map(str, places)), "reordering_generation")
-    assert score.metrics == {"correct": float(places == right), "correct_as_places": 1.0}
+    assert scored(f"{letter}. {right}", "reordering_choice")[0].metrics["correct"] == 1.0
+    places = [gold.values["reordering_generation"].index(number) + 1 for number in range(1, 5)]  # the other reading
+    metrics = scored(", ".join(map(str, places)), "reordering_generation")[0].metrics
+    assert metrics == {"correct": float(places == gold.values["reordering_generation"]), "correct_as_places": 1.0}
 
 
 def strip_image(n: int = 4) -> bytes:
@@ -192,12 +183,33 @@ def strip_image(n: int = 4) -> bytes:
     return encode(page)
 
 
-def test_why_there_is_no_picture() -> None:
-    with pytest.raises(NoPicture, match="5 panels by splitting, 4 stated"):
-        pictures("s_1", strip_image(5), corpus())
-    empty = {"metadata.csv": b"comic_id,metadata\n", "objective_label.csv": b"comic_id,panel_sequence\n"}
-    with pytest.raises(NoPicture, match=r"0 panels by PixelHumor's metadata\.csv, 4 stated"):
-        pictures("s_1", strip_image(), corpus(record(boxes="pixelhumor")) | empty)
+EMPTY = {"metadata.csv": b"comic_id,metadata\n", "objective_label.csv": b"comic_id,panel_sequence\n"}
+BROKEN = (b"", b"<html>", strip_image()[:200])
+OUTSIDE = [*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]]
+
+
+@pytest.mark.parametrize(
+    ("item_id", "content", "files", "kind", "message"),
+    [
+        ("s_1", strip_image(5), corpus(), NoPicture, "5 panels by splitting, 4 stated"),
+        (
+            *("s_1", strip_image(), corpus(record(boxes="pixelhumor")) | EMPTY, NoPicture),
+            r"0 panels by PixelHumor's metadata\.csv, 4 stated",
+        ),
+        ("s_1", strip_image(), corpus(record(boxes="pixelhumor")), PunchlineError, r"metadata\.csv: the file is not"),
+        ("s_1", strip_image(), corpus(record(boxes=OUTSIDE)), PunchlineError, "the published image.*frame 4"),
+        ("s_2", strip_image(), corpus(), PunchlineError, "no such strip"),
+        *(
+            ("s_1", bad, corpus(), PunchlineError, "the published image")
+            for bad in (b"", b"<html>", strip_image()[:200])
+        ),
+    ],
+)
+def test_why_there_is_no_picture(
+    item_id: str, content: bytes, files: dict[str, bytes], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        pictures(item_id, content, files)
 
 
 @pytest.mark.parametrize("cell", ["[{'x1': 1}]", "[[[[", "7", "", "[None]", "__import__('os')"])
@@ -208,17 +220,6 @@ def test_hostile_boxes_of_pixelhumor(cell: str) -> None:
     files |= {"metadata.csv": out.getvalue().encode(), "objective_label.csv": b"comic_id,panel_sequence\ns_1,1\n"}
     with pytest.raises(PunchlineError, match=r"metadata\.csv, line 2, record s_1"):
         pictures("s_1", strip_image(), files)
-
-
-def test_boxes_outside_the_image_and_images_that_are_none() -> None:
-    outside = record(boxes=[*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]])
-    with pytest.raises(PunchlineError, match=r"the published image.*frame 4"):
-        pictures("s_1", strip_image(), corpus(outside))
-    for content in (b"", b"<html>", strip_image()[:200]):
-        with pytest.raises(PunchlineError, match="the published image"):
-            pictures("s_1", content, corpus())
-    with pytest.raises(PunchlineError, match="no such strip"):
-        pictures("s_2", strip_image(), corpus())
 
 
 def answered(
@@ -251,29 +252,31 @@ def model(scores: list[Score], name: str = "m", base: str | None = None) -> Scor
     return Scored(name, "measured", "e", scores, ModelCard(name=name, engine="e", base=base))
 
 
-def eight() -> dict[str, bytes]:
-    kinds = ["Critical", "Humorous"]
-    return corpus(
-        *(record(f"s_{n}", frames=3 + n % 2, texts={**REVIEWED["texts"], "category": kinds[n % 2]}) for n in range(8))
-    )
+CATEGORIES = ("Critical", "Humorous")
+EIGHT = corpus(
+    *(record(f"s_{n}", frames=3 + n % 2, texts={**REVIEWED["texts"], "category": CATEGORIES[n % 2]}) for n in range(8))
+)
+ALL = {f"s_{n}" for n in range(8)}
 
 
 def test_table4_counts_a_task_that_fails_as_nothing() -> None:
-    right = {"prediction": {"s_0", "s_1"}, "comprehension": {"s_0"}, "reordering_choice": {f"s_{n}" for n in range(8)}}
-    (row,) = made("table4", eight(), model(answered(eight(), right)))
+    right = {"prediction": {"s_0", "s_1"}, "comprehension": {"s_0"}, "reordering_choice": ALL}
+    (row,) = made("table4", EIGHT, model(answered(EIGHT, right)))
     assert (row["prediction"], row["comprehension"], row["reordering_choice"]) == (25.0, 12.5, 100.0)
     assert "reordering_generation" not in row
     assert row["avg"] == (25.0 + 12.5 + 100.0) / 4
-    (row,) = made("table4", eight(), model(answered(eight(), {})))
-    assert "avg" not in row
+    assert "avg" not in made("table4", EIGHT, model(answered(EIGHT, {})))[0]
+    files = corpus(record())  # without reviewed texts
+    (row,) = made("table4", files, model(answered(files, {"reordering_choice": {"s_1"}})))
+    assert row["reordering_choice"] == 100.0 and "avg" not in row
 
 
 def test_table4_takes_rows_of_frames_where_separate_frames_have_no_answer() -> None:
     right = {task: {"s_0"} for task in TASKS}
-    scores = answered(eight(), {"comprehension": {"s_0", "s_1"}}) + answered(eight(), right, ("row",))
-    (row,) = made("table4", eight(), model(scores))
+    scores = answered(EIGHT, {"comprehension": {"s_0", "s_1"}}) + answered(EIGHT, right, ("row",))
+    (row,) = made("table4", EIGHT, model(scores))
     assert (row["prediction"], row["comprehension"], row["avg"]) == (12.5, 25.0, (3 * 12.5 + 25.0) / 4)
-    (row,) = made("table4", eight(), model(answered(eight(), right, ("default", "row"))))
+    (row,) = made("table4", EIGHT, model(answered(EIGHT, right, ("default", "row"))))
     assert row["avg"] == 12.5 and row["n_missing"] == 0
 
 
@@ -283,55 +286,43 @@ def test_the_states_of_a_task_are_those_of_the_answers_shown() -> None:
         msgspec.structs.replace(score, state="failed", scored=False, metrics={})
         if score.task == "comprehension" and score.item_id in ("s_1", "s_2")
         else score
-        for score in answered(eight(), {"comprehension": {"s_0"}})
+        for score in answered(EIGHT, {"comprehension": {"s_0"}})
     ]
     for name in ("table4", "figure4"):
-        (row,) = made(name, eight(), model(failed + answered(eight(), right, ("row",))))
+        (row,) = made(name, EIGHT, model(failed + answered(EIGHT, right, ("row",))))
         assert (row["n_failed"], row["n_missing"], row["comparable"]) == (2, 0, "no")
         assert (row["frames"], row["comprehension"]) == ("side by side", pytest.approx(100 / 6))
-        (row,) = made(name, eight(), model(answered(eight(), right) + answered(eight(), right, ("row",))))
+        (row,) = made(name, EIGHT, model(answered(EIGHT, right) + answered(EIGHT, right, ("row",))))
         assert (row["frames"], row["n_failed"]) == ("separate", 0)
-    own = answered(eight(), {"comprehension": {"s_0"}, "prediction": {"s_0"}})
-    (row,) = made("table4", eight(), model(own + answered(eight(), right, ("row",))))
+    own = answered(EIGHT, {"comprehension": {"s_0"}, "prediction": {"s_0"}})
+    (row,) = made("table4", EIGHT, model(own + answered(EIGHT, right, ("row",))))
     assert row["frames"] == "side by side: reordering_choice, reordering_generation"
     assert row["n_unparsable"] == 7 and row["n_missing"] == 0
-    base, tuned = model(own, "base"), model(failed + answered(eight(), right, ("row",)), "tuned", base="base")
-    rows = {row["model"]: row for row in made("table5", eight(), base, tuned)}
+    base, tuned = model(own, "base"), model(failed + answered(EIGHT, right, ("row",)), "tuned", base="base")
+    rows = {row["model"]: row for row in made("table5", EIGHT, base, tuned)}
     assert (rows["tuned"]["n_failed"], rows["tuned"]["frames"], rows["base"]["n_failed"]) == (2, "side by side", 0)
 
 
-def test_table4_has_no_average_where_texts_are_not_reviewed() -> None:
-    files = corpus(record())
-    (row,) = made("table4", files, model(answered(files, {"reordering_choice": {"s_1"}})))
-    assert row["reordering_choice"] == 100.0 and "avg" not in row
-
-
 def test_table5_pairs_a_tuned_model_with_its_base() -> None:
-    every = {f"s_{n}" for n in range(8)}
-    files = corpus(*(record(f"s_{n}", frames=3, texts=REVIEWED["texts"]) for n in range(60)))
-    held = {item_id for item_id in (f"s_{n}" for n in range(60)) if held_out(item_id)}
-    assert held
+    assert abs(sum(held_out(f"strip_{n}") for n in range(20_000)) / 20_000 - 100 / 890) < 0.01
+    names = [f"s_{n}" for n in range(60)]
+    held = {name for name in names if held_out(name)}
+    files = corpus(*(record(name, frames=3, texts=REVIEWED["texts"]) for name in names))
     base = model(answered(files, {task: set() for task in TASKS}), "base")
-    tuned = model(answered(files, dict.fromkeys(TASKS, held | every)), "tuned", base="base")
+    tuned = model(answered(files, dict.fromkeys(TASKS, held | ALL)), "tuned", base="base")
     rows = {row["model"]: row for row in made("table5", files, base, tuned)}
     assert (rows["base"]["training"], rows["tuned"]["training"]) == ("none", "reordering")
-    assert rows["tuned"]["reordering_choice"] == 100.0 and rows["base"]["reordering_choice"] == 0.0
-    assert rows["tuned"]["comprehension"] == 100 * len(held | every) / 60
+    assert held and rows["tuned"]["reordering_choice"] == 100.0 and rows["base"]["reordering_choice"] == 0.0
+    assert rows["tuned"]["comprehension"] == 100 * len(held | ALL) / 60
     assert made("table5", files, base) == []
 
 
-def test_a_ninth_of_the_strips_is_held_out() -> None:
-    share = sum(held_out(f"strip_{n}") for n in range(20_000)) / 20_000
-    assert abs(share - 100 / 890) < 0.01
-
-
 def test_table8_averages_models() -> None:
-    files = eight()
-    one, two, none = (answered(files, {"comprehension": right}) for right in ({"s_0"}, {"s_0", "s_1"}, set()))
-    rows = made("table8", files, model(one), model(two, "n"), model(none, "o"), Scored("b", "baseline", "e", two))
+    one, two, none = (answered(EIGHT, {"comprehension": right}) for right in ({"s_0"}, {"s_0", "s_1"}, set()))
+    rows = made("table8", EIGHT, model(one), model(two, "n"), model(none, "o"), Scored("b", "baseline", "e", two))
     means = {row["frames"]: row["comprehension"] for row in rows if row["model"] == "AVG"}
     assert means == {3: 50 / 3, 4: 25 / 3}
-    assert not [row for row in made("table8", files, model(one)) if row["model"] == "AVG"]
+    assert not [row for row in made("table8", EIGHT, model(one)) if row["model"] == "AVG"]
 
 
 def test_table7_compares_the_same_strips_too() -> None:

@@ -1,5 +1,6 @@
 """YesBut: bad input, items and gold, what is asked in every condition, scores in every state, tables, replay."""
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -23,7 +24,6 @@ from punchline.errors import PunchlineError
 from punchline.schema import RULES, Gold, Image, Item, ModelCard, Response, Rule, Score, State
 from punchline.score import ngrams
 from punchline.tables.render import read_published
-from punchline.tables.tabulate import Tabulated
 
 TWICE = "the field is there twice"
 needed = pytest.mark.skipif(ngrams.library() is None, reason="rouge-score is not installed")
@@ -46,11 +46,7 @@ def corpus(*comics: Any, lent: Mapping[str, list[Any]] | None = None) -> dict[st
 
 
 def items(files: dict[str, bytes]) -> list[Item]:
-    return yesbut.items(files, {item_id: "not fetched" for item_id, _, _ in yesbut.listing(files)})
-
-
-def all_of(files: dict[str, bytes]) -> None:
-    yesbut.listing(files), items(files), yesbut.golds(files), yesbut.oddities(files)
+    return list(read_items(yesbut, files).values())
 
 
 @pytest.mark.parametrize(
@@ -69,11 +65,13 @@ def all_of(files: dict[str, bytes]) -> None:
     ],
 )
 def test_bad_annotations(content: str | bytes, message: str) -> None:
-    with pytest.raises(PunchlineError, match=ANNOTATIONS) as error:
-        all_of(corpus() | {ANNOTATIONS: content.encode() if isinstance(content, str) else content})
-    assert message in str(error.value)
-    with pytest.raises(PunchlineError, match="not there"):
-        all_of({})
+    files = corpus() | {ANNOTATIONS: content.encode() if isinstance(content, str) else content}
+    for read in (yesbut.listing, yesbut.golds, yesbut.oddities):
+        with pytest.raises(PunchlineError, match=ANNOTATIONS) as error:
+            read(files)
+        assert message in str(error.value)
+        with pytest.raises(PunchlineError, match="not there"):
+            read({})
 
 
 @pytest.mark.parametrize(
@@ -91,16 +89,12 @@ def test_a_description_that_is_lent_twice_or_to_no_comic(file: str, name: str, s
         items(corpus(lent=lent))
 
 
-def test_oddities() -> None:
+def test_oddities_and_braces_in_a_text() -> None:
     assert yesbut.oddities(corpus()) == []
-    twice = comic(title_mcq="A. Right\nB. One\nC. One\nD. Three")
+    twice = comic(title_mcq="A. Right\nB. One\nC. One\nD. Three", caption="{options} {caption} {0}")
     assert yesbut.oddities(corpus(twice)) == [f"{ANNOTATIONS}, record 00001.jpg: title_mcq has one text as B and C"]
-
-
-def test_what_stands_in_a_text_is_not_filled() -> None:
-    (item,) = items(corpus(comic(caption="{options} {caption} {0}")))
-    asked = {r.task: text_of(r) for r in yesbut.requests(item) if r.condition == "oracle"}
-    assert "following description: {options} {caption} {0}. \nWhich" in asked["moral_mcq_2"]
+    asked = asked_in("oracle", yesbut.requests(items(corpus(twice))[0]))
+    assert "following description: {options} {caption} {0}. \nWhich" in text_of(asked["moral_mcq_2"])
 
 
 def test_chained_requests() -> None:
@@ -148,9 +142,10 @@ def scored(answers: Answers, rule: Rule, verdicts: Mapping[str, Verdict] | None 
 def test_gold_in_is_right_under_both_rules() -> None:
     right = {"description": "Caption 1.", "contradiction": "Contradiction 1."}
     said = {task: right.get(task[:-2], "A") for task in TASKS}
-    for rule in RULES:
+    for rule, version in zip(RULES, (1, 3), strict=True):
         scores = scored(unit(**said), rule)
         assert tuple(scores) == TASKS
+        assert {one.signature.rpartition("|")[2] for one in scores.values()} == {f"v:{version}"}
         for task, score in scores.items():
             assert score.state == "ok" and score.scored
             assert score.metrics == ({"correct": 1.0} if "mcq" in task else {"r2": 1.0})
@@ -174,8 +169,11 @@ def verdicts_of(answers: Answers, score: str, **recall: str) -> dict[str, Verdic
             found[request.request_id] = Verdict("gpt-3.5-turbo", response(request, score))
         for scorer, text in recall.items():
             if request.task == "bertscore":
-                found[request.request_id] = Verdict(scorer.replace("_", "-"), response(request, text))
+                found[request.request_id] = Verdict(scorer, response(request, text))
     return found
+
+
+NO_NUMBERS = ("nan", "inf", "-inf", "", "high", "1e999", "2.001", "-1.001")
 
 
 def test_what_judges_are_asked() -> None:
@@ -192,32 +190,30 @@ def test_what_judges_are_asked() -> None:
     assert yesbut.judge_requests(item, gold, {}) == []
 
 
-def test_verdicts() -> None:
+@pytest.mark.parametrize(
+    ("rating", "scorer", "recall", "metrics", "parsed"),  # metrics under rule paper; released has gpt -1 for no score
+    [
+        ("Rating: [[4]]", "bertscore", "0.875", {"gpt": 4.0, "bert": 0.875}, ("4",)),
+        ("", "bertscore-minilm", "0.5", {"bert_minilm": 0.5}, None),  # two encoders never share a value
+        ("", "mine", "0.5", {}, None),
+        ("The candidate is rather good.", "bertscore", "2", {"bert": 2.0}, None),
+        ("[[1]]", "bertscore", "-1", {"gpt": 1.0, "bert": -1.0}, ("1",)),
+        *(("[[1]]", "bertscore", text, {"gpt": 1.0}, ("1",)) for text in NO_NUMBERS),
+    ],
+)
+def test_verdicts(
+    rating: str, scorer: str, recall: str, metrics: dict[str, float], parsed: tuple[str, ...] | None
+) -> None:
     answers = unit("Text.")
     for rule in RULES:
-        scores = scored(answers, rule, verdicts_of(answers, "Rating: [[4]]", bertscore="0.875"))
+        scores = scored(answers, rule, verdicts_of(answers, rating, **{scorer: recall}))
         for task in ("description_1", "contradiction_3"):
             score = scores[task]
-            assert score.judge == "gpt-3.5-turbo" and "bertscore:bertscore|" in score.signature
-            assert (score.metrics["gpt"], score.metrics["bert"], score.parsed) == (4.0, 0.875, ("4",))
-            assert "bert_minilm" not in score.metrics
-            assert len(score.responses) == 3
-
-
-def test_two_encoders_never_share_a_value() -> None:
-    answers = unit("Text.")
-    stand_in = scored(answers, "released", verdicts_of(answers, "", bertscore_minilm="0.5"))["description_1"]
-    assert stand_in.metrics["bert_minilm"] == 0.5 and "bert" not in stand_in.metrics
-    other = scored(answers, "released", verdicts_of(answers, "", mine="0.5"))["description_1"]
-    assert not {"bert", "bert_minilm"} & set(other.metrics)
-
-
-def test_a_judge_that_answers_prose() -> None:
-    answers = unit("Text.")
-    verdicts = verdicts_of(answers, "The candidate is rather good.")
-    released, paper = (scored(answers, rule, verdicts)["description_1"] for rule in RULES)
-    assert (released.metrics["gpt"], released.state) == (-1.0, "unparsable")
-    assert ("gpt" in paper.metrics, paper.state) == (False, "unparsable")
+            found = {name: value for name, value in score.metrics.items() if name != "r2"}
+            assert found == ({} if parsed or rule == "paper" else {"gpt": -1.0}) | metrics
+            assert (score.judge, score.parsed, len(score.responses)) == ("gpt-3.5-turbo", parsed, 3)
+            assert score.state == ("ok" if parsed else "unparsable")
+            assert f"bertscore:{scorer}|" in score.signature
 
 
 @pytest.mark.parametrize(
@@ -233,23 +229,18 @@ def test_bounds_of_a_score(text: str, released: float | None, paper: float | Non
     assert [read_score(text, rule) for rule in ("released", "paper")] == [released, paper]
 
 
-NO_NUMBERS = ("nan", "inf", "-inf", "", "high", "1e999", "2.001", "-1.001")
-
-
-@pytest.mark.parametrize(("text", "expected"), [("2", 2), ("-1", -1), *((text, None) for text in NO_NUMBERS)])
-def test_a_scorers_number_and_its_bounds(text: str, expected: float | None) -> None:
-    answers = unit("Text.")
-    verdicts = verdicts_of(answers, "", bertscore=text)
-    assert scored(answers, "paper", verdicts)["description_1"].metrics.get("bert") == expected
-
-
-def test_empty_answers() -> None:
-    responses, item, gold = unit("")
-    asked = yesbut.judge_requests(item, gold, responses)
+def test_empty_answers_and_refusals() -> None:
+    """A refusal is an empty text under rule `paper` only."""
+    answers = unit("")
+    asked = yesbut.judge_requests(answers[1], answers[2], answers[0])
     assert Counter(request.task for request in asked) == {"judge": 3, "bertscore": 2}  # asked all the same
     for rule in RULES:
-        score = scored((responses, item, gold), rule)["description_1"]
+        score = scored(answers, rule)["description_1"]
         assert score.scored and score.metrics in ({"r2": 0.0}, {})
+    answers = unit(None, "refused")
+    verdicts = verdicts_of(answers, "[[1]]", bertscore="0.0")
+    assert scored(answers, "released", verdicts)["description_1"].metrics == {}
+    assert scored(answers, "paper", verdicts)["description_1"].metrics.items() >= {"gpt": 1.0, "bert": 0.0}.items()
 
 
 def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
@@ -267,78 +258,33 @@ def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
     assert scored(unclosed, "paper")["moral_mcq_1"].state == "unparsable"
 
 
-def test_versions_of_the_rules() -> None:
-    for rule, version in (("released", 1), ("paper", 3)):
-        assert {one.signature.rpartition("|")[2] for one in scored(unit("A"), rule).values()} == {f"v:{version}"}
-
-
-def test_a_refusal_is_an_empty_text_under_rule_paper_only() -> None:
-    answers = unit(None, "refused")
-    verdicts = verdicts_of(answers, "[[1]]", bertscore="0.0")
-    assert scored(answers, "released", verdicts)["description_1"].metrics == {}
-    assert scored(answers, "paper", verdicts)["description_1"].metrics.items() >= {"gpt": 1.0, "bert": 0.0}.items()
-
-
-def table(
-    name: str, said: Mapping[str, Mapping[str, str]], number: int = 4, rule: Rule = "released", **lent: str
-) -> Tabulated:
-    """A table of one model that says said[condition][task] to every comic."""
-    given = {(c, task, n): text for c, own in said.items() for task, text in own.items() for n in range(1, number + 1)}
-    published = read_published(Path(__file__).parent.parent / "config" / "published" / "yesbut.csv")
-    return tabulated(given, name, number, lent=lent, published=published, scoring=rule)
-
-
-def ours(made: Tabulated) -> list[dict[str, Any]]:
-    return [row for row in made.rows if row["kind"] == "measured"]
-
-
-def test_table2_is_a_mean_over_the_prompts_that_are_there() -> None:
-    made = table("table2", {"default": {"moral_mcq_1": "A", "moral_mcq_3": "B", "title_mcq_2": "A"}})
-    (row,) = ours(made)
-    assert (row["condition"], row["prompts"], row["n"]) == ("default", "1-2", 4)
-    assert (row["philosophy_acc"], row["title_acc"]) == (50.0, 100.0)
-    assert row["philosophy_acc_sd"] == pytest.approx(70.7107, abs=1e-3)
-    assert row.get("title_acc_sd") is None and row.get("description_gpt") is None
-    assert (row["n_philosophy"], row["n_title"], row.get("n_description")) == (4, 4, None)
-    assert row.get("n_title_lo") is None
-    one = ours(table("table2", {"default": {"moral_mcq_1": "A"}}))[0]
-    assert (one["prompts"], one["philosophy_acc"]) == (1, 100.0)
-
-
-def test_table2_of_a_model_that_reads_text_only() -> None:
-    said = {"text_llava_13b": dict.fromkeys(("moral_mcq_1", "title_mcq_1"), "A")}
-    (row,) = ours(table("table2", said, text_llava_13b="Lent."))
-    assert (row["condition"], row["philosophy_acc"], row["n_missing"]) == ("text_llava_13b", 100.0, 0)
-
-
-def rows_of(*given: Any, **more: Any) -> list[dict[str, Any]]:
-    return ours(tabulated(*given, **more))
-
-
 Place = tuple[str, str, int]  # a condition, a task, and a comic's number
 
 
-def tabulated(
+def every(task: str, text: str, number: int = 4, condition: str = "default") -> dict[Place, str]:
+    """One answer to a task about every comic."""
+    return {(condition, task, n): text for n in range(1, number + 1)}
+
+
+def rows_of(
     answers: Mapping[Place, str],
     name: str = "table2",
     number: int = 4,
     judged: int = 0,
-    states: Mapping[tuple[str, str, int], State] | None = None,
     verdict: str = "[[4]]",
     samples: Sequence[tuple[Mapping[Place, str], Mapping[Place, State]]] = (),
+    states: Mapping[Place, State] | None = None,
     lent: Mapping[str, str] | None = None,
-    **options: Any,
-) -> Tabulated:
-    """A table of one model that gave answers[condition, task, comic's number]; the first `judged` comics are judged.
+) -> list[dict[str, Any]]:
+    """A model's rows of a table from answers[condition, task, comic's number]; the first `judged` comics are judged.
 
     Comics without an answer in a condition that others were asked in have missing answers, as in a file of scores.
     `samples`: (answers, states) of further samples.
     """
-    ids = [f"{n:05d}.jpg" for n in range(1, number + 1)]
-    own = {LENT[c]: [{"image_file": item_id, "output": t} for item_id in ids] for c, t in (lent or {}).items()}
-    files = corpus(*(comic(n) for n in range(1, number + 1)), lent=own)
-    golds = read_golds(yesbut, files)
-    by_id = read_items(yesbut, files)
+    numbers = range(1, number + 1)
+    own = {LENT[c]: [{"image_file": f"{n:05d}.jpg", "output": t} for n in numbers] for c, t in (lent or {}).items()}
+    files = corpus(*map(comic, numbers), lent=own)
+    golds, by_id = read_golds(yesbut, files), read_items(yesbut, files)
     scores: list[Score] = []
     for sample, (given, in_state) in enumerate([(answers, states or {}), *samples]):
         for n, (item_id, item) in enumerate(by_id.items(), start=1):
@@ -346,27 +292,43 @@ def tabulated(
             for condition in sorted({condition for condition, _, _ in given}):
                 responses = {
                     task: response(asked["oracle" if condition == "chained" else condition, task], text, state)
-                    for (own, task, m), text in given.items()
-                    if (own, m) == (condition, n)
-                    for state in [in_state.get((own, task, m), "ok")]
+                    for (own_condition, task, m), text in given.items()
+                    if (own_condition, m) == (condition, n)
+                    for state in [in_state.get((condition, task, m), "ok")]
                 }
-                verdicts = {}
-                for request in yesbut.judge_requests(item, golds[item_id], responses, condition):
-                    state: State = "ok" if n <= judged else "failed"
-                    verdicts[request.request_id] = Verdict("gpt-3.5-turbo", response(request, verdict, state))
+                verdicts = {
+                    r.request_id: Verdict("gpt-3.5-turbo", response(r, verdict, "ok" if n <= judged else "failed"))
+                    for r in yesbut.judge_requests(item, golds[item_id], responses, condition)
+                }
                 for rule in RULES:
                     made = yesbut.score_item(responses, item, golds[item_id], "m", rule, verdicts, condition)
                     scores += [replace(one, sample=sample) for one in made]
-    model = Scored("m", "measured", "test", scores)
-    return tabulate(TABLES[name], [model], golds, by_id, files, **options)
+    table = tabulate(TABLES[name], [Scored("m", "measured", "test", scores)], golds, by_id, files)
+    return [row for row in table.rows if row["kind"] == "measured"]
+
+
+def test_table2_is_a_mean_over_the_prompts_that_are_there() -> None:
+    (row,) = rows_of(every("moral_mcq_1", "A") | every("moral_mcq_3", "B") | every("title_mcq_2", "A"))
+    assert (row["condition"], row["prompts"], row["n"]) == ("default", "1-2", 4)
+    assert (row["philosophy_acc"], row["title_acc"]) == (50.0, 100.0)
+    assert row["philosophy_acc_sd"] == pytest.approx(70.7107, abs=1e-3)
+    assert (row["n_philosophy"], row["n_title"]) == (4, 4)
+    unset = {"title_acc_sd", "description_gpt", "n_description", "n_title_lo"}
+    assert all(row.get(name) is None for name in unset)
+    (row,) = rows_of(every("moral_mcq_1", "A"))
+    assert (row["prompts"], row["philosophy_acc"]) == (1, 100.0)
+
+
+def test_table2_of_a_model_that_reads_text_only() -> None:
+    said = every("moral_mcq_1", "A", condition="text_llava_13b") | every("title_mcq_1", "A", condition="text_llava_13b")
+    (row,) = rows_of(said, lent={"text_llava_13b": "Lent."})
+    assert (row["condition"], row["philosophy_acc"], row["n_missing"]) == ("text_llava_13b", 100.0, 0)
 
 
 def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
     """Each sample of a comic counts by itself: n, its counts and its states; the mean and its interval are by comic."""
     first = {("default", f"moral_mcq_{k}", n): "A" if n < 3 else "B" for n in range(1, 5) for k in (1, 2)}
-    second = dict.fromkeys(first, "A")
-    failed = {("default", "moral_mcq_1", 4): "failed"}
-    (row,) = rows_of(first, samples=[(second, failed)])
+    (row,) = rows_of(first, samples=[(dict.fromkeys(first, "A"), {("default", "moral_mcq_1", 4): "failed"})])
     assert (row["n"], row["n_failed"], row["n_missing"]) == (7, 1, 0)
     assert (row["n_philosophy"], row["philosophy_acc"]) == (8, pytest.approx((100 * 5 / 7 + 100 * 6 / 8) / 2))
     (once,), (twice,) = rows_of(first), rows_of(first, samples=[(first, {})])
@@ -375,20 +337,17 @@ def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
         assert twice[f"philosophy_acc{end}"] == pytest.approx(once[f"philosophy_acc{end}"])
 
 
-def test_comics_that_were_never_asked_are_missing() -> None:
-    said = {("default", "moral_mcq_1", n): "A" for n in range(1, 5)}
-    said |= {("chained", "moral_mcq_1", n): "A" for n in (1, 2, 3)}  # no description of the fourth
+@pytest.mark.parametrize(("number", "n_missing", "comparable"), [(3, 1, "no"), (4, 0, "yes")])
+def test_comics_that_were_never_asked_are_missing(number: int, n_missing: int, comparable: str) -> None:
+    said = every("moral_mcq_1", "A") | every("moral_mcq_1", "A", number, "chained")
     default, chained = rows_of(said, "table3")
     assert (default["n_missing"], default["comparable"]) == (0, "yes")
-    assert (chained["n"], chained["n_missing"], chained["comparable"]) == (3, 1, "no")
-    whole = said | {("chained", "moral_mcq_1", 4): "A"}
-    assert [(row["n_missing"], row["comparable"]) for row in rows_of(whole, "table3")] == [(0, "yes")] * 2
+    assert (chained["n"], chained["n_missing"], chained["comparable"]) == (number, n_missing, comparable)
 
 
 @pytest.mark.parametrize(("judged", "comparable"), [(4, "yes"), (1, "no"), (0, "yes")])
 def test_failed_verdicts_show(judged: int, comparable: str) -> None:
-    said = {("default", task, n): "Text." for task in ("description_1", "contradiction_1") for n in range(1, 5)}
-    (row,) = rows_of(said, judged=judged)
+    (row,) = rows_of(every("description_1", "Text.") | every("contradiction_1", "Text."), judged=judged)
     assert (row["n_description"], row.get("n_description_gpt")) == (4, judged or None)
     assert (row.get("n_contradiction_gpt"), row.get("n_description_bert")) == (judged or None, None)
     assert row["comparable"] == comparable  # no verdict at all: nobody was asked
@@ -398,28 +357,26 @@ def test_failed_verdicts_show(judged: int, comparable: str) -> None:
 
 @pytest.mark.parametrize(("verdict", "score"), [("[[4]]", 4.0), ("[[99]]", 99.0), ("no number", -1.0)])
 def test_any_released_score_has_an_interval(verdict: str, score: float) -> None:
-    said = {("default", "description_1", n): "Text." for n in range(1, 5)}
-    (row,) = rows_of(said, judged=4, verdict=verdict)
+    (row,) = rows_of(every("description_1", "Text."), judged=4, verdict=verdict)
     assert row["description_gpt_lo"] < row["description_gpt"] == score < row["description_gpt_hi"]
 
 
 def test_verdicts_of_two_prompts() -> None:
-    said = {("default", f"contradiction_{k}", n): f"Text {k}." for k in (1, 2) for n in (1, 2)}
-    gone: dict[tuple[str, str, int], State] = {("default", "contradiction_2", n): "refused" for n in (1, 2)}
+    said = every("contradiction_1", "Text 1.", 2) | every("contradiction_2", "Text 2.", 2)
     (row,) = rows_of(said, number=2, judged=2)
     assert (row["contradiction_gpt"], row["comparable"]) == (4.0, "yes")
     (row,) = rows_of(said, number=2, judged=1)
     assert (row["n_contradiction_gpt"], row["comparable"]) == (1, "no")
-    (row,) = rows_of(said, number=2, judged=2, states=gone)  # a refused text leaves both denominators
+    refused: dict[Place, State] = dict.fromkeys(every("contradiction_2", "", 2), "refused")
+    (row,) = rows_of(said, number=2, judged=2, states=refused)  # a refused text leaves both denominators
     assert (row["prompts"], row["comparable"]) == (2, "yes")
 
 
 def test_a_prompt_with_few_answers_shows() -> None:
-    said = {("default", "title_mcq_1", n): "A" for n in range(1, 5)} | {("default", "title_mcq_2", 1): "B"}
-    (row,) = rows_of(said)
+    (row,) = rows_of(every("title_mcq_1", "A") | every("title_mcq_2", "B", 1))
     assert (row["title_acc"], row["n_title"], row["prompts_least_n"], row["comparable"]) == (50.0, 4, 1, "no")
     assert (row["n"], row["n_missing"]) == (1, 3) and "title_acc n=4" in str(row["note"])
-    (row,) = rows_of({key: "A" for key in said if key[1] == "title_mcq_1"})
+    (row,) = rows_of(every("title_mcq_1", "A"))
     assert (row["prompts_least_n"], row["comparable"]) == (4, "yes")
 
 
@@ -430,15 +387,14 @@ def test_a_spread_over_prompts_has_an_interval() -> None:
     assert row["title_acc_lo"] is not None and 0 <= low < value < high
 
 
-def card(path: Path, **options: Any) -> ModelCard:
-    return ModelCard(name="m", engine="replay", options={"format": "yesbut", "path": str(path)} | options)
-
-
-def folder(path: Path, **files: Any) -> Path:
-    for name, content in files.items():
-        text = content if isinstance(content, str) else json.dumps(content)
-        (path / f"{name}.json").write_text(text, encoding="utf-8")
-    return path
+def replayed(path: Path, files: Mapping[str, Any] | None = None, **options: Any) -> Any:
+    """The engine that replays a folder, with these files written to it."""
+    for name, content in (files or {}).items():
+        (path / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    card = ModelCard(name="m", engine="replay", options={"format": "yesbut", "path": str(path)} | options)
+    engine = replay.engine(card, 0)
+    check_files(card, engine)
+    return engine
 
 
 def outputs(**by_id: Any) -> list[dict[str, Any]]:
@@ -447,9 +403,8 @@ def outputs(**by_id: Any) -> list[dict[str, Any]]:
 
 
 def test_replay(tmp_path: Path) -> None:
-    folder(tmp_path, moral_mcq_prompt2=outputs(c00001="B", c00009=None), description_prompt1=outputs(c00001="x"))
-    engine = replay.engine(card(tmp_path), 0)
-    check_files(card(tmp_path), engine)
+    files = {"moral_mcq_prompt2.json": outputs(c00001="B", c00009=None)}
+    engine = replayed(tmp_path, files | {"description_prompt1.json": outputs(c00001="x")})
     assert [Path(file).name for file in engine.files] == ["description_prompt1.json", "moral_mcq_prompt2.json"]
     assert engine.unknown(["00001.jpg"]) == ["00009.jpg"]
     (item,) = items(corpus())
@@ -461,62 +416,56 @@ def test_replay(tmp_path: Path) -> None:
     assert sum(response.state == "ok" for response in said.values()) == 2
 
 
-def test_replay_key_hangs_on_names_and_contents(tmp_path: Path) -> None:
+def test_replay_key_depends_on_names_and_contents(tmp_path: Path) -> None:
     keys = set()
-    texts = (("title_mcq_prompt1", "A"), ("title_mcq_prompt2", "A"), ("title_mcq_prompt2", "B"))
-    for number, (name, text) in enumerate(texts):
-        path = tmp_path / str(number)
+    for name, text in (("title_mcq_prompt1", "A"), ("title_mcq_prompt2", "A"), ("title_mcq_prompt2", "B")):
+        path = tmp_path / str(len(keys))
         path.mkdir()
-        keys.add(str(replay.engine(card(folder(path, **{name: outputs(c1=text)})), 0).identity()["sha256"]))
+        keys.add(str(replayed(path, {f"{name}.json": outputs(c1=text)}).identity()["sha256"]))
     assert len(keys) == 3
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("name", "content", "message"),
     [
-        ('[{"image_file": "1.jpg", "output": "A"', "not JSON"),
-        ("{}", "expected a list of records"),
-        ("[null]", "record number 1: expected an object"),
-        ([{"output": "A"}], "record number 1, field image_file"),
-        ([{"image_file": 3, "output": "A"}], "field image_file"),
-        ([{"image_file": "1.jpg"}], "record 1.jpg: Object missing required field `output`"),
-        ('[{"image_file": "1.jpg", "output": "A", "output": "B"}]', "field output: the field is there twice"),
-        ([{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
-        ([{"image_file": "1.jpg", "output": "\ud800"}], "half a surrogate pair"),
-        (outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
-        ([{"image_file": "1.jpg", "gen_des": "A"}], "record 1.jpg: Object missing required field `output`"),
+        *(
+            ("title_mcq_prompt3.json", content, message)
+            for content, message in (
+                ('[{"image_file": "1.jpg", "output": "A"', "not JSON"),
+                ("{}", "expected a list of records"),
+                ("[null]", "record number 1: expected an object"),
+                ([{"output": "A"}], "record number 1, field image_file"),
+                ([{"image_file": 3, "output": "A"}], "field image_file"),
+                ([{"image_file": "1.jpg"}], "record 1.jpg: Object missing required field `output`"),
+                ('[{"image_file": "1.jpg", "output": "A", "output": "B"}]', f"field output: {TWICE}"),
+                ([{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
+                ([{"image_file": "1.jpg", "output": "\ud800"}], "half a surrogate pair"),
+                (outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
+                ([{"image_file": "1.jpg", "gen_des": "A"}], "record 1.jpg: Object missing required field `output`"),
+            )
+        ),
+        ("description_prompt2.json", [{"image_file": "1.jpg", "gen_des": 3}], "field gen_des: Expected `str | null`"),
+        ("description_prompt2.json", [{"image_file": "1.jpg", "gen_des": "\ud800"}], "field gen_des: half a surrogate"),
     ],
 )
-def test_bad_replay(tmp_path: Path, content: Any, message: str) -> None:
-    folder(tmp_path, title_mcq_prompt3=content)
-    with pytest.raises(PunchlineError, match=r"title_mcq_prompt3\.json") as error:
-        replay.engine(card(tmp_path), 0).unknown([])
+def test_bad_replay(tmp_path: Path, name: str, content: Any, message: str) -> None:
+    with pytest.raises(PunchlineError, match=name) as error:
+        replayed(tmp_path, {name: content}).unknown([])
     assert message in str(error.value)
 
 
-def test_replay_of_descriptions_under_their_other_name(tmp_path: Path) -> None:
-    records = [
-        {"image_file": "1.jpg", "gen_des": "other"},
-        {"image_file": "2.jpg", "gen_des": "other", "output": "own"},
-        {"image_file": "3.jpg", "gen_des": None},
-    ]
-    files = {"description_prompt2.json": json.dumps(records).encode()}
-    assert released_format("yesbut").read(files, "f") == {
-        "1.jpg": {"description_2": "other"},
-        "2.jpg": {"description_2": "own"},
-        "3.jpg": {"description_2": None},
-    }
-    for bad, message in ((3, "field gen_des: Expected `str | null`"), ("\ud800", "field gen_des: half a surrogate")):
-        content = json.dumps([{"image_file": "1.jpg", "gen_des": bad}]).encode()
-        with pytest.raises(PunchlineError, match=message):
-            released_format("yesbut").read({"description_prompt2.json": content}, "f")
+def test_replay_of_descriptions_under_their_other_name() -> None:
+    texts = {"1.jpg": {"gen_des": "other"}, "2.jpg": {"gen_des": "other", "output": "own"}, "3.jpg": {"gen_des": None}}
+    content = json.dumps([{"image_file": file, **fields} for file, fields in texts.items()])
+    read = released_format("yesbut").read({"description_prompt2.json": content.encode()}, "f")
+    assert read == {file: {"description_2": text} for file, text in zip(texts, ("other", "own", None), strict=True)}
 
 
 @pytest.mark.parametrize("name", ["title_prompt1.json", "title_mcq_prompt1.json", "a.json"])
 def test_replay_of_a_file_in_the_folders_place(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("[]", encoding="utf-8")
     with pytest.raises(PunchlineError, match=r"m\.yaml, field path: .* is no folder"):
-        replay.engine(card(tmp_path / name), 0)
+        replayed(tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -529,26 +478,22 @@ def test_replay_of_a_file_in_the_folders_place(tmp_path: Path, name: str) -> Non
     ],
 )
 def test_replay_of_a_misspelt_file(tmp_path: Path, name: str, expected: str) -> None:
-    (tmp_path / name).write_text("[]", encoding="utf-8")
-    for _ in range(2):  # alone, and beside one that is well named
+    good = {"title_mcq_prompt3.json": "[]", "README.md": "", "._title_mcq_prompt1.json": ""}
+    for files in ({name: "[]"}, good):  # alone, and beside one that is well named
         with pytest.raises(PunchlineError, match=f"unknown file '{name}'") as error:
-            replay.engine(card(tmp_path), 0)
+            replayed(tmp_path, files)
         assert str(error.value).startswith(str(tmp_path)) and expected in str(error.value)
-        folder(tmp_path, title_mcq_prompt3=[])
     (tmp_path / name).unlink()
-    for other in ("README.md", "._title_mcq_prompt1.json"):
-        (tmp_path / other).write_text("", encoding="utf-8")
-    assert [Path(file).name for file in replay.engine(card(tmp_path), 0).files] == ["title_mcq_prompt3.json"]
+    assert [Path(file).name for file in replayed(tmp_path, good).files] == ["title_mcq_prompt3.json"]
 
 
 def test_replay_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(PunchlineError, match=r"description_prompt1\.json.*Expected any of: .*title_mcq_prompt3\.json"):
-        replay.engine(card(tmp_path), 0)
-    for path in (tmp_path, tmp_path / "absent"):
-        with pytest.raises(PunchlineError, match="no such file"):
-            check_files(card(path), replay.engine(card(path), 0))
+        replayed(tmp_path)
+    with pytest.raises(PunchlineError, match="no such file"):
+        replayed(tmp_path / "absent")
     with pytest.raises(PunchlineError, match="nothing to select"):
-        replay.engine(card(folder(tmp_path, title_mcq_prompt3=[]), select={"a": 1}), 0).unknown([])
+        replayed(tmp_path, {"title_mcq_prompt3.json": []}, select={"a": 1}).unknown([])
 
 
 @pytest.fixture(scope="module")
@@ -561,19 +506,15 @@ def released(mirror: Path) -> dict[str, bytes]:
 
 @pytest.mark.real
 def test_released_annotations(released: dict[str, bytes]) -> None:
+    made, golds = read_items(yesbut, released), read_golds(yesbut, released)
     listed = yesbut.listing(released)
     assert len(listed) == 348 and {url.split("/media/")[0] for _, _, url in listed} == {"https://pbs.twimg.com"}
-    made = {item.item_id: item for item in items(released)}
-    golds = {gold.item_id: gold for gold in yesbut.golds(released)}
     assert list(made) == list(golds) == [item_id for item_id, _, _ in listed]
     assert [line.split()[2].rstrip(":") for line in yesbut.oddities(released)] == ["00110.jpg", "00125.jpg"]
-    forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}"]
-    forms.append("{l}\n\nA man is seen.")
-    for item_id, gold in golds.items():
-        for kind in yesbut.CHOSEN:
-            choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]
-            for form in forms:
-                assert read_paper(form.format(l=letter, t=choices[letter]), choices) == letter
+    forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
+    for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
+        choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]
+        assert {read_paper(form.format(l=letter, t=choices[letter]), choices) for form in forms} == {letter}
 
 
 @pytest.mark.real
@@ -582,7 +523,7 @@ def test_table1_on_the_released_annotations(released: dict[str, bytes], root: Pa
     published = read_published(root / "config" / "published" / "yesbut.csv")
     made = tabulate(TABLES["table1"], [], {}, {}, released, published)
     printed = {row["model"]: row for row in made.rows if row["kind"] == "published"}
-    for row in ours(made):
+    for row in (row for row in made.rows if row["kind"] != "published"):
         for column in ("number", "length"):
             value = row.get(column)
             assert printed[row["model"]].get(column) == (None if value is None else f"{value:.0f}")

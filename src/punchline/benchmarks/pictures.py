@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from PIL import Image
 
 from punchline.comics.number import encode, png_size
-from punchline.comics.split import read_image
+from punchline.comics.split import Pixels, read_image
 from punchline.core.benchmark import PUBLISHED, Picture
 from punchline.errors import PunchlineError
 
@@ -24,7 +25,12 @@ def as_published(content: bytes, name: str = "page") -> Picture:
             kind, (width, height) = image.format, image.size
         if kind in SUFFIXES:
             return Picture(name, content, SUFFIXES[kind], width, height, {})
-        png = encode(read_image(io.BytesIO(content)))
+        return png_of(name, read_image(io.BytesIO(content)), {})
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, PunchlineError) as error:
         raise PunchlineError(f"not a readable image: {error}", file=PUBLISHED, hint="Fetch it again") from error
-    return Picture(name, png, ".png", *png_size(png), {})
+
+
+def png_of(name: str, pixels: Pixels, derivation: dict[str, Any]) -> Picture:
+    """A picture of these pixels, as PNG."""
+    png = encode(pixels)
+    return Picture(name, png, ".png", *png_size(png), derivation)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import cv2
 import numpy as np
 
-from punchline.comics.shuffle import Order, crop, distinct_permutations, inverse, permutation, side_by_side
+from punchline.comics.shuffle import Order, distinct_permutations, inverse, permutation
 from punchline.comics.split import Box, Pixels
 from punchline.errors import PunchlineError
 
@@ -43,28 +43,24 @@ def cut(image: Pixels, boxes: Sequence[Box], *, name: str | None = None) -> list
             fault, hint = ("has no area inside", "") if on_image else ("is no part of", _OTHER_IMAGE)
             what = f"the box {tuple(box)} of frame {number} {fault} the image of {width} x {height} pixels"
             raise PunchlineError(what, file=name, hint=f"Correct the box{hint}")
-    return crop(image, boxes)
-
-
-def blank(frame: Pixels) -> Pixels:
-    """A masked frame: white, as large as the frame, with a thin black line around it."""
-    empty = np.full_like(frame, 255)
-    line = min(LINE, *frame.shape[:2])
-    empty[:line], empty[-line:], empty[:, :line], empty[:, -line:] = 0, 0, 0, 0
-    return empty
+    return [image[box.y1 : box.y2, box.x1 : box.x2].copy() for box in boxes]
 
 
 def masked(frames: Sequence[Pixels]) -> list[Pixels]:
-    """The frames with the second-to-last blank. Raises PunchlineError for fewer than three: none would stand before."""
-    if len(frames) < 3:
-        hint = "Use strips of at least three frames for this task"
-        raise PunchlineError(f"a strip of {len(frames)} frames has none to mask", hint=hint)
-    return [*frames[:-2], blank(frames[-2]), frames[-1]]
+    """At least three frames, the second-to-last blank: white, with a thin black line around it."""
+    empty = np.full_like(frames[-2], 255)
+    line = min(LINE, *empty.shape[:2])
+    empty[:line], empty[-line:], empty[:, :line], empty[:, -line:] = 0, 0, 0, 0
+    return [*frames[:-2], empty, frames[-1]]
 
 
 def row(frames: Sequence[Pixels]) -> Pixels:
-    """The frames from left to right in one image, with white margins: for models that take one image."""
-    return side_by_side(frames, MARGIN)
+    """The frames from left to right in one image, top-aligned and unscaled, MARGIN white pixels around and between: for
+    models that take one image."""
+    height = max(len(frame) for frame in frames) + MARGIN
+    tall = [((MARGIN, height - len(frame)), (MARGIN, 0), (0, 0)) for frame in frames]
+    padded = [np.pad(frame, sides, constant_values=255) for frame, sides in zip(frames, tall, strict=True)]
+    return np.pad(np.hstack(padded), ((0, 0), (0, MARGIN), (0, 0)), constant_values=255)
 
 
 def shown_order(n: int, key: str) -> Order:

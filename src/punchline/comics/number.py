@@ -10,16 +10,13 @@ Images are (height, width, 3) uint8 arrays, BGR; coordinates are pixels, x to th
 from __future__ import annotations
 
 import functools
-import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from punchline.comics.split import read_image
 from punchline.errors import PunchlineError
 
 Image = NDArray[np.uint8]
@@ -61,45 +58,21 @@ def derivation() -> dict[str, Any]:
     }
 
 
-def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | Path | None = None) -> Image:
+def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | None = None) -> Image:
     """A copy of the image with each box's label drawn on it, in the order given.
 
     A label that reaches over the image's edge is cut off, as OpenCV does. Raises PunchlineError, naming `name`, for a
-    box that has no area inside the image and for a label below 0.
+    box that has no area inside the image.
     """
     height, width = image.shape[:2]
     numbered = image.copy()
-    hint = "Correct the box in metadata.csv, or leave the comic out"
     for x1, y1, x2, y2, label in boxes:
         if min(x2, width) <= max(x1, 0) or min(y2, height) <= max(y1, 0):
             what = f"box ({x1}, {y1}, {x2}, {y2}) has no area inside the image of {width} x {height} pixels"
+            hint = "Correct the box in metadata.csv, or leave the comic out"
             raise PunchlineError(what, file=name, record=f"panel {label}", hint=hint)
-        if label < 0:
-            raise PunchlineError("a panel's label must be a number from 0 up", file=name, record=f"panel {label}")
         _put(numbered, str(label), x1 + OFFSET[0], y1 + OFFSET[1])
     return numbered
-
-
-def number(source: bytes | Path | str, boxes: Sequence[LabelledBox], *, name: str | Path | None = None) -> bytes:
-    """The numbered comic as PNG bytes: equal input gives equal bytes under one version of OpenCV.
-
-    `source` is an image's encoded bytes or its file; `name` names it in errors. Raises PunchlineError for an image that
-    cannot be read, and as `draw_labels` does.
-    """
-    name = name or ("the image" if isinstance(source, bytes) else source)
-    image = read_image(_Named(source, str(name)) if isinstance(source, bytes) else source)
-    return encode(draw_labels(image, boxes, name=name))
-
-
-class _Named(io.BytesIO):
-    """Bytes that errors call by a name."""
-
-    def __init__(self, content: bytes, name: str) -> None:
-        super().__init__(content)
-        self.called: str = name
-
-    def __repr__(self) -> str:  # and str
-        return self.called
 
 
 def encode(image: Image) -> bytes:
@@ -118,13 +91,13 @@ def read_labels(image: Image) -> list[Label]:
 
     Exact: it finds labels as `draw_labels` draws them on a losslessly stored image, among other red art too.
     """
-    return _find(image)[0]
+    return [label for label, _ in _find(image)]
 
 
 def erase_labels(image: Image) -> Image:
     """A copy of the image in which each label's pixels have the median colour of those around it."""
     clean = image.copy()
-    for pixels in _find(image)[1]:
+    for _, pixels in _find(image):
         around = _dilated(pixels, 7, 7).astype(bool) & ~_red(image).astype(bool)
         if around.any():
             clean[pixels.astype(bool)] = np.median(image[around], axis=0).astype(np.uint8)
@@ -152,8 +125,8 @@ def _dilated(mask: Image, width: int, height: int) -> Image:
     return np.asarray(cv2.dilate(mask, np.ones((height, width), np.uint8)), np.uint8)
 
 
-def _find(image: Image) -> tuple[list[Label], list[Image]]:
-    """The labels, ascending, and the mask of each one's pixels."""
+def _find(image: Image) -> list[tuple[Label, Image]]:
+    """The labels, ascending, each with the mask of its pixels."""
     red = _red(image)
     pad_x, pad_y = WINDOW
     padded = np.pad(red, ((pad_y, pad_y), (pad_x, pad_x)))
@@ -192,8 +165,7 @@ def _find(image: Image) -> tuple[list[Label], list[Image]]:
             pixels[y : y + WINDOW[1], at : at + WINDOW[0]] |= _digits()[digit][0]
         mask = (pixels & inside)[pad_y:-pad_y, pad_x:-pad_x]
         labels.append((Label(int(text), x + ANCHOR[0] - pad_x, y + ANCHOR[1] - pad_y), mask))
-    labels.sort(key=lambda pair: (pair[0].label, pair[0].y, pair[0].x))
-    return [label for label, _ in labels], [mask for _, mask in labels]
+    return sorted(labels, key=lambda pair: (pair[0].label, pair[0].y, pair[0].x))
 
 
 def _count(mask: Image, template: Image) -> NDArray[np.float32]:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from punchline.read import thoughts
+from punchline.read import highlight, thoughts
 from punchline.read.result import Read, noted, verbatim
 
-_MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
 _MOST = 40_000  # characters in which marks are looked for
-_OTHER_TAG = re.compile(r"</?[a-zA-Z]{1,10}>")
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
 _PLACEHOLDER = re.compile(
     r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*"
     r"|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*",
@@ -38,22 +35,11 @@ def inside(text: str, tag: str, at: int = 0) -> tuple[int, int] | None:
     return (opening.end(), closing.start()) if closing else None
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.replace("’", "'") for word in _WORD.findall(_OTHER_TAG.sub("", text).lower()))
-
-
 @verbatim
 def marked_words(answer: str) -> Read[tuple[str, ...]]:
-    """Words between <i> and </i> (or <em>), lower-cased, in order. What is opened and never closed is not marked."""
-    found, opened = list[tuple[int, int, tuple[str, ...]]](), list[int]()
-    for tag in _MARK.finditer(answer[:_MOST]):
-        if not tag[1]:
-            opened.append(tag.end())
-        elif opened:
-            start, end = opened.pop(), tag.start()
-            marked = () if opened else _words(answer[start:end])
-            found += [(start, end, marked)] if marked else []
-    words = tuple(word for _, _, marked in found for word in marked)
+    """Words between <i> and </i> (or <em>), lower-cased, in order. A passage that is never closed is not marked."""
+    found = [span for span in highlight.spans(answer[:_MOST]) if highlight.words(answer[slice(*span)])]
+    words = tuple(word for span in found for word in highlight.words(answer[slice(*span)]))
     return Read(words, found[0][0], found[-1][1]) if found else Read(None)
 
 

@@ -65,8 +65,7 @@ def word_tokens(text: str) -> list[str] | None:
 
     NLTK's sentence splitter needs a download: here a sentence ends at `.`, `!` or `?` before white space.
     """
-    try:
-        tokenizer = import_module("nltk.tokenize").NLTKWordTokenizer()
-    except ImportError:
+    if library() is None:
         return None
+    tokenizer = import_module("nltk.tokenize").NLTKWordTokenizer()
     return [token for sentence in _SENTENCE.split(text) for token in tokenizer.tokenize(sentence)]

@@ -11,8 +11,8 @@ from punchline.benchmarks.hummus import NAME
 from punchline.benchmarks.hummus.data import Metaphor, metaphors, pairs
 from punchline.benchmarks.hummus.plain import plain
 from punchline.core.benchmark import DEFAULT, Files, comparison
+from punchline.read import highlight
 from punchline.schema import Request
-from punchline.score import highlight
 
 Printed = Mapping[str, str]  # a row of config/published/
 

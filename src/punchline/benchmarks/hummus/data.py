@@ -13,8 +13,8 @@ from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, GOLD_FILES, NAME, POSITIVE, TEST_SET
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
+from punchline.read import highlight
 from punchline.schema import Gold, ImageRef, Item
-from punchline.score import highlight
 
 FIRST_CONTEST_ONLINE = 510  # the first that the site of the contest's data has
 IMAGE_ADDRESS = "https://nextml.github.io/caption-contest-data/cartoons/{contest}.jpg"

@@ -13,12 +13,12 @@ from punchline.benchmarks.hummus import JOINT, POSITIVE, split
 from punchline.benchmarks.hummus.answers import named, object_name
 from punchline.benchmarks.hummus.instructions import involves_is_a
 from punchline.benchmarks.hummus.scope import in_scope
+from punchline.read import highlight
 from punchline.schema import Gold, Item, Request, Rule
-from punchline.score import highlight
 
 CLUSTER = "contest"  # what a cluster is called in recipes
 RULE: Rule = "paper"
-_WORDS = (  # as punchline.score.highlight has them; then parts of words: <i>they</i>'re
+_WORDS = (  # as punchline.read.highlight has them; then parts of words: <i>they</i>'re
     re.compile(r"\w+(?:['’]\w+)*"),
     re.compile(r"\w+"),
 )

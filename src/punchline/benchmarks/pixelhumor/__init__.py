@@ -39,9 +39,6 @@ SOUND_EFFECTS: tuple[str, str, str] = get_args(Sound)
 MODALITIES: tuple[str, str, str] = get_args(Modality)
 
 METRICS = ("panel_acc", "text_acc", "wer", "cer")  # of scores
-LIBRARIES = {
-    "pictures": ("opencv-python-headless",),
-    "score": ("jiwer",),
-}  # whose version the results of a stage hang on
+LIBRARIES = {"pictures": ("opencv-python-headless",), "score": ("jiwer",)}  # versions that a stage depends on
 
 __getattr__ = facets(__name__)

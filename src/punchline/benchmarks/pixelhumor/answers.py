@@ -12,14 +12,12 @@ from punchline.read import panel_texts as panels
 from punchline.schema import Rule
 
 # Further forms of labels in answers under rule `paper`; * ends a word's beginning.
-_MODALITIES = {
-    "Text": ("textual", "text-based", "texts", "words", "wording", "dialogue", "caption", "verbal"),
-    "Visual": (
-        *("visuals", "visually", "image", "images", "image-based"),
-        *("drawing", "drawings", "picture", "pictures", "illustration", "illustrations"),
-    ),
-    "Both": (),
+_FORMS = {
+    "Text": "textual text-based texts words wording dialogue caption verbal",
+    "Visual": "visuals visually image images image-based drawing drawings picture pictures illustration illustrations",
+    "Both": "",
 }
+_MODALITIES = {label: tuple(forms.split()) for label, forms in _FORMS.items()}
 _STYLES: dict[str, tuple[str, ...]] = dict.fromkeys(STYLES, ()) | {
     "Pun": ("puns",),
     "Dark": ("dark humor", "dark humour"),

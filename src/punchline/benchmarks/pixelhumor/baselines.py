@@ -1,4 +1,4 @@
-"""What baselines answer to PixelHumor's questions: chance, geometry, OCR. They see what a model sees.
+"""Answers of baselines to PixelHumor's questions: chance, geometry, OCR. A baseline sees the same as a model.
 
 Answers are written so that both scoring rules read them as meant (docs/pixelhumor.md).
 """
@@ -45,13 +45,13 @@ def panels(labels: Sequence[Label], boxes: Sequence[Box], width: int, height: in
             rows[-1].append(label)
         else:
             rows.append([label])
+    tops = [*(row[0].y - OFFSET[1] for row in rows), height]
     laid_out = []
-    for row, below in zip(rows, [*rows[1:], None], strict=True):
-        bottom = below[0].y - OFFSET[1] if below else height
+    for row, bottom in zip(rows, tops[1:], strict=True):
         row.sort(key=lambda label: (label.x, label.y))
-        for label, right in zip(row, [*row[1:], None], strict=True):
-            x1, y1 = label.x - OFFSET[0], label.y - OFFSET[1]
-            x2 = right.x - OFFSET[0] if right else width
+        lefts = [*(label.x - OFFSET[0] for label in row), width]
+        for label, x1, x2 in zip(row, lefts, lefts[1:], strict=False):
+            y1 = label.y - OFFSET[1]
             laid_out.append((label, Box(x1, y1, max(x2, x1 + 1), max(bottom, y1 + 1))))
     return [laid_out[i] for i in reading_order([box for _, box in laid_out])]
 
@@ -62,76 +62,64 @@ def panel_text(label: int, text: str) -> str:
 
 
 class Comic:
-    """What can be read off one numbered comic, each thing at most once. For one thread."""
+    """What can be read off one numbered comic. For one thread."""
 
     def __init__(self, path: Path) -> None:
         self.image = read_image(path)
         self.labels = read_labels(self.image)
-        self._panels: list[tuple[Label, Box]] | None = None  # not cached_property: in 3.11 all comics share its lock
 
-    @property
     def panels(self) -> list[tuple[Label, Box]]:
         """Labels and their panels in reading order."""
-        if self._panels is None:
-            height, width = self.image.shape[:2]
-            self._panels = panels(self.labels, split(self.image), width, height)
-        return self._panels
+        height, width = self.image.shape[:2]
+        return panels(self.labels, split(self.image), width, height)
 
     def texts(self) -> dict[Label, str]:
         """The text in each label's panel, in the order of the labels."""
-        lines = ocr.read_lines(erase_labels(self.image))
-        texts = ocr.panel_texts(lines, [box for _, box in self.panels])
-        return dict(sorted(zip((label for label, _ in self.panels), texts, strict=True)))
+        found = self.panels()
+        texts = ocr.panel_texts(ocr.read_lines(erase_labels(self.image)), [box for _, box in found])
+        return dict(sorted(zip((label for label, _ in found), texts, strict=True)))
 
 
-def answer_random(task: str, comic: Comic, rng: random.Random) -> str:
-    """A uniform draw from the answers that the question allows; Q5: 1 to 4 styles; Q7: a permutation of the labels."""
-    labels = [str(label.label) for label in comic.labels]
-    if task == "Q5":
-        return ", ".join(rng.sample(STYLES, rng.randint(1, 4)))
-    if task == "Q7":
-        return ", ".join(rng.sample(labels, len(labels)))
-    choices = {"Q1": ("Yes", "No"), "Q2": SOUND_EFFECTS, "Q3": labels, "Q4": MODALITIES}
-    return rng.choice(choices[task])
-
-
-def answer_label_order(task: str, comic: Comic, rng: random.Random) -> str:
-    """The labels as they count."""
-    return ", ".join(str(label.label) for label in comic.labels)
-
-
-def answer_reading_order(task: str, comic: Comic, rng: random.Random) -> str:
-    """The labels of the panels, split and put in order by geometry."""
-    return ", ".join(str(label.label) for label, _ in comic.panels)
-
-
-def answer_ocr(task: str, comic: Comic, rng: random.Random) -> str:
-    """Q7 as reading-order; Q8: the text read in each panel."""
-    if task == "Q8":
-        return "\n".join(panel_text(label.label, text) for label, text in comic.texts().items())
-    return answer_reading_order(task, comic, rng)
-
-
-# What each baseline that looks at the comic does, and for which tasks.
-LOOKING: dict[str, tuple[Callable[[str, Comic, random.Random], str], tuple[str, ...]]] = {
-    "random": (answer_random, ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7")),
-    "label-order": (answer_label_order, ("Q7",)),
-    "reading-order": (answer_reading_order, ("Q7",)),
-    "ocr": (answer_ocr, ("Q7", "Q8")),
+ATTEMPTED: dict[str, tuple[str, ...]] = {  # tasks of each baseline that looks at the comic
+    "random": ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7"),
+    "label-order": ("Q7",),
+    "reading-order": ("Q7",),
+    "ocr": ("Q7", "Q8"),
 }
 NAMES_LABELS = ("Q3", "Q7", "Q8")  # tasks whose answer names labels
 
 
 def look(path: Path) -> Comic:
-    """What can be read off a numbered comic."""
+    """A numbered comic, to be read."""
     return Comic(path)
 
 
 def baseline(name: str, request: Request, draw: random.Random, seen: Callable[[], Comic]) -> str | None:
-    """What a baseline answers about a comic; a task that it does not attempt: None."""
-    if name not in LOOKING or request.task not in LOOKING[name][1]:
+    """A baseline's answer about a comic; None for a task that it does not attempt.
+
+    random: a uniform draw from the answers that the question allows; label-order: the labels as they count;
+    reading-order: the labels of the panels, split and put in order by geometry; ocr: the same, and Q8 the text read in
+    each panel. Raises NoAnswer where a label is needed and none can be read.
+    """
+    task = request.task
+    if task not in ATTEMPTED.get(name, ()):
         return None
     comic = seen()
-    if request.task in NAMES_LABELS and not comic.labels:
+    if task in NAMES_LABELS and not comic.labels:
         raise NoAnswer("no label can be read on the image")
-    return LOOKING[name][0](request.task, comic, draw)
+    if name == "random":
+        return _random(task, [str(label.label) for label in comic.labels], draw)
+    if task == "Q8":
+        return "\n".join(panel_text(label.label, text) for label, text in comic.texts().items())
+    ordered = comic.labels if name == "label-order" else [label for label, _ in comic.panels()]
+    return ", ".join(str(label.label) for label in ordered)
+
+
+def _random(task: str, labels: list[str], draw: random.Random) -> str:
+    """A uniform draw from the answers to a question; Q5: 1 to 4 styles; Q7: a permutation of the labels."""
+    if task == "Q5":
+        return ", ".join(draw.sample(STYLES, draw.randint(1, 4)))
+    if task == "Q7":
+        return ", ".join(draw.sample(labels, len(labels)))
+    choices = {"Q1": ("Yes", "No"), "Q2": SOUND_EFFECTS, "Q3": labels, "Q4": MODALITIES}
+    return draw.choice(choices[task])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -16,11 +18,8 @@ from punchline.benchmarks.pixelhumor import (
     GOLD_FILES,
     HARM,
     METADATA,
-    MODALITIES,
     NAME,
     OBJECTIVE,
-    SOUND_EFFECTS,
-    STYLES,
     SUBJECTIVE,
     Modality,
     Sound,
@@ -33,16 +32,10 @@ from punchline.files import csv_records
 from punchline.schema import Gold, ImageRef, Item
 
 BEYOND = 2  # pixels that a box may reach beyond its image: rounding when boxes were drawn
+NO_HUMOR = {"Q2": ["Absent"], "Q3": ["NA"], "Q4": ["NA"], "Q5": ["NA"]}  # labels of a comic whose Q1 is No
 
 Box = tuple[int, int, int, int, int]  # x1, y1, x2, y2 in pixels, label
 
-VOCABULARY: dict[str, tuple[str, ...] | None] = {
-    "Q1": ("Yes", "No"),
-    "Q2": SOUND_EFFECTS,
-    "Q3": None,  # a panel number or NA
-    "Q4": (*MODALITIES, "NA"),
-    "Q5": (*STYLES, "NA"),
-}
 Some = msgspec.Meta(min_length=1)
 Side = Annotated[int, msgspec.Meta(ge=0)]
 Number = Annotated[str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}\s*$", title="a number from 1")]
@@ -50,6 +43,14 @@ Order = Annotated[
     str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}(\s*,\s*[0-9]{1,4})*\s*$", title="labels in reading order, as 2, 1, 3")
 ]
 PanelLabel = Annotated[str, msgspec.Meta(pattern=r"^(NA|[0-9]{1,4})\Z", title="a panel number, or NA")]
+BOXES = (
+    "Expected a list of {'x1': int, 'y1': int, 'x2': int, 'y2': int, 'panel_number': '1'} "
+    "with 0 <= x1 < x2 and 0 <= y1 < y2"
+)
+
+
+class Literals(msgspec.Struct, frozen=True):
+    """A row whose cells are Python literals; an empty cell takes its field's default, where it has one."""
 
 
 class Panel(msgspec.Struct, frozen=True):
@@ -64,13 +65,24 @@ class Panel(msgspec.Struct, frozen=True):
             raise ValueError("no panel box")
 
 
-class Metadata(msgspec.Struct, frozen=True):
+class Page(msgspec.Struct, frozen=True):
+    """A comic in comic_url.csv."""
+
+    comic_url: str
+
+
+class Metadata(Literals, frozen=True):
     """A comic's boxes in metadata.csv."""
 
     metadata: Annotated[list[Panel], Some]
 
+    @property
+    def boxes(self) -> list[Box]:
+        """Boxes in released order."""
+        return [(p.x1, p.y1, p.x2, p.y2, int(p.panel_number)) for p in self.metadata]
 
-class Subjective(msgspec.Struct, frozen=True):
+
+class Subjective(Literals, frozen=True):
     """A comic's labels in subjective_label.csv."""
 
     Q1: Annotated[list[Literal["Yes", "No"]], Some]
@@ -94,47 +106,60 @@ class Harm(msgspec.Struct, frozen=True):
     potentially_harmful: Literal["harm", "non-harm"]
 
 
-def records(files: Files, name: str, columns: Sequence[str]) -> Iterator[tuple[str, int, dict[str, str]]]:
-    """(comic id, line, cells of these columns) of every record of a released file, in its order."""
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def rows(files: Files, name: str, kind: type[T], hint: str | None = None) -> Iterator[tuple[str, int, T]]:
+    """(comic id, line, row) of every record of a released file, in its order.
+
+    Raises PunchlineError for a bad or repeated id and for a cell that its field does not take.
+    """
     lines: dict[str, int] = {}
-    for line, cells in csv_records(content_of(files, name), ["comic_id", *columns], file=name):
+    fields, is_literal = msgspec.structs.fields(kind), issubclass(kind, Literals)
+    for line, cells in csv_records(content_of(files, name), ["comic_id", *kind.__struct_fields__], file=name):
         comic_id = cells["comic_id"]
-        at: dict[str, Any] = {"file": name, "line": line, "field": "comic_id"}
+        at: dict[str, Any] = {"file": name, "line": line}
         if not re.fullmatch(r"\w[\w-]*_[\w-]+", comic_id):
-            raise PunchlineError(f"{comic_id!r} is no comic id", hint="Expected source_number, as xkcd_209", **at)
+            expected = "Expected source_number, as xkcd_209"
+            raise PunchlineError(f"{comic_id!r} is no comic id", field="comic_id", hint=expected, **at)
+        at["record"] = comic_id
         if comic_id in lines:
             what = f"the id is there already, in line {lines[comic_id]}"
-            raise PunchlineError(what, record=comic_id, hint="Every comic may occur once", **at)
+            raise PunchlineError(what, field="comic_id", hint="Every comic may occur once", **at)
         lines[comic_id] = line
-        yield comic_id, line, {column: cells[column] for column in columns}
+        values: dict[str, Any] = {
+            one.name: cells[one.name] for one in fields if one.required or cells[one.name].strip()
+        }
+        if is_literal:
+            values = {field: _literal_of(cell, field=field, **at) for field, cell in values.items()}
+        yield comic_id, line, typed(values, kind, hint=hint, strict=is_literal, **at)
 
 
-def released_records(files: Files, name: str, columns: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:
-    """Those records by comic id: (line, cells)."""
-    return {comic_id: (line, cells) for comic_id, line, cells in records(files, name, columns)}
+def _literal_of(cell: str, **at: Any) -> Any:
+    try:
+        if isinstance(value := _literal(cell.strip()), list):
+            return value
+        raise TypeError(type(value))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise PunchlineError(f"{cell[:80]!r} is not a Python list literal", **at) from error
 
 
-def released_lines(files: Files, name: str) -> dict[str, int]:
-    """The lines they are in."""
-    return {comic_id: line for comic_id, line, _ in records(files, name, [])}
+@lru_cache(maxsize=4096)  # the 170,000 cells of annotation.csv hold a few hundred different texts
+def _literal(text: str) -> Any:
+    """The value of a Python literal, which nobody may change."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an odd escape is a label like any other
+        return ast.literal_eval(text)
 
 
-def _literals(cells: Mapping[str, str], kind: type, file: str, line: int, comic_id: str) -> dict[str, Any]:
-    """Cells that hold Python literals."""
-    values = {}
-    for field in kind.__struct_fields__:  # type: ignore[attr-defined]
-        try:
-            values[field] = ast.literal_eval(cells[field].strip())
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-            what = f"{cells[field][:80]!r} is not a Python list literal"
-            raise PunchlineError(what, file=file, line=line, record=comic_id, field=field) from error
-    return values
+def by_comic(files: Files, name: str, kind: type[T]) -> dict[str, T]:
+    """The rows of a released file by comic id."""
+    return {comic_id: row for comic_id, _, row in rows(files, name, kind)}
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(comic id, source, page URL) in released order."""
-    found = records(files, COMICS, ["comic_url"])
-    return [(comic_id, source_of(comic_id), cells["comic_url"].strip()) for comic_id, _, cells in found]
+    return [(comic_id, source_of(comic_id), row.comic_url.strip()) for comic_id, _, row in rows(files, COMICS, Page)]
 
 
 def source_of(comic_id: str) -> str:
@@ -142,21 +167,9 @@ def source_of(comic_id: str) -> str:
     return comic_id.rsplit("_", 1)[0]
 
 
-def _boxes(files: Files) -> Iterator[tuple[str, int, list[Box]]]:
-    """(comic id, line, boxes) of every comic."""
-    hint = (
-        "Expected a list of {'x1': int, 'y1': int, 'x2': int, 'y2': int, 'panel_number': '1'} "
-        "with 0 <= x1 < x2 and 0 <= y1 < y2"
-    )
-    for comic_id, line, cells in records(files, METADATA, ["metadata"]):
-        values = _literals(cells, Metadata, METADATA, line, comic_id)
-        panels = typed(values, Metadata, file=METADATA, line=line, record=comic_id, hint=hint).metadata
-        yield comic_id, line, [(p.x1, p.y1, p.x2, p.y2, int(p.panel_number)) for p in panels]
-
-
 def boxes(files: Files) -> dict[str, list[Box]]:
     """Panel boxes (x1, y1, x2, y2, label) of every comic, in released order; pixels of the published image."""
-    return {comic_id: found for comic_id, _, found in _boxes(files)}
+    return {comic_id: row.boxes for comic_id, _, row in rows(files, METADATA, Metadata, BOXES)}
 
 
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
@@ -165,87 +178,83 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     Raises PunchlineError for a comic that is not in the released files, and for a box that reaches more than BEYOND
     pixels beyond its image: the image is then not the one that was annotated.
     """
-    rows = [(comic_id, source, comic_id, {"page_url": url}) for comic_id, source, url in listing(files)]
-    made = items_of(NAME, rows, images, COMICS)
+    listed = [(comic_id, source, comic_id, {"page_url": url}) for comic_id, source, url in listing(files)]
+    made = items_of(NAME, listed, images, COMICS)
     unboxed = {item.item_id: item.images for item in made}
-    for comic_id, line, found in _boxes(files):
+    for comic_id, line, row in rows(files, METADATA, Metadata, BOXES):
         for image in unboxed.pop(comic_id, ()):
-            for box in found:
-                if box[2] > image.width + BEYOND or box[3] > image.height + BEYOND:
-                    raise PunchlineError(
-                        f"the box {box[:4]} of panel {box[4]} reaches beyond the image, which is "
-                        f"{image.width} x {image.height} pixels",
-                        file=METADATA,
-                        line=line,
-                        record=comic_id,
-                        field="metadata",
-                        hint=f"The image {image.path} is not the one that was annotated: fetch it again, "
-                        "or leave the comic out with subset=",
-                    )
+            for x1, y1, x2, y2, label in row.boxes:
+                if x2 > image.width + BEYOND or y2 > image.height + BEYOND:
+                    size = f"{image.width} x {image.height} pixels"
+                    what = f"the box {(x1, y1, x2, y2)} of panel {label} reaches beyond the image, which is {size}"
+                    hint = f"{image.path} is not the annotated image: fetch it again, or leave it out with subset="
+                    raise PunchlineError(what, file=METADATA, line=line, record=comic_id, field="metadata", hint=hint)
     for comic_id in unboxed:
         raise PunchlineError("no panel boxes", file=METADATA, record=comic_id, field="metadata")
     return made
 
 
-def subjective_labels(cells: Mapping[str, str], line: int, comic_id: str) -> dict[str, Any]:
-    """Labels of Q1 … Q5 out of a record of subjective_label.csv."""
-    values = _literals(cells, Subjective, SUBJECTIVE, line, comic_id)
-    return msgspec.structs.asdict(typed(values, Subjective, file=SUBJECTIVE, line=line, record=comic_id))
-
-
 def golds(files: Files) -> Iterator[Gold]:
-    """What is right, comic by comic, in the order of subjective_label.csv; the files are joined on comic_id.
+    """Gold labels, comic by comic, in the order of subjective_label.csv; the files are joined on comic_id.
 
     values: Q1 … Q5 lists of labels; panel_sequence, the labels in reading order as "2, 1, 3"; text, "N: text" of each
     panel; number_of_panels; potentially_harmful. Raises PunchlineError for a cell that cannot be read, and for a comic
     that is in one file only.
     """
-    subjective = released_lines(files, SUBJECTIVE)
-    objective = released_records(files, OBJECTIVE, Objective.__struct_fields__)
-    harm = released_records(files, HARM, Harm.__struct_fields__)
-    for name, found in ((OBJECTIVE, objective), (HARM, harm)):
-        for comic_id in subjective.keys() ^ found.keys():
-            has, lacks = (SUBJECTIVE, name) if comic_id in subjective else (name, SUBJECTIVE)
-            raise PunchlineError(f"the comic is in {has} only", file=lacks, record=comic_id, field="comic_id")
-    for comic_id, line, cells in records(files, SUBJECTIVE, Subjective.__struct_fields__):
-        values = subjective_labels(cells, line, comic_id)
-        line, cells = objective.pop(comic_id)
-        labels = typed(cells, Objective, file=OBJECTIVE, line=line, record=comic_id, strict=False)
-        values |= msgspec.structs.asdict(labels) | {"panel_sequence": labels.panel_sequence.strip()}
-        line, cells = harm.pop(comic_id)
-        values |= msgspec.structs.asdict(typed(cells, Harm, file=HARM, line=line, record=comic_id))
+    others: dict[str, dict[str, Any]] = {
+        OBJECTIVE: by_comic(files, OBJECTIVE, Objective),
+        HARM: by_comic(files, HARM, Harm),
+    }
+    for comic_id, _, labels in rows(files, SUBJECTIVE, Subjective):
+        values = msgspec.structs.asdict(labels)
+        for name, found in others.items():
+            if comic_id not in found:
+                raise _one_file_only(comic_id, SUBJECTIVE, name)
+            values |= msgspec.structs.asdict(found.pop(comic_id))
+        values["panel_sequence"] = values["panel_sequence"].strip()
         yield Gold(benchmark=NAME, item_id=comic_id, values=values)
+    for name, found in others.items():
+        for comic_id in found:
+            raise _one_file_only(comic_id, name, SUBJECTIVE)
+
+
+def _one_file_only(comic_id: str, has: str, lacks: str) -> PunchlineError:
+    return PunchlineError(f"the comic is in {has} only", file=lacks, record=comic_id, field="comic_id")
 
 
 def oddities(files: Files) -> list[str]:
-    """What is odd in the released files and is tolerated, one line each: `file line N comic field: what`."""
-    found = []
+    """Anomalies of the released files, one line each: `file line N comic field: what`."""
+    found: list[str] = []
     panels: dict[str, int] = {}
     if all(name in files for name in GOLD_FILES):
-        subjective, objective = released_lines(files, SUBJECTIVE), released_lines(files, OBJECTIVE)
+        kinds: dict[str, type[msgspec.Struct]] = {SUBJECTIVE: Subjective, OBJECTIVE: Objective}
+        lines = {name: {i: line for i, line, _ in rows(files, name, kind)} for name, kind in kinds.items()}
         for gold in golds(files):
-            comic_id, values = gold.item_id, gold.values
-            sequence, n = [int(label) for label in values["panel_sequence"].split(",")], values["number_of_panels"]
-            panels[comic_id] = n
-            at = f"{SUBJECTIVE} line {subjective[comic_id]} {comic_id}"
-            for label in values["Q3"]:
-                if label != "NA" and not 1 <= int(label) <= n:
-                    found.append(f"{at} Q3: panel {label} of a comic of {n}")
-            if values["Q1"] == ["No"]:
-                for task, expected in (("Q2", "Absent"), ("Q3", "NA"), ("Q4", "NA"), ("Q5", "NA")):
-                    if values[task] != [expected]:
-                        found.append(f"{at} {task}: {values[task]} though Q1 is No")
-            at = f"{OBJECTIVE} line {objective[comic_id]} {comic_id}"
-            if sorted(sequence) != list(range(1, n + 1)):
-                found.append(f"{at} panel_sequence: {values['panel_sequence']} is no permutation of 1 to {n}")
-            keys = {key for key, _ in RELEASED_PANEL.findall(values["text"])}
-            if keys != {str(label) for label in range(1, n + 1)}:
-                found.append(f"{at} text: the keys {', '.join(sorted(keys)) or '(none)'} are not 1 to {n}")
+            places = [f"{name} line {own[gold.item_id]} {gold.item_id}" for name, own in lines.items()]
+            found += _odd_labels(gold.values, *places)
+            panels[gold.item_id] = gold.values["number_of_panels"]
     if METADATA in files:
-        for comic_id, line, boxes_ in _boxes(files):
-            at, labels = f"{METADATA} line {line} {comic_id} metadata", [box[4] for box in boxes_]
+        for comic_id, line, row in rows(files, METADATA, Metadata, BOXES):
+            labels = [box[4] for box in row.boxes]
+            at = f"{METADATA} line {line} {comic_id} metadata: the labels {', '.join(map(str, labels))}"
             if len(set(labels)) < len(labels):
-                found.append(f"{at}: the labels {', '.join(map(str, labels))} are not all different")
+                found.append(f"{at} are not all different")
             elif comic_id in panels and sorted(labels) != list(range(1, panels[comic_id] + 1)):
-                found.append(f"{at}: the labels {', '.join(map(str, labels))} are not 1 to {panels[comic_id]}")
+                found.append(f"{at} are not 1 to {panels[comic_id]}")
     return found
+
+
+def _odd_labels(values: Mapping[str, Any], subjective: str, objective: str) -> Iterator[str]:
+    """Anomalies of one comic's labels, which begin with their place in either file."""
+    n = values["number_of_panels"]
+    for label in values["Q3"]:
+        if label != "NA" and not 1 <= int(label) <= n:
+            yield f"{subjective} Q3: panel {label} of a comic of {n}"
+    for task, expected in NO_HUMOR.items() if values["Q1"] == ["No"] else ():
+        if values[task] != expected:
+            yield f"{subjective} {task}: {values[task]} though Q1 is No"
+    if sorted(map(int, values["panel_sequence"].split(","))) != list(range(1, n + 1)):
+        yield f"{objective} panel_sequence: {values['panel_sequence']} is no permutation of 1 to {n}"
+    keys = {key for key, _ in RELEASED_PANEL.findall(values["text"])}
+    if keys != {str(label) for label in range(1, n + 1)}:
+        yield f"{objective} text: the keys {', '.join(sorted(keys)) or '(none)'} are not 1 to {n}"

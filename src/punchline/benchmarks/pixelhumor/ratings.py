@@ -7,118 +7,111 @@ The paper's ratings were not released: ours come from config/pixelhumor/ratings.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from punchline.benchmarks.pixelhumor import OBJECTIVE
-from punchline.files import parse_csv
+from punchline.benchmarks.pixelhumor.data import Objective, by_comic
+from punchline.core.benchmark import Files
 from punchline.schema import sha256
 from punchline.stats.estimate import Estimate, mean, total
 from punchline.tables.chart import Chart
 from punchline.tables.declare import Row, Table
-from punchline.tables.rating_tables import INTERVAL_NOTE, NOTE, ratings_of, reliability_columns, rows, score_columns
-from punchline.tables.ratings import RATINGS, preferred, read_ratings
+from punchline.tables.rating_tables import (
+    INTERVAL_NOTE,
+    NOTE,
+    grouped,
+    ratings_of,
+    reliability_columns,
+    rows,
+    score_columns,
+)
+from punchline.tables.ratings import RATINGS, Rating, preferred, read_ratings
 
 SCALE = (1.0, 7.0)  # section 5.3: a 7-point Likert scale
 MORE = 9  # figure 3 speaks of more than 8 panels as one
+NO_AGREEMENT = "(no agreement)"
 
 
-def _panels(files: Mapping[str, bytes]) -> dict[str, int]:
-    """{comic id: its panels}, from the released labels."""
-    return {
-        cells["comic_id"]: int(cells["number_of_panels"])
-        for _, cells in parse_csv(files[OBJECTIVE], ("comic_id", "number_of_panels"), file=OBJECTIVE)
-    }
+def _panels(files: Files) -> dict[str, int]:
+    return {comic_id: row.number_of_panels for comic_id, row in by_comic(files, OBJECTIVE, Objective).items()}
 
 
-def table5(files: Mapping[str, bytes]) -> list[Row]:
+def _ratings(files: Files) -> list[Rating]:
+    return ratings_of(files, _panels(files), SCALE)
+
+
+def _relevance(files: Files) -> list[Row]:
     """Mean, median and deviation of an explanation's score, the mean of its raters'."""
-    return rows(ratings_of(files, _panels(files), SCALE), functools.partial(score_columns, scale=SCALE))
+    return rows(_ratings(files), functools.partial(score_columns, scale=SCALE))
 
 
-def table6(files: Mapping[str, bytes]) -> list[Row]:
+def _reliability(files: Files) -> list[Row]:
     """Agreement of raters, and by how much they differ."""
-    return rows(ratings_of(files, _panels(files), SCALE), reliability_columns, overall=True)
+    return rows(_ratings(files), reliability_columns, overall=True)
 
 
-def table7(files: Mapping[str, bytes]) -> list[Row]:
+def _preference(files: Files) -> Iterator[Row]:
     """How often each source's explanation was the one that most raters of a comic chose."""
     choices = read_ratings(files[RATINGS], RATINGS, items=_panels(files), scale=SCALE)[1] if RATINGS in files else []
-    best = preferred(choices)
-    settled = {item_id: source for item_id, source in best.items() if source is not None}
-    named = dict.fromkeys(choice.source for choice in choices)
-    made = []
-    for source in [*named, *(["(no agreement)"] if len(settled) < len(best) else [])]:
-        chosen = [float(settled.get(item_id, "(no agreement)") == source) for item_id in best]
-        sums = np.array([[value] for value in chosen])
+    best = {item_id: source or NO_AGREEMENT for item_id, source in preferred(choices).items()}
+    sources = dict.fromkeys(choice.source for choice in choices) | dict.fromkeys({NO_AGREEMENT} & {*best.values()})
+    for source in sources:
+        chosen = np.array([[float(one == source)] for one in best.values()])
         of = tuple(sha256(repr(tuple(choice)).encode()) for choice in choices if choice.source == source)
-        made.append(Row(model=source, times_selected=Estimate(sums, total, tuple(best), of)).set(complete=False))
-    return made
+        yield Row(model=source, times_selected=Estimate(chosen, total, tuple(best), of)).set(complete=False)
 
 
-def figure3(files: Mapping[str, bytes]) -> list[Row]:
+def _by_panels(files: Files) -> Iterator[Row]:
     """Mean score by number of panels, and the share of the rated comics that have so many."""
     panels = _panels(files)
-    ratings = ratings_of(files, panels, SCALE)
-    made = []
-    for source in dict.fromkeys(rating.source for rating in ratings):
-        own = [rating for rating in ratings if rating.source == source]
-        comics = list(dict.fromkeys(rating.item_id for rating in own))
-        for n in sorted({min(panels[comic], MORE) for comic in comics}):
-            group = [rating for rating in own if min(panels[rating.item_id], MORE) == n]
-            has = np.array([[float(min(panels[comic], MORE) == n), 1.0] for comic in comics])
-            share, relevance = Estimate(has, mean, tuple(comics)), score_columns(group, SCALE)["mean"]
-            panels_shown = f"over_{MORE - 1}" if n == MORE else n
-            made.append(Row(model=source, panels=panels_shown, mean=relevance, share=share).set(complete=False))
-    return made
+    for source, own in grouped(_ratings(files)).items():
+        sizes = {rating.item_id: min(panels[rating.item_id], MORE) for rating in own}
+        for n in sorted({*sizes.values()}):
+            relevance = score_columns([rating for rating in own if sizes[rating.item_id] == n], SCALE)["mean"]
+            share = Estimate(np.array([[float(size == n), 1.0] for size in sizes.values()]), mean, tuple(sizes))
+            label = f"over_{MORE - 1}" if n == MORE else n
+            yield Row(model=source, panels=label, mean=relevance, share=share).set(complete=False)
 
 
-def _table(name: str, title: str, columns: tuple[str, ...], data: object, *notes: str, **more: object) -> Table:
-    return Table(
-        name,
-        title,
-        columns=columns,
-        data=data,  # type: ignore[arg-type]
-        files=(OBJECTIVE,),
-        own=(RATINGS,),
-        kind="human",
-        notes=(NOTE, INTERVAL_NOTE, *notes),
-        **more,  # type: ignore[arg-type]
-    )
+def _table(name: str, title: str, *notes: str, **options: Any) -> Table:
+    every = {"files": (OBJECTIVE,), "own": (RATINGS,), "kind": "human", "notes": (NOTE, INTERVAL_NOTE, *notes)}
+    return Table(name, title, **every | options)
 
 
 TABLES = (
     _table(
         "table5",
         "Relevance of explanations, rated by people",
-        ("mean", "median", "std"),
-        table5,
         "An explanation's score is the mean of its raters'; std is that of a sample (n - 1).",
+        data=_relevance,
+        columns=("mean", "median", "std"),
     ),
     _table(
         "table6",
         "Agreement of raters, and their absolute differences",
-        ("k_alpha", "k_alpha_ordinal", "exact_match", "mean", "median", "std"),
-        table6,
         "k_alpha: Krippendorff's alpha of scores as intervals; the paper does not name its level.",
         "Every pair of raters counts.",
+        data=_reliability,
+        columns=("k_alpha", "k_alpha_ordinal", "exact_match", "mean", "median", "std"),
         n_from="k_alpha",
     ),
     _table(
         "table7",
         "The best explanation of a comic, chosen by people",
-        ("times_selected",),
-        table7,
         "A comic's best explanation is the one with the most votes; comics where several have are (no agreement).",
+        data=_preference,
+        columns=("times_selected",),
         counts=("times_selected",),
     ),
     _table(
         "figure3",
         "Relevance of explanations by number of panels",
-        ("mean", "share"),
-        figure3,
         "share: of the comics that were rated. All that the paper prints: 1.7 % of them have more than 8 panels.",
+        data=_by_panels,
+        columns=("mean", "share"),
         keys=("panels",),
         chart=Chart(("mean", "share"), by="panels"),
     ),

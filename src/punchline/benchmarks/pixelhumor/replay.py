@@ -8,26 +8,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from punchline.benchmarks.annotations import json_rows
-from punchline.benchmarks.pixelhumor import NAME
+from punchline.benchmarks.pixelhumor import NAME, TASKS
 from punchline.benchmarks.released import Answers, Select, no_select
 
 FILES: tuple[str, ...] = ()
 
-Said = str | None | UnsetType
-TASK_OF = {"panel_sequence": "Q7", "text": "Q8"}  # fields of other names than their task's
-
-
-class Comic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Answers about one comic."""
-
-    Q1: Said = UNSET
-    Q2: Said = UNSET
-    Q3: Said = UNSET
-    Q4: Said = UNSET
-    Q5: Said = UNSET
-    Q6: Said = UNSET
-    panel_sequence: Said = UNSET
-    text: Said = UNSET
+_NAMES = {"Q7": "panel_sequence", "Q8": "text"}  # fields of other names than their task's
+_FIELDS = [(t, str | None | UnsetType, msgspec.field(name=_NAMES.get(t, t), default=UNSET)) for t in TASKS]
+Comic = msgspec.defstruct("Comic", _FIELDS, frozen=True, forbid_unknown_fields=True)  # answers about one comic, by task
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
@@ -38,11 +26,7 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     no_select(select, path, NAME)
     (content,) = files.values()
     rows = json_rows(content, Comic, file=path, ids=None, hint='Expected {comic_id: {"Q1": "3", "text": "1: …"}}')
+    answers = {comic_id: msgspec.structs.asdict(comic) for comic_id, comic in rows.items()}
     return {
-        comic_id: {
-            TASK_OF.get(field, field): value
-            for field, value in msgspec.structs.asdict(comic).items()
-            if not isinstance(value, UnsetType)
-        }
-        for comic_id, comic in rows.items()
+        comic_id: {task: text for task, text in own.items() if text is not UNSET} for comic_id, own in answers.items()
     }

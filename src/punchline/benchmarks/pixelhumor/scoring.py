@@ -1,4 +1,4 @@
-"""Grades of answers to PixelHumor's questions, under either rule."""
+"""Scores of answers to PixelHumor's questions, under either rule."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> di
 
 
 def signature(task: str, rule: Rule) -> str:
-    """What names all that changes a grade's values."""
+    """The name of everything that changes a score's values."""
     version = VERSION[rule]
     if task == "Q7":
         return f"panel_acc|rule:{rule}|v:{version}"
@@ -67,8 +67,9 @@ def signature(task: str, rule: Rule) -> str:
     return f"labels|task:{task}|rule:{rule}|v:{version}"
 
 
-# The answer that another one is read in the light of: Q1 gates (released) or turns into NA (paper), Q7 orders Q8.
-_RESTS_ON: dict[Rule, dict[str, str]] = {
+ABSENT = ("missing", "failed")
+# The answer that another one is scored with: Q1 gates (released) or turns into NA (paper), Q7 orders Q8.
+CONTEXT: dict[Rule, dict[str, str]] = {
     "released": {"Q2": "Q1", "Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
     "paper": {"Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"},
 }
@@ -98,8 +99,8 @@ def _read(task: str, text: str, rule: Rule, gold: Gold) -> tuple[str, ...] | Non
     return found
 
 
-def _absent(response: Response | None) -> bool:
-    return response is None or response.state in ("missing", "failed")
+def _text(response: Response | None) -> str:
+    return (response.text or "") if response is not None else ""
 
 
 def marks(answered: Answered) -> Iterator[Mark]:
@@ -111,30 +112,31 @@ def marks(answered: Answered) -> Iterator[Mark]:
     """
     responses, gold, rule = answered.responses, answered.gold, answered.rule
     first, sequence = responses.get("Q1"), responses.get("Q7")
-    first_text = (first.text or "") if first is not None else ""
-    gated = rule == "released" and "yes" not in first_text.lower()
-    says_no = rule == "paper" and first is not None and first.state == "ok" and parse("Q1", first_text, rule) == ("No",)
+    gated = rule == "released" and "yes" not in _text(first).lower()
+    answers_no = rule == "paper" and first is not None and first.state == "ok"
+    answers_no = answers_no and parse("Q1", _text(first), rule) == ("No",)
     for task in GRADED:
-        response, other = responses.get(task), _RESTS_ON[rule].get(task)
+        response, context = responses.get(task), CONTEXT[rule].get(task)
+        before = responses.get(context or task)
         mark = answered.mark(task, signature(task, rule))
         mark.gold = tuple(gold.values[task]) if task in gold.values else None
-        mark.responses = [responses.get(other or ""), response]
-        text = (response.text or "") if response is not None else ""
-        if _absent(response):
+        mark.responses = [responses.get(context or ""), response]
+        needed = task == "Q8" or rule == "released"  # under `paper` an answer to Q1 may be absent
+        if mark.state in ABSENT:
             pass
-        elif (other == "Q7" or (other and rule == "released")) and _absent(responses.get(other)):
-            mark.state = before.state if (before := responses.get(other)) else "missing"
+        elif needed and (before is None or before.state in ABSENT):
+            mark.state = before.state if before is not None else "missing"
         elif gated and task not in ("Q7", "Q8"):
-            mark.parsed = _read(task, text, rule, gold)
-        elif says_no and task in ("Q3", "Q4", "Q5"):
+            mark.parsed = _read(task, _text(response), rule, gold)
+        elif answers_no and task in ("Q3", "Q4", "Q5"):
             mark.scored, mark.parsed = True, ("NA",)
         else:
             mark.scored = True
             readable = rule == "released" or mark.state != "refused"  # under `paper` a refusal says nothing
             if task == "Q8":
-                parsed, mark.metrics = _grade_text(text if readable else "", sequence, gold, rule)
+                parsed, mark.metrics = _grade_text(_text(response) if readable else "", sequence, gold, rule)
             else:
-                parsed = _read(task, text, rule, gold) if readable else None
+                parsed = _read(task, _text(response), rule, gold) if readable else None
             if task == "Q7":
                 mark.metrics = {"panel_acc": float(parsed == _gold_order(gold))}
             mark.read(parsed)
@@ -146,21 +148,18 @@ def _grade_text(
 ) -> tuple[tuple[str, ...] | None, dict[str, float]]:
     """(texts in the model's own order, scores) of an answer to Q8; None where no panel's text can be read."""
     gold_order = tuple(label.strip() for label in gold.values["panel_sequence"].split(","))
-    answered = (sequence.text or "") if sequence is not None else ""
-    if rule == "released":
-        order = tuple(piece.strip() for piece in answered.split(","))
-        gold_texts, texts = panel_texts(gold.values["text"], rule), panel_texts(text, rule)
-        candidate = _ordered(texts, order)
-        return (candidate if texts else None), text_scores(_ordered(gold_texts, gold_order), candidate, rule)
-    known = _labels(gold)
+    known = _labels(gold) if rule == "paper" else ()
     gold_texts, texts = (panel_texts(answer, rule, known) for answer in (gold.values["text"], text))
-    if not texts:
+    if rule == "released":
+        order = tuple(piece.strip() for piece in _text(sequence).split(","))
+    elif not texts:
         return None, {"text_acc": 0, "wer": 1, "cer": 1}
-    refused = sequence is not None and sequence.state == "refused"
-    order = (None if refused else _read("Q7", answered, rule, gold)) or tuple(texts)
-    order, gold_order = (tuple(dict.fromkeys(one)) for one in (order, _gold_order(gold)))  # xkcd_108 repeats a label
+    else:
+        refused = sequence is not None and sequence.state == "refused"
+        order = (None if refused else _read("Q7", _text(sequence), rule, gold)) or tuple(texts)
+        order, gold_order = (tuple(dict.fromkeys(one)) for one in (order, _gold_order(gold)))  # xkcd_108 repeats one
     candidate = _ordered(texts, order)
-    return candidate, text_scores(_ordered(gold_texts, gold_order), candidate, rule)
+    return (candidate if texts else None), text_scores(_ordered(gold_texts, gold_order), candidate, rule)
 
 
 score_item = scores(marks)

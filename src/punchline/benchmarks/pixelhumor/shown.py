@@ -20,10 +20,7 @@ BLURRED = {"potentially_harmful": "harm"}  # gold's value that a picture is blur
 def right(grade: Score, gold: Gold) -> float | None:
     """From 0 to 1: F1 of labels, whether the panels are in order, 1 - WER of the texts. None: not scored."""
     if grade.task in ("Q1", "Q2", "Q3", "Q4", "Q5"):
-        if not grade.parsed:
-            return None
-        wanted, said = ({str(label).lower() for label in labels} for labels in (gold.values[grade.task], grade.parsed))
-        return 2 * len(wanted & said) / (len(wanted) + len(said))
-    if "wer" in grade.metrics:
-        return max(0.0, 1 - grade.metrics["wer"])
-    return grade.metrics.get("panel_acc")
+        wanted, given = ({str(label).lower() for label in one} for one in (gold.values[grade.task], grade.parsed or ()))
+        return 2 * len(wanted & given) / (len(wanted) + len(given)) if given else None
+    wer = grade.metrics.get("wer")
+    return max(0.0, 1 - wer) if wer is not None else grade.metrics.get("panel_acc")

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from punchline.benchmarks.pixelhumor import METRICS, NAME, STYLES, SUBJECTIVE, dataset, ratings
-from punchline.benchmarks.pixelhumor.data import records, subjective_labels
+from punchline.benchmarks.pixelhumor.data import Subjective, by_comic
+from punchline.benchmarks.pixelhumor.dataset import QUESTIONS
 from punchline.core.benchmark import Files
 from punchline.stats.estimate import POSITIVE, Estimate, total
 from punchline.stats.functions import mean
@@ -19,7 +20,6 @@ STYLE_KEYS = tuple(style.lower() for style in (*STYLES, "NA"))
 SUBTASKS = {"humor_presence": "Q1", "sound_effect": "Q2", "panel_contribution": "Q3", "modality": "Q4"}
 SIZES = {"styles_1": (1, 1), "styles_2": (2, 2), "styles_3": (3, 3), "styles_4": (4, 4), "styles_5plus": (5, np.inf)}
 CONFUSION = ("tp", "fp", "tn", "fn")
-QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 
 ITEMS = {
     "panels": lambda item, gold: int(gold.values["number_of_panels"]),
@@ -62,10 +62,9 @@ def classification(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 
 def _ground_truth(files: Files) -> Iterator[Row]:
-    every = records(files, SUBJECTIVE, [*QUESTIONS])
-    styles = {name: len(set(subjective_labels(cells, line, name)["Q5"])) for name, line, cells in every}
-    names = sorted(styles)
-    sizes = np.array([styles[name] for name in names])
+    labels = by_comic(files, SUBJECTIVE, Subjective)
+    names = sorted(labels)
+    sizes = np.array([len(set(labels[name].Q5)) for name in names])
     flags = {name: ((sizes >= least) & (sizes <= most))[:, None] for name, (least, most) in SIZES.items()}
     yield Row(model="ground truth", **{name: Estimate(flag, total, names) for name, flag in flags.items()})
 

@@ -32,8 +32,7 @@ def read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
     """What an answer says: a letter, or the numbers of a sequence."""
     n = int(str(item.fields["frames"]))
     if task == "reordering_generation":
-        found = parse_sequence(answer, n)
-        return None if found is None else tuple(map(str, found))
+        return sequence.sequence(answer, map(str, range(1, n + 1))).value
     if task != "reordering_choice":
         letter = parse_option(answer, [str(item.fields[f"{task}_{letter}"]) for letter in LETTERS])
         return None if letter is None else (letter,)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
-from punchline.benchmarks.stripcipher import ASKED, LETTERS, MEANING, REVIEWED
+from punchline.benchmarks.stripcipher import CONDITIONS, LETTERS, MEANING, REVIEWED
 from punchline.benchmarks.stripcipher.questions import asked
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.comics import frames
@@ -37,10 +37,7 @@ def requests(item: Item) -> list[Request]:
     n = int(str(item.fields["frames"]))
     sequences = _listed([sequence_text(places) for places in frames.sequences(n, item.item_id)])
     made = []
-    for task in ASKED:
-        pictures = asked(item, task.condition).get(task.name)
-        if pictures is None:
-            continue
+    for task, pictures in (pair for condition in CONDITIONS for pair in asked(item, condition).items()):
         instruction = PROMPTS[task.file]
         if task.condition == MEANING:
             instruction = filled(instruction, item.fields)

@@ -63,8 +63,8 @@ def golds(files: Files) -> list[Gold]:
         }
         for task, choice in choices(strip).items():
             values[task] = LETTERS[_options(strip, task, choice).index(choice.answer)]
-        if strip.texts is not None and strip.texts.category is not None:
-            values["category"] = strip.texts.category
+        if strip.reviewed.category is not None:
+            values["category"] = strip.reviewed.category
         made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
     return made
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from punchline.benchmarks.stripcipher import STRIPS
+from punchline.benchmarks.stripcipher import REVIEWED, STRIPS
 from punchline.benchmarks.stripcipher.strips import CATEGORIES, Strip, choices, strips_of
 from punchline.core.benchmark import Files
 from punchline.stats.estimate import EXACT, POSITIVE, Array, Estimate, Kind, Value, mean, percent, total
@@ -16,26 +16,28 @@ from punchline.tables.declare import Row, Table
 NOT_THEIRS = "Strips and reviewed texts are not the authors', who released none: ours do not compare with the paper's."
 
 
-def _sum(
-    strips: Sequence[Strip], values: Sequence[Sequence[float]], value: Value, kind: Kind | None = None
+def _estimate(
+    strips: Sequence[Strip], sums: Sequence[Sequence[float]], value: Value, kind: Kind | None = None
 ) -> Estimate:
-    return Estimate(np.array(values, dtype=np.float64), value, [strip.item_id for strip in strips], kind=kind)
+    return Estimate(np.array(sums, dtype=np.float64), value, [strip.item_id for strip in strips], kind=kind)
 
 
 def _kinds(columns: Array) -> Array:
     return np.asarray((columns > 0).sum(axis=-1), dtype=np.float64)
 
 
-def _category(strip: Strip) -> str | None:
-    return strip.texts.category if strip.texts is not None else None
+def _counts(strips: Sequence[Strip], names: Sequence[str], kind: Kind | None = None) -> dict[str, Estimate]:
+    """Numbers of strips, of frames and of categories that some strip has, under these names."""
+    categories = [[strip.reviewed.category == category for category in CATEGORIES] for strip in strips]
+    counts = (
+        _estimate(strips, [[1.0] for _ in strips], total, kind),
+        _estimate(strips, [[strip.frames] for strip in strips], total, kind),
+        _estimate(strips, categories, _kinds, kind),
+    )
+    return dict(zip(names, counts, strict=True))
 
 
-def _categories(strips: Sequence[Strip], kind: Kind | None = None) -> Estimate:
-    """Number of categories that some strip has."""
-    return _sum(strips, [[_category(strip) == category for category in CATEGORIES] for strip in strips], _kinds, kind)
-
-
-def _lengths(strip: Strip, task: str) -> tuple[float, float]:
+def _length(strip: Strip, task: str) -> tuple[float, float]:
     """(words in all options, options); for reordering (frames, 1): its options are sequences."""
     if task == "reordering":
         return float(strip.frames), 1.0
@@ -46,33 +48,25 @@ def _lengths(strip: Strip, task: str) -> tuple[float, float]:
 def _size(files: Files) -> Iterator[Row]:
     strips = list(strips_of(files).values())
     if strips:
-        frames = _sum(strips, [[strip.frames] for strip in strips], total)
-        sequences = _sum(strips, [[1.0]] * len(strips), total)
-        row = Row(model="strips", frames=frames, sequences=sequences, categories=_categories(strips))
-        yield row.set(complete=False)
+        yield Row(model="strips", **_counts(strips, ("sequences", "frames", "categories"))).set(complete=False)
 
 
 def _by_task(files: Files) -> Iterator[Row]:
     every = list(strips_of(files).values())
-    for task in ("prediction", "comprehension", "reordering"):
+    for task in (*REVIEWED, "reordering"):
         strips = [strip for strip in every if task == "reordering" or task in choices(strip)]
         if strips:
-            yield Row(
-                model="strips",
-                task=task,
-                examples=_sum(strips, [[1.0]] * len(strips), total, EXACT),
-                length=_sum(strips, [_lengths(strip, task) for strip in strips], mean, POSITIVE),
-                frames=_sum(strips, [[strip.frames] for strip in strips], total, EXACT),
-                types=_categories(strips, EXACT),
-            ).set(complete=False)
+            length = _estimate(strips, [_length(strip, task) for strip in strips], mean, POSITIVE)
+            counts = _counts(strips, ("examples", "frames", "types"), EXACT)
+            yield Row(model="strips", task=task, length=length, **counts).set(complete=False)
 
 
 def _by_category(files: Files) -> Iterator[Row]:
-    strips = [strip for strip in strips_of(files).values() if _category(strip) is not None]
+    strips = [strip for strip in strips_of(files).values() if strip.reviewed.category is not None]
     for category in CATEGORIES if strips else ():
-        flags = [[float(_category(strip) == category), 1.0] for strip in strips]
-        shares = {"strips": _sum(strips, [flag[:1] for flag in flags], total), "percent": _sum(strips, flags, percent)}
-        yield Row(model="strips", category=category, **shares).set(complete=False)
+        flags = [[float(strip.reviewed.category == category), 1.0] for strip in strips]
+        share, count = _estimate(strips, flags, percent), _estimate(strips, [flag[:1] for flag in flags], total)
+        yield Row(model="strips", category=category, strips=count, percent=share).set(complete=False)
 
 
 size = Table(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import re
 from functools import lru_cache
-from typing import Any
 
-from punchline.benchmarks.pictures import as_published
-from punchline.benchmarks.pixelhumor import data as pixelhumor
+from punchline.benchmarks.annotations import content_of
+from punchline.benchmarks.pictures import as_published, png_of
+from punchline.benchmarks.pixelhumor.pictures import boxes_of
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
 from punchline.benchmarks.stripcipher.strips import Strip, strips_of
 from punchline.comics import frames
-from punchline.comics.number import encode, png_size
 from punchline.comics.split import Box, Pixels, read_image, split
 from punchline.core.benchmark import PUBLISHED, Files, NoPicture, Picture
 from punchline.errors import PunchlineError
@@ -29,14 +28,7 @@ def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
     strip = strips_of(files).get(item_id)
     if strip is None:
         raise PunchlineError("no such strip", file=STRIPS, record=item_id, field="item_id")
-    try:
-        image = read_image(io.BytesIO(content))
-    except PunchlineError as error:
-        raise PunchlineError(
-            f"not a readable image: {error.__cause__ or 'too large'}",
-            file=PUBLISHED,
-            hint="Fetch it again, or leave the strip out with subset=",
-        ) from error
+    image = read_image(io.BytesIO(content), PUBLISHED)
     boxes = panels(strip, image, files)
     parts = frames.cut(image, boxes, name=PUBLISHED)
     order = frames.shown_order(strip.frames, item_id)
@@ -46,12 +38,7 @@ def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
     made["row_shuffled"] = frames.row([parts[place] for place in order])
     made["row_masked"] = frames.row(masked)
     derivation = {"boxes": [list(box) for box in boxes], **frames.derivation()}
-    return [as_published(content), *(_picture(name, pixels, derivation) for name, pixels in made.items())]
-
-
-def _picture(name: str, pixels: Pixels, derivation: dict[str, Any]) -> Picture:
-    png = encode(pixels)
-    return Picture(name, png, ".png", *png_size(png), derivation)
+    return [as_published(content), *(png_of(name, pixels, derivation) for name, pixels in made.items())]
 
 
 def panels(strip: Strip, image: Pixels, files: Files) -> list[Box]:
@@ -69,22 +56,14 @@ def panels(strip: Strip, image: Pixels, files: Files) -> list[Box]:
 
 def _of_pixelhumor(item_id: str, files: Files) -> list[Box]:
     """The boxes of one of PixelHumor's comics in its reading order; none where its two files do not fit each other."""
-    for name in (METADATA, OBJECTIVE):
-        if name not in files:
-            raise PunchlineError("the file is not there", file=name, record=item_id, hint="Fetch it")
-    by_label = {label: Box(x1, y1, x2, y2) for x1, y1, x2, y2, label in _boxes(files[METADATA]).get(item_id, ())}
-    labels = [int(label) for label in re.findall("[0-9]{1,4}", _sequences(files[OBJECTIVE]).get(item_id, ""))]
+    by_label = {label: Box(x1, y1, x2, y2) for x1, y1, x2, y2, label in boxes_of(files).get(item_id, ())}
+    sequence = _sequences(content_of(files, OBJECTIVE)).get(item_id, "")
+    labels = [int(label) for label in re.findall("[0-9]{1,4}", sequence)]
     return [by_label[label] for label in labels] if sorted(labels) == sorted(by_label) else []
 
 
 @lru_cache(maxsize=2)
-def _boxes(metadata: bytes) -> dict[str, list[pixelhumor.Box]]:
-    """Labelled boxes by comic: read once, not once a strip."""
-    return pixelhumor.boxes({METADATA: metadata})
-
-
-@lru_cache(maxsize=2)
 def _sequences(objective: bytes) -> dict[str, str]:
-    """Reading orders by comic."""
+    """Reading orders by comic: read once, not once a strip."""
     rows = parse_csv(objective, ["comic_id", "panel_sequence"], file=OBJECTIVE)
     return {cells["comic_id"]: cells["panel_sequence"] for _, cells in rows}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from punchline.benchmarks.stripcipher import ASKED, MEANING, REVIEWED, ROW, SEQUENCE, SHUFFLED
+from punchline.benchmarks.task import Task
 from punchline.comics import frames
 from punchline.schema import Item
 
 
-def asked(item: Item, condition: str) -> dict[str, tuple[str, ...]]:
+def asked(item: Item, condition: str) -> dict[Task, tuple[str, ...]]:
     """By task, the names of the pictures that an item is asked with in a condition."""
     n = int(str(item.fields["frames"]))
     in_sequence = tuple(f"frame{number}" for number in range(1, n + 1))
@@ -17,9 +18,8 @@ def asked(item: Item, condition: str) -> dict[str, tuple[str, ...]]:
         "prediction": ("row_masked",) if one else (*in_sequence[:-2], "masked", in_sequence[-1]),
         "comprehension": {SEQUENCE: in_sequence, SHUFFLED: shuffled}.get(condition, ("page",)),
     }
-    reordering = ("row_shuffled",) if one else shuffled
     return {
-        task.name: shown.get(task.name, reordering)
+        task: shown.get(task.name, ("row_shuffled",) if one else shuffled)
         for task in ASKED
         if task.condition == condition
         and (task.name not in REVIEWED or f"{task.name}_A" in item.fields)

@@ -30,7 +30,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
 
     A refusal and an answer that cannot be read are wrong; a missing or failed one leaves the denominator.
     """
-    for task in asked(answered.item, answered.condition):
+    for task in (one.name for one in asked(answered.item, answered.condition)):
         mark = answered.mark(task, signature(task, answered.rule))
         parsed = None if mark.text is None else read(task, mark.text, answered.item)
         right = answered.gold.values[task]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from punchline.benchmarks.annotations import content_of, json_rows
-from punchline.benchmarks.stripcipher import FEWEST, MOST, STRIPS
+from punchline.benchmarks.stripcipher import FEWEST, MOST, REVIEWED, STRIPS
 from punchline.benchmarks.stripcipher.words import plain
 from punchline.errors import PunchlineError
 from punchline.schema import Record
@@ -71,6 +71,11 @@ class Strip(Record, frozen=True, kw_only=True):
     credit: Annotated[str, _text("To be shown wherever the strip is.")]
     licence: Annotated[str, _text("Of the strip.")]
 
+    @property
+    def reviewed(self) -> Texts:
+        """Its texts; empty ones where none are reviewed."""
+        return self.texts or Texts()
+
 
 def schema() -> dict[str, Any]:
     """The JSON schema of strips.json; docs/stripcipher.schema.json holds it."""
@@ -87,7 +92,7 @@ def _check(strip: Strip) -> tuple[str, str] | None:
                 return f"boxes[{place}]", f"({x1}, {y1}, {x2}, {y2}) is no box: expected x1 < x2 and y1 < y2"
             if strip.boxes.index((x1, y1, x2, y2)) < place:  # the masked frame would be shown beside the blank
                 return f"boxes[{place}]", f"({x1}, {y1}, {x2}, {y2}) is another frame's box"
-    if strip.texts is not None and strip.texts.meaning is not None and not plain(strip.texts.meaning):
+    if strip.reviewed.meaning is not None and not plain(strip.reviewed.meaning):
         return "texts.meaning", "the text is empty: null takes the answer of the comprehension question"
     for task, choice in choices(strip).items():
         if any(not option.strip() for option in choice.options):
@@ -126,14 +131,10 @@ def strips_of(files: Mapping[str, bytes]) -> dict[str, Strip]:
 
 def choices(strip: Strip) -> dict[str, Choice]:
     """By task, the strip's reviewed questions."""
-    texts = strip.texts or Texts()
-    found = {"prediction": texts.prediction, "comprehension": texts.comprehension}
-    return {task: choice for task, choice in found.items() if choice is not None}
+    return {task: choice for task in REVIEWED if (choice := getattr(strip.reviewed, task)) is not None}
 
 
 def meaning(strip: Strip) -> str | None:
     """The strip's implicit meaning: a text of its own, else the answer of the comprehension question (table 7)."""
-    if strip.texts is None:
-        return None
-    comprehension = strip.texts.comprehension
-    return strip.texts.meaning or (comprehension.answer if comprehension is not None else None)
+    comprehension = strip.reviewed.comprehension
+    return strip.reviewed.meaning or (comprehension.answer if comprehension is not None else None)

@@ -3,6 +3,7 @@ published."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -26,10 +27,10 @@ from punchline.benchmarks.stripcipher.dataset import NOT_THEIRS
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.strips import CATEGORIES
 from punchline.core.benchmark import DEFAULT
-from punchline.stats.estimate import NO_ROWS
+from punchline.stats.estimate import NO_ROWS, Estimate
 from punchline.stats.functions import Flags
 from punchline.tables.chart import Chart
-from punchline.tables.declare import Across, Model, Row, Table, collect, table
+from punchline.tables.declare import Across, Row, Table, collect, table
 
 COMPREHENSION, CHOICE, GENERATION = "comprehension", "reordering_choice", "reordering_generation"
 PRINTED = {"prediction": 600, COMPREHENSION: 680, CHOICE: 890}  # strips, table 3
@@ -83,6 +84,18 @@ def _by_task(scores: _Frame, tasks: Sequence[str] = TASKS) -> tuple[dict[str, _F
     return parts, f"side by side: {', '.join(in_row)}" if separate else "side by side"
 
 
+def _accuracies(
+    scores: _Frame, tasks: Sequence[str] = TASKS, held: pd.Index | None = None
+) -> tuple[dict[str, _Frame], dict[str, str | Estimate]]:
+    """(scores of each task; accuracy of each, and how its frames were shown). `held`: strips that reordering counts."""
+    parts, frames = _by_task(scores, tasks)
+    cells: dict[str, str | Estimate] = {"frames": frames}
+    for task, part in parts.items():
+        counted = None if held is None or task == COMPREHENSION else part.item_id.isin(held).to_numpy()
+        cells[task] = accuracy(part, where=counted)
+    return parts, cells
+
+
 @table(
     "table4",
     "StripCipher table 4: accuracy, %",
@@ -91,14 +104,12 @@ def _by_task(scores: _Frame, tasks: Sequence[str] = TASKS) -> tuple[dict[str, _F
     notes=(_STAR, _FRAMES, _PLACES, NOT_THEIRS),
 )
 def main_results(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    parts, frames = _by_task(scores)
+    parts, cells = _accuracies(scores)
     every = pd.concat(parts.values())
     every["task"] = every.task.cat.set_categories(TASKS)  # summed in this order, whatever order the scores have
     average = mean_accuracy(every, "task", len(TASKS)) if all(_asked(items, task).any() for task in TASKS) else None
     as_places = accuracy(parts[GENERATION], "correct_as_places")
-    accuracies = {task: accuracy(part) for task, part in parts.items()}
-    row = Row(frames=frames, **accuracies, avg=average, **{f"{GENERATION}_as_places": as_places})
-    yield row.set(complete=_papers(items))
+    yield Row(**cells, avg=average, **{f"{GENERATION}_as_places": as_places}).set(complete=_papers(items))
 
 
 def _before_and_after(across: Across) -> Iterator[Row]:
@@ -107,18 +118,9 @@ def _before_and_after(across: Across) -> Iterator[Row]:
     if not pairs:
         across.notes.append("No tuned model is selected together with its base: a card names it with `base: STEM`.")
     for tuned, base in pairs:
-        yield _of_training("none", base, across.items)
-        yield _of_training("reordering", tuned, across.items)
-
-
-def _of_training(training: str, model: Model, items: _Frame) -> Row:
-    parts, frames = _by_task(model.scores, TASKS[1:])
-    held = items.index[items.held_out]
-    accuracies = {
-        task: accuracy(part, where=None if task == COMPREHENSION else part.item_id.isin(held).to_numpy())
-        for task, part in parts.items()
-    }
-    return Row(training=training, frames=frames, **accuracies).set(of=model, complete=_papers(items))
+        for training, model in (("none", base), ("reordering", tuned)):
+            _, cells = _accuracies(model.scores, TASKS[1:], across.items.index[across.items.held_out])
+            yield Row(training=training, **cells).set(of=model, complete=_papers(across.items))
 
 
 tuning = Table(
@@ -188,9 +190,10 @@ def _mean_of_models(across: Across) -> Iterator[Row]:
             yield Row(model="AVG", frames=frames, comprehension=average).set(complete=False)
 
 
-@table(
+by_frames = Table(
     "table8",
     "StripCipher table 8: comprehension by number of frames, accuracy, %",
+    rows=functools.partial(_split, column="frames", kinds=range(FEWEST, MOST + 1)),
     across=_mean_of_models,
     keys=("frames",),
     columns=(COMPREHENSION,),
@@ -198,8 +201,6 @@ def _mean_of_models(across: Across) -> Iterator[Row]:
     percents=(COMPREHENSION,),
     notes=("AVG: the mean of the selected models, at least two, without baselines.", NOT_THEIRS),
 )
-def by_frames(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    yield from _split(scores, items, "frames", range(FEWEST, MOST + 1))
 
 
 @table(
@@ -211,14 +212,13 @@ def by_frames(scores: _Frame, items: _Frame) -> Iterator[Row]:
     notes=("Of the figure's values the text prints three and table 4 two more.", _FRAMES, NOT_THEIRS),
 )
 def by_model_size(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    parts, frames = _by_task(scores)
-    accuracies = {task: accuracy(part) for task, part in parts.items()}
-    yield Row(frames=frames, **accuracies).set(complete=_papers(items))
+    yield Row(**_accuracies(scores)[1]).set(complete=_papers(items))
 
 
-@table(
+by_category = Table(
     "figure6",
     "StripCipher figure 6: comprehension by category, accuracy, %",
+    rows=functools.partial(_split, column="category", kinds=CATEGORIES),
     keys=("category",),
     columns=(COMPREHENSION,),
     tasks=(COMPREHENSION,),
@@ -226,8 +226,6 @@ def by_model_size(scores: _Frame, items: _Frame) -> Iterator[Row]:
     chart=Chart((COMPREHENSION,), by="category"),
     notes=("The paper prints no number of this figure.",),
 )
-def by_category(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    yield from _split(scores, items, "category", CATEGORIES)
 
 
 TABLES = collect(

@@ -37,11 +37,8 @@ def variants(item: Item, count: int) -> list[Variant]:
     frames for so many."""
     n = int(str(item.fields["frames"]))
     if count > math.factorial(n) - 1:
-        raise PunchlineError(
-            f"{n} frames have {math.factorial(n) - 1} wrong orders, {count} are wanted",
-            record=item.item_id,
-            hint="Lower `shuffles` in the recipe",
-        )
+        what = f"{n} frames have {math.factorial(n) - 1} wrong orders, {count} are wanted"
+        raise PunchlineError(what, record=item.item_id, hint="Lower `shuffles` in the recipe")
     found: dict[tuple[int, ...], Variant] = {}
     draw = 0
     while len(found) < count:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -13,7 +11,7 @@ from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.yesbut import ANNOTATIONS, CHOSEN, LENT, NAME
 from punchline.benchmarks.yesbut.options import options
 from punchline.core.benchmark import Files
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, did_you_mean
 from punchline.schema import Gold, ImageRef, Item, Scalar
 
 SOURCE = "twitter"  # all addresses are of its image host
@@ -70,14 +68,9 @@ def _lent(files: Files) -> dict[str, dict[str, str]]:
     known = set(_comics(files)) if any(lent.values()) else set()
     for condition, by_id in lent.items():
         for image_file in by_id.keys() - known:
-            close = " or ".join(map(repr, difflib.get_close_matches(image_file, sorted(known), n=2)))
-            raise PunchlineError(
-                f"{ANNOTATIONS} has no such comic",
-                file=LENT[condition],
-                record=image_file,
-                field="image_file",
-                hint=f"Did you mean {close}?" if close else "An id is a comic's image_file, such as 00001.jpg",
-            )
+            hint = did_you_mean(image_file, known).rstrip() or "An id is a comic's image_file, such as 00001.jpg"
+            what = f"{ANNOTATIONS} has no such comic"
+            raise PunchlineError(what, file=LENT[condition], record=image_file, field="image_file", hint=hint)
     return lent
 
 
@@ -101,8 +94,8 @@ def golds(files: Files) -> list[Gold]:
     """Reference texts, and the letter of the right option, for every comic."""
     made = []
     for image_file, comic in _comics(files).items():
-        values: dict[str, Any] = {"description": comic.caption, "contradiction": comic.contradiction}
-        values |= {kind: getattr(comic, f"{kind}_answer") for kind in CHOSEN}
+        letters = {kind: getattr(comic, f"{kind}_answer") for kind in CHOSEN}
+        values = {"description": comic.caption, "contradiction": comic.contradiction, **letters}
         made.append(Gold(benchmark=NAME, item_id=image_file, values=values))
     return made
 

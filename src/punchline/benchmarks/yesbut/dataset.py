@@ -23,35 +23,23 @@ FIELDS = {  # of the annotations, by component of table 1
 def table1(files: Mapping[str, bytes]) -> Iterator[Row]:
     """Number of each component, and the mean length of its texts in words and marks."""
     comics = json.loads(files[ANNOTATIONS].decode("utf-8-sig"))  # checked by `golds`
-    names = [str(comic["image_file"]) for comic in comics]
-    yield Row(model="Image", number=_number(names))
+    yield Row(model="Image", number=_number([str(comic["image_file"]) for comic in comics]))
     for component, fields in FIELDS.items():
-        texts = [
-            (name, text)
-            for name, comic in zip(names, comics, strict=True)
-            for field in fields
-            for text in _texts(comic.get(field, ()))
-        ]
-        yield Row(model=component, number=_number([name for name, _ in texts]), length=_length(texts))
+        texts = [(comic, text) for comic in comics for field in fields for text in _texts(comic.get(field))]
+        names = [str(comic["image_file"]) for comic, _ in texts]
+        lengths = [float(len(tokens)) for _, text in texts if (tokens := word_tokens(text)) is not None]
+        sums = np.array([lengths, [1.0] * len(lengths)]).T
+        length = Estimate(sums, mean, names, kind=POSITIVE) if lengths else None  # None without NLTK
+        yield Row(model=component, number=_number(names), length=length)
 
 
 def _texts(value: object) -> list[str]:
     """Texts of a field: a text or a list."""
-    values = value if isinstance(value, list) else [value]
-    return [text for text in values if isinstance(text, str)]
+    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
 def _number(names: list[str]) -> Estimate:
     return Estimate(np.ones((len(names), 1)), total, names, kind=EXACT)
-
-
-def _length(texts: list[tuple[str, str]]) -> Estimate | None:
-    """Mean number of words and marks; None without NLTK, or without a text."""
-    lengths = [float(len(tokens)) for _, text in texts if (tokens := word_tokens(text)) is not None]
-    if not lengths:
-        return None
-    sums = np.array([lengths, [1.0] * len(lengths)]).T
-    return Estimate(sums, mean, [name for name, _ in texts], kind=POSITIVE)
 
 
 TABLE1 = Table(

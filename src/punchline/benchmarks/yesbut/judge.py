@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 from punchline.benchmarks.prompts import prompts
@@ -47,11 +48,9 @@ def judge_requests(
 ) -> list[Request]:
     """What judge and BERTScore are asked about a model's descriptions and contradictions, each once."""
     asked: list[Request] = []
-    for kind in WRITTEN:
-        for k in PROMPTS:
-            for rule in RULES:
-                candidate = scored_text(responses.get(f"{kind}_{k}"), rule)
-                if candidate is not None:
-                    asked.append(judge_request(item, gold, kind, candidate, condition, rule))
-                    asked.append(bertscore_request(item, gold, kind, candidate, condition))
+    for kind, k, rule in itertools.product(WRITTEN, PROMPTS, RULES):
+        candidate = scored_text(responses.get(f"{kind}_{k}"), rule)
+        if candidate is not None:
+            asked.append(judge_request(item, gold, kind, candidate, condition, rule))
+            asked.append(bertscore_request(item, gold, kind, candidate, condition))
     return list({request.request_id: request for request in asked}.values())

@@ -16,6 +16,7 @@ from punchline.tables.rating_tables import NOTE, grouped, ratings_of, reliabilit
 from punchline.tables.ratings import RATINGS, Rating
 
 SCALE = (1.0, 5.0)  # section 4.2: 1 (worst) to 5 (best)
+COLUMNS = ("mean", "std", "k_alpha", "k_alpha_ordinal")
 
 
 def figure3(files: Mapping[str, bytes]) -> Iterator[Row]:
@@ -29,17 +30,15 @@ def figure3(files: Mapping[str, bytes]) -> Iterator[Row]:
 
 
 def _columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
-    scores, agreement = score_columns(ratings, SCALE), reliability_columns(ratings)
-    return {name: scores[name] for name in ("mean", "std")} | {
-        name: agreement.get(name) for name in ("k_alpha", "k_alpha_ordinal")
-    }
+    found = {**reliability_columns(ratings), **score_columns(ratings, SCALE)}
+    return {name: found.get(name) for name in COLUMNS}
 
 
 FIGURE3 = Table(
     "figure3",
     "YesBut, figure 3: descriptions and contradictions, rated by people",
     keys=("task", "aspect"),
-    columns=("mean", "std", "k_alpha", "k_alpha_ordinal"),
+    columns=COLUMNS,
     data=figure3,
     chart=Chart(("mean",), by="aspect", within=("task",)),
     files=(ANNOTATIONS,),

@@ -25,7 +25,7 @@ class Said(msgspec.Struct, frozen=True):
 class Description(msgspec.Struct, frozen=True):
     """A description as released for evaluate_caption, where there is no `output`."""
 
-    gen_des: str | None
+    output: str | None = msgspec.field(name="gen_des")
 
 
 def _kind(file: str, fields: Mapping[str, Any]) -> type[Said | Description]:
@@ -46,7 +46,5 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
         file, hint = f"{path.rstrip('/')}/{name}", 'Expected a list of {"image_file": "00001.jpg", "output": "…"}'
         rows = json_rows(content, functools.partial(_kind, name), file=file, key="image_file", ids=None, hint=hint)
         for image_file, row in rows.items():
-            answers.setdefault(image_file, {})[TASK_OF[name]] = (
-                row.gen_des if isinstance(row, Description) else row.output
-            )
+            answers.setdefault(image_file, {})[TASK_OF[name]] = row.output
     return answers

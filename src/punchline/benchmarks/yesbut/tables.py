@@ -6,7 +6,6 @@ A value is the unweighted mean over the prompts of a task that have answers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -17,35 +16,26 @@ from punchline.stats.functions import empty, items_of, mean, sd
 from punchline.tables.chart import Chart
 from punchline.tables.declare import Row, Table, collect, table
 
-
-class Measure(NamedTuple):
-    """A column that is a mean: of which metric of which task, and its unit."""
-
-    task: str  # without the number of the prompt
-    metric: str
-    kind: Kind
-    scale: float
-
-
 _OF_TEXT = {
     "bert": (REAL, 100.0),
     "r2": (PERCENT, 100.0),
     "gpt": (REAL, 1.0),  # the released code takes any number for a score, and -1 for none
     "bert_minilm": (REAL, 100.0),  # of the stand-in encoder
 }
-MEASURES = {f"{task}_{name}": Measure(task, name, *unit) for task in WRITTEN for name, unit in _OF_TEXT.items()} | {
-    "philosophy_acc": Measure("moral_mcq", "correct", PERCENT, 100.0),
-    "title_acc": Measure("title_mcq", "correct", PERCENT, 100.0),
+# Columns that are means: {column: (task without the number of its prompt, metric, kind, scale)}.
+MEASURES: dict[str, tuple[str, str, Kind, float]] = {
+    **{f"{task}_{name}": (task, name, *unit) for task in WRITTEN for name, unit in _OF_TEXT.items()},
+    "philosophy_acc": ("moral_mcq", "correct", PERCENT, 100.0),
+    "title_acc": ("title_mcq", "correct", PERCENT, 100.0),
 }
 SCORED = dict(zip(("n_description", "n_contradiction", "n_philosophy", "n_title"), KINDS, strict=True))
 
 ACCURACIES = ("philosophy_acc", "title_acc")
-ACCURACY_SDS = tuple(f"{name}_sd" for name in ACCURACIES)
 ACCURACY_COUNTS = ("n_philosophy", "n_title", "prompts_least_n")
 PUBLISHED = tuple(name for name in MEASURES if not name.endswith("_minilm"))
-SDS = tuple(f"{name}_sd" for name in PUBLISHED)
 COUNTS = (*SCORED, *(f"n_{name}" for name in MEASURES if name.endswith(("_bert", "_gpt"))), "prompts_least_n")
-COLUMNS = (*PUBLISHED, *COUNTS, *SDS, *(name for name in MEASURES if name.endswith("_minilm")))  # of table 2
+SDS = (f"{name}_sd" for name in PUBLISHED)
+COLUMNS = (*PUBLISHED, *COUNTS, *SDS, *(name for name in MEASURES if name not in PUBLISHED))  # of table 2
 
 TEXT_ONLY = "text_llava_13b"
 DESCRIBED_BY = ("text_oracle", "text_llava_13b", "text_llava_7b")  # figure 4
@@ -112,8 +102,6 @@ def _row(scores: _Frame, condition: str, columns: Iterable[str]) -> Row:
     "table2",
     "YesBut, table 2: literal description, contradiction, philosophy and title",
     published_rule="released",
-    keys=("condition", "prompts"),
-    columns=COLUMNS,
     conditions=(DEFAULT, TEXT_ONLY),
     counts=COUNTS,
     percents=tuple(name for name in MEASURES if not name.endswith("_gpt")),
@@ -138,20 +126,17 @@ def all_tasks(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 def _choices(name: str, title: str, conditions: Sequence[str], *notes: str) -> Table:
     """A table of philosophy and title: a row per condition that was asked, or an empty one of the first."""
-    columns = (*ACCURACIES, *ACCURACY_SDS, *ACCURACY_COUNTS)
 
     def rows(scores: _Frame, items: _Frame) -> Iterator[Row]:
         asked = [condition for condition in conditions if (scores.condition == condition).any()]
         for condition in asked or conditions[:1]:
-            yield _row(scores, condition, columns)
+            yield _row(scores, condition, (*ACCURACIES, *(f"{name}_sd" for name in ACCURACIES), *ACCURACY_COUNTS))
 
     return Table(
         name,
         title,
         rows=rows,
         published_rule="released",
-        keys=("condition", "prompts"),
-        columns=columns,
         tasks=tuple(f"{kind}_{k}" for kind in CHOSEN for k in PROMPTS),
         conditions=tuple(conditions),
         counts=ACCURACY_COUNTS,

@@ -1,0 +1,42 @@
+"""Words and passages that a text puts between <i> and </i>."""
+
+from __future__ import annotations
+
+import re
+
+_MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
+_OTHER_TAG = re.compile(r"</?[a-zA-Z]{1,10}>")
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+def balanced(text: str) -> bool:
+    """Whether every <i> is closed, none is closed twice, and none lies in another."""
+    marks = [tag[1] for tag in _MARK.finditer(text)]
+    return marks == ["", "/"] * (len(marks) // 2)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Words, lower-cased, in order: runs of letters and digits with the apostrophes inside; other tags are left out."""
+    return tuple(word.replace("’", "'") for word in _WORD.findall(_OTHER_TAG.sub("", text).lower()))
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Spans between <i> and </i> (or <em>), in order; of nested ones the outermost, without those never closed."""
+    found, opened = list[tuple[int, int]](), list[int]()
+    for tag in _MARK.finditer(text):
+        if not tag[1]:
+            opened.append(tag.end())
+        elif opened:
+            start = opened.pop()
+            found += [] if opened else [(start, tag.start())]
+    return found
+
+
+def passages(text: str) -> tuple[str, ...]:
+    """The text of each span, as it is."""
+    return tuple(text[start:end] for start, end in spans(text))
+
+
+def highlighted(text: str) -> tuple[str, ...]:
+    """The words of all spans, in order."""
+    return tuple(word for passage in passages(text) for word in words(passage))
