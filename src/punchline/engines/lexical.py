@@ -10,17 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 import punchline
 from punchline.core.benchmark import module_of, wording
-from punchline.core.engine import Ready, check_options, response
-from punchline.errors import PunchlineError, nearest
+from punchline.core.engine import Ready, read_options, response
+from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Request, Response, State, Text
 from punchline.workflow import code
 
-BASELINES = ("echo", "overlap")
-OPTIONS = ("baseline", "threshold")
+
+class Options(msgspec.Struct, frozen=True):
+    """Options of a card."""
+
+    baseline: Literal["echo", "overlap"]
+    threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # of overlap
+
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Words that carry no content: what English text has in every sentence.
@@ -53,18 +60,11 @@ class Lexical(Ready):
     needs_images = False
 
     def __init__(self, card: ModelCard) -> None:
-        file = card.file
-        check_options(card, OPTIONS)
-        self.baseline = card.options.get("baseline")
-        if self.baseline not in BASELINES:
-            what = "the option is missing" if self.baseline is None else f"unknown baseline {self.baseline!r}"
-            raise PunchlineError(what, file=file, field="baseline", hint=nearest(str(self.baseline), BASELINES))
-        threshold = card.options.get("threshold")
-        wanted = self.baseline == "overlap"
-        if wanted != (isinstance(threshold, int | float) and not isinstance(threshold, bool) and 0 <= threshold <= 1):
-            expected = "expected a share from 0 to 1" if wanted else "echo takes no threshold"
-            raise PunchlineError(f"{expected}, got {threshold!r}", file=file, field="threshold")
-        self.threshold = threshold
+        options = read_options(card, Options, "docs/humorbench.md")
+        self.baseline, self.threshold = options.baseline, options.threshold
+        if (self.baseline == "overlap") != (self.threshold is not None):
+            expected = "expected a share from 0 to 1" if self.threshold is None else "echo takes no threshold"
+            raise PunchlineError(f"{expected}, got {self.threshold!r}", file=card.file, field="threshold")
         self.version = f"{punchline.__version__} ({self.baseline})"
 
     def identity(self) -> dict[str, Any]:

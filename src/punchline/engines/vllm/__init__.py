@@ -19,7 +19,7 @@ import httpx
 import msgspec
 
 from punchline.core import engine as engines
-from punchline.engines.openai import OpenAI, read_options
+from punchline.engines.openai import OpenAI
 from punchline.engines.openai.chat import images_in
 from punchline.engines.vllm import server as vllm_server
 from punchline.errors import PunchlineError, nearest
@@ -382,7 +382,7 @@ def _root(base_url: str) -> str:
 
 def _options(card: ModelCard) -> Options:
     """Checked options and sampling parameters of a card. Raises PunchlineError."""
-    options = read_options(card, Options, "docs/vllm.md", field="id")
+    options = engines.read_options(card, Options, "docs/vllm.md")
     wrong = partial(PunchlineError, file=card.file)
     check(options.id, options.revision, card.file)
     given = (card.sampling, *(paper.sampling for paper in card.papers.values()))
