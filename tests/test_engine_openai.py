@@ -596,16 +596,6 @@ def test_answers_in_parts_and_hostile_bodies() -> None:
             chat.read_reply(hostile)
 
 
-def test_retry_after_in_all_its_forms() -> None:
-    date, later = "Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:28:30 GMT"
-    assert chat.retry_after({"retry-after": "2.5"}) == 2.5
-    assert chat.retry_after({"retry-after-ms": "250", "retry-after": "1"}) == 0.25
-    assert chat.retry_after({"retry-after": later, "date": date}) == 30
-    assert chat.retry_after({"retry-after": date, "date": later}) == 0
-    for nothing in ({}, {"retry-after": "soon"}, {"retry-after": "nan"}):
-        assert chat.retry_after(nothing) is None
-
-
 # Kills
 
 
@@ -824,11 +814,3 @@ def test_a_batch_in_which_everything_fails_is_an_error(server: Served, here: Pat
 def test_expired_lines_are_failed(server: Served, here: Path) -> None:
     asked = [*many(2, "in time"), *requests("<<expired>> late")]
     assert run(here, card(server.url, **BATCH), asked) == {"ok": 2, "failed": 1}
-
-
-# Pace
-
-
-def test_backoff_doubles_up_to_its_most() -> None:
-    for tries, least, most in ((1, 0.5, 1), (3, 2, 4), (50, 30, 60)):
-        assert all(least <= pace.backoff(tries, 1, 60) <= most for _ in range(100))

@@ -1,6 +1,5 @@
 """Fetching, against a real HTTP server: what is served decides what is kept, refused, tried again or given up."""
 
-import email.utils
 import io
 import itertools
 import json
@@ -35,7 +34,7 @@ from punchline.stages.fetch.images import decode_image, fetch_images, source_of
 from punchline.stages.fetch.ledger import availability, availability_text, read_ledger
 from punchline.stages.fetch.manifests import LOCK_COLUMNS, PIN_COLUMNS, Annotation, Lock, Pin, read_manifest
 from punchline.stages.fetch.resolvers import SITES, NoImage
-from punchline.stages.fetch.web import REASONS, Manners, Missing, Web, retry_after, user_agent
+from punchline.stages.fetch.web import REASONS, Manners, Missing, Web, user_agent
 
 sys.path.insert(0, str(Path(__file__).parent))  # whether or not tests/ is a package
 
@@ -393,18 +392,6 @@ def test_host_that_stays_busy_is_given_up(project: Project) -> None:
 @pytest.mark.parametrize("trouble", [Reply(hang_up=True), Reply(noise(), cut=9), Reply(status=500)])
 def test_trouble_that_passes(project: Project, trouble: Reply) -> None:
     assert project.one(project.xkcd(1, [trouble, trouble, Reply(picture(1))])).state == "ok"
-
-
-def at(seconds: int) -> str:
-    return email.utils.formatdate(seconds, usegmt=True)
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [(None, None), ("7", 7), (" 7 ", 7), ("-7", None), ("soon", None), ("9" * 400, None), (at(1030), 30), (at(900), 0)],
-)
-def test_retry_after(value: str | None, seconds: float | None) -> None:
-    assert retry_after(value, now=1000.0) == seconds
 
 
 def test_contact(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import base64
-import email.utils
 import itertools
 import json
 import re
-import time
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -290,26 +287,6 @@ def judge(refusal: Refusal, sent: Collection[str]) -> tuple[Verdict, str | None]
             if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", refusal.message):
                 return "stop", name
     return "failed", None
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait, from Retry-After (seconds or HTTP date) or retry-after-ms; None: unsaid.
-
-    A date is read against the server's own clock where it sends one.
-    """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        with suppress(ValueError):
-            if 0 <= (seconds := float(headers.get(name, "")) * unit) < float("inf"):
-                return seconds
-    until = _date(headers.get("retry-after"))
-    now = _date(headers.get("date")) or time.time()
-    return max(0.0, until - now) if until is not None else None
-
-
-def _date(value: str | None) -> float | None:
-    with suppress(ValueError, OverflowError):
-        return email.utils.parsedate_to_datetime(value).timestamp() if value else None
-    return None
 
 
 def same_model(asked: str, served: str) -> bool:

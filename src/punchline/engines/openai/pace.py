@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import random
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -91,11 +90,6 @@ class Pace:
     def pause(self, seconds: float) -> None:
         """Begin no call for that long."""
         self._paused_until = max(self._paused_until, monotonic() + seconds)
-
-
-def backoff(tries: int, first: float, most: float) -> float:
-    """Seconds to wait after that many failed tries: doubling, at most `most`, and a random half of it off."""
-    return float(min(most, first * 2 ** min(tries - 1, 30)) * random.uniform(0.5, 1.0))
 
 
 def iterate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
 import functools
 import os
 import random
@@ -22,6 +21,7 @@ import httpx
 import tenacity
 from protego import Protego
 
+from punchline.core.waits import retry_after
 from punchline.errors import PunchlineError
 from punchline.stages.fetch.net import Backend, Private, is_public, put_under
 from punchline.text import without_secret
@@ -129,16 +129,6 @@ def user_agent() -> str:
     return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{who})"
 
 
-def retry_after(value: str | None, now: float) -> float | None:
-    """Seconds to wait by a Retry-After header (seconds or HTTP date; RFC 9110, 10.2.3); `now` is Unix time."""
-    if re.fullmatch(r"\s*\d{1,9}\s*", value or ""):
-        return float(value or 0)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value or "").timestamp() - now)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
 @functools.cache
 def _tls() -> ssl.SSLContext:
     """The usual checks of certificates; reading them takes a while."""
@@ -180,7 +170,6 @@ class Web:
         self.stop = threading.Event()
         self._hosts = dict(hosts or {})
         self._known: dict[str, _Host] = {}
-        self._knowing = threading.Lock()
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
         headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
         self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False, verify=_tls())
@@ -259,8 +248,7 @@ class Web:
 
     def _at(self, url: httpx.URL) -> _Host:
         origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        with self._knowing:
-            return self._known.setdefault(origin, _Host(pause=self.manners.pause))
+        return self._known.setdefault(origin, _Host(pause=self.manners.pause))  # atomic
 
     # robots.txt (RFC 9309)
 
@@ -358,7 +346,7 @@ class Web:
         if status in (301, 302, 303, 307, 308) and "location" in response.headers:
             return str(response.headers["location"])
         if status in (429, 500, 502, 503, 504):
-            asked = retry_after(response.headers.get("retry-after"), time.time()) or 0.0
+            asked = retry_after(response.headers) or 0.0
             if asked > self.manners.longest_wait:
                 note = f"{url.host} asks to wait {asked:.0f} s; given up for this run"
                 host.given_up = Missing(f"http {status}", note)
