@@ -41,9 +41,6 @@ class Lengths:
         for pair in pairs:
             yield [(pair, float(len(pair.candidate)))]
 
-    def close(self) -> None:
-        pass
-
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Similarity:

@@ -14,7 +14,6 @@ import msgspec
 
 from punchline.errors import PunchlineError, did_you_mean, nearest
 from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scalar, State, digest_of
-from punchline.text import secret_field
 
 Options = TypeVar("Options", bound=msgspec.Struct)
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
@@ -141,10 +140,6 @@ def read_options(card: ModelCard, kind: type[Options], docs: str) -> Options:
     if unknown := [str(option) for option in card.options if option not in known]:
         hint = did_you_mean(unknown[0], {*known, *(f"sampling.{name}" for name in NUMBERS)})
         raise wrong(f"unknown option {unknown[0]!r}", hint=f"{hint}Valid: {', '.join(sorted(known))}")
-    if (secret := secret_field(card.options)) is not None:
-        what = "an address with a user, a password or a key would be written to journals and logs"
-        hint = "A key belongs into the environment variable that `api_key_env` names; give the address without it"
-        raise wrong(what, field=secret, hint=hint)
     try:
         return msgspec.convert(card.options, kind)
     except msgspec.ValidationError as error:

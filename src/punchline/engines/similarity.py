@@ -107,7 +107,6 @@ class Similarity:
     def close(self) -> None:
         """Free the model's memory."""
         if self._loaded is not None:
-            self._loaded.close()
             self._loaded = None
             gc.collect()
 
@@ -182,7 +181,6 @@ class BertScore:
 
         self.device = device
         self.batch_size = batch_size
-        self._link: tempfile.TemporaryDirectory[str] | None = None
         if "t5" in folder or folder.startswith("scibert"):
             self._link = _plain_link(folder)
             folder = f"{self._link.name}/weights"
@@ -229,12 +227,6 @@ class BertScore:
             size //= 2  # else more is filled up than scored
         return _in_memory(called, size)
 
-    def close(self) -> None:
-        """Free the model."""
-        del self._scorer
-        if self._link is not None:
-            self._link.cleanup()
-
 
 class Cosine:
     """Cosine similarity of sentence embeddings by the package."""
@@ -268,10 +260,6 @@ class Cosine:
 
         references, candidates = (torch.stack([embedded[text] for text in texts]) for texts in zip(*pairs, strict=True))
         return [float(value) for value in util.pairwise_cos_sim(candidates, references)]
-
-    def close(self) -> None:
-        """Free the model."""
-        del self._model
 
 
 def engine(card: ModelCard, seed: int) -> Similarity:

@@ -32,7 +32,7 @@ from punchline.project.processes import pictures_mode
 from punchline.report import figures, pictures
 from punchline.report.items import pick_fields
 from punchline.report.shards import write_changed
-from punchline.report.tables import KINDS, Cell, Sheet, differences, parse_number, read_sheet
+from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet
 from punchline.schema import sha256
 from punchline.stages.job import make
 from punchline.text import escape_controls
@@ -62,6 +62,7 @@ class Site:
         self.mode = pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
         self.templates = templates(HERE / "templates")
+        self.templates.filters["head"] = head
 
     @cached_property
     def sheets(self) -> dict[str, list[Sheet]]:

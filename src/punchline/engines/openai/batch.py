@@ -102,17 +102,6 @@ def _write(path: Path, batch: Batch, *, keep: bool) -> None:
         write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
-    """A reply of the API. Raises Unusable for one that is no JSON object."""
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise chat.Unusable("the body is not JSON") from error
-    if not isinstance(body, dict):
-        raise chat.Unusable("the body is no object")
-    return body
-
-
 async def _get(client: AsyncOpenAI, path: str) -> bytes:
     return bytes((await client.get(path, cast_to=httpx2.Response)).content)
 
@@ -160,7 +149,7 @@ class _Run:
         async def find(client: AsyncOpenAI) -> str | None:
             after = ""
             for _ in range(MOST_PAGES):
-                page = _parsed(await _get(client, f"/batches?limit=100{after}"))
+                page = chat.parse_object(await _get(client, f"/batches?limit=100{after}"))
                 listed = _objects(page)
                 for found in listed:
                     if chat.as_object(found.get("metadata")).get("punchline") == batch.mark:
@@ -176,14 +165,14 @@ class _Run:
             assert content is not None
             file = ("punchline.jsonl", io.BytesIO(content))
             raw = await client.files.with_raw_response.create(file=file, purpose="batch")
-            return _name(_parsed(raw.content))
+            return _name(chat.parse_object(raw.content))
 
         async def create(client: AsyncOpenAI) -> str:
             if name := await find(client):  # a try whose reply was lost may have made it
                 return name
             about = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": "24h"}
             body = {**about, "metadata": {"punchline": batch.mark}}
-            return _name(_parsed((await client.post("/batches", body=body, cast_to=httpx2.Response)).content))
+            return _name(chat.parse_object((await client.post("/batches", body=body, cast_to=httpx2.Response)).content))
 
         file = None if content is None else self._call(upload)
         name = self._call(find) if content is None else self._call(create)
@@ -268,7 +257,7 @@ class _Run:
 
         async def look(client: AsyncOpenAI) -> dict[str, Any] | None:
             try:
-                return _parsed(await _get(client, f"/batches/{batch.id}"))
+                return chat.parse_object(await _get(client, f"/batches/{batch.id}"))
             except NotFoundError:
                 return None
 
