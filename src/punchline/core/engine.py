@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, get_args, get_type_hints, runtime_checkable
+from typing import Annotated, Any, Protocol, TypeVar, get_args, get_type_hints, runtime_checkable
 
 import msgspec
 
@@ -16,6 +16,8 @@ from punchline.errors import PunchlineError, did_you_mean, nearest
 from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scalar, State, digest_of
 
 Options = TypeVar("Options", bound=msgspec.Struct)
+Name = Annotated[str, msgspec.Meta(min_length=1)]  # types of options
+Count = Annotated[int, msgspec.Meta(ge=1)]
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 

@@ -123,9 +123,7 @@ class Baseline(Ready):
         return random.Random(int(sha256(f"{self.seed} {request.request_id}".encode()), 16))
 
 
-def engine(card: ModelCard, seed: int) -> Baseline:
-    """The engine of a model card with the options `baseline` and, for prior, `answers`."""
-    return Baseline(card, seed)
+engine = Baseline
 
 
 def _digests(request: Request) -> list[str | None]:

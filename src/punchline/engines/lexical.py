@@ -59,7 +59,7 @@ class Lexical(Ready):
     name = "lexical"
     needs_images = False
 
-    def __init__(self, card: ModelCard) -> None:
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
         options = read_options(card, Options, "docs/humorbench.md")
         self.baseline, self.threshold = options.baseline, options.threshold
         if (self.baseline == "overlap") != (self.threshold is not None):
@@ -93,6 +93,4 @@ class Lexical(Ready):
         return None if texts is None else words.verdict(overlap(*texts), float(self.threshold or 0))
 
 
-def engine(card: ModelCard, seed: int) -> Lexical:
-    """The engine of a model card with the options `baseline` and, for overlap, `threshold`; no seed is used."""
-    return Lexical(card)
+engine = Lexical

@@ -18,14 +18,12 @@ import punchline
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Format
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
-from punchline.core.engine import Ready, read_options, response
+from punchline.core.engine import Name, Ready, read_options, response
 from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Request, Response, State, digest_of
 from punchline.workflow import code, digests
 
 T = TypeVar("T")
-
-Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -49,7 +47,7 @@ class Replay(Ready):
     version = punchline.__version__
     needs_images = False
 
-    def __init__(self, card: ModelCard) -> None:
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
         options = read_options(card, Options, "docs/models.md")
         self._wrong = partial(PunchlineError, file=card.file)
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
@@ -158,6 +156,4 @@ class Replay(Ready):
         return answer, "null in the file" if answer.text is None else None
 
 
-def engine(card: ModelCard, seed: int) -> Replay:
-    """The engine of a model card with the options `format`, `path` and `select`; `seed` does not matter."""
-    return Replay(card)
+engine = Replay

@@ -16,11 +16,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from punchline.core.engine import read_options, response
+from punchline.core.engine import Count, read_options, response
 from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, one_line
 from punchline.project import revisions
@@ -48,8 +48,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     revision: str | None = None
     device: str | None = None
-    layers: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of bertscore only
-    batch_size: Annotated[int, msgspec.Meta(ge=1)] = 64  # texts
+    layers: Count | None = None  # of bertscore only
+    batch_size: Count = 64  # texts
 
 
 class Pair(NamedTuple):
@@ -65,7 +65,7 @@ class Similarity:
     name = "similarity"
     needs_images = False
 
-    def __init__(self, card: ModelCard) -> None:
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
         self.options = _read(card)
         self.metric, self.id = self.options.metric, self.options.id
         self.layers = {} if self.options.layers is None else {"layers": self.options.layers}
@@ -262,9 +262,7 @@ class Cosine:
         return [float(value) for value in util.pairwise_cos_sim(candidates, references)]
 
 
-def engine(card: ModelCard, seed: int) -> Similarity:
-    """The engine of a model card; no seed is used. Raises PunchlineError for an option that is unknown or missing."""
-    return Similarity(card)
+engine = Similarity
 
 
 def comparison_in(request: Request) -> Pair | None:

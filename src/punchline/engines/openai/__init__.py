@@ -36,7 +36,6 @@ ADDRESS = r"(?i:https?)://(?:[^\s/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(?P<port>[1-
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
-Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Timeouts(Record, frozen=True, kw_only=True):
@@ -57,7 +56,7 @@ class Backoff(Record, frozen=True, kw_only=True):
 class Options(Record, frozen=True, kw_only=True):
     """Options of a model card; docs/openai.md says what each does."""
 
-    id: Annotated[str, msgspec.Meta(min_length=1)]
+    id: engines.Name
     revision: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
@@ -70,11 +69,11 @@ class Options(Record, frozen=True, kw_only=True):
     stream: bool = False
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     extra_body: dict[str, Any] = msgspec.field(default_factory=dict)
-    concurrency: Count = 16
+    concurrency: engines.Count = 16
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
     timeouts: Timeouts = Timeouts()
-    attempts: Count = 8
+    attempts: engines.Count = 8
     backoff: Backoff = Backoff()
     retry_after_most: Positive = 900.0
     breaker: Annotated[int, msgspec.Meta(ge=0)] = 10
@@ -89,7 +88,7 @@ class OpenAI(engines.Ready):
     name = "openai"
     through_proxy = True  # that the environment names
 
-    def __init__(self, card: ModelCard) -> None:
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
         self.card = card
         self.file = card.file
         self.options = _options(card)
@@ -280,9 +279,7 @@ class OpenAI(engines.Ready):
         raise PunchlineError(what, file=self.file, field=field, hint=way)
 
 
-def engine(card: ModelCard, seed: int) -> OpenAI:
-    """The engine of a model card. `seed` does not matter: one is sent where the card's sampling parameters have it."""
-    return OpenAI(card)
+engine = OpenAI
 
 
 def _options(card: ModelCard) -> Options:

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from punchline.core.engine import image_file, read_options, response
+from punchline.core.engine import Count, Name, image_file, read_options, response
 from punchline.core.interrupt import first_interrupt
 from punchline.engines.transformers.loaded import Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
@@ -29,9 +29,6 @@ from punchline.workflow.code import version_of
 
 PACKAGES = ("torch", "transformers", "PIL")
 PIXELS_PER_TOKEN = 28 * 28  # as Qwen2-VL; for sorting by size only
-
-Count = Annotated[int, msgspec.Meta(ge=1)]
-Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,9 +244,7 @@ class Transformers:
                     queue.extendleft(halves)
 
 
-def engine(card: ModelCard, seed: int) -> Transformers:
-    """The engine of a model card. Raises PunchlineError for an unknown option or sampling parameter."""
-    return Transformers(card, seed)
+engine = Transformers
 
 
 def _generated(loaded: Loaded, batch: Sequence[Prompt], inputs: Any) -> list[Answer] | None:
