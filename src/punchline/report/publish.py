@@ -197,15 +197,11 @@ class Folder:
             return False
         step, run = self.project.report(), self.project.selection.run
         if json.loads(Path(step.record).read_bytes())["parameters"]["pictures"] == "all":
-            raise PunchlineError(
-                "the report holds pictures that may not be passed on",
-                file=folder,
-                hint=f"Make it without them: {making(run, 'report', pictures='open')}",
-            )
+            hint = f"Make it without them: {making(run, 'report', pictures='open')}"
+            raise PunchlineError("the report holds pictures that may not be passed on", file=folder, hint=hint)
         if (why := Status()(step).reason) is not None:
-            raise PunchlineError(
-                f"the report is not current: {why}", file=folder, hint=f"Make it again: {making(run, 'report')}"
-            )
+            hint = f"Make it again: {making(run, 'report')}"
+            raise PunchlineError(f"the report is not current: {why}", file=folder, hint=hint)
         for file in sorted(folder.rglob("*")):
             if file.is_file() and not file.name.endswith((RECORD, ".part")):
                 self.put(file.as_posix(), self._shown(file, file.relative_to(folder).parts))
@@ -232,11 +228,8 @@ class Folder:
 def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[str, str]]:
     states, run = table_states(project), project.selection.run
     if stale := [state for state in states if state.state == "stale"]:
-        raise PunchlineError(
-            f"{len(stale)} tables are not current, e.g. {stale[0].reason}",
-            file=stale[0].path,
-            hint=f"Make them again: {making(run)}",
-        )
+        what, hint = f"{len(stale)} tables are not current, e.g. {stale[0].reason}", f"Make them again: {making(run)}"
+        raise PunchlineError(what, file=stale[0].path, hint=hint)
     there = [state.path for state in states if state.state == "current"]
     if not there:
         raise PunchlineError(f"run {run} has no table", hint=f"Make them: {making(run)}")

@@ -28,30 +28,19 @@ from punchline.text import without_secret
 
 AGENT = "punchline"  # the name that robots.txt is asked for
 
-# Why something could not be had: the whole vocabulary, with `http <code>` for every other status.
-REASONS: dict[str, str] = {
-    "host unreachable": "no connection (DNS, TCP or TLS), or no answer on it",
-    "timed out": "the host stopped sending",
-    "refused by robots.txt": "the site asks robots not to fetch this, or its robots.txt can't be read",
-    "not found (404)": "the site has no such page or image",
-    "redirect refused": "redirected to another scheme, or too often",
-    "unsafe address": "not an http(s) address on the public internet",
-    "wrong content type": "the server says that it is something else",
-    "too large": "more bytes than allowed",
-    "encoding refused": "packed in another way than gzip or deflate, or more than once",
-    "truncated": "the body or the image ends early",
-    "not an image": "the bytes are no PNG, JPEG, GIF or WebP, whatever the server says",
-    "decompression bomb": "more pixels than allowed",
-    "no resolver for this site": "the page's host is none of the known sites",
-    "resolver found no image": "the page names no image that can be its comic",
-    "digest differs from lock": "an earlier fetch got other bytes",
-    "digest differs from manifest": "the manifest pins other bytes, and width or height differ too",
-    "same bytes as another comic": "several pages gave one image: a placeholder",
-}
+# Reasons why a comic is missing, with `http <code>` for every other status. docs/fetch.md explains them.
+REASONS = frozenset(
+    (
+        *("host unreachable", "timed out", "refused by robots.txt", "not found (404)", "redirect refused"),
+        *("unsafe address", "wrong content type", "too large", "encoding refused", "truncated", "not an image"),
+        *("decompression bomb", "no resolver for this site", "resolver found no image", "digest differs from lock"),
+        *("digest differs from manifest", "same bytes as another comic"),
+    )
+)
 
 
 def valid_reason(reason: str) -> bool:
-    """Is `reason` in the vocabulary?"""
+    """True for a reason of the vocabulary."""
     return reason in REASONS or re.fullmatch(r"http \d{3}", reason) is not None
 
 
