@@ -299,14 +299,6 @@ def test_a_call_that_hangs_is_ended_and_tried_again(fault: str, server: Served, 
     assert failed.reason is not None and "time-out" in failed.reason and "(3 tries)" in failed.reason
 
 
-def test_a_server_that_fails_every_second_request(server: Served, tmp_path: Path) -> None:
-    server.script(alternate=True)
-    asked = many(60, "alternate")
-    assert_completes(tmp_path, card(server.url, attempts=12), asked)
-    answered = server.get("/answered")
-    assert all(answered[f"alternate {n}"] == 1 for n in range(60))
-
-
 def test_calls_at_a_time_go_down_to_what_the_server_takes(server: Served, tmp_path: Path) -> None:
     server.script(at_once=3, latency=0.02)
     before = server.get("/state")["calls"]

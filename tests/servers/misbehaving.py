@@ -7,9 +7,8 @@ The first line on stdout is the port. What a call gets is scripted in its prompt
 and after them comes the normal answer, `answer(messages)`. Faults of the whole server are set with POST /script.
 
     GET /counts     {content: how often it was asked}, content being the last text of the prompt
-    GET /answered   {content: how often it was answered normally}
-    GET /state      {"most_at_once", "connections", "starts": [seconds of each call], "bodies": [last 20 bodies]}
-    POST /script    {"latency": s, "key": "demanded", "model": "served name", "alternate": true, "at_once": n,
+    GET /state      {"starts": [seconds of each call], "bodies": [last 20 bodies], "calls", "active"}
+    POST /script    {"latency": s, "key": "demanded", "model": "served name", "at_once": n,
                     "fault": "of every call", "forget": true,
                     "say": [normal answers: which one is by the digest of model and messages]}
 
@@ -77,15 +76,12 @@ class Server:
         self.log = log  # descriptor
         self.script: dict[str, Any] = {}
         self.counts: Counter[str] = Counter()
-        self.answered: Counter[str] = Counter()
-        self.calls = self.active = self.most_at_once = self.connections = 0
+        self.calls = self.active = 0
         self.starts: list[float] = []
         self.bodies: list[Any] = []
-        self.headers: dict[str, str] = {}
 
     async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one keep-alive connection."""
-        self.connections += 1
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -118,12 +114,8 @@ class Server:
             return reply(out, 200, {})
         if path == "/counts":
             return reply(out, 200, self.counts)
-        if path == "/answered":
-            return reply(out, 200, self.answered)
         if path == "/state":
-            names = ("most_at_once", "connections", "starts", "bodies", "headers", "calls", "active")
-            return reply(out, 200, {name: getattr(self, name) for name in names})
-        self.headers = headers
+            return reply(out, 200, {name: getattr(self, name) for name in ("starts", "bodies", "calls", "active")})
         key = self.script.get("key")
         given = headers.get("authorization", "").removeprefix("Bearer ")
         if key is not None and given != key:
@@ -136,7 +128,6 @@ class Server:
         asked = json.loads(body)
         self.calls += 1
         self.active += 1
-        self.most_at_once = max(self.most_at_once, self.active)
         try:
             return await self.complete(asked, given, out)
         finally:
@@ -158,15 +149,11 @@ class Server:
             said = self.script.get("say")
             made = self.completion(asked, said[int(digest, 16) % len(said)] if said else answer(asked["messages"]))
             name = f"req-{self.calls}" if self.log is None else f"call-{digest}"
-            if not self.script.get("forget"):
-                self.answered[text] += 1
             return reply(out, 200, made, {"x-request-id": name})
         return await self.misbehave(fault, asked, key, out)
 
     def fault(self, text: str) -> str | None:
         """The fault that this call meets."""
-        if self.script.get("alternate") and self.calls % 2 == 0:
-            return "500"
         if self.active > self.script.get("at_once", 10**9):
             return "429"
         if (fault := self.script.get("fault")) is not None:

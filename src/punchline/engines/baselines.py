@@ -132,7 +132,7 @@ def _digests(request: Request) -> list[str | None]:
 
 def _read(card: ModelCard) -> Options:
     """Checked options: the baseline, and the constants of prior."""
-    options = read_options(card, Options, "docs/models.md")
+    options = read_options(card, Options, "config/model/prior.yaml")
     wrong = functools.partial(PunchlineError, file=card.file)
     if options.baseline != "prior":
         if options.answers is not None:

@@ -60,7 +60,7 @@ class Lexical(Ready):
     needs_images = False
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
-        options = read_options(card, Options, "docs/humorbench.md")
+        options = read_options(card, Options, "config/judge/overlap.yaml")
         self.baseline, self.threshold = options.baseline, options.threshold
         if (self.baseline == "overlap") != (self.threshold is not None):
             expected = "expected a share from 0 to 1" if self.threshold is None else "echo takes no threshold"
