@@ -87,10 +87,14 @@ def looks_at(engine: Engine, benchmark: str) -> bool:
     return engine.needs_images and benchmark in getattr(engine, "sees", (benchmark,))
 
 
+def images_in(request: Request) -> list[Image]:
+    """Images of a request, in order."""
+    return [part for message in request.messages for part in message.content if isinstance(part, Image)]
+
+
 def has_all_images(request: Request) -> bool:
-    """Whether no image of the request is missing."""
-    parts = (part for message in request.messages for part in message.content)
-    return all(part.sha256 is not None for part in parts if isinstance(part, Image))
+    """True if no image of the request is missing."""
+    return all(image.sha256 is not None for image in images_in(request))
 
 
 @cache

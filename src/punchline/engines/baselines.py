@@ -20,10 +20,10 @@ import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Guesses, Looks, NoAnswer, guesses
-from punchline.core.engine import Ready, image_file, read_options, response
+from punchline.core.engine import Ready, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import Image, ModelCard, Request, Response, State, sha256
+from punchline.schema import ModelCard, Request, Response, State, sha256
 from punchline.workflow import code
 
 Look = Callable[[Callable[[Path], Any], Path], Any]  # what a benchmark's `look` gives of a file, each at most once
@@ -79,7 +79,7 @@ class Baseline(Ready):
         """
         asked: dict[tuple[str | None, ...], list[Request]] = {}  # by image: each is looked at once
         for request in requests:
-            asked.setdefault(tuple(_digests(request)), []).append(request)
+            asked.setdefault(tuple(image.sha256 for image in images_in(request)), []).append(request)
         pool = ThreadPoolExecutor(threads())
         try:
             for responses in pool.map(lambda about: self._about_one(about, images, model_key), asked.values()):
@@ -99,7 +99,7 @@ class Baseline(Ready):
     def _answer(self, request: Request, images: Mapping[str, Path], looked: Look) -> tuple[State, str]:
         """The state and, with it, the answer or the reason why there is none."""
         module = guesses(request.benchmark)
-        if isinstance(module, Looks) and self.needs_images and None in _digests(request):
+        if isinstance(module, Looks) and self.needs_images and not has_all_images(request):
             return "missing", "image missing"
         text = None
         if module is not None and request.task in benchmarks.load(request.benchmark).TASKS:
@@ -115,7 +115,7 @@ class Baseline(Ready):
             return module.baseline(self.baseline, request, self._draw(request))
         if self.baseline == "prior":
             return self.answers.get(request.task) if request.task in module.PRIOR else None
-        digest = next(iter(_digests(request)), None)
+        digest = next((image.sha256 for image in images_in(request)), None)
         draw, look = self._draw(request), module.look
         return module.baseline(self.baseline, request, draw, lambda: looked(look, image_file(digest, request, images)))
 
@@ -124,10 +124,6 @@ class Baseline(Ready):
 
 
 engine = Baseline
-
-
-def _digests(request: Request) -> list[str | None]:
-    return [part.sha256 for message in request.messages for part in message.content if isinstance(part, Image)]
 
 
 def _read(card: ModelCard) -> Options:

@@ -167,7 +167,7 @@ class OpenAI(engines.Ready):
         yield from pace.iterate(calls.run, bound=2 * self.options.concurrency + 16, finish=calls.finish)
 
     def _cannot_read(self, request: Request) -> str | None:
-        count, most = len(chat.images_in(request)), self.card.images_per_prompt
+        count, most = len(engines.images_in(request)), self.card.images_per_prompt
         if count and not self.needs_images:
             return "the model reads no images"
         if most is not None and count > most:

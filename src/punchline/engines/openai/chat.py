@@ -90,11 +90,6 @@ def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any
     return made
 
 
-def images_in(request: Request) -> list[Image]:
-    """Images of a request, in order."""
-    return [part for message in request.messages for part in message.content if isinstance(part, Image)]
-
-
 def media_type(content: bytes) -> str | None:
     """Media type of an image, told from its first bytes; None for one that no API takes."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":

@@ -17,14 +17,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from punchline.core.engine import Count, Name, image_file, read_options, response
+from punchline.core.engine import Count, Name, image_file, images_in, read_options, response
 from punchline.core.interrupt import first_interrupt
 from punchline.engines.transformers.loaded import Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy, sampling_of
 from punchline.errors import PunchlineError, one_line
 from punchline.project import adapters, revisions
-from punchline.schema import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
+from punchline.schema import ModelCard, Request, Response, Scalar, State, Text, Usage
 from punchline.workflow.code import version_of
 
 PACKAGES = ("torch", "transformers", "PIL")
@@ -119,37 +119,28 @@ class Transformers:
         prompts: dict[str, dict[tuple[Any, ...], Prompt]] = {}  # by part of the adapter
         for request, sampling in asked:
             part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
-            if part is None:
-                yield respond(
-                    request, state="missing", reason=f"the adapter was not trained on the task {request.task}"
-                )
-                continue
-            prompt = self._prompt(request, sampling, images, loaded)
+            untrained: tuple[State, str] = "missing", f"the adapter was not trained on the task {request.task}"
+            prompt = untrained if part is None else self._prompt(request, sampling, images, loaded)
             if isinstance(prompt, tuple):
                 state, reason = prompt
                 yield respond(request, state=state, reason=reason)
                 continue
             own = None if greedy(sampling) else request.request_id
             key = (prompt.text, prompt.images, tuple(sorted(sampling.items())), own)
-            same = prompts.setdefault(part, {}).setdefault(key, prompt)
+            same = prompts.setdefault(part or "", {}).setdefault(key, prompt)
             if same is not prompt:
                 same.requests.append(request)
 
         with first_interrupt(lambda: True) as interrupted:
             for prompt, answered in self._run_parts(prompts, loaded, interrupted):
-                for request in prompt.requests:
-                    if isinstance(answered, str):
-                        yield respond(request, state="failed", reason=answered)
-                        continue
-                    yield respond(
-                        request,
-                        state="ok",
-                        text=loaded.decode(answered.tokens),
-                        finish_reason="stop" if answered.ended else "length",
-                        usage=Usage(prompt=answered.prompt, completion=len(answered.tokens) + answered.ended),
-                        latency_s=answered.seconds,
-                        effective={**answered.sampling, "dtype": loaded.dtype, "device": loaded.device},
-                    )
+                fields: dict[str, Any] = {"state": "failed", "reason": answered}
+                if isinstance(answered, Answer):
+                    fields = {"state": "ok", "text": loaded.decode(answered.tokens), "latency_s": answered.seconds}
+                    fields["finish_reason"] = "stop" if answered.ended else "length"
+                    completion = len(answered.tokens) + answered.ended
+                    fields["usage"] = Usage(prompt=answered.prompt, completion=completion)
+                    fields["effective"] = {**answered.sampling, "dtype": loaded.dtype, "device": loaded.device}
+                yield from (respond(request, **fields) for request in prompt.requests)
             if interrupted.is_set():
                 raise KeyboardInterrupt
 
@@ -158,7 +149,7 @@ class Transformers:
     ) -> Prompt | tuple[State, str]:
         """A request as the model reads it, or the state and the reason why it is not asked."""
         parts = [part for message in request.messages for part in message.content]
-        digests = [part.sha256 for part in parts if isinstance(part, Image)]
+        digests = [image.sha256 for image in images_in(request)]
         if digests and not self.needs_images:
             return "missing", "the model reads no images"
         if None in digests:

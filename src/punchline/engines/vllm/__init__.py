@@ -19,9 +19,8 @@ import httpx
 import msgspec
 
 from punchline.core import engine as engines
-from punchline.core.engine import Count, Name
+from punchline.core.engine import Count, Name, images_in
 from punchline.engines.openai import OpenAI
-from punchline.engines.openai.chat import images_in
 from punchline.engines.vllm import server as vllm_server
 from punchline.errors import PunchlineError, nearest
 from punchline.project.resources import gpu_memory, parallel
