@@ -48,7 +48,7 @@ class Replay(Ready):
     needs_images = False
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
-        options = read_options(card, Options, "data/replay/README.md")
+        options = read_options(card, Options, "docs/humorbench.md")
         self._wrong = partial(PunchlineError, file=card.file)
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
         found = benchmarks.released_format(self.format)
