@@ -26,6 +26,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from tests.asked import answers_in, ask, lines_of
 from tests.servers import misbehaving
+from tests.servers.batches import Provider, to
+from tests.servers.scripted import scripted
 
 from punchline.core.engine import model_key
 from punchline.engines.openai import batch, chat, pace
@@ -182,7 +184,7 @@ def test_every_option_that_changes_the_body_arrives(server: Served, tmp_path: Pa
 @pytest.mark.parametrize("batched", [False, True])
 @pytest.mark.parametrize("wanted", [False, True])
 def test_account_headers_go_to_openai_or_where_the_card_says(
-    wanted: bool, batched: bool, server: Served, here: Path, monkeypatch: pytest.MonkeyPatch
+    wanted: bool, batched: bool, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = {"openai-organization": "org-of-mine", "openai-project": "project-of-mine", "x-tenant": "mine"}
     monkeypatch.setenv(VARIABLE, KEY)
@@ -193,9 +195,9 @@ def test_account_headers_go_to_openai_or_where_the_card_says(
     if wanted:
         monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Tenant: mine")
     options = {**({"account_headers": True} if wanted else {}), **(BATCH if batched else {})}
-    of = card(server.url, api_key_env=VARIABLE, **options)
-    assert run(here, of, requests(f"who asks {wanted} {batched}")) == {"ok": 1}
-    headers = server.get("/state")["headers"]
+    with scripted(Provider()) as server:
+        assert run(here, card(server.url, api_key_env=VARIABLE, **options), requests("who asks")) == {"ok": 1}
+    headers = {name.lower(): value for name, value in server.calls[-1][2].items()}
     assert headers["authorization"] == f"Bearer {KEY}"
     assert headers["user-agent"].startswith("AsyncOpenAI/Python ")
     assert headers["accept"] == "application/json"
@@ -295,14 +297,6 @@ def test_a_call_that_hangs_is_ended_and_tried_again(fault: str, server: Served, 
     assert run(tmp_path, card(server.url, timeouts=timeouts), asked) == {"ok": 4, "failed": 1}
     (failed,) = [r for r in journal(tmp_path) if r.state == "failed"]
     assert failed.reason is not None and "time-out" in failed.reason and "(3 tries)" in failed.reason
-
-
-def test_a_server_that_fails_every_second_request(server: Served, tmp_path: Path) -> None:
-    server.script(alternate=True)
-    asked = many(60, "alternate")
-    assert_completes(tmp_path, card(server.url, attempts=12), asked)
-    answered = server.get("/answered")
-    assert all(answered[f"alternate {n}"] == 1 for n in range(60))
 
 
 def test_calls_at_a_time_go_down_to_what_the_server_takes(server: Served, tmp_path: Path) -> None:
@@ -596,16 +590,6 @@ def test_answers_in_parts_and_hostile_bodies() -> None:
             chat.read_reply(hostile)
 
 
-def test_retry_after_in_all_its_forms() -> None:
-    date, later = "Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:28:30 GMT"
-    assert chat.retry_after({"retry-after": "2.5"}) == 2.5
-    assert chat.retry_after({"retry-after-ms": "250", "retry-after": "1"}) == 0.25
-    assert chat.retry_after({"retry-after": later, "date": date}) == 30
-    assert chat.retry_after({"retry-after": date, "date": later}) == 0
-    for nothing in ({}, {"retry-after": "soon"}, {"retry-after": "nan"}):
-        assert chat.retry_after(nothing) is None
-
-
 # Kills
 
 
@@ -776,59 +760,56 @@ def pending(folder: Path) -> list[Any]:
     return json.loads((folder / batch.FOLDER / "m.json").read_bytes())["batches"]  # type: ignore[no-any-return]
 
 
-def test_a_batch_answers_every_request(server: Served, here: Path) -> None:
-    asked = [*many(20, "batch"), *requests("<<bad:1>> batch")]
-    assert run(here, card(server.url, **BATCH), asked) == {"ok": 20, "failed": 1}
-    (failed,) = [r for r in journal(here) if r.state == "failed"]
-    assert failed.reason == "HTTP 400: no: bad"
-    assert pending(here) == []
-    assert run(here, card(server.url, **BATCH), asked, retry=True) == {
-        "ok": 21
-    }  # the one that failed, in another batch
-    assert_each_answered_once(here, asked)
+def test_a_batch_answers_every_request(here: Path) -> None:
+    """The request that failed, in the error file, is in another batch at a retry."""
+    provider, asked = Provider(), many(5, "batch")
+    bad = {"status_code": 400, "request_id": "r", "body": {"error": {"message": "no: bad"}}}
+
+    def with_errors(batch: dict[str, Any]) -> dict[str, Any]:
+        done = [json.loads(line) for line in provider.files[batch["output_file_id"]].splitlines()]
+        provider.files["errors"] = json.dumps({**done[0], "response": bad}).encode()
+        provider.files["done"] = b"\n".join(json.dumps(line).encode() for line in done[1:])
+        return {**batch, "output_file_id": "done", "error_file_id": "errors"}
+
+    provider.change = {"look": with_errors}
+    with scripted(provider) as server:
+        of = card(server.url, **BATCH)
+        assert run(here, of, asked) == {"ok": 4, "failed": 1}
+        (failed,) = [r for r in journal(here) if r.state == "failed"]
+        assert (failed.reason, failed.request_id) == ("HTTP 400: no: bad", asked[0].request_id)
+        assert pending(here) == []
+        provider.change = {}
+        assert run(here, of, asked, retry=True) == {"ok": 5}
+    assert Counter(provider.asked) == Counter([request.request_id for request in (*asked, asked[0])])
     assert all(r.effective.get("batch") is True for r in journal(here))
 
 
-def test_a_run_killed_while_a_batch_runs_picks_it_up(server: Served, here: Path) -> None:
-    server.script(batch_looks=10**6)
-    process = another_process(server.url, here, 10, "picked up", **BATCH)
-    while not (here / batch.FOLDER / "m.json").exists() or pending(here)[0]["id"] is None:
-        time.sleep(0.02)
-    process.kill()
-    process.communicate()
-    assert not journal(here)
-    server.script(batch_looks=1)
-    asked = many(12, "picked up")
-    assert_completes(here, card(server.url, **BATCH), asked)
-    assert all(server.get("/counts")[f"picked up {n}"] == 1 for n in range(12))
+def test_a_run_killed_while_a_batch_runs_picks_it_up(here: Path) -> None:
+    provider = Provider({"look": lambda batch: {**batch, "status": "in_progress"}})
+    with scripted(provider) as server:
+        process = another_process(server.url, here, 10, "picked up", **BATCH)
+        while not (here / batch.FOLDER / "m.json").exists() or pending(here)[0]["id"] is None:
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+        assert not journal(here)
+        provider.change = {}
+        asked = many(12, "picked up")
+        assert run(here, card(server.url, **BATCH), asked) == {"ok": 12}
+    assert Counter(provider.asked) == Counter(request.request_id for request in asked)
     assert pending(here) == []
 
 
-def test_a_batch_whose_creation_got_no_reply_is_found_and_not_made_twice(server: Served, here: Path) -> None:
-    server.script(lose_batch_reply=True)
-    before = len(server.get("/v1/batches")["data"])
-    asked = many(5, "lost reply")
-    assert run(here, card(server.url, **BATCH), asked) == {"ok": 5}
-    assert len(server.get("/v1/batches")["data"]) == before + 1
-    assert all(server.get("/counts")[f"lost reply {n}"] == 1 for n in range(5))
+def test_a_batch_whose_creation_got_no_reply_is_found_and_not_made_twice(here: Path) -> None:
+    provider = Provider({"create": to(lambda call: setattr(call, "close_connection", True))})
+    with scripted(provider) as server:
+        assert run(here, card(server.url, **BATCH), many(5, "lost reply")) == {"ok": 5}
+    assert len(provider.batches) == 1 and len(provider.asked) == 5
 
 
-def test_a_batch_in_which_everything_fails_is_an_error(server: Served, here: Path) -> None:
-    server.script(fault="bad")
-    asked = many(5, "all bad")
-    assert "every request of batch" in error_of(here, card(server.url, **BATCH), asked)
-    server.script()
-    assert run(here, card(server.url, **BATCH), asked) == {"ok": 5}
-
-
-def test_expired_lines_are_failed(server: Served, here: Path) -> None:
-    asked = [*many(2, "in time"), *requests("<<expired>> late")]
-    assert run(here, card(server.url, **BATCH), asked) == {"ok": 2, "failed": 1}
-
-
-# Pace
-
-
-def test_backoff_doubles_up_to_its_most() -> None:
-    for tries, least, most in ((1, 0.5, 1), (3, 2, 4), (50, 30, 60)):
-        assert all(least <= pace.backoff(tries, 1, 60) <= most for _ in range(100))
+def test_a_batch_in_which_everything_fails_is_an_error(here: Path) -> None:
+    provider, asked = Provider({"content": to(b"")}), many(5, "all bad")
+    with scripted(provider) as server:
+        assert "every request of batch" in error_of(here, card(server.url, **BATCH), asked)
+        provider.change = {}
+        assert run(here, card(server.url, **BATCH), asked) == {"ok": 5}

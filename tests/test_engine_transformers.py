@@ -406,9 +406,9 @@ def test_identity_is_what_can_change_an_answer(tmp_path: Path) -> None:
     ("fields", "said"),
     [
         ({"options": {"batchsize": 3}}, "unknown option 'batchsize'. Did you mean 'batch_size'"),
-        ({"options": {"batch_size": 0}}, "field batch_size: expected int, got 0"),
-        ({"options": {"dtype": "fp16"}}, "field dtype: unknown dtype 'fp16'"),
-        ({"options": {"id": ""}}, "field id: the option is missing"),
+        ({"options": {"batch_size": 0}}, "field batch_size: Expected `int` >= 1"),
+        ({"options": {"dtype": "fp16"}}, "field dtype: Invalid enum value 'fp16'. Did you mean 'float16'"),
+        ({"options": {"id": ""}}, "field id: Expected `str` of length >= 1"),
         (
             {"options": {"trust_remote_code": True}},
             "field trust_remote_code: code from the hub runs at a pinned revision",

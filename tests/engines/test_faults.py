@@ -137,40 +137,6 @@ def test_fifty_kills(tmp_path: Path, server: Served) -> None:
     assert again <= killed * (CONCURRENCY + 2 * CONCURRENCY + 16), f"{again} asked again after {killed} kills"
 
 
-def test_killed_in_the_middle_of_a_line(tmp_path: Path, server: Served) -> None:
-    run = Infer(tmp_path, server, 30)
-    run.finish()
-    content = run.journal.read_bytes()
-    run.journal.write_bytes(content[:-40])  # what a power cut leaves of the last line
-    run.snapshot.unlink()  # which comes after all answers
-    run.finish()
-    run.check_complete()
-    assert sum(server.get("/counts").values()) == 31
-
-
-def test_server_killed_and_back(tmp_path: Path, server: Served) -> None:
-    """The server dies in the middle of a run; on the same port, a new one goes on."""
-    run = Infer(tmp_path, server, 400, attempts=20)
-    server.script(latency=0.02)
-    child = run.start()
-    while not run.journal.exists() or run.journal.read_bytes().count(b"\n") < 50:
-        time.sleep(0.01)
-        assert child.poll() is None
-    first = server.get("/counts")
-    server.kill()
-    back = Served(server.port)
-    try:
-        _, said = child.communicate(timeout=120)
-        if child.returncode != 0:  # the breaker may have stopped it first
-            assert "error" in said
-            run.finish()
-        run.check_complete()
-        total = Counter(first) + Counter(back.get("/counts"))
-        assert sum(total.values()) - 400 <= CONCURRENCY * 2
-    finally:
-        back.kill()
-
-
 def test_two_runs_at_once(tmp_path: Path, server: Served) -> None:
     run = Infer(tmp_path, server, 200)
     server.script(latency=0.1)
@@ -207,15 +173,3 @@ def test_disk_full(tmp_path: Path, server: Served) -> None:
             assert sum(asked.values()) - 600 <= CONCURRENCY + 1
     finally:
         subprocess.run(["umount", "-l", str(small)], check=False)
-
-
-def test_a_clock_that_jumps(tmp_path: Path, server: Served) -> None:
-    """Wall-clock time an hour off at every look changes nothing: waits and budgets go by monotonic time."""
-    run = Infer(tmp_path, server, 60, requests_per_minute=6000)
-    jumps = "import random, time; now = time.time; time.time = lambda: now() + random.choice((-3600.0, 0.0, 3600.0))"
-    (tmp_path / "sitecustomize.py").write_text(jumps + "\n")
-    server.script(alternate=True)  # every second call fails
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT / "src")))}
-    child = ran(*run.command, cwd=run.folder, env=environment, timeout=120)
-    assert child.returncode == 0, child.stderr
-    run.check_complete()

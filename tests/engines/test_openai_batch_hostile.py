@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.servers.batches import Change, Provider, to
 from tests.servers.scripted import Call, completion, scripted
 from tests.test_engine_openai import BATCH, card, here, journal, many, pending, run
 
@@ -17,56 +18,6 @@ from punchline.errors import PunchlineError
 __all__ = ["here"]
 
 QUICK = {**BATCH, "attempts": 2, "backoff": {"first": 0.01, "most": 0.02}, "batch_wait": 1.0}
-Change = Callable[[Any], Any]
-
-
-class Provider:
-    """A provider of batches; `change[what]` turns a proper reply (plain data, or the bytes of a file) into another."""
-
-    def __init__(self, change: dict[str, Change] | None = None) -> None:
-        self.change = change or {}
-        self.files: dict[str, bytes] = {}
-        self.batches: dict[str, dict[str, Any]] = {}
-
-    def __call__(self, call: Call) -> None:
-        what, reply = self.reply(call)
-        reply = self.change.get(what, lambda same: same)(reply)
-        if callable(reply):
-            reply(call)
-        elif isinstance(reply, bytes):
-            call.send(reply)
-        else:
-            call.json(reply)
-
-    def reply(self, call: Call) -> tuple[str, Any]:
-        path = call.path.partition("?")[0].removeprefix("/v1/")
-        if path == "files":
-            content = max(call.body.split(b"\r\n\r\n"), key=len).rpartition(b"\r\n--")[0]
-            name = f"file-{len(self.files)}"
-            self.files[name] = content
-            return "upload", {"id": name, "object": "file", "bytes": 1, "created_at": 1, "purpose": "batch"}
-        if path.startswith("files/"):
-            return "content", self.files.get(path.split("/")[1], b"")
-        if path == "batches" and call.command == "POST":
-            asked = json.loads(call.body)
-            name = f"batch-{len(self.batches)}"
-            lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
-            done = [
-                {
-                    "id": "l",
-                    "custom_id": line["custom_id"],
-                    "response": {"status_code": 200, "request_id": "r", "body": completion("yes")},
-                    "error": None,
-                }
-                for line in lines
-            ]
-            self.files[f"out-{name}"] = b"".join(json.dumps(line).encode() + b"\n" for line in done)
-            made = {"id": name, "object": "batch", "status": "completed", "metadata": asked["metadata"]}
-            self.batches[name] = made | {"output_file_id": f"out-{name}", "errors": None, "error_file_id": None}
-            return "create", self.batches[name]
-        if path == "batches":
-            return "list", {"object": "list", "data": list(self.batches.values()), "has_more": False}
-        return "look", self.batches.get(path.split("/")[1], {"error": "no such batch"})
 
 
 def outcome(change: dict[str, Change], folder: Path, *, retry: bool = False, **options: Any) -> dict[str, int] | str:
@@ -79,10 +30,6 @@ def outcome(change: dict[str, Change], folder: Path, *, retry: bool = False, **o
             return str(error)
         finally:
             assert time.monotonic() - began < 10
-
-
-def to(value: Any) -> Change:
-    return lambda _: value
 
 
 def put(**values: Any) -> Change:

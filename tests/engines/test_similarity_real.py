@@ -163,7 +163,6 @@ def test_a_lower_layer_is_that_hidden_state(folder: str) -> None:
     expected = float((candidate @ reference.T).max(dim=0).values[1:-1].mean())  # first and last token weigh nothing
     scorer = similarity.BertScore(folder, 3, 8, "cpu")
     ((_, value),) = next(scorer.score([Pair(TEXTS[1], TEXTS[0])]))
-    scorer.close()
     assert value == pytest.approx(expected, abs=CLOSE)
 
 
@@ -201,4 +200,3 @@ def test_roberta_reads_the_first_word_as_any_other(name: str, tmp_path: Path) ->
     assert len(sent_encode(tokenizer, TEXTS[-1])) == 64  # two of the 66 positions are RoBERTa's own
     ((_, value), *_) = next(scorer.score([Pair("a cat sits", TEXTS[-1])]))
     assert isinstance(value, float), value
-    scorer.close()

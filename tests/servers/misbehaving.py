@@ -7,10 +7,9 @@ The first line on stdout is the port. What a call gets is scripted in its prompt
 and after them comes the normal answer, `answer(messages)`. Faults of the whole server are set with POST /script.
 
     GET /counts     {content: how often it was asked}, content being the last text of the prompt
-    GET /answered   {content: how often it was answered normally}
-    GET /state      {"most_at_once", "connections", "starts": [seconds of each call], "bodies": [last 20 bodies]}
-    POST /script    {"latency": s, "key": "demanded", "model": "served name", "alternate": true, "at_once": n,
-                    "fault": "of every call", "forget": true, "batch_looks": n, "lose_batch_reply": true,
+    GET /state      {"starts": [seconds of each call], "bodies": [last 20 bodies], "calls", "active"}
+    POST /script    {"latency": s, "key": "demanded", "model": "served name", "at_once": n,
+                    "fault": "of every call", "forget": true,
                     "say": [normal answers: which one is by the digest of model and messages]}
 
 FILE gets a line a call, the digest of model and messages, before it is answered, and the answer's id is
@@ -77,17 +76,12 @@ class Server:
         self.log = log  # descriptor
         self.script: dict[str, Any] = {}
         self.counts: Counter[str] = Counter()
-        self.answered: Counter[str] = Counter()
-        self.calls = self.active = self.most_at_once = self.connections = 0
+        self.calls = self.active = 0
         self.starts: list[float] = []
         self.bodies: list[Any] = []
-        self.headers: dict[str, str] = {}
-        self.files: dict[str, bytes] = {}
-        self.batches: dict[str, dict[str, Any]] = {}
 
     async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one keep-alive connection."""
-        self.connections += 1
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -120,12 +114,8 @@ class Server:
             return reply(out, 200, {})
         if path == "/counts":
             return reply(out, 200, self.counts)
-        if path == "/answered":
-            return reply(out, 200, self.answered)
         if path == "/state":
-            names = ("most_at_once", "connections", "starts", "bodies", "headers", "calls", "active")
-            return reply(out, 200, {name: getattr(self, name) for name in names})
-        self.headers = headers
+            return reply(out, 200, {name: getattr(self, name) for name in ("starts", "bodies", "calls", "active")})
         key = self.script.get("key")
         given = headers.get("authorization", "").removeprefix("Bearer ")
         if key is not None and given != key:
@@ -133,16 +123,11 @@ class Server:
             return refuse(out, 401, words, code="invalid_api_key")
         if path.endswith("/models"):
             return reply(out, 200, {"object": "list", "data": [{"id": "m", "object": "model"}]})
-        if path.startswith("/v1/files"):
-            return self.serve_files(method, path, headers, body, out)
-        if path.startswith("/v1/batches"):
-            return self.serve_batches(method, path, body, out)
         if path != "/v1/chat/completions" or method != "POST":
             return refuse(out, 404, f"no such page {path}", code=None)
         asked = json.loads(body)
         self.calls += 1
         self.active += 1
-        self.most_at_once = max(self.most_at_once, self.active)
         try:
             return await self.complete(asked, given, out)
         finally:
@@ -164,15 +149,11 @@ class Server:
             said = self.script.get("say")
             made = self.completion(asked, said[int(digest, 16) % len(said)] if said else answer(asked["messages"]))
             name = f"req-{self.calls}" if self.log is None else f"call-{digest}"
-            if not self.script.get("forget"):
-                self.answered[text] += 1
             return reply(out, 200, made, {"x-request-id": name})
         return await self.misbehave(fault, asked, key, out)
 
     def fault(self, text: str) -> str | None:
         """The fault that this call meets."""
-        if self.script.get("alternate") and self.calls % 2 == 0:
-            return "500"
         if self.active > self.script.get("at_once", 10**9):
             return "429"
         if (fault := self.script.get("fault")) is not None:
@@ -247,71 +228,6 @@ class Server:
             return reply(out, 200, self.odd_answer(fault, asked, key))
         status = int(fault)
         return refuse(out, status, f"status {status}, as asked", code=None)
-
-    def serve_files(self, method: str, path: str, headers: dict[str, str], body: bytes, out: Any) -> bool:
-        """POST /v1/files (multipart), GET /v1/files/ID/content."""
-        if method == "POST":
-            boundary = b"--" + headers["content-type"].split("boundary=")[1].strip('"').encode()
-            parts = [part.split(b"\r\n\r\n", 1) for part in body.split(boundary) if b"\r\n\r\n" in part]
-            content = next(c.removesuffix(b"\r\n") for h, c in parts if b"filename=" in h)
-            name = f"file-{len(self.files)}"
-            self.files[name] = content
-            return reply(out, 200, file_object(name, len(content)))
-        name = path.split("/")[3]
-        return reply_bytes(out, 200, self.files[name]) if name in self.files else refuse(out, 404, "no file", code=None)
-
-    def serve_batches(self, method: str, path: str, body: bytes, out: Any) -> bool:
-        """POST /v1/batches, GET /v1/batches, GET /v1/batches/ID. A batch is done at the second look."""
-        if method == "POST":
-            asked = json.loads(body)
-            name = f"batch-{len(self.batches)}"
-            given = {field: asked[field] for field in ("endpoint", "input_file_id", "completion_window")}
-            made = {"id": name, "object": "batch", "metadata": asked.get("metadata"), "created_at": 1}
-            self.batches[name] = {**given, **made, "status": "validating", "looks": 0}
-            if self.script.pop("lose_batch_reply", False):
-                return False
-            return reply(out, 200, self.batches[name])
-        if path == "/v1/batches":
-            return reply(out, 200, {"object": "list", "data": list(self.batches.values()), "has_more": False})
-        batch = self.batches[path.split("/")[3]]
-        batch["looks"] += 1
-        if batch["looks"] >= self.script.get("batch_looks", 2) and batch["status"] in ("validating", "in_progress"):
-            self.run_batch(batch)
-        elif batch["status"] == "validating":
-            batch["status"] = "in_progress"
-        return reply(out, 200, batch)
-
-    def run_batch(self, batch: dict[str, Any]) -> None:
-        """Answer the lines of a batch into its output file and its error file."""
-        done, errors = [], []
-        for line in self.files[batch["input_file_id"]].splitlines():
-            asked = json.loads(line)
-            text = last_text(asked["body"]["messages"])
-            self.calls += 1
-            self.counts[text] += 1
-            fault = self.script.get("fault") or self.fault(text)
-            made = {"id": f"line-{self.calls}", "custom_id": asked["custom_id"], "error": None}
-            if fault is None:
-                self.answered[text] += 1
-                completion = self.completion(asked["body"], answer(asked["body"]["messages"]))
-                made["response"] = {"status_code": 200, "request_id": f"req-{self.calls}", "body": completion}
-                done.append(made)
-            elif fault == "expired":
-                errors.append({**made, "response": None, "error": {"code": "batch_expired", "message": "too late"}})
-            else:
-                words = {"error": {"message": f"no: {fault}", "type": "x", "param": None, "code": None}}
-                made["response"] = {"status_code": 400, "request_id": f"req-{self.calls}", "body": words}
-                errors.append(made)
-        for field, lines in (("output_file_id", done), ("error_file_id", errors)):
-            if lines:
-                batch[field] = f"file-{len(self.files)}"
-                self.files[batch[field]] = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-        batch["status"] = "completed"
-
-
-def file_object(name: str, size: int) -> dict[str, Any]:
-    """A file of the API."""
-    return {"id": name, "object": "file", "bytes": size, "created_at": 1, "filename": "b.jsonl", "purpose": "batch"}
 
 
 def reply(out: Any, status: int, body: Any, headers: dict[str, str] | None = None) -> bool:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, TypeVar, get_args, get_type_hints, runtime_checkable
+
+import msgspec
 
 from punchline.errors import PunchlineError, did_you_mean, nearest
 from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scalar, State, digest_of
 
+Options = TypeVar("Options", bound=msgspec.Struct)
+Name = Annotated[str, msgspec.Meta(min_length=1)]  # types of options
+Count = Annotated[int, msgspec.Meta(ge=1)]
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 
@@ -81,10 +87,14 @@ def looks_at(engine: Engine, benchmark: str) -> bool:
     return engine.needs_images and benchmark in getattr(engine, "sees", (benchmark,))
 
 
+def images_in(request: Request) -> list[Image]:
+    """Images of a request, in order."""
+    return [part for message in request.messages for part in message.content if isinstance(part, Image)]
+
+
 def has_all_images(request: Request) -> bool:
-    """Whether no image of the request is missing."""
-    parts = (part for message in request.messages for part in message.content)
-    return all(part.sha256 is not None for part in parts if isinstance(part, Image))
+    """True if no image of the request is missing."""
+    return all(image.sha256 is not None for image in images_in(request))
 
 
 @cache
@@ -127,20 +137,25 @@ def response(engine: Engine, request: Request, model_key: str, state: State, **f
     return Response(request_id=request.request_id, model_key=model_key, state=state, **by, **fields)
 
 
-def check_options(card: ModelCard, known: Collection[str]) -> None:
-    """Raises PunchlineError, naming the card and the nearest name, for an option that the engine does not know.
+def read_options(card: ModelCard, kind: type[Options], docs: str) -> Options:
+    """Options of a card as a struct of its engine; `docs`: the page that explains them.
 
-    Where `known` says of what type an option is, for one of another type too, and for a number below 1.
+    Raises PunchlineError, naming card and option. No value but a mistyped choice is repeated: it may be a key.
     """
-    for option, value in card.options.items():
-        if option not in known:
-            hint = did_you_mean(str(option), {*known, *(f"sampling.{name}" for name in NUMBERS)})
-            hint += f"Valid: {', '.join(sorted(known))}"
-            raise PunchlineError(f"unknown option {option!r}", file=card.file, hint=hint)
-        kind = known[option] if isinstance(known, Mapping) else object
-        low = kind is int and isinstance(value, int) and (value is True or value < 1)
-        if low or not isinstance(value, kind):
-            raise PunchlineError(f"expected {kind.__name__}, got {value!r}", file=card.file, field=option)
+    wrong, known = partial(PunchlineError, file=card.file), kind.__struct_fields__
+    if unknown := [str(option) for option in card.options if option not in known]:
+        hint = did_you_mean(unknown[0], {*known, *(f"sampling.{name}" for name in NUMBERS)})
+        raise wrong(f"unknown option {unknown[0]!r}", hint=f"{hint}Valid: {', '.join(sorted(known))}")
+    try:
+        return msgspec.convert(card.options, kind)
+    except msgspec.ValidationError as error:
+        what, _, at = str(error).partition(" - at `$.")
+        field = at.rstrip("`")
+        if missing := re.fullmatch("Object missing required field `(.+)`", what):
+            what, field = "the option is missing", missing[1]
+        choices = [choice for choice in get_args(get_type_hints(kind).get(field)) if isinstance(choice, str)]
+        hint = nearest(str(card.options.get(field)), choices) if choices else f"See {docs}"
+        raise wrong(what, field=field, hint=hint) from None
 
 
 def check_files(card: ModelCard, engine: Engine, fetched: Callable[[str], object] = lambda path: None) -> None:

@@ -11,24 +11,29 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import cv2
+import msgspec
 
 import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Guesses, Looks, NoAnswer, guesses
-from punchline.core.engine import Ready, check_options, image_file, response
+from punchline.core.engine import Ready, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import Image, ModelCard, Request, Response, State, sha256
+from punchline.schema import ModelCard, Request, Response, State, sha256
 from punchline.workflow import code
 
 Look = Callable[[Callable[[Path], Any], Path], Any]  # what a benchmark's `look` gives of a file, each at most once
 
-OPTIONS = ("baseline", "answers")
-BASELINES = ("prior", "random", "label-order", "reading-order", "ocr")
+
+class Options(msgspec.Struct, frozen=True):
+    """Options of a card."""
+
+    baseline: Literal["prior", "random", "label-order", "reading-order", "ocr"]
+    answers: dict[Any, Any] | None = None  # of prior, by task
 
 
 class _Looking:
@@ -45,7 +50,8 @@ class Baseline(Ready):
     sees = _Looking()
 
     def __init__(self, card: ModelCard, seed: int) -> None:
-        self.baseline, self.answers = _options(card)
+        options = _read(card)
+        self.baseline, self.answers = options.baseline, options.answers or {}
         self.seed = seed
         self.needs_images = self.baseline != "prior"
         self.repeatable = self.baseline != "ocr"
@@ -73,7 +79,7 @@ class Baseline(Ready):
         """
         asked: dict[tuple[str | None, ...], list[Request]] = {}  # by image: each is looked at once
         for request in requests:
-            asked.setdefault(tuple(_digests(request)), []).append(request)
+            asked.setdefault(tuple(image.sha256 for image in images_in(request)), []).append(request)
         pool = ThreadPoolExecutor(threads())
         try:
             for responses in pool.map(lambda about: self._about_one(about, images, model_key), asked.values()):
@@ -93,7 +99,7 @@ class Baseline(Ready):
     def _answer(self, request: Request, images: Mapping[str, Path], looked: Look) -> tuple[State, str]:
         """The state and, with it, the answer or the reason why there is none."""
         module = guesses(request.benchmark)
-        if isinstance(module, Looks) and self.needs_images and None in _digests(request):
+        if isinstance(module, Looks) and self.needs_images and not has_all_images(request):
             return "missing", "image missing"
         text = None
         if module is not None and request.task in benchmarks.load(request.benchmark).TASKS:
@@ -109,7 +115,7 @@ class Baseline(Ready):
             return module.baseline(self.baseline, request, self._draw(request))
         if self.baseline == "prior":
             return self.answers.get(request.task) if request.task in module.PRIOR else None
-        digest = next(iter(_digests(request)), None)
+        digest = next((image.sha256 for image in images_in(request)), None)
         draw, look = self._draw(request), module.look
         return module.baseline(self.baseline, request, draw, lambda: looked(look, image_file(digest, request, images)))
 
@@ -117,36 +123,26 @@ class Baseline(Ready):
         return random.Random(int(sha256(f"{self.seed} {request.request_id}".encode()), 16))
 
 
-def engine(card: ModelCard, seed: int) -> Baseline:
-    """The engine of a model card with the options `baseline` and, for prior, `answers`."""
-    return Baseline(card, seed)
+engine = Baseline
 
 
-def _digests(request: Request) -> list[str | None]:
-    return [part.sha256 for message in request.messages for part in message.content if isinstance(part, Image)]
-
-
-def _options(card: ModelCard) -> tuple[str, dict[str, str]]:
+def _read(card: ModelCard) -> Options:
     """Checked options: the baseline, and the constants of prior."""
-    check_options(card, OPTIONS)
+    options = read_options(card, Options, "config/model/prior.yaml")
     wrong = functools.partial(PunchlineError, file=card.file)
-    baseline, answers = card.options.get("baseline"), card.options.get("answers")
-    if baseline not in BASELINES:
-        what = "the option is missing" if baseline is None else f"unknown baseline {baseline!r}"
-        raise wrong(what, field="baseline", hint=nearest(str(baseline), BASELINES))
-    if baseline != "prior":
-        if answers is not None:
-            raise wrong(f"{baseline} takes no answers; only prior does", field="answers")
-        return baseline, {}
-    if not isinstance(answers, dict) or not answers:
-        what = f"expected an answer for at least one task, got {answers!r}"
+    if options.baseline != "prior":
+        if options.answers is not None:
+            raise wrong(f"{options.baseline} takes no answers; only prior does", field="answers")
+        return options
+    if not options.answers:
+        what = f"expected an answer for at least one task, got {options.answers!r}"
         raise wrong(what, field="answers", hint="Write one a line, as `Q5: Surprise`")
     modules = [guesses(name) for name in benchmarks.names()]
     tasks = [task for module in modules if isinstance(module, Looks) for task in module.PRIOR]
-    for task, text in answers.items():
+    for task, text in options.answers.items():
         if task not in tasks:
             raise wrong(f"unknown task {task!r}", field="answers", hint=nearest(str(task), tasks))
         if not isinstance(text, str):
             hint = 'Put it in quotation marks: YAML reads Yes as true and "Yes" as a text'
             raise wrong(f"an answer must be a text, got {text!r}", field=f"answers.{task}", hint=hint)
-    return baseline, dict(answers)
+    return options

@@ -10,17 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 import punchline
 from punchline.core.benchmark import module_of, wording
-from punchline.core.engine import Ready, check_options, response
-from punchline.errors import PunchlineError, nearest
+from punchline.core.engine import Ready, read_options, response
+from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Request, Response, State, Text
 from punchline.workflow import code
 
-BASELINES = ("echo", "overlap")
-OPTIONS = ("baseline", "threshold")
+
+class Options(msgspec.Struct, frozen=True):
+    """Options of a card."""
+
+    baseline: Literal["echo", "overlap"]
+    threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # of overlap
+
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Words that carry no content: what English text has in every sentence.
@@ -52,19 +59,12 @@ class Lexical(Ready):
     name = "lexical"
     needs_images = False
 
-    def __init__(self, card: ModelCard) -> None:
-        file = card.file
-        check_options(card, OPTIONS)
-        self.baseline = card.options.get("baseline")
-        if self.baseline not in BASELINES:
-            what = "the option is missing" if self.baseline is None else f"unknown baseline {self.baseline!r}"
-            raise PunchlineError(what, file=file, field="baseline", hint=nearest(str(self.baseline), BASELINES))
-        threshold = card.options.get("threshold")
-        wanted = self.baseline == "overlap"
-        if wanted != (isinstance(threshold, int | float) and not isinstance(threshold, bool) and 0 <= threshold <= 1):
-            expected = "expected a share from 0 to 1" if wanted else "echo takes no threshold"
-            raise PunchlineError(f"{expected}, got {threshold!r}", file=file, field="threshold")
-        self.threshold = threshold
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        options = read_options(card, Options, "config/judge/overlap.yaml")
+        self.baseline, self.threshold = options.baseline, options.threshold
+        if (self.baseline == "overlap") != (self.threshold is not None):
+            expected = "expected a share from 0 to 1" if self.threshold is None else "echo takes no threshold"
+            raise PunchlineError(f"{expected}, got {self.threshold!r}", file=card.file, field="threshold")
         self.version = f"{punchline.__version__} ({self.baseline})"
 
     def identity(self) -> dict[str, Any]:
@@ -93,6 +93,4 @@ class Lexical(Ready):
         return None if texts is None else words.verdict(overlap(*texts), float(self.threshold or 0))
 
 
-def engine(card: ModelCard, seed: int) -> Lexical:
-    """The engine of a model card with the options `baseline` and, for overlap, `threshold`; no seed is used."""
-    return Lexical(card)
+engine = Lexical

@@ -10,21 +10,34 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
+
+import msgspec
 
 import punchline
-from punchline.benchmarks.released import JUDGE, Answer, Answers, Format, Select
+from punchline.benchmarks.released import JUDGE, Answer, Answers, Format
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
-from punchline.core.engine import Ready, check_options, response
+from punchline.core.engine import Name, Ready, read_options, response
 from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Request, Response, State, digest_of
 from punchline.workflow import code, digests
 
 T = TypeVar("T")
 
-SAID = ("reasoning_effort", "thinking_budget", "search")  # of the released run: shown, and asked of nobody
-OPTIONS = ("format", "path", "select", "annotations", "judge", *SAID)
+
+class Options(msgspec.Struct, frozen=True):
+    """Options of a card."""
+
+    format: Name
+    path: Name
+    select: Annotated[dict[str, Any], msgspec.Meta(min_length=1)] | None = None
+    annotations: Name | None = None
+    judge: Name | None = None
+    # Of the released run: shown, and sent to nobody.
+    reasoning_effort: Any = None
+    thinking_budget: Any = None
+    search: Any = None
 
 
 class Replay(Ready):
@@ -34,28 +47,16 @@ class Replay(Ready):
     version = punchline.__version__
     needs_images = False
 
-    def __init__(self, card: ModelCard) -> None:
-        check_options(card, OPTIONS)
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        options = read_options(card, Options, "docs/humorbench.md")
         self._wrong = partial(PunchlineError, file=card.file)
-        for option in OPTIONS[: -len(SAID)]:
-            value = card.options.get(option)
-            kind, expected = (dict, "{column: value}") if option == "select" else (str, "a text")
-            optional = option not in ("format", "path") and value is None
-            if not optional and not (isinstance(value, kind) and value):
-                what = "the option is missing" if value is None else f"expected {expected}, got {value!r}"
-                hint = f"The engine replay needs `format` ({', '.join(benchmarks.released_formats())}) and `path`"
-                raise self._wrong(what, field=option, hint=hint)
-        self.format: str = card.options["format"]
-        self.path: str = card.options["path"]
-        self.select: Select = card.options.get("select")
+        self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
         found = benchmarks.released_format(self.format)
         if found is None:
             hint = nearest(self.format, benchmarks.released_formats())
             raise self._wrong(f"unknown format {self.format!r}", field="format", hint=hint)
         self._format = cast(Format, found)
-        annotations: str | None = card.options.get("annotations")
-        self.judge: str | None = card.options.get("judge")
-        self.files = [self.path, *([annotations] if annotations is not None else [])]
+        self.files = [path for path in (self.path, options.annotations) if path is not None]
         if self._format.FILES:
             self.files = self._in_folder(self._format.FILES) or self.files
 
@@ -155,6 +156,4 @@ class Replay(Ready):
         return answer, "null in the file" if answer.text is None else None
 
 
-def engine(card: ModelCard, seed: int) -> Replay:
-    """The engine of a model card with the options `format`, `path` and `select`; `seed` does not matter."""
-    return Replay(card)
+engine = Replay

@@ -16,21 +16,21 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from punchline.core.engine import check_options, response
+import msgspec
+
+from punchline.core.engine import Count, read_options, response
 from punchline.engines.transformers.loaded import free, is_out_of_memory
-from punchline.errors import PunchlineError, nearest, one_line
+from punchline.errors import PunchlineError, one_line
 from punchline.project import revisions
 from punchline.schema import ModelCard, Request, Response, Scalar, Text
 from punchline.text import quiet
 from punchline.workflow.code import version_of
 
 METRICS = {"bertscore": "bert-score", "cosine": "sentence-transformers"}  # and the package that computes it
-OPTIONS = {"metric": str, "id": str, "revision": str, "device": str, "layers": int, "batch_size": int}
 PACKAGE = "package:"  # before the name of a Python package that carries the weights
 
-BATCH_SIZE = 64  # texts
 FEW = 8  # texts; batches are made no smaller to fill them better
 PAIRS = 1024  # scored, then handed over
 TEXTS = 4096  # embedded at a time
@@ -39,6 +39,17 @@ NO_LIMIT = 10**9  # what a tokeniser says that knows no limit is larger
 FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*/pytorch_model.bin")
 NOT_FILES = ("onnx/*", "openvino/*")
 OLD_WEIGHTS = ("pytorch_model*.bin",)  # where there are no safetensors
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a card."""
+
+    metric: Literal["bertscore", "cosine"]
+    id: str
+    revision: str | None = None
+    device: str | None = None
+    layers: Count | None = None  # of bertscore only
+    batch_size: Count = 64  # texts
 
 
 class Pair(NamedTuple):
@@ -54,13 +65,10 @@ class Similarity:
     name = "similarity"
     needs_images = False
 
-    def __init__(self, card: ModelCard) -> None:
-        _check_options(card)
-        self.card = card
-        self.metric: str = card.options["metric"]
-        self.id: str = card.options["id"]
-        self.layers = {name: card.options[name] for name in ("layers",) if name in card.options}  # of bertscore only
-        self.batch_size: int = card.options.get("batch_size", BATCH_SIZE)
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        self.options = _read(card)
+        self.metric, self.id = self.options.metric, self.options.id
+        self.layers = {} if self.options.layers is None else {"layers": self.options.layers}
         self._loaded: BertScore | Cosine | None = None
         self._broken: str | None = None  # why the weights cannot be loaded: tried once, not once a request
 
@@ -72,9 +80,8 @@ class Similarity:
     @functools.cached_property
     def revision(self) -> str | None:
         """What the card pins, else what is found without loading: a commit, or a digest of files. None: nothing is."""
-        pinned: str | None = self.card.options.get("revision")
         try:
-            return pinned or revisions.pinned(_local(self.id) or self.id)
+            return self.options.revision or revisions.pinned(_local(self.id) or self.id)
         except PunchlineError:
             return None
 
@@ -100,7 +107,6 @@ class Similarity:
     def close(self) -> None:
         """Free the model's memory."""
         if self._loaded is not None:
-            self._loaded.close()
             self._loaded = None
             gc.collect()
 
@@ -147,9 +153,9 @@ class Similarity:
 
                 with quiet():
                     folder = self._folder()
-                    device = self.card.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
+                    device = self.options.device or ("cuda" if torch.cuda.is_available() else "cpu")
                     kind: Callable[..., BertScore | Cosine] = BertScore if self.metric == "bertscore" else Cosine
-                    self._loaded = kind(folder, *self.layers.values(), self.batch_size, device)
+                    self._loaded = kind(folder, *self.layers.values(), self.options.batch_size, device)
             except Exception as error:  # of three packages, whose errors share no base: none may lose an answer
                 self._broken = f"the model cannot be loaded: {one_line(error)}"
         return self._loaded or str(self._broken)
@@ -157,7 +163,7 @@ class Similarity:
     def _folder(self) -> str:
         """Where the weights lie, fetched from the hub if they may be. Raises PunchlineError for other bytes."""
         if local := _local(self.id):
-            revisions.pinned(local, self.card.options.get("revision"))  # raises where the files are others
+            revisions.pinned(local, self.options.revision)  # raises where the files are others
             return local
         commit = self.revision or revisions.pinned(self.id)  # raises, and says why
         return _cached(self.id, commit) or _fetched(self.id, commit)
@@ -175,7 +181,6 @@ class BertScore:
 
         self.device = device
         self.batch_size = batch_size
-        self._link: tempfile.TemporaryDirectory[str] | None = None
         if "t5" in folder or folder.startswith("scibert"):
             self._link = _plain_link(folder)
             folder = f"{self._link.name}/weights"
@@ -222,12 +227,6 @@ class BertScore:
             size //= 2  # else more is filled up than scored
         return _in_memory(called, size)
 
-    def close(self) -> None:
-        """Free the model."""
-        del self._scorer
-        if self._link is not None:
-            self._link.cleanup()
-
 
 class Cosine:
     """Cosine similarity of sentence embeddings by the package."""
@@ -262,14 +261,8 @@ class Cosine:
         references, candidates = (torch.stack([embedded[text] for text in texts]) for texts in zip(*pairs, strict=True))
         return [float(value) for value in util.pairwise_cos_sim(candidates, references)]
 
-    def close(self) -> None:
-        """Free the model."""
-        del self._model
 
-
-def engine(card: ModelCard, seed: int) -> Similarity:
-    """The engine of a model card; no seed is used. Raises PunchlineError for an option that is unknown or missing."""
-    return Similarity(card)
+engine = Similarity
 
 
 def comparison_in(request: Request) -> Pair | None:
@@ -378,20 +371,16 @@ def _installed(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def _check_options(card: ModelCard) -> None:
-    """Raises PunchlineError for an option that is unknown, missing or of the wrong kind."""
-    check_options(card, OPTIONS)
+def _read(card: ModelCard) -> Options:
+    """Checked options."""
+    options = read_options(card, Options, "docs/scorers.md")
     wrong = functools.partial(PunchlineError, file=card.file)
-    metric = card.options.get("metric")
-    if metric not in METRICS:
-        what = "the option is missing" if metric is None else f"unknown metric {metric!r}"
-        raise wrong(what, field="metric", hint=nearest(str(metric), METRICS))
-    model_id = card.options.get("id")
-    if not model_id or model_id == PACKAGE:
+    if options.id in ("", PACKAGE):
         hint = f"Name a hub model, a folder, or {PACKAGE}NAME for a Python package that carries one"
         raise wrong("the option is missing", field="id", hint=hint)
-    if (metric == "bertscore") != ("layers" in card.options):
-        what = "the option is missing" if metric == "bertscore" else "cosine takes no layers"
+    if (options.metric == "bertscore") != (options.layers is not None):
+        what = "cosine takes no layers" if options.layers is not None else "the option is missing"
         raise wrong(what, field="layers", hint="bertscore: the layer whose output is compared")
     # Files of a package are pinned as a folder's are: by their digest.
-    revisions.check("./" if model_id.startswith(PACKAGE) else model_id, card.options.get("revision"), card.file)
+    revisions.check("./" if options.id.startswith(PACKAGE) else options.id, options.revision, card.file)
+    return options

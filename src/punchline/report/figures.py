@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -191,7 +191,8 @@ def on_paper(made: Spec) -> Spec:
     return cast(Spec, json.loads(json.dumps(made).replace('"currentColor"', '"black"')))
 
 
-def said(found: Iterable[Row], column: str) -> str:
-    """A figure in words, for who does not see it."""
-    parts = [f"{row.values['model']} {row.values[column][:6]}" for row in found if row.values.get(column)]
+def said(sheet: Sheet) -> str:
+    """A table's main column in words, for readers who do not see its chart."""
+    column = sheet.main
+    parts = [f"{row.values['model']} {row.values[column][:6]}" for row in sheet.rows if row.values.get(column)]
     return ", ".join(parts[:12]) + (", …" if len(parts) > 12 else "")

@@ -6,7 +6,6 @@ passed on is named in the folder's index, with its digest in the lineages: whoev
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
@@ -26,6 +25,7 @@ from punchline.audit.published import INDEX, Published, beside, read_published
 from punchline.audit.state import check_shown, table_states
 from punchline.config.runs import making
 from punchline.core.benchmark import shown
+from punchline.core.pages import templates
 from punchline.core.storage import digests_in
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, records_in, sha256_file, write_bytes
@@ -35,7 +35,7 @@ from punchline.project.lineage import Lineage, lineage_path
 from punchline.project.needs import Project
 from punchline.report.pictures import holds, right_of, rights
 from punchline.report.shards import script, unscripted
-from punchline.report.site import ELSEWHERE, OWN
+from punchline.report.site import ELSEWHERE, HERE, OWN
 from punchline.schema import FetchEntry, Item, Response, canonical
 from punchline.workflow.provenance import Status
 
@@ -55,34 +55,32 @@ class Rights:
     def __init__(self, project: Project, name: str) -> None:
         self.project, self.name = project, name
         self.drawn = project.selection.corpus.drawn
-        self.licences = dict(self._licences(self.name) if not self.drawn else [])
-        self.released = dict(self._licences(paths.runs_of(self.name)) if not self.drawn else [])
+        self.licences = self._licences(name)
+        self.released = self._licences(paths.runs_of(name))
         self.replays = {card.name for card in project.cards.values() if card.engine == "replay"}
-        self.pictures = dict(self._pictures()) if not self.drawn and project.illustrated(self.name) else {}
+        self.pictures = set(self._pictures()) if not self.drawn and project.illustrated(name) else set()
 
-    def _licences(self, name: str) -> Iterator[tuple[str, str]]:
-        """(path, licence) of the files of a manifest."""
+    def _licences(self, name: str) -> dict[str, str]:
+        """Licences of the files of a manifest, by path."""
         file = Path(paths.manifest(name))
-        if file.is_file():
-            for _, row in parse_csv(file.read_bytes(), ("path", "licence"), file=file):
-                yield self.project.paths.raw(name, row["path"]), row["licence"]
+        rows = parse_csv(file.read_bytes(), ("path", "licence"), file=file) if file.is_file() and not self.drawn else ()
+        return {self.project.paths.raw(name, row["path"]): row["licence"] for _, row in rows}
 
-    def _pictures(self) -> Iterator[tuple[str, bool]]:
-        """(path, whether it may be passed on) of pictures, as published and as models see them."""
+    def _pictures(self) -> Iterator[str]:
+        """Paths of pictures, as published and as models see them, that may be passed on."""
         where, known = self.project.paths, rights(self.project, self.name)
         items, ledger = records_in(where.items(self.name), Item), records_in(where.ledger(self.name), FetchEntry)
-        images = [(item.item_id, image.path) for item in items for image in item.images]
-        fetched = [(entry.item_id, entry.path) for entry in ledger]
-        for item_id, path in (*images, *fetched):
-            if path is not None:
-                yield path, holds(MODE, right_of(self.project, known, item_id))
+        images = ((item.item_id, image.path) for item in items for image in item.images)
+        for item_id, path in chain(images, ((entry.item_id, entry.path) for entry in ledger)):
+            if path is not None and holds(MODE, right_of(self.project, known, item_id)):
+                yield path
 
     def texts(self) -> str:
-        """Why what the annotations say may not be passed on; "" where it may."""
+        """Reason why the annotations may not be passed on; "" if they may."""
         return self.closed(self.licences)
 
     def closed(self, licences: dict[str, str]) -> str:
-        """Why what is made of these files may not be passed on; "" where it may."""
+        """Reason why files built from these may not be passed on; "" if they may."""
         shut = sorted({licence or "none stated" for licence in licences.values() if not OPEN.match(licence)})
         return f"made of files under this licence: {', '.join(shut)}" if shut else ""
 
@@ -94,7 +92,7 @@ class Rights:
             if path in licences:
                 return self.closed({path: licences[path]})
         if role in ("image", "picture"):
-            return "" if self.pictures.get(path) else "a picture under no licence to pass it on: fetch it"
+            return "" if path in self.pictures else "a picture under no licence to pass it on: fetch it"
         if role in TEXTS or role.endswith("requests"):
             return self.texts()
         if role.endswith(ANSWERS) and Path(path).stem in self.replays:
@@ -199,15 +197,11 @@ class Folder:
             return False
         step, run = self.project.report(), self.project.selection.run
         if json.loads(Path(step.record).read_bytes())["parameters"]["pictures"] == "all":
-            raise PunchlineError(
-                "the report holds pictures that may not be passed on",
-                file=folder,
-                hint=f"Make it without them: {making(run, 'report', pictures='open')}",
-            )
+            hint = f"Make it without them: {making(run, 'report', pictures='open')}"
+            raise PunchlineError("the report holds pictures that may not be passed on", file=folder, hint=hint)
         if (why := Status().of_all(step)) is not None:
-            raise PunchlineError(
-                f"the report is not current: {why}", file=folder, hint=f"Make it again: {making(run, 'report')}"
-            )
+            hint = f"Make it again: {making(run, 'report')}"
+            raise PunchlineError(f"the report is not current: {why}", file=folder, hint=hint)
         for file in sorted(folder.rglob("*")):
             if file.is_file() and not file.name.endswith((RECORD, ".part")):
                 self.put(file.as_posix(), self._shown(file, file.relative_to(folder).parts))
@@ -223,41 +217,19 @@ class Folder:
         return script(key, value)
 
     def start(self, reported: bool) -> None:
-        """The first page, which leads to all."""
-
-        def link(path: str, text: str) -> str:
-            return f'<a href="{html.escape(path)}">{html.escape(text)}</a>'
-
-        rows = []
-        for path, root in self.tables.items():
-            stem = path.removesuffix(".csv")
-            others = " ".join(link(f"{stem}{end}", end[1:]) for end in (".md", ".tex", ".lineage.json"))
-            rows.append(f"<tr><td>{link(path, path)}<td>{others}<td><code>{root}</code>")
-        first = link(f"{self.project.paths.report}/index.html", "The report")
-        page = [
-            '<!doctype html><html lang="en"><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width">',
-            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">',
-            f"<title>Punchline: {html.escape(self.project.selection.run)}</title>",
-            f"<h1>Run {html.escape(self.project.selection.run)}</h1>",
-            f"<p>{first}: tables, charts, every answer." if reported else "",
-            "<p>To check a copy of this folder: <code>punchline audit --published DIR</code>.",
-            f" {len(self.withheld):,} files are left out, each with its reason in {link(INDEX, INDEX)}.",
-            "<table><tr><th>table<th>as<th>root digest",
-            *rows,
-            "</table></html>\n",
-        ]
-        self.put("index.html", "\n".join(page).encode())
+        """Write the first page, which links to all others."""
+        page = templates(HERE / "templates").get_template("published.html")
+        report = f"{self.project.paths.report}/index.html" if reported else ""
+        values: dict[str, Any] = {"run": self.project.selection.run, "report": report, "index": INDEX}
+        values |= {"tables": {path.removesuffix(".csv"): root for path, root in self.tables.items()}}
+        self.put("index.html", page.render(withheld=len(self.withheld), **values).encode())
 
 
 def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[str, str]]:
     states, run = table_states(project), project.selection.run
     if stale := [state for state in states if state.state == "stale"]:
-        raise PunchlineError(
-            f"{len(stale)} tables are not current, e.g. {stale[0].reason}",
-            file=stale[0].path,
-            hint=f"Make them again: {making(run)}",
-        )
+        what, hint = f"{len(stale)} tables are not current, e.g. {stale[0].reason}", f"Make them again: {making(run)}"
+        raise PunchlineError(what, file=stale[0].path, hint=hint)
     there = [state.path for state in states if state.state == "current"]
     if not there:
         raise PunchlineError(f"run {run} has no table", hint=f"Make them: {making(run)}")

@@ -66,13 +66,12 @@ def listen(
         try:
             listening.bind((host, wanted))
         except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
             if port is None and wanted:
                 continue
             listening.close()
-            raise PunchlineError(
-                f"port {wanted} of {host} cannot be had: {getattr(error, 'strerror', None) or error}", hint=hint
-            ) from error
-        listening.listen(64)  # from now on nobody is refused
+            raise PunchlineError(f"port {wanted} of {host} cannot be had: {why}", hint=hint) from error
+        listening.listen(64)  # from now on no connection is refused
         return listening
     raise AssertionError
 

@@ -32,7 +32,7 @@ from punchline.project.processes import pictures_mode
 from punchline.report import figures, pictures
 from punchline.report.items import pick_fields
 from punchline.report.shards import write_changed
-from punchline.report.tables import KINDS, Cell, Sheet, differences, parse_number, read_sheet
+from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet
 from punchline.schema import sha256
 from punchline.text import escape_controls
 
@@ -47,7 +47,6 @@ UNREAD = (
 COST = "What answers and verdicts have cost, by the cards' prices."
 RULES = "Cells that rule released and rule paper do not agree on."
 AVAILABILITY = "Which images could be had, by source."
-CARD = 320  # pixels of a plot on the first page
 ELSEWHERE = ("answers/", "items/")  # written by jobs of their own
 
 Lines = tuple[list[str], list[list[Cell]]]  # columns and rows of one of the project's lists
@@ -61,6 +60,7 @@ class Site:
         self.mode = pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
         self.templates = templates(HERE / "templates")
+        self.templates.filters |= {"head": head, "about": about, "said": figures.said}
 
     @cached_property
     def sheets(self) -> dict[str, list[Sheet]]:
@@ -141,6 +141,7 @@ class Site:
             nav=self.nav,
             here=path,
             version=__version__,
+            site=self,
             **values,
         )
         self.put(path, text.encode())
@@ -166,25 +167,13 @@ class Site:
             f"{sheet.benchmark} {sheet.name}: {table.title}",
             sheet=sheet,
             chart=figures.svg(drawn),
-            said=figures.said(sheet.rows, sheet.main),
             disagree=disagree,
             kinds=[kind for kind in KINDS if any(row.kind == kind for row in sheet.rows)],
-            name=sheet.name,
         )
 
     def _benchmark(self, name: str) -> None:
         main = self.mains[name]
-        self.page(
-            f"tables/{name}/index.html",
-            "benchmark.html",
-            name,
-            benchmark=name,
-            about=about(name),
-            main=main,
-            chart=self.forest(main),
-            said=figures.said(main.rows, main.main),
-            sheets=self.sheets[name],
-        )
+        self.page(f"tables/{name}/index.html", "benchmark.html", name, benchmark=name, about=about(name), main=main)
 
     def _items(self) -> None:
         """The pages that read items and answers, and what they ask about the run."""
@@ -228,31 +217,22 @@ class Site:
         return columns, [[linked(cell) for cell in row] for row in rows]
 
     def _start(self) -> None:
-        mains, project = self.mains, self.project
+        project = self.project
         models = {name: kind_of(project.cards[name]) for name in project.selection.models}
         values: dict[tuple[str, str], Any] = {}
-        for name, sheet in mains.items():
+        for name, sheet in self.mains.items():
             for row in figures.first_keys(sheet):
                 if row.values["model"] in models:
                     values[row.values["model"], name] = row.cells[sheet.columns.index(sheet.main)]
-        every = [sheet for sheets in self.sheets.values() for sheet in sheets]
+        chosen = selected(project.selection).items()
         self.page(
             "index.html",
             "index.html",
             f"Punchline: {project.selection.run}",
-            selection={
-                name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-                for name, value in selected(project.selection).items()
-            },
-            made_at=max((sheet.made_at for sheet in every), default=""),
-            mains=mains,
+            selection={name: ", ".join(map(str, v)) if isinstance(v, list) else str(v) for name, v in chosen},
             models=sorted(models.items(), key=lambda item: (item[1] != "measured", item[0])),
             values=values,
-            ranks=self.ranks,
-            charts={name: self.forest(sheet, CARD) for name, sheet in mains.items()},
-            said={name: figures.said(sheet.rows, sheet.main) for name, sheet in mains.items()},
-            about={name: about(name) for name in mains},
-            every=every,
+            every=[sheet for sheets in self.sheets.values() for sheet in sheets],
         )
 
 

@@ -36,28 +36,32 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its cells by column, and what they were made of."""
+    """One row: values by column as in the CSV, and the cells of the columns that are shown."""
 
-    values: Mapping[str, str]  # as the CSV has them
+    values: Mapping[str, str]
     cells: Sequence[Cell]
-    kind: str
-    comparable: bool
-    note: str
+
+    @property
+    def kind(self) -> str:
+        return self.values["kind"]
+
+    @property
+    def comparable(self) -> bool:
+        return self.values.get("comparable") == "yes"
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One table of one benchmark, with what stands around it."""
+    """One table of one benchmark, with its notes and its last audit."""
 
     benchmark: str
     table: Table
     path: str  # of its CSV
     columns: Sequence[str]
-    heads: Sequence[str]
     rows: Sequence[Row]
-    notes: Sequence[str]
-    root: str
-    made_at: str
+    notes: Sequence[str] = ()
+    root: str = ""
+    made_at: str = ""
     verdict: Mapping[str, Any] = field(default_factory=dict)  # of its last audit
 
     @property
@@ -73,11 +77,6 @@ class Sheet:
     def main(self) -> str:
         """The column that models are compared by."""
         return self.table.columns[0]
-
-    @property
-    def main_head(self) -> str:
-        """The same in words."""
-        return head(self.main)
 
 
 def head(column: str) -> str:
@@ -125,28 +124,18 @@ def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
     path = Path(project.paths.table(table.file))
     lineage = read_lineage(path.as_posix())
     lines = [line for line in read_rows(path) if not silent(line, table.columns)]
-    filled = [name for name in (lines[0] if lines else ()) if any(line[name] for line in lines)]
     counts = {f"n_{state}" for state in ("missing", "failed", "refused", "unparsable", "truncated")}
-    nothing = {name for name in counts if all(line.get(name) in ("", "0") for line in lines)}
-    ends = {f"{name}_{end}" for name in table.columns for end in ("lo", "hi")}
-    columns = [name for name in filled if name not in ends and name not in HIDDEN and name not in nothing]
+    hidden = {*HIDDEN, *(f"{name}_{end}" for name in table.columns for end in ("lo", "hi"))}
+    hidden |= {name for name in counts if all(line.get(name) in ("", "0") for line in lines)}
+    names = [name for name in (lines[0] if lines else ()) if any(line[name] for line in lines)]
+    columns = [name for name in names if name not in hidden]
     audited = Path(paths.audited(project.selection.run, table.file))
     return Sheet(
         benchmark,
         table,
         path.as_posix(),
         columns,
-        [head(name) for name in columns],
-        [
-            Row(
-                line,
-                [cell(line, name, table) for name in columns],
-                line["kind"],
-                line.get("comparable") == "yes",
-                escape_controls(line.get("note", "")),
-            )
-            for line in lines
-        ],
+        [Row(line, [cell(line, name, table) for name in columns]) for line in lines],
         notes_of(path.with_suffix(".md")),
         lineage.root,
         str(lineage.noted.get("made_at", ""))[:16].replace("T", " "),

@@ -10,9 +10,8 @@ import importlib.util
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
 import msgspec
@@ -22,7 +21,6 @@ from punchline.core import engine as engines
 from punchline.engines.openai import chat, pace
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Record, Request, Response, State
-from punchline.text import secret_field
 from punchline.workflow.code import version_of
 
 if TYPE_CHECKING:
@@ -34,11 +32,10 @@ OPENAI_KEY = "OPENAI_API_KEY"
 ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")  # OPENAI_ORG_ID, OPENAI_PROJECT_ID
 REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
+ADDRESS = r"(?i:https?)://(?:[^\s/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?(?:/[^\s?#]*)?"
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
-Count = Annotated[int, msgspec.Meta(ge=1)]
-T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Timeouts(Record, frozen=True, kw_only=True):
@@ -59,7 +56,7 @@ class Backoff(Record, frozen=True, kw_only=True):
 class Options(Record, frozen=True, kw_only=True):
     """Options of a model card; docs/openai.md says what each does."""
 
-    id: Annotated[str, msgspec.Meta(min_length=1)]
+    id: engines.Name
     revision: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
@@ -72,11 +69,11 @@ class Options(Record, frozen=True, kw_only=True):
     stream: bool = False
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     extra_body: dict[str, Any] = msgspec.field(default_factory=dict)
-    concurrency: Count = 16
+    concurrency: engines.Count = 16
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
     timeouts: Timeouts = Timeouts()
-    attempts: Count = 8
+    attempts: engines.Count = 8
     backoff: Backoff = Backoff()
     retry_after_most: Positive = 900.0
     breaker: Annotated[int, msgspec.Meta(ge=0)] = 10
@@ -91,7 +88,7 @@ class OpenAI(engines.Ready):
     name = "openai"
     through_proxy = True  # that the environment names
 
-    def __init__(self, card: ModelCard) -> None:
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
         self.card = card
         self.file = card.file
         self.options = _options(card)
@@ -170,7 +167,7 @@ class OpenAI(engines.Ready):
         yield from pace.iterate(calls.run, bound=2 * self.options.concurrency + 16, finish=calls.finish)
 
     def _cannot_read(self, request: Request) -> str | None:
-        count, most = len(chat.images_in(request)), self.card.images_per_prompt
+        count, most = len(engines.images_in(request)), self.card.images_per_prompt
         if count and not self.needs_images:
             return "the model reads no images"
         if most is not None and count > most:
@@ -282,45 +279,20 @@ class OpenAI(engines.Ready):
         raise PunchlineError(what, file=self.file, field=field, hint=way)
 
 
-def engine(card: ModelCard, seed: int) -> OpenAI:
-    """The engine of a model card. `seed` does not matter: one is sent where the card's sampling parameters have it."""
-    return OpenAI(card)
-
-
-def read_options(card: ModelCard, kind: type[T], docs: str, field: str | None = None) -> T:
-    """Checked options as a struct. No value is repeated in an error: one may be a key that was put in the wrong place.
-
-    `docs`: the page that explains the options; `field`: the field named in an error that concerns no single one.
-    """
-    engines.check_options(card, kind.__struct_fields__)
-    if (secret := secret_field(card.options)) is not None:
-        what = "an address with a user, a password or a key would be written to journals and logs"
-        hint = "A key belongs into the environment variable that `api_key_env` names; give the address without it"
-        raise PunchlineError(what, file=card.file, field=secret, hint=hint)
-    try:
-        return msgspec.convert(card.options, kind)
-    except msgspec.ValidationError as error:
-        what, _, at = str(error).partition(" - at `$.")
-        raise PunchlineError(what, file=card.file, field=at.rstrip("`") or field, hint=f"See {docs}") from None
+engine = OpenAI
 
 
 def _options(card: ModelCard) -> Options:
     """Checked options. Raises PunchlineError without the value: it may be a key in the wrong place."""
-    options = read_options(card, Options, "docs/openai.md")
+    options = engines.read_options(card, Options, "docs/openai.md")
     wrong = functools.partial(PunchlineError, file=card.file)
     if options.api_key_env is not None and not re.fullmatch("[A-Z][A-Z0-9_]*", options.api_key_env):
         hint = "Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only"
         raise wrong("this is not the name of an environment variable", field="api_key_env", hint=hint)
-    if options.base_url is not None:
-        url = urlsplit("")
-        with suppress(ValueError):  # of a malformed port or IPv6 address
-            parsed = urlsplit(options.base_url)
-            url = parsed if parsed.port != 0 else url
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise wrong("expected http://… or https://…", field="base_url")
-        if url.username or url.password or url.query or url.fragment:
-            hint = "A key belongs into the environment variable that `api_key_env` names"
-            raise wrong("the address holds more than a server and a path", field="base_url", hint=hint)
+    address = re.fullmatch(ADDRESS, options.base_url or OPENAI_URL)
+    if address is None or int(address["port"] or 1) > 65535:
+        hint = "A key belongs into the environment variable that `api_key_env` names"
+        raise wrong("expected http://… or https://…, a server and a path only", field="base_url", hint=hint)
     if forbidden := [name for name in FIXED if name in options.extra_body]:
         raise wrong(f"extra_body may not hold {forbidden[0]!r}", field="extra_body")
     if options.stream and options.batch:

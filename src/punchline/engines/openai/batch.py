@@ -17,10 +17,14 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+import httpx2
 import msgspec
+from openai import AsyncOpenAI, NotFoundError
 
+from punchline.core.waits import backoff
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat, pace
+from punchline.engines.openai.calls import Fault, attempt
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
 from punchline.journal import locked
@@ -29,8 +33,6 @@ from punchline.schema import Record, Request, Response
 from punchline.text import log_line
 
 if TYPE_CHECKING:
-    import openai
-
     from punchline.engines.openai import OpenAI
 
 FOLDER = Path(BATCHES)  # relative to the project root, which is the working directory
@@ -46,7 +48,7 @@ ENDED = ("completed", "failed", "expired", "cancelled")
 TWICE = {"error": {"message": "the batch has two different answers to it"}}  # in place of a line
 
 T = TypeVar("T")
-Call: TypeAlias = "Callable[[openai.AsyncOpenAI], Awaitable[T]]"
+Call: TypeAlias = "Callable[[AsyncOpenAI], Awaitable[T]]"
 
 
 class Batch(Record, frozen=True, kw_only=True):
@@ -100,20 +102,7 @@ def _write(path: Path, batch: Batch, *, keep: bool) -> None:
         write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
-    """A reply of the API. Raises Unusable for one that is no JSON object."""
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise chat.Unusable("the body is not JSON") from error
-    if not isinstance(body, dict):
-        raise chat.Unusable("the body is no object")
-    return body
-
-
-async def _get(client: openai.AsyncOpenAI, path: str) -> bytes:
-    import httpx2
-
+async def _get(client: AsyncOpenAI, path: str) -> bytes:
     return bytes((await client.get(path, cast_to=httpx2.Response)).content)
 
 
@@ -157,10 +146,10 @@ class _Run:
     def _known(self, batch: Batch, content: bytes | None) -> Batch:
         """The batch with its id: as the provider lists it, else created from `content`."""
 
-        async def find(client: openai.AsyncOpenAI) -> str | None:
+        async def find(client: AsyncOpenAI) -> str | None:
             after = ""
             for _ in range(MOST_PAGES):
-                page = _parsed(await _get(client, f"/batches?limit=100{after}"))
+                page = chat.parse_object(await _get(client, f"/batches?limit=100{after}"))
                 listed = _objects(page)
                 for found in listed:
                     if chat.as_object(found.get("metadata")).get("punchline") == batch.mark:
@@ -172,20 +161,18 @@ class _Run:
                     return None
             return None
 
-        async def upload(client: openai.AsyncOpenAI) -> str:
+        async def upload(client: AsyncOpenAI) -> str:
             assert content is not None
             file = ("punchline.jsonl", io.BytesIO(content))
             raw = await client.files.with_raw_response.create(file=file, purpose="batch")
-            return _name(_parsed(raw.content))
+            return _name(chat.parse_object(raw.content))
 
-        async def create(client: openai.AsyncOpenAI) -> str:
-            import httpx2
-
+        async def create(client: AsyncOpenAI) -> str:
             if name := await find(client):  # a try whose reply was lost may have made it
                 return name
             about = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": "24h"}
             body = {**about, "metadata": {"punchline": batch.mark}}
-            return _name(_parsed((await client.post("/batches", body=body, cast_to=httpx2.Response)).content))
+            return _name(chat.parse_object((await client.post("/batches", body=body, cast_to=httpx2.Response)).content))
 
         file = None if content is None else self._call(upload)
         name = self._call(find) if content is None else self._call(create)
@@ -268,13 +255,11 @@ class _Run:
         """The batch as the provider has it, once it has ended. Raises PunchlineError for one that does not."""
         status, until = None, monotonic() + self.engine.options.batch_wait
 
-        async def look(client: openai.AsyncOpenAI) -> dict[str, Any] | None:
+        async def look(client: AsyncOpenAI) -> dict[str, Any] | None:
             try:
-                return _parsed(await _get(client, f"/batches/{batch.id}"))
-            except openai.NotFoundError:
+                return chat.parse_object(await _get(client, f"/batches/{batch.id}"))
+            except NotFoundError:
                 return None
-
-        import openai
 
         while True:
             found = self._call(look)
@@ -307,40 +292,25 @@ class _Run:
         (result,) = pace.iterate(work, bound=16)
         return result
 
-    async def _tried(self, client: openai.AsyncOpenAI, call: Call[T], seconds: float) -> T:
-        import openai
-
-        from punchline.engines.openai.client import Unwanted
-
+    async def _tried(self, client: AsyncOpenAI, call: Call[T], seconds: float) -> T:
         options = self.engine.options
         total = options.timeouts.total
         if total == openai_engine.Timeouts().total:
             total = max(total, seconds)
         for tries in range(1, options.attempts + 1):
-            refusal = wait = None
-            try:
-                async with asyncio.timeout(total):
-                    return await call(client)
-            except (Unwanted, chat.Unusable) as error:
-                words = str(error)
-                if isinstance(error, Unwanted):
-                    break
-            except TimeoutError:
-                words = f"time-out: no whole answer in {total:g} s"
-            except openai.APIStatusError as error:
-                refusal = chat.read_refusal(error.status_code, error.response.content)
-                wait = chat.retry_after(error.response.headers)
-                words = str(refusal)
-            except openai.APIConnectionError as error:
-                words = f"{type(error).__name__}: {error.__cause__ or error}"
-            if refusal is not None:
-                verdict, parameter = chat.judge(refusal, ())
+            outcome = await attempt(self.engine, call(client), total)
+            if not isinstance(outcome, Fault):
+                return outcome
+            words: str = outcome.words
+            verdict: str = "failed" if outcome.kind == "failed" else "again"
+            if outcome.refusal is not None:
+                verdict, parameter = chat.judge(outcome.refusal, ())
                 if verdict == "stop":
-                    self.engine.stop(refusal, parameter)
-                if verdict not in ("again", "limited"):
-                    break
+                    self.engine.stop(outcome.refusal, parameter)
+            if verdict not in ("again", "limited"):
+                break
             if tries < options.attempts:
-                backoff = pace.backoff(tries, options.backoff.first, options.backoff.most)
-                await asyncio.sleep(backoff if wait is None else min(wait, options.retry_after_most))
-        what = f"the batch API gave no answer: {chat.one_line(words, self.engine.key)}"
+                wait = backoff(tries, options.backoff.first, options.backoff.most)
+                await asyncio.sleep(wait if outcome.wait is None else min(outcome.wait, options.retry_after_most))
+        what = f"the batch API gave no answer: {words}"
         raise self.wrong(what, field="batch", hint="Run again: a batch under way is not paid twice")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 import httpx2
 import msgspec
 import openai
 
+from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.client import Unwanted
 from punchline.errors import PunchlineError
@@ -21,8 +22,45 @@ from punchline.text import log_line
 if TYPE_CHECKING:
     from punchline.engines.openai import OpenAI
 
+T = TypeVar("T")
+
 TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other faults
 LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
+
+
+class Fault(msgspec.Struct):
+    """Reason why a call has no result."""
+
+    kind: Literal["again", "time-out", "unreachable", "failed"]
+    words: str
+    wait: float | None = None  # seconds that the server asked for
+    refusal: chat.Refusal | None = None
+
+
+async def attempt(engine: OpenAI, call: Awaitable[T], total: float) -> T | Fault:
+    """Result of one call within `total` seconds. No exception of the client gets out: it may hold the key."""
+
+    def fault(kind: Literal["again", "unreachable", "failed"], words: object, **more: Any) -> Fault:
+        return Fault(kind, chat.one_line(str(words), engine.key), **more)
+
+    try:
+        async with asyncio.timeout(total):
+            return await call
+    except openai.APIStatusError as error:
+        refusal = chat.read_refusal(error.status_code, error.response.content)
+        return fault("again", refusal, wait=retry_after(error.response.headers), refusal=refusal)
+    except chat.Unusable as error:
+        return fault("again", f"HTTP 200: {error}")
+    except Unwanted as error:
+        return fault("failed", error)
+    except openai.APIConnectionError as error:
+        cause = error.__cause__ or error
+        if isinstance(cause, httpx2.TimeoutException) and not isinstance(cause, httpx2.ConnectTimeout):
+            return Fault("time-out", f"time-out: silent for {engine.options.timeouts.read:g} s")
+        connecting = isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout))
+        return fault("unreachable" if connecting else "again", f"{type(cause).__name__}: {cause}")
+    except TimeoutError:
+        return Fault("time-out", f"time-out: no whole answer in {total:g} s")
 
 
 class Calls:
@@ -79,7 +117,6 @@ class Calls:
     async def ask(self, client: openai.AsyncOpenAI, request: Request) -> Response | None:
         """Ask until there is an answer, or no hope of one. None: the run ended before either."""
         engine, options = self.engine, self.engine.options
-        backoff = (options.backoff.first, options.backoff.most)
         sent = engine.parameters(request)
         body = engine.body(request, self.images, sent)
         tokens = chat.estimated_tokens(request, sent.get(options.max_tokens_field))
@@ -87,24 +124,33 @@ class Calls:
         most |= {"limited": LIMITED_TRIES * options.attempts, "time-out": min(TIMEOUT_TRIES, options.attempts)}
         tries = dict.fromkeys(most, 0)
         before = self.answers
+
+        async def post() -> tuple[chat.Reply, str | None]:
+            content = msgspec.json.encode(body)
+            raw = await client.post("/chat/completions", content=content, cast_to=httpx2.Response)
+            reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
+            return reply, raw.headers.get("x-request-id") or reply.id
+
         while True:
             reserved = await self.pace.acquire(tokens)
             began = monotonic()
             self.busy.add(asyncio.current_task())
             try:
-                outcome = await self._call(client, body)
+                outcome = await attempt(engine, post(), options.timeouts.total)
             finally:
                 self.pace.release()
             latency = round(monotonic() - began, 4)
-            if isinstance(outcome, _Answer):
+            if not isinstance(outcome, Fault):
+                reply, call_id = outcome
                 self.answers += 1
                 self.failures, self.first = 0, None
-                used = outcome.reply.usage
+                used = reply.usage
                 total = None if used.prompt is None else used.prompt + (used.completion or 0)
                 self.pace.answered(tokens, reserved, total)
-                about = {"latency_s": latency, "provider_id": outcome.id}
-                return engine.answered(request, self.model_key, outcome.reply, sent, **about)
-            words, wait, kind = outcome.words, outcome.wait, outcome.kind
+                about = {"latency_s": latency, "provider_id": call_id}
+                return engine.answered(request, self.model_key, reply, sent, **about)
+            words, wait = outcome.words, outcome.wait
+            kind: str = outcome.kind
             if outcome.refusal is not None:
                 kind, parameter = chat.judge(outcome.refusal, sent)
                 if kind == "stop":
@@ -122,7 +168,7 @@ class Calls:
                     if self.finishing:
                         return None
                     if (wait or 0) < options.backoff.first:
-                        await asyncio.sleep(pace.backoff(sum(tries.values()), *backoff))
+                        await asyncio.sleep(backoff(sum(tries.values()), options.backoff.first, options.backoff.most))
                     continue
                 if kind == "unreachable" and before == self.answers:
                     self._end(f"the server cannot be reached: {words}", "Check `base_url`, and that the server runs")
@@ -134,35 +180,6 @@ class Calls:
                 self._count_failure()
             return engine.response(request, self.model_key, state, reason=words, effective=chat.flat(sent))
 
-    async def _call(self, client: openai.AsyncOpenAI, body: Mapping[str, Any]) -> _Answer | _Fault:
-        """One try. Exceptions of the client hold the server's words, key and all: none gets out of here."""
-        total = self.engine.options.timeouts.total
-        try:
-            async with asyncio.timeout(total):
-                content = msgspec.json.encode(body)
-                raw = await client.post("/chat/completions", content=content, cast_to=httpx2.Response)
-            reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
-            return _Answer(reply, raw.headers.get("x-request-id") or reply.id)
-        except openai.APIStatusError as error:
-            refusal = chat.read_refusal(error.status_code, error.response.content)
-            return _Fault("again", self._clean(str(refusal)), chat.retry_after(error.response.headers), refusal)
-        except chat.Unusable as error:
-            return _Fault("again", self._clean(f"HTTP 200: {error}"))
-        except Unwanted as error:
-            return _Fault("failed", self._clean(str(error)))
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
-                return _Fault("unreachable", self._clean(f"{type(cause).__name__}: {cause}"))
-            if isinstance(cause, httpx2.TimeoutException):
-                return _Fault("time-out", f"time-out: silent for {self.engine.options.timeouts.read:g} s")
-            return _Fault("again", self._clean(f"{type(cause).__name__}: {cause}"))
-        except TimeoutError:
-            return _Fault("time-out", f"time-out: no whole answer in {total:g} s")
-
-    def _clean(self, words: str) -> str:
-        return chat.one_line(words, self.engine.key)
-
     def _count_failure(self) -> None:
         self.failures += 1
         if 0 < self.engine.options.breaker <= self.failures:
@@ -171,15 +188,3 @@ class Calls:
 
     def _end(self, what: str, hint: str) -> NoReturn:
         raise PunchlineError(f"{self.engine.options.id}: {what}", file=self.engine.file, hint=hint)
-
-
-class _Answer(msgspec.Struct):
-    reply: chat.Reply
-    id: str | None
-
-
-class _Fault(msgspec.Struct):
-    kind: str  # again, time-out, unreachable, failed
-    words: str
-    wait: float | None = None  # seconds that the server asked for
-    refusal: chat.Refusal | None = None

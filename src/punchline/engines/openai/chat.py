@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import base64
-import email.utils
 import itertools
 import json
 import re
-import time
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -82,23 +79,15 @@ def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any
     """The request's messages as the protocol has them; images as data URIs of the unchanged bytes, parts in order."""
     made: list[dict[str, Any]] = []
     for message in request.messages:
-        parts = message.content
-        if len(parts) == 1 and isinstance(parts[0], Text):  # a plain string: some servers take no list from "system"
-            made.append({"role": message.role, "content": parts[0].text})
-            continue
-        content = [
+        content: list[dict[str, Any]] = [
             {"type": "text", "text": part.text}
             if isinstance(part, Text)
             else {"type": "image_url", "image_url": {"url": _data_uri(part, request, images)}}
-            for part in parts
+            for part in message.content
         ]
-        made.append({"role": message.role, "content": content})
+        one_text = [part["type"] for part in content] == ["text"]  # some servers take no list from "system"
+        made.append({"role": message.role, "content": content[0]["text"] if one_text else content})
     return made
-
-
-def images_in(request: Request) -> list[Image]:
-    """Images of a request, in order."""
-    return [part for message in request.messages for part in message.content if isinstance(part, Image)]
 
 
 def media_type(content: bytes) -> str | None:
@@ -139,7 +128,7 @@ def read_reply(content: bytes) -> Reply:
     A null text that was cut off at max_tokens (all of them went into reasoning), or that ended after reasoning, is the
     answer "": asking again would give the same. Any other null text is unusable.
     """
-    body = _parsed(content)
+    body = parse_object(content)
     if not isinstance(body.get("choices"), list) or not body["choices"]:
         said = read_refusal(200, content).message if body.get("error") else ""
         raise Unusable(f"no answer in the body{': ' + said if said else ''}")
@@ -183,7 +172,7 @@ def whole(stream: bytes) -> bytes:
         data = line.strip()
         if done := data == b"[DONE]":
             break
-        chunk = _parsed(data)
+        chunk = parse_object(data)
         if chunk.get("error"):
             raise Unusable(f"the stream brought an error: {read_refusal(200, data).message}")
         body |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
@@ -209,12 +198,15 @@ def _joined(content: Any) -> str | None:
     return _text(content)
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
+def parse_object(content: bytes) -> dict[str, Any]:
+    """JSON object of a reply. Raises Unusable."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise Unusable("empty body" if not content.strip() else "the body is not JSON") from error
-    return as_object(body)
+    if not isinstance(body, dict):
+        raise Unusable("the body is no object")
+    return body
 
 
 def _text(value: Any) -> str | None:
@@ -290,26 +282,6 @@ def judge(refusal: Refusal, sent: Collection[str]) -> tuple[Verdict, str | None]
             if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", refusal.message):
                 return "stop", name
     return "failed", None
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait, from Retry-After (seconds or HTTP date) or retry-after-ms; None: unsaid.
-
-    A date is read against the server's own clock where it sends one.
-    """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        with suppress(ValueError):
-            if 0 <= (seconds := float(headers.get(name, "")) * unit) < float("inf"):
-                return seconds
-    until = _date(headers.get("retry-after"))
-    now = _date(headers.get("date")) or time.time()
-    return max(0.0, until - now) if until is not None else None
-
-
-def _date(value: str | None) -> float | None:
-    with suppress(ValueError, OverflowError):
-        return email.utils.parsedate_to_datetime(value).timestamp() if value else None
-    return None
 
 
 def same_model(asked: str, served: str) -> bool:

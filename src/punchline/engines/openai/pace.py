@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import random
 import threading
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
 from time import monotonic
@@ -36,19 +34,14 @@ class Pace:
         self._counted = 1.0  # tokens that the server counts for one that was estimated: a running mean
         self._weight = 1.0  # of the next answer in it
         self._active = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._freed = asyncio.Event()  # wakes all waiting calls
         self._clock = asyncio.Lock()
 
     async def acquire(self, tokens: float) -> float:
         """Wait for a turn for a call of about that many tokens; the tokens that were set aside for it."""
         while self._active >= int(self.limit):
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiter)
-            try:
-                await waiter
-            except asyncio.CancelledError:
-                self._wake()
-                raise
+            self._freed.clear()
+            await self._freed.wait()
         self._active += 1
         try:
             async with self._clock:
@@ -65,15 +58,7 @@ class Pace:
     def release(self) -> None:
         """The call has ended."""
         self._active -= 1
-        self._wake()
-
-    def _wake(self) -> None:
-        free = int(self.limit) - self._active
-        while free > 0 and self._waiting:
-            waiter = self._waiting.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                free -= 1
+        self._freed.set()
 
     def answered(self, estimated: float, reserved: float, used: int | None) -> None:
         """The server answered; `used`: tokens that it counted, `estimated`: what acquire was told."""
@@ -91,11 +76,6 @@ class Pace:
     def pause(self, seconds: float) -> None:
         """Begin no call for that long."""
         self._paused_until = max(self._paused_until, monotonic() + seconds)
-
-
-def backoff(tries: int, first: float, most: float) -> float:
-    """Seconds to wait after that many failed tries: doubling, at most `most`, and a random half of it off."""
-    return float(min(most, first * 2 ** min(tries - 1, 30)) * random.uniform(0.5, 1.0))
 
 
 def iterate(

@@ -13,29 +13,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
-from punchline.core.engine import check_options, image_file, response
+import msgspec
+
+from punchline.core.engine import Count, Name, image_file, images_in, read_options, response
 from punchline.core.interrupt import first_interrupt
 from punchline.engines.transformers.loaded import Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy, sampling_of
-from punchline.errors import PunchlineError, nearest, one_line
+from punchline.errors import PunchlineError, one_line
 from punchline.project import adapters, revisions
-from punchline.project.recipes import DTYPES
-from punchline.schema import Image, ModelCard, Request, Response, Scalar, State, Text, Usage
+from punchline.schema import ModelCard, Request, Response, Scalar, State, Text, Usage
 from punchline.workflow.code import version_of
 
-OPTIONS: dict[str, type] = {
-    **dict.fromkeys(("id", "revision", "adapter", "dtype", "device", "attention"), str),
-    **dict.fromkeys(("batch_size", "batch_tokens"), int),
-    "trust_remote_code": bool,
-    "template": dict,
-}
 PACKAGES = ("torch", "transformers", "PIL")
-BATCH_SIZE = 64  # prompts
-BATCH_TOKENS = 32768  # prompt and answer of all rows of a batch
 PIXELS_PER_TOKEN = 28 * 28  # as Qwen2-VL; for sorting by size only
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a card; docs/transformers.md explains them."""
+
+    id: Name
+    revision: str | None = None
+    adapter: str | None = None
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    device: str | None = None
+    attention: str | None = None
+    batch_size: Count = 64  # prompts
+    batch_tokens: Count = 32768  # prompt and answer of all rows of a batch
+    trust_remote_code: bool = False
+    template: dict[str, Any] = {}
 
 
 class Transformers:
@@ -44,14 +52,11 @@ class Transformers:
     name = "transformers"
 
     def __init__(self, card: ModelCard, seed: int) -> None:
-        _check_options(card)
+        self.options = _read(card)
         self.card = card
         self.seed = seed
-        self.id: str = card.options["id"]
+        self.id, self.dtype = self.options.id, self.options.dtype
         self.needs_images = "image" in card.modality
-        self.batch_size: int = card.options.get("batch_size", BATCH_SIZE)
-        self.batch_tokens: int = card.options.get("batch_tokens", BATCH_TOKENS)
-        self.dtype: str = card.options.get("dtype", "auto")
         self._loaded: Any = None
 
     @property
@@ -62,16 +67,16 @@ class Transformers:
     @functools.cached_property
     def revision(self) -> str:
         """The commit, or the digest of the folder's files; asks the hub the first time where the card pins none."""
-        return revisions.pinned(self.id, self.card.options.get("revision"))
+        return revisions.pinned(self.id, self.options.revision)
 
     def identity(self) -> dict[str, Any]:
         """Model, revision, dtype and all else in the card that changes the answers; not how they are batched."""
         identity: dict[str, Any] = {"id": self.id, "revision": self.revision, "dtype": self.dtype}
         identity |= {"images": self.needs_images, "seed": self.seed}
         for option in ("attention", "template", "trust_remote_code"):
-            if self.card.options.get(option):
-                identity[option] = self.card.options[option]
-        if adapter := self.card.options.get("adapter"):
+            if value := getattr(self.options, option):
+                identity[option] = value
+        if adapter := self.options.adapter:
             identity["adapter"] = adapters.identity(adapter)
         return identity
 
@@ -79,7 +84,7 @@ class Transformers:
         """Missing packages, or a folder that is not there."""
         if absent := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
             return f"not installed: {', '.join(absent)}; run make hf"
-        if adapter := self.card.options.get("adapter"):
+        if adapter := self.options.adapter:
             if importlib.util.find_spec("peft") is None:
                 return "not installed: peft; run make hf"
             if adapters.trained(adapter) is None:
@@ -114,37 +119,28 @@ class Transformers:
         prompts: dict[str, dict[tuple[Any, ...], Prompt]] = {}  # by part of the adapter
         for request, sampling in asked:
             part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
-            if part is None:
-                yield respond(
-                    request, state="missing", reason=f"the adapter was not trained on the task {request.task}"
-                )
-                continue
-            prompt = self._prompt(request, sampling, images, loaded)
+            untrained: tuple[State, str] = "missing", f"the adapter was not trained on the task {request.task}"
+            prompt = untrained if part is None else self._prompt(request, sampling, images, loaded)
             if isinstance(prompt, tuple):
                 state, reason = prompt
                 yield respond(request, state=state, reason=reason)
                 continue
             own = None if greedy(sampling) else request.request_id
             key = (prompt.text, prompt.images, tuple(sorted(sampling.items())), own)
-            same = prompts.setdefault(part, {}).setdefault(key, prompt)
+            same = prompts.setdefault(part or "", {}).setdefault(key, prompt)
             if same is not prompt:
                 same.requests.append(request)
 
         with first_interrupt(lambda: True) as interrupted:
             for prompt, answered in self._run_parts(prompts, loaded, interrupted):
-                for request in prompt.requests:
-                    if isinstance(answered, str):
-                        yield respond(request, state="failed", reason=answered)
-                        continue
-                    yield respond(
-                        request,
-                        state="ok",
-                        text=loaded.decode(answered.tokens),
-                        finish_reason="stop" if answered.ended else "length",
-                        usage=Usage(prompt=answered.prompt, completion=len(answered.tokens) + answered.ended),
-                        latency_s=answered.seconds,
-                        effective={**answered.sampling, "dtype": loaded.dtype, "device": loaded.device},
-                    )
+                fields: dict[str, Any] = {"state": "failed", "reason": answered}
+                if isinstance(answered, Answer):
+                    fields = {"state": "ok", "text": loaded.decode(answered.tokens), "latency_s": answered.seconds}
+                    fields["finish_reason"] = "stop" if answered.ended else "length"
+                    completion = len(answered.tokens) + answered.ended
+                    fields["usage"] = Usage(prompt=answered.prompt, completion=completion)
+                    fields["effective"] = {**answered.sampling, "dtype": loaded.dtype, "device": loaded.device}
+                yield from (respond(request, **fields) for request in prompt.requests)
             if interrupted.is_set():
                 raise KeyboardInterrupt
 
@@ -153,7 +149,7 @@ class Transformers:
     ) -> Prompt | tuple[State, str]:
         """A request as the model reads it, or the state and the reason why it is not asked."""
         parts = [part for message in request.messages for part in message.content]
-        digests = [part.sha256 for part in parts if isinstance(part, Image)]
+        digests = [image.sha256 for image in images_in(request)]
         if digests and not self.needs_images:
             return "missing", "the model reads no images"
         if None in digests:
@@ -166,7 +162,7 @@ class Transformers:
                 return "failed", f"the text holds the model's control token {token!r}"
         files = [image_file(digest, request, images) for digest in digests]
         try:
-            text = loaded.render(request, self.card.options.get("template", {}))
+            text = loaded.render(request, self.options.template)
             pixels = [pixels_of(file) for file in files]
         except (ValueError, OSError) as error:
             return "failed", one_line(error)
@@ -193,7 +189,7 @@ class Transformers:
         Out of memory, the device's or the machine's: the batch is halved, and so are those to come that are as large.
         After an interrupt none begins.
         """
-        queue = deque(batches(prompts, self.batch_size, self.batch_tokens))
+        queue = deque(batches(prompts, self.options.batch_size, self.options.batch_tokens))
         most: float = float("inf")  # tokens of a batch that memory holds, as far as is known
         with ThreadPoolExecutor(1) as pool:
             ahead: Future[Any] | None = None
@@ -239,9 +235,7 @@ class Transformers:
                     queue.extendleft(halves)
 
 
-def engine(card: ModelCard, seed: int) -> Transformers:
-    """The engine of a model card. Raises PunchlineError for an unknown option or sampling parameter."""
-    return Transformers(card, seed)
+engine = Transformers
 
 
 def _generated(loaded: Loaded, batch: Sequence[Prompt], inputs: Any) -> list[Answer] | None:
@@ -258,22 +252,16 @@ def _too_long(tokens: int, context: float) -> str:
     return f"the prompt has {tokens} tokens; with an answer it does not fit into the context of {context}"
 
 
-def _check_options(card: ModelCard) -> None:
-    """Raises PunchlineError for an option that is unknown or of the wrong kind."""
-    check_options(card, OPTIONS)
-    wrong = functools.partial(PunchlineError, file=card.file)
-    if not card.options.get("id"):
-        raise wrong("the option is missing", field="id", hint="Name a hub model or a folder")
-    dtype = card.options.get("dtype", "auto")
-    if dtype not in DTYPES:
-        raise wrong(f"unknown dtype {dtype!r}", field="dtype", hint=nearest(dtype, DTYPES))
-    revision = card.options.get("revision")
-    revisions.check(card.options["id"], revision, card.file)
-    if "adapter" in card.options:
-        adapters.check(card.options["adapter"], card.file)
-    if card.options.get("trust_remote_code") and revision is None:
+def _read(card: ModelCard) -> Options:
+    """Checked options; sampling parameters are checked too."""
+    options = read_options(card, Options, "docs/transformers.md")
+    revisions.check(options.id, options.revision, card.file)
+    if options.adapter is not None:
+        adapters.check(options.adapter, card.file)
+    if options.trust_remote_code and options.revision is None:
         what = "code from the hub runs at a pinned revision only"
         hint = "Read the code, then write the commit that you read as `revision`"
-        raise wrong(what, field="trust_remote_code", hint=hint)
+        raise PunchlineError(what, file=card.file, field="trust_remote_code", hint=hint)
     for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
         check_sampling(sampling, card.file)
+    return options

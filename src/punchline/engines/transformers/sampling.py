@@ -34,13 +34,8 @@ def check_sampling(sampling: Mapping[str, Scalar], file: str) -> None:
             raise PunchlineError(f"out of range: {value!r}", file=file, field=f"sampling.{name}")
 
 
-def number(sampling: Mapping[str, Scalar], name: str, default: float) -> float:
-    value = sampling.get(name)
-    return default if value is None else float(value)
-
-
 def greedy(sampling: Mapping[str, Scalar]) -> bool:
-    return number(sampling, "temperature", 0.0) == 0.0
+    return not sampling.get("temperature")
 
 
 def _row_seed(prompt: Prompt) -> int:
@@ -89,18 +84,18 @@ def processors(batch: Sequence[Prompt], tensors: Mapping[str, Any], device: Any)
                 row.uniform_(generator=generator)
             return scores - torch.log(-torch.log(uniform.clamp_(1e-20, 1 - 6e-8)))
 
-    sampling = batch[0].sampling
+    sampling: Mapping[str, Any] = batch[0].sampling
     chain = LogitsProcessorList()
-    if (penalty := number(sampling, "repetition_penalty", 1.0)) != 1.0:
-        chain.append(Penalty(penalty))
+    if (penalty := sampling.get("repetition_penalty", 1)) != 1:
+        chain.append(Penalty(float(penalty)))
     if not greedy(sampling):
-        if (temperature := number(sampling, "temperature", 1.0)) != 1.0:
-            chain.append(TemperatureLogitsWarper(temperature))
-        if (top_k := int(number(sampling, "top_k", 0))) > 0:
+        if (temperature := sampling["temperature"]) != 1:
+            chain.append(TemperatureLogitsWarper(float(temperature)))
+        if (top_k := sampling.get("top_k", 0)) > 0:
             chain.append(TopKLogitsWarper(top_k))
-        if (top_p := number(sampling, "top_p", 1.0)) < 1.0:
-            chain.append(TopPLogitsWarper(top_p))
-        if (min_p := number(sampling, "min_p", 0.0)) > 0.0:
-            chain.append(MinPLogitsWarper(min_p))
+        if (top_p := sampling.get("top_p", 1)) < 1:
+            chain.append(TopPLogitsWarper(float(top_p)))
+        if (min_p := sampling.get("min_p", 0)) > 0:
+            chain.append(MinPLogitsWarper(float(min_p)))
         chain.append(Draw())
     return chain

@@ -19,8 +19,8 @@ import httpx
 import msgspec
 
 from punchline.core import engine as engines
-from punchline.engines.openai import OpenAI, read_options
-from punchline.engines.openai.chat import images_in
+from punchline.core.engine import Count, Name, images_in
+from punchline.engines.openai import OpenAI
 from punchline.engines.vllm import server as vllm_server
 from punchline.errors import PunchlineError, nearest
 from punchline.project.resources import gpu_memory, parallel
@@ -56,9 +56,7 @@ FLAGS |= {name: (f"--{name.replace('_', '-')}",) for name in (*SAME_NAME, "enfor
 OURS = {flag: name for name, flags in FLAGS.items() for flag in flags}
 REFUSED = ("--host", "--port", "--uds", "--served-model-name", "--api-key", "--hf-token", "--config", "--root-path")
 
-Positive = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
-Name = Annotated[str, msgspec.Meta(min_length=1)]
 Began = tuple[datetime.datetime, float, dict[str, float] | None]  # time, monotonic time when ready, counters then
 
 
@@ -68,9 +66,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     id: Name
     revision: Name | None = None
     dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
-    tensor_parallel: Positive = 1
-    pipeline_parallel: Positive = 1
-    max_model_len: Positive | None = None  # tokens; the card's `context` where it says none
+    tensor_parallel: Count = 1
+    pipeline_parallel: Count = 1
+    max_model_len: Count | None = None  # tokens; the card's `context` where it says none
     generation_config: Literal["vllm", "auto"] = "vllm"  # auto: the defaults that the model's own file has
     chat_template_kwargs: dict[str, Any] = {}
     trust_remote_code: bool = False
@@ -78,12 +76,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     # How it runs; no part of the key.
     base_url: Name | None = None
     executable: Name | None = None
-    data_parallel: Positive = 1  # copies of the model behind one server
+    data_parallel: Count = 1  # copies of the model behind one server
     executor: Literal["mp", "ray"] | None = None  # ray: over the nodes of a Ray cluster that is there
     gpu_memory_utilization: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
     enforce_eager: bool | None = None  # None: vLLM's default, but true on CPU
-    max_num_seqs: Positive | None = None  # None: vLLM's default, but 256 on CPU
-    concurrency: Positive = 512  # requests in flight: more than the server takes at once, so that it never waits
+    max_num_seqs: Count | None = None  # None: vLLM's default, but 256 on CPU
+    concurrency: Count = 512  # requests in flight: more than the server takes at once, so that it never waits
     start_timeout: Seconds = 3600.0
     request_timeout: Seconds = 3600.0  # of one request, its wait in the server's queue included
 
@@ -370,9 +368,7 @@ class Vllm:
             out.write(json.dumps(line) + "\n")
 
 
-def engine(card: ModelCard, seed: int) -> Vllm:
-    """The engine of a model card; docs/vllm.md has its options."""
-    return Vllm(card, seed)
+engine = Vllm
 
 
 def _root(base_url: str) -> str:
@@ -382,7 +378,7 @@ def _root(base_url: str) -> str:
 
 def _options(card: ModelCard) -> Options:
     """Checked options and sampling parameters of a card. Raises PunchlineError."""
-    options = read_options(card, Options, "docs/vllm.md", field="id")
+    options = engines.read_options(card, Options, "docs/vllm.md")
     wrong = partial(PunchlineError, file=card.file)
     check(options.id, options.revision, card.file)
     given = (card.sampling, *(paper.sampling for paper in card.papers.values()))

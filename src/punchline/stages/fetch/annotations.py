@@ -53,25 +53,25 @@ def mirror_auth(mirror: str) -> httpx.BasicAuth | None:
     return httpx.BasicAuth(entry[0], entry[2] or "") if entry else None
 
 
-def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int) -> tuple[bytes | None, str]:
-    """(bytes with the digest, "") or (None, the reason why there are none)."""
-    if mirror.startswith(("http://", "https://")):
-        try:
+def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int, notes: list[str]) -> bytes | None:
+    """Bytes with the digest; None, and the reason in `notes`, if the mirror has none."""
+    try:
+        if mirror.startswith(("http://", "https://")):
             url = f"{mirror.rstrip('/')}/{place}"
             content = web.get(url, limit=limit, own=True, auth=mirror_auth(mirror)).content
-        except Missing as missing:
-            return None, f"mirror: {missing.reason}, {place}"  # not where it is, nor where it led
-    else:
-        try:
+        else:
             content = read_regular(Path(mirror, place), limit)
-        except (FileNotFoundError, NotADirectoryError):
-            return None, f"mirror: no {place}"
-        except OSError as error:
-            return None, f"mirror: {place}: {error.strerror}"
-    got = sha256(content)
-    if got != digest:
-        return None, f"mirror: {place} refused, sha256 is {got}"
-    return content, ""
+    except Missing as missing:  # neither the mirror's address nor where it led
+        notes.append(f"mirror: {missing.reason}, {place}")
+    except (FileNotFoundError, NotADirectoryError):
+        notes.append(f"mirror: no {place}")
+    except OSError as error:
+        notes.append(f"mirror: {place}: {error.strerror}")
+    else:
+        if (got := sha256(content)) == digest:
+            return content
+        notes.append(f"mirror: {place} refused, sha256 is {got}")
+    return None
 
 
 def fetch_annotations(
@@ -87,43 +87,39 @@ def fetch_annotations(
     """Write every file of the manifest into `out`, with exactly the bytes that the manifest pins.
 
     A file that is already right is left alone. Files named one by one with their digest are downloads, not crawling:
-    robots.txt is not asked. An address without a scheme is a file of the project, relative to `root`. `report` gets a
-    line for each source that was refused on the way. Raises PunchlineError when a file can't be had; those already
-    written stay.
+    robots.txt is not read. An address without a scheme is a file of the project, relative to `root`. `report` gets a
+    line for each file that the mirror refused. Raises PunchlineError for an unavailable file; those already written
+    stay.
     """
     entries: list[Annotation] = read_manifest(manifest, Annotation)
     mirror = check_mirror(mirror)
     with closing(Web(manners, hosts)) as web:
         for entry in entries:
             target = out / entry.path
-            if target.is_file() and sha256_file(target) == entry.sha256:
-                continue
-            remote, tried = "://" in entry.url, []
-            limit, content = max(ANNOTATION_BYTES, entry.bytes), None
-            if mirror and remote:
-                content, why = from_mirror(web, mirror, entry.mirror, entry.sha256, limit)
-                if content is None:
-                    tried.append(why)
-                    report(f"{entry.path}: {why}")
-            if content is None:
-                try:
-                    own = (root or Path()) / entry.url
-                    content = web.get(entry.url, limit=limit, own=True).content if remote else _read_own(own)
-                except Missing as missing:
-                    tried.append(str(missing))
-            if content is not None and sha256(content) != entry.sha256:
-                tried.append(f"{entry.url}: sha256 is {sha256(content)}")
-                content = None
-            if content is None:
-                what = f"can't be had from {entry.url} with sha256 {entry.sha256}: {'; '.join(tried)}"
-                hint = f"Give mirror=DIR or URL where {entry.mirror} has these bytes"
-                raise PunchlineError(what, file=target, record=entry.path, hint=hint)
-            write_bytes(target, content)
+            if not target.is_file() or sha256_file(target) != entry.sha256:
+                write_bytes(target, _read(web, entry, mirror, target, root or Path(), report))
     return [out / entry.path for entry in entries]
 
 
-def _read_own(file: Path) -> bytes:
+def _read(
+    web: Web, entry: Annotation, mirror: str | None, target: Path, root: Path, report: Callable[[str], None]
+) -> bytes:
+    """Pinned bytes of a released file, from the mirror or from its address."""
+    remote, limit = "://" in entry.url, max(ANNOTATION_BYTES, entry.bytes)
+    tried: list[str] = []
+    if mirror and remote:
+        if (content := from_mirror(web, mirror, entry.mirror, entry.sha256, limit, tried)) is not None:
+            return content
+        report(f"{entry.path}: {tried[0]}")
     try:
-        return read_regular(file, ANNOTATION_BYTES)
+        content = web.get(entry.url, limit=limit, own=True).content if remote else read_regular(root / entry.url, limit)
+        if sha256(content) == entry.sha256:
+            return content
+        tried.append(f"{entry.url}: sha256 is {sha256(content)}")
+    except Missing as missing:
+        tried.append(str(missing))
     except OSError as error:
-        raise PunchlineError(f"cannot be read: {error.strerror}", file=file) from error
+        tried.append(f"{entry.url}: {error.strerror}")
+    what = f"can't be had from {entry.url} with sha256 {entry.sha256}: {'; '.join(tried)}"
+    hint = f"Give mirror=DIR or URL where {entry.mirror} has these bytes"
+    raise PunchlineError(what, file=target, record=entry.path, hint=hint)

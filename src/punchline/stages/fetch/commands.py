@@ -1,4 +1,4 @@
-"""The fetching stages: released files and images of a selection, with progress on a terminal."""
+"""The fetching stages: released files and images of a selection, with progress."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from punchline import paths
 from punchline.files import write_records
@@ -32,23 +29,18 @@ Report = Callable[[int, int, FetchEntry], None]
 
 @contextmanager
 def progress_shown() -> Iterator[Report]:
-    """A bar on a terminal; a line every few seconds elsewhere."""
+    """Yield a function that prints a line every few seconds."""
     states: Counter[str] = Counter()
-    last, terminal = time.monotonic(), sys.stderr.isatty()
-    columns = (TextColumn("fetching comics"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[what]}"))
-    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), disable=not terminal)
-    task = bar.add_task("images", total=None, what="")
+    last = time.monotonic()
 
     def update(done: int, total: int, entry: FetchEntry) -> None:
         nonlocal last
         states[entry.state] += 1
-        bar.update(task, completed=done, total=total, what=f"{states['missing']} missing")
-        if not terminal and time.monotonic() - last >= PROGRESS_S:
+        if time.monotonic() - last >= PROGRESS_S:
             last = time.monotonic()
             log_line(f"fetching comics: {done}/{total}, {states['missing']} missing")
 
-    with bar if terminal else nullcontext():
-        yield update
+    yield update
 
 
 def told(entries: Iterable[FetchEntry], folder: Path, why: Path) -> None:

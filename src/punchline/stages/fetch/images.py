@@ -233,10 +233,8 @@ def _bytes(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetc
     pin, page = comic.pin, comic.page
     if mirror:
         for place, digest in {record.mirror: record.sha256 for record in comic.records}.items():
-            content, why = from_mirror(web, mirror, place, digest, IMAGE_BYTES)
-            if content is not None:
+            if (content := from_mirror(web, mirror, place, digest, IMAGE_BYTES, notes)) is not None:
                 return Fetched(content, f"mirror:{place}")
-            notes.append(why)
     image_url, found = pin.image_url if pin else page, False
     site = None if pin else SITES.get(urlsplit(page).hostname or "")
     if not (pin or site):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -12,13 +11,15 @@ from punchline.errors import PunchlineError
 from punchline.files import parse_csv, stays_inside
 from punchline.schema import Record
 
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+
 
 class Annotation(Record, frozen=True, kw_only=True):
     """One line of annotations.csv: a released file and its digest."""
 
     path: str  # under the output folder
     url: str
-    sha256: str
+    sha256: Sha256
     bytes: int
     licence: str
     mirror: str  # path under a mirror
@@ -30,7 +31,7 @@ class Pin(Record, frozen=True, kw_only=True):
     comic_id: str
     page_url: str
     image_url: str
-    sha256: str
+    sha256: Sha256
     bytes: int
     width: int  # pixels
     height: int  # pixels
@@ -44,7 +45,7 @@ class Lock(Record, frozen=True, kw_only=True):
 
     comic_id: str
     url: str
-    sha256: str
+    sha256: Sha256
     bytes: int
     width: int  # pixels
     height: int  # pixels
@@ -62,9 +63,8 @@ def read_manifest(path: Path, kind: type[Annotation] | type[Pin] | type[Lock]) -
         try:
             record = msgspec.convert({column: row[column] for column in columns}, kind, strict=False)
         except msgspec.ValidationError as error:
-            raise PunchlineError(str(error), file=path, line=line) from error
-        if not re.fullmatch("[0-9a-f]{64}", record.sha256):
-            raise PunchlineError("not 64 hexadecimal digits", file=path, line=line, field="sha256")
+            what, _, at = str(error).partition(" - at `$.")
+            raise PunchlineError(what, file=path, line=line, field=at.rstrip("`")) from error
         for field in ("path", "mirror"):
             check_place(getattr(record, field, None), file=path, line=line, field=field)
         if isinstance(record, Annotation) and "://" not in record.url:  # a file of the project
@@ -73,28 +73,31 @@ def read_manifest(path: Path, kind: type[Annotation] | type[Pin] | type[Lock]) -
     return records
 
 
+def _id_column(path: Path) -> str:
+    header = read_file(path).split(b"\n", 1)[0]
+    return "item_id" if b"item_id" in header and b"comic_id" not in header else "comic_id"
+
+
+def _rows(path: Path, *columns: str) -> list[dict[str, str]]:
+    return [row for _, row in parse_csv(read_file(path), columns, file=path)]
+
+
 def read_pages(path: Path) -> dict[str, str]:
     """item id -> address of its page or image, from a selected.csv, or from PixelHumor's comic_url.csv."""
-    content = read_file(path)
-    selected = content.split(b"\n", 1)[0].strip() == b"item_id,source,url"
-    key, url = ("item_id", "url") if selected else ("comic_id", "comic_url")
-    return {row[key]: row[url] for _, row in parse_csv(content, [key, url], file=path) if row[url]}
+    key = _id_column(path)
+    url = "url" if key == "item_id" else "comic_url"
+    return {row[key]: row[url] for row in _rows(path, key, url) if row[url]}
 
 
 def read_sources(path: Path) -> dict[str, str]:
     """item id -> source, from a selected.csv."""
-    return {row["item_id"]: row["source"] for _, row in parse_csv(read_file(path), ["item_id", "source"], file=path)}
+    return {row["item_id"]: row["source"] for row in _rows(path, "item_id", "source")}
 
 
 def read_ids(path: Path) -> list[str]:
     """Ids in the column comic_id (or item_id) of a CSV, in its order."""
-    content, errors = read_file(path), []
-    for column in ("comic_id", "item_id"):
-        try:
-            return [row[column] for _, row in parse_csv(content, [column], file=path)]
-        except PunchlineError as error:
-            errors.append(error)
-    raise errors[0]
+    key = _id_column(path)
+    return [row[key] for row in _rows(path, key)]
 
 
 def read_file(path: Path) -> bytes:

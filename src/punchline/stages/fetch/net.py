@@ -98,11 +98,10 @@ class Backend(httpcore.NetworkBackend):
         public = all(is_public(address) for address in addresses)
         if host == self.exchange.public and not public:
             raise Private(host)
-        until = time.monotonic() + (float("inf") if timeout is None else timeout)
         failure: Exception = httpcore.ConnectError("no address")
         for address in addresses:
             self.check()
-            left = self.left(until - time.monotonic(), httpcore.ConnectTimeout)
+            left = self.left(timeout, httpcore.ConnectTimeout)
             try:
                 stream = self._inner.connect_tcp(address, port, left, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:

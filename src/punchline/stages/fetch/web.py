@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
 import functools
 import os
 import random
@@ -22,36 +21,26 @@ import httpx
 import tenacity
 from protego import Protego
 
+from punchline.core.waits import retry_after
 from punchline.errors import PunchlineError
 from punchline.stages.fetch.net import Backend, Private, is_public, put_under
 from punchline.text import without_secret
 
 AGENT = "punchline"  # the name that robots.txt is asked for
 
-# Why something could not be had: the whole vocabulary, with `http <code>` for every other status.
-REASONS: dict[str, str] = {
-    "host unreachable": "no connection (DNS, TCP or TLS), or no answer on it",
-    "timed out": "the host stopped sending",
-    "refused by robots.txt": "the site asks robots not to fetch this, or its robots.txt can't be read",
-    "not found (404)": "the site has no such page or image",
-    "redirect refused": "redirected to another scheme, or too often",
-    "unsafe address": "not an http(s) address on the public internet",
-    "wrong content type": "the server says that it is something else",
-    "too large": "more bytes than allowed",
-    "encoding refused": "packed in another way than gzip or deflate, or more than once",
-    "truncated": "the body or the image ends early",
-    "not an image": "the bytes are no PNG, JPEG, GIF or WebP, whatever the server says",
-    "decompression bomb": "more pixels than allowed",
-    "no resolver for this site": "the page's host is none of the known sites",
-    "resolver found no image": "the page names no image that can be its comic",
-    "digest differs from lock": "an earlier fetch got other bytes",
-    "digest differs from manifest": "the manifest pins other bytes, and width or height differ too",
-    "same bytes as another comic": "several pages gave one image: a placeholder",
-}
+# Reasons why a comic is missing, with `http <code>` for every other status. docs/fetch.md explains them.
+REASONS = frozenset(
+    (
+        *("host unreachable", "timed out", "refused by robots.txt", "not found (404)", "redirect refused"),
+        *("unsafe address", "wrong content type", "too large", "encoding refused", "truncated", "not an image"),
+        *("decompression bomb", "no resolver for this site", "resolver found no image", "digest differs from lock"),
+        *("digest differs from manifest", "same bytes as another comic"),
+    )
+)
 
 
 def valid_reason(reason: str) -> bool:
-    """Is `reason` in the vocabulary?"""
+    """True for a reason of the vocabulary."""
     return reason in REASONS or re.fullmatch(r"http \d{3}", reason) is not None
 
 
@@ -129,16 +118,6 @@ def user_agent() -> str:
     return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{who})"
 
 
-def retry_after(value: str | None, now: float) -> float | None:
-    """Seconds to wait by a Retry-After header (seconds or HTTP date; RFC 9110, 10.2.3); `now` is Unix time."""
-    if re.fullmatch(r"\s*\d{1,9}\s*", value or ""):
-        return float(value or 0)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value or "").timestamp() - now)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
 @functools.cache
 def _tls() -> ssl.SSLContext:
     """The usual checks of certificates; reading them takes a while."""
@@ -180,7 +159,6 @@ class Web:
         self.stop = threading.Event()
         self._hosts = dict(hosts or {})
         self._known: dict[str, _Host] = {}
-        self._knowing = threading.Lock()
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
         headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
         self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False, verify=_tls())
@@ -259,8 +237,7 @@ class Web:
 
     def _at(self, url: httpx.URL) -> _Host:
         origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        with self._knowing:
-            return self._known.setdefault(origin, _Host(pause=self.manners.pause))
+        return self._known.setdefault(origin, _Host(pause=self.manners.pause))  # atomic
 
     # robots.txt (RFC 9309)
 
@@ -358,7 +335,7 @@ class Web:
         if status in (301, 302, 303, 307, 308) and "location" in response.headers:
             return str(response.headers["location"])
         if status in (429, 500, 502, 503, 504):
-            asked = retry_after(response.headers.get("retry-after"), time.time()) or 0.0
+            asked = retry_after(response.headers) or 0.0
             if asked > self.manners.longest_wait:
                 note = f"{url.host} asks to wait {asked:.0f} s; given up for this run"
                 host.given_up = Missing(f"http {status}", note)
