@@ -174,7 +174,7 @@ def read_tables(root: Path, paths: Paths) -> Pins:
     return {
         path.relative_to(folder).as_posix(): _shown(path.read_text(encoding="utf-8").split("\n")[:-1])
         for path in sorted(folder.rglob("*.csv"))
-        if "runs" not in path.relative_to(folder).parts and path.name not in ("plan.csv",)
+        if "runs" not in path.relative_to(folder).parts and path.name not in ("plan.csv", "metrics.csv")
     }
 
 
