@@ -174,7 +174,7 @@ def read_tables(root: Path, paths: Paths) -> Pins:
     return {
         path.relative_to(folder).as_posix(): _shown(path.read_text(encoding="utf-8").split("\n")[:-1])
         for path in sorted(folder.rglob("*.csv"))
-        if "runs" not in path.relative_to(folder).parts and path.name not in ("plan.csv", "metrics.csv")
+        if "runs" not in path.relative_to(folder).parts and path.name not in ("plan.csv",)
     }
 
 
@@ -295,7 +295,17 @@ def released_tables(project: Project) -> Pins:
 
 
 def _without_quotes(pins: Pins) -> Pins:
-    return {name: lines for name, lines in pins.items() if not name.endswith("unread.csv")}
+    return {name: lines for name, lines in _of_tables(pins).items() if not name.endswith("unread.csv")}
+
+
+def _of_tables(pins: Pins) -> Pins:
+    """Without the overviews that are pinned for the demo: of images, of main values, which tables have too."""
+    return {name: lines for name, lines in pins.items() if Path(name).name not in ("metrics.csv", "availability.csv")}
+
+
+def small_tables(project: Project) -> Pins:
+    """Every CSV with results of a small run."""
+    return _of_tables(demo_tables(project))
 
 
 def hundred_scores(project: Project) -> Pins:
@@ -324,4 +334,4 @@ HUNDRED_PARTS: dict[str, Callable[[Project], Pins]] = {
     "hundred/scores": hundred_scores,
     "hundred/tables": hundred_tables,
 }
-SMALL_PARTS: dict[str, Callable[[Project], Pins]] = {"small/tables": demo_tables}
+SMALL_PARTS: dict[str, Callable[[Project], Pins]] = {"small/tables": small_tables}
