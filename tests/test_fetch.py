@@ -3,7 +3,6 @@
 import io
 import itertools
 import json
-import runpy
 import signal
 import socket
 import subprocess
@@ -20,10 +19,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from tests.ran import ran
 from tests.records import together
 
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, system_error
 from punchline.files import csv_text, sha256_file
 from punchline.schema import FetchEntry, canonical, sha256
 from punchline.stages.fetch import manifests
@@ -696,27 +694,6 @@ def test_no_bytes_break_the_decoder(content: bytes, start: bytes) -> None:
         assert missing.reason in REASONS
 
 
-def run_script(*args: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return ran(sys.executable, ROOT / "scripts" / "fetch.py", *args, cwd=cwd, timeout=60)
-
-
-def test_script(project: Project, tmp_path: Path) -> None:
-    project.pin(1, picture(1))
-    project.fill_mirror(picture(1))
-    (tmp_path / "ids.csv").write_text("item_id\nxkcd_1\ntoon_2\n")
-    (tmp_path / "pages.csv").write_text("comic_id,comic_url\ntoon_2,https://toon.example/2\n")
-    images = ["images", "--comic-ids", "ids.csv", "--pages", "pages.csv", "--manifest", "images_pinned.csv"]
-    images += ["--out", "raw/images", "--ledger", "raw/ledger.jsonl", "--lock", "lock.csv", "--mirror", "mirror"]
-    done = run_script(*images, "--availability", "results/availability.csv", "--entries", "now.jsonl", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
-    assert "1 of 2 comics are in raw/images" in done.stderr and "no resolver for this site" in done.stderr
-    entries = read_ledger(tmp_path / "raw" / "ledger.jsonl")
-    assert [(entry.item_id, entry.path) for entry in entries] == [("xkcd_1", "raw/images/xkcd_1.png"), ("toon_2", None)]
-    assert read_ledger(tmp_path / "now.jsonl") == entries
-    assert (tmp_path / "results" / "availability.csv").read_text().count("\n") == 3
-
-
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
@@ -727,34 +704,16 @@ def test_script(project: Project, tmp_path: Path) -> None:
         (None, "no such file"),
     ],
 )
-def test_script_says_what_is_wrong(
+def test_a_list_of_ids_that_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: str | None, message: str
 ) -> None:
     if ids is not None:
         (tmp_path / "ids.csv").write_text(ids)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["fetch.py", "images", "--comic-ids", "ids.csv", "--out", "o", "--ledger", "l"])
-    with pytest.raises(SystemExit, match="error: ") as caught:
-        runpy.run_path(str(ROOT / "scripts" / "fetch.py"), run_name="__main__")
-    assert message in str(caught.value)
-
-
-def test_stopped_script_says_so(project: Project, tmp_path: Path) -> None:
-    project.pin(1, picture(1))
-    gate = threading.Event()
-    project.serve_mirror(lambda _: Reply(picture(1)) if gate.wait(20) else Reply())
-    (tmp_path / "ids.csv").write_text("comic_id\nxkcd_1\n")
-    command = [sys.executable, str(ROOT / "scripts" / "fetch.py"), "images", "--comic-ids", "ids.csv", "--mirror"]
-    command += [project.server.url, "--manifest", "images_pinned.csv", "--out", "o", "--ledger", "l"]
-    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while not project.server.requests and child.poll() is None:
-        time.sleep(0.01)
-    child.send_signal(signal.SIGINT)
-    time.sleep(1.0)
-    gate.set()
-    _, said = child.communicate(timeout=30)
-    assert child.returncode == 1
-    assert said.startswith("stopped") and "Traceback" not in said
+    with pytest.raises((PunchlineError, OSError)) as caught:
+        manifests.read_ids(Path("ids.csv"))
+    error = caught.value
+    assert message in (str(error) if isinstance(error, PunchlineError) else system_error(error))
 
 
 @pytest.mark.real

@@ -279,13 +279,18 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_fetched_files_are_whole_and_fetched_once(mirror: Path, tmp_path: Path, environment: dict[str, str]) -> None:
-    def commands(folder: Path) -> tuple[Script, Script]:
+    def commands(folder: Path) -> tuple[Script, ...]:
         folder.mkdir()
-        tail = ["--mirror", str(mirror)]
-        annotations = ["annotations", "--manifest", str(mirror / "annotations.csv"), "--out", "raw", *tail]
-        images = ["images", "--comic-ids", str(mirror / "ids.csv"), "--manifest", str(mirror / "pinned.csv")]
-        images += ["--out", "raw/images", "--ledger", "raw/fetch.jsonl", "--entries", "raw/ledger.jsonl", *tail]
-        return Script(folder, environment, "fetch.py", *annotations), Script(folder, environment, "fetch.py", *images)
+        annotations = ["annotations", str(mirror / "annotations.csv"), "raw", str(mirror)]
+        files = [
+            str(mirror / "ids.csv"),
+            str(mirror / "pinned.csv"),
+            "raw/images",
+            "raw/fetch.jsonl",
+            "raw/ledger.jsonl",
+        ]
+        images = ["images", *files, str(mirror)]
+        return tuple(Script(folder, environment, "../tests/fetch_script.py", *words) for words in (annotations, images))
 
     for undisturbed in commands(tmp_path / "undisturbed"):
         undisturbed.finish()
