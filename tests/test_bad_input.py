@@ -273,16 +273,6 @@ def test_broken_annotations(
     assert not kept.with_name("gold.jsonl.made.json").exists()
 
 
-def test_oddities_are_counted_and_listed(root: Path, project: Path, raw: Path) -> None:
-    text = (raw / "objective_label.csv").read_text()
-    (raw / "objective_label.csv").write_text(text.replace('"1, 2"', '"1, 1"', 1))
-    status, said = gold(root, project)
-    assert status == 0, said
-    odd = "logs/prepare/oddities_pixelhumor.log"
-    assert f"oddities in the files are taken as they stand: {odd}" in said
-    assert "1, 1 is no permutation of 1 to 2" in (project / odd).read_text()
-
-
 def test_a_full_disk_leaves_nothing_half_written(root: Path, project: Path, raw: Path) -> None:
     status, said = gold(root, project, largest=4096)
     assert status == 1

@@ -1,7 +1,6 @@
 """HumorBench: reading of answers and verdicts, items and gold, what a judge is asked, and scores in every state."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,15 +104,6 @@ def test_what_is_wrapped_comes_out(text: str, around: str, verdict: str) -> None
     assert explanation(f"{around}<explanation>{text}</explanation>{around}") == text.strip()
     assert explanation(f"<reasoning>{around}</reasoning><explanation>{text}</explanation>") == text.strip()
     assert parse_verdict(f"<reasoning>{text}</reasoning>{around}<judgement> {verdict}\n</judgement>") == verdict
-
-
-def test_what_is_odd_is_told(root: Path) -> None:
-    files = {name: (root / "data/demo/humorbench" / name).read_bytes() for name in humorbench.GOLD_FILES}
-    found = humorbench.oddities(files)
-    assert len(found) == 2
-    for what in ("idx 5 is there already", "CR LF inside a text"):
-        assert any(what in line for line in found)
-    assert [gold.item_id for gold in humorbench.golds(files)] == [item.item_id for item in items(files)]
 
 
 def test_line_ends_of_the_files_do_not_matter() -> None:

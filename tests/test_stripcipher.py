@@ -120,8 +120,6 @@ def test_unknown_strips_and_missing_pictures() -> None:
     (item,) = stripcipher.items(corpus(), {"s_1": "2 panels by splitting, 4 stated"})
     assert item.missing is not None and item.images == ()
     assert {image for request in stripcipher.requests(item) for image in images_of(request)} == {None}
-    assert stripcipher.oddities(corpus(REVIEWED)) == []
-    assert len(stripcipher.oddities(corpus(REVIEWED, record("s_2")))) == 2
 
 
 def test_a_question_and_a_meaning_of_their_own() -> None:

@@ -66,7 +66,7 @@ def items(files: dict[str, bytes]) -> list[Item]:
 )
 def test_bad_annotations(content: str | bytes, message: str) -> None:
     files = corpus() | {ANNOTATIONS: content.encode() if isinstance(content, str) else content}
-    for read in (yesbut.listing, yesbut.golds, yesbut.oddities):
+    for read in (yesbut.listing, yesbut.golds):
         with pytest.raises(PunchlineError, match=ANNOTATIONS) as error:
             read(files)
         assert message in str(error.value)
@@ -89,10 +89,8 @@ def test_a_description_that_is_lent_twice_or_to_no_comic(file: str, name: str, s
         items(corpus(lent=lent))
 
 
-def test_oddities_and_braces_in_a_text() -> None:
-    assert yesbut.oddities(corpus()) == []
+def test_options_that_are_equal_and_braces_in_a_text() -> None:
     twice = comic(title_mcq="A. Right\nB. One\nC. One\nD. Three", caption="{options} {caption} {0}")
-    assert yesbut.oddities(corpus(twice)) == [f"{ANNOTATIONS}, record 00001.jpg: title_mcq has one text as B and C"]
     asked = asked_in("oracle", yesbut.requests(items(corpus(twice))[0]))
     assert "following description: {options} {caption} {0}. \nWhich" in text_of(asked["moral_mcq_2"])
 
@@ -510,7 +508,6 @@ def test_released_annotations(released: dict[str, bytes]) -> None:
     listed = yesbut.listing(released)
     assert len(listed) == 348 and {url.split("/media/")[0] for _, _, url in listed} == {"https://pbs.twimg.com"}
     assert list(made) == list(golds) == [item_id for item_id, _, _ in listed]
-    assert [line.split()[2].rstrip(":") for line in yesbut.oddities(released)] == ["00110.jpg", "00125.jpg"]
     forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
     for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
         choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]

@@ -392,8 +392,8 @@ def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> 
     edit(
         project,
         "src/punchline/stages/prepare.py",
-        "    oddities(project, benchmark)\n",
-        "    oddities(project, benchmark)\n"
+        "golds(project, benchmark))\n",
+        "golds(project, benchmark))\n"
         "    selected = Path(project.paths.selected(benchmark))\n"
         "    selected.write_bytes(selected.read_bytes() + b'\\n')\n",
     )

@@ -78,10 +78,6 @@ class Benchmark(Protocol):
         """What models are asked about an item, in all conditions but the CHAINED ones."""
         ...
 
-    def oddities(self, files: Files) -> list[str]:
-        """What is odd in the released data and is tolerated."""
-        ...
-
     def score_item(
         self,
         responses: Mapping[str, Response],
@@ -209,7 +205,6 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
     "listing": "data",
     "items": "data",
     "golds": "data",
-    "oddities": "data",
     "requests": "ask",
     "chained_requests": "ask",
     "judge_requests": "judge",
@@ -233,7 +228,7 @@ UNSAID: dict[str, Any] = {  # what a card need not say
 LOADED: set[str] = set()  # modules of benchmarks that this process has asked for something
 
 
-OPTIONAL: dict[str, Any] = {"oddities": lambda files: [], "ITEMS": {}}  # what a module need not define
+OPTIONAL: dict[str, Any] = {"ITEMS": {}}  # what a module need not define
 
 
 def facets(package: str) -> Callable[[str], Any]:

@@ -13,7 +13,6 @@ from punchline.files import csv_text, parse_csv, read_records, write_records, wr
 from punchline.paths import own, runs_of
 from punchline.project.needs import Project
 from punchline.schema import FetchEntry, Gold, Item, Pictures
-from punchline.text import log_line
 
 SELECTED = ("item_id", "source", "url")
 
@@ -199,21 +198,6 @@ def golds(project: Project, benchmark: str) -> Iterator[Gold]:
         yield from make_gold(loaded, files, read_selected(project.paths.selected(benchmark)))
 
 
-SHOWN = 5  # oddities on the terminal
-
-
-def oddities(project: Project, benchmark: str) -> None:
-    """List what is odd in the published files and tolerated, in the logs."""
-    loaded = project.benchmark(benchmark)
-    odd = loaded.oddities(raw_files(project, benchmark, loaded.GOLD_FILES))
-    path = f"{project.paths.logs}/prepare/oddities_{benchmark}.log"
-    write_text(path, "".join(f"{line}\n" for line in odd))
-    if odd:
-        log_line(f"gold of {benchmark}: {len(odd):,} oddities in the files are taken as they stand: {path}")
-        for line in odd[:SHOWN]:
-            log_line(f"  {line}")
-
-
 def write_selected(project: Project, benchmark: str) -> None:
     """Write the items of a corpus that are evaluated."""
     write_text(project.paths.selected(benchmark), selected_text(selection(project, benchmark)))
@@ -225,6 +209,5 @@ def write_items(project: Project, benchmark: str) -> None:
 
 
 def write_gold(project: Project, benchmark: str) -> None:
-    """Write the gold of each item, and list anomalies of the published files in the logs."""
+    """Write the gold of each item."""
     write_records(project.paths.gold(benchmark), golds(project, benchmark))
-    oddities(project, benchmark)

@@ -10,7 +10,7 @@ import msgspec
 
 from punchline.benchmarks.annotations import Filled, content_of, csv_rows, json_rows
 from punchline.benchmarks.annotations import items as items_of
-from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, GOLD_FILES, NAME, POSITIVE, TEST_SET
+from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, NAME, POSITIVE, TEST_SET
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.read import highlight
@@ -190,25 +190,3 @@ def golds(files: Files) -> list[Gold]:
             }
         made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
     return made
-
-
-def oddities(files: Files) -> list[str]:
-    """What is odd in the released files and is taken as it stands."""
-    if not all(name in files for name in GOLD_FILES):
-        return []
-    found = []
-    dataset, test_set = pairs(files), _test_set(files)
-    for item_id, pair in dataset.items():
-        at, label = f"{DATASET}, record {item_id}", pair.met_class
-        if item_id in test_set and test_set[item_id] != label:
-            found.append(f"{at}: met_class is {label}, is_met of {TEST_SET} is {test_set[item_id]}")
-        if item_id not in test_set and label != "Discard":
-            found.append(f"{at}: met_class is {label}, and it is not in {TEST_SET}")
-        if isinstance(pair, Metaphor):
-            if re.sub(r"</?i>", "", pair.caption_hl) != pair.caption:
-                found.append(f"{at}: caption_hl differs from caption in more than <i></i>")
-            if not highlight.highlighted(pair.caption_hl):
-                found.append(f"{at}: caption_hl has nothing between <i></i>: no gold for caption_hl")
-        elif test_set.get(item_id) in POSITIVE:
-            found.append(f"{at}: positive in {TEST_SET}, but without annotation: only its classification is scored")
-    return found

@@ -91,16 +91,3 @@ def golds(files: Files) -> list[Gold]:
             values[category] = flags[row.idx, seen[row.idx]]
         made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
     return made
-
-
-def oddities(files: Files) -> list[str]:
-    """What is odd in the released files and is taken as it stands."""
-    found = []
-    seen: Counter[str] = Counter()
-    for item_id, line, row in _elements(files):
-        seen[row.idx] += 1
-        if seen[row.idx] > 1:
-            found.append(f"{ANNOTATIONS}, line {line}, record {item_id}: idx {row.idx} is there already")
-        if any("\r" in text for text in msgspec.structs.astuple(row)):
-            found.append(f"{ANNOTATIONS}, line {line}, record {item_id}: CR LF inside a text")
-    return found

@@ -15,7 +15,6 @@ from punchline.benchmarks.annotations import content_of, typed
 from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.pixelhumor import (
     COMICS,
-    GOLD_FILES,
     HARM,
     METADATA,
     NAME,
@@ -25,7 +24,6 @@ from punchline.benchmarks.pixelhumor import (
     Sound,
     Style,
 )
-from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.files import csv_records
@@ -220,41 +218,3 @@ def golds(files: Files) -> Iterator[Gold]:
 
 def _one_file_only(comic_id: str, has: str, lacks: str) -> PunchlineError:
     return PunchlineError(f"the comic is in {has} only", file=lacks, record=comic_id, field="comic_id")
-
-
-def oddities(files: Files) -> list[str]:
-    """Anomalies of the released files, one line each: `file line N comic field: what`."""
-    found: list[str] = []
-    panels: dict[str, int] = {}
-    if all(name in files for name in GOLD_FILES):
-        kinds: dict[str, type[msgspec.Struct]] = {SUBJECTIVE: Subjective, OBJECTIVE: Objective}
-        lines = {name: {i: line for i, line, _ in rows(files, name, kind)} for name, kind in kinds.items()}
-        for gold in golds(files):
-            places = [f"{name} line {own[gold.item_id]} {gold.item_id}" for name, own in lines.items()]
-            found += _odd_labels(gold.values, *places)
-            panels[gold.item_id] = gold.values["number_of_panels"]
-    if METADATA in files:
-        for comic_id, line, row in rows(files, METADATA, Metadata, BOXES):
-            labels = [box[4] for box in row.boxes]
-            at = f"{METADATA} line {line} {comic_id} metadata: the labels {', '.join(map(str, labels))}"
-            if len(set(labels)) < len(labels):
-                found.append(f"{at} are not all different")
-            elif comic_id in panels and sorted(labels) != list(range(1, panels[comic_id] + 1)):
-                found.append(f"{at} are not 1 to {panels[comic_id]}")
-    return found
-
-
-def _odd_labels(values: Mapping[str, Any], subjective: str, objective: str) -> Iterator[str]:
-    """Anomalies of one comic's labels, which begin with their place in either file."""
-    n = values["number_of_panels"]
-    for label in values["Q3"]:
-        if label != "NA" and not 1 <= int(label) <= n:
-            yield f"{subjective} Q3: panel {label} of a comic of {n}"
-    for task, expected in NO_HUMOR.items() if values["Q1"] == ["No"] else ():
-        if values[task] != expected:
-            yield f"{subjective} {task}: {values[task]} though Q1 is No"
-    if sorted(map(int, values["panel_sequence"].split(","))) != list(range(1, n + 1)):
-        yield f"{objective} panel_sequence: {values['panel_sequence']} is no permutation of 1 to {n}"
-    keys = {key for key, _ in RELEASED_PANEL.findall(values["text"])}
-    if keys != {str(label) for label in range(1, n + 1)}:
-        yield f"{objective} text: the keys {', '.join(sorted(keys)) or '(none)'} are not 1 to {n}"

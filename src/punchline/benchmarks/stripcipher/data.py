@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from punchline.benchmarks.annotations import items as items_of
-from punchline.benchmarks.stripcipher import LETTERS, NAME, REVIEWED, STRIPS
+from punchline.benchmarks.stripcipher import LETTERS, NAME, STRIPS
 from punchline.benchmarks.stripcipher.strips import Choice, Strip, choices, meaning, strips_of
 from punchline.comics import frames
 from punchline.core.benchmark import Files
@@ -67,14 +67,3 @@ def golds(files: Files) -> list[Gold]:
             values["category"] = strip.reviewed.category
         made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
     return made
-
-
-def oddities(files: Files) -> list[str]:
-    """What strips.json leaves open."""
-    strips = strips_of(files)
-    without = {task: sum(task not in choices(strip) for strip in strips.values()) for task in REVIEWED}
-    return [
-        f"{STRIPS}: {count} of {len(strips)} strips have no reviewed text for {task}, which is not asked of them"
-        for task, count in without.items()
-        if count
-    ]

@@ -98,15 +98,3 @@ def golds(files: Files) -> list[Gold]:
         values = {"description": comic.caption, "contradiction": comic.contradiction, **letters}
         made.append(Gold(benchmark=NAME, item_id=image_file, values=values))
     return made
-
-
-def oddities(files: Files) -> list[str]:
-    """What is odd in the released file and is taken as it stands: an option that is there twice."""
-    found = []
-    for image_file, comic in _comics(files).items():
-        for kind in CHOSEN:
-            read = options(getattr(comic, kind))
-            same = [letter for letter, text in read.items() if list(read.values()).count(text) > 1]
-            if same:
-                found.append(f"{ANNOTATIONS}, record {image_file}: {kind} has one text as {' and '.join(same)}")
-    return found
