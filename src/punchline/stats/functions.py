@@ -25,6 +25,7 @@ from punchline.stats.estimate import (
     Spread,
     Sums,
     Value,
+    ratio,
 )
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.estimate import total as total_of_sums
@@ -182,19 +183,16 @@ def paired(a: pd.DataFrame, b: pd.DataFrame, column: str) -> tuple[Estimate, Est
 
 def _means(sums: Array) -> Array:
     """Means of blocks of two statistics (sum, count): [..., blocks]; NaN without a count."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(sums[..., 0::2] / sums[..., 1::2], dtype=np.float64)
+    return ratio(sums[..., 0::2], sums[..., 1::2])
 
 
 def _mean_of_means(sums: Array) -> Array:
     means = _means(sums)
     there = ~np.isnan(means)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(there, means, 0.0).sum(axis=-1) / there.sum(axis=-1), dtype=np.float64)
+    return ratio(np.where(there, means, 0.0).sum(axis=-1), there.sum(axis=-1))
 
 
 def deviation(sums: Array) -> Array:
     """Population SD from sums (x, 1, x squared)."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = sums[..., 2] / sums[..., 1] - (sums[..., 0] / sums[..., 1]) ** 2
-        return np.asarray(np.sqrt(np.maximum(variance, 0)), dtype=np.float64)
+    variance = ratio(sums[..., 2], sums[..., 1]) - ratio(sums[..., 0], sums[..., 1]) ** 2
+    return np.sqrt(np.maximum(variance, 0))

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from punchline.stats.estimate import Array, Value
+from punchline.stats.estimate import Array, Value, ratio
 
 Level = Literal["nominal", "ordinal", "interval"]
 
@@ -29,12 +29,7 @@ def counts(values: Sequence[float], scale: Sequence[float]) -> Array:
 
 def mean_of(scale: Sequence[float]) -> Value:
     """The mean, from how often each value of the scale was given."""
-
-    def value(sums: Array) -> Array:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(sums @ np.array(scale) / sums.sum(axis=-1), dtype=np.float64)
-
-    return value
+    return lambda sums: ratio(sums @ np.array(scale), sums.sum(axis=-1))
 
 
 def deviation_of(scale: Sequence[float]) -> Value:
@@ -45,8 +40,7 @@ def deviation_of(scale: Sequence[float]) -> Value:
     def value(sums: Array) -> Array:
         n, centre = sums.sum(axis=-1), average(sums)
         squares = (sums * (ordered - centre[..., None]) ** 2).sum(axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan), dtype=np.float64)
+        return np.sqrt(ratio(squares, np.where(n > 1, n - 1, np.nan)))
 
     return value
 
@@ -78,9 +72,8 @@ def alpha_of(scale: Sequence[float], level: Level) -> Value:
         else:
             distance = 1.0 - np.eye(size)
         expected = margins[..., :, None] * margins[..., None, :]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            disagreement = (observed * distance).sum(axis=(-1, -2))
-            chance = (expected * distance).sum(axis=(-1, -2)) / (n - 1)
-            return np.asarray(np.where(chance > 0, 1 - disagreement / chance, np.nan), dtype=np.float64)
+        chance = ratio((expected * distance).sum(axis=(-1, -2)), n - 1)
+        disagreement = (observed * distance).sum(axis=(-1, -2))
+        return np.where(chance > 0, 1 - ratio(disagreement, chance), np.nan)
 
     return value

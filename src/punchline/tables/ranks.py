@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate, Kept
+from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
 from punchline.stats.intervals import differs, interval
 from punchline.tables.declare import Row, Table
 from punchline.tables.tabulate import key_text
@@ -69,7 +69,7 @@ def entries(name: str, rows: Iterable[Row], column: str) -> Iterator[Entry]:
         of, model = row.estimates.get(column), name or (row.of.name if row.of else "")
         if model and of is not None and of.n and of.point() is not None:
             # Sums per cluster alone: the frames behind them are large.
-            yield Entry(key_text(row.keys), model, replace(of, used=NO_ROWS, given=NO_ROWS, kept=Kept()))
+            yield Entry(key_text(row.keys), model, replace(of, used=NO_ROWS, given=NO_ROWS))
 
 
 def ranks_of(found: Iterable[Entry], *, lowest: bool = False) -> list[Rank]:
