@@ -57,13 +57,10 @@ def binary_statistics(
 
     Each label of each unit is a yes-or-no question of its own; all of them are pooled into one alpha.
     """
-    sums = np.zeros((len(pairs), 3), np.uint16)
-    for row, (first, second) in zip(sums, pairs, strict=True):
-        for label in labels:
-            row[0] += 2 * ((label in first) == (label in second))
-            row[1] += (label in first) + (label in second)
-        row[2] = 2 * len(labels) - row[1]
-    return sums
+    given = np.array([[[label in one for label in labels] for one in pair] for pair in pairs], np.bool_)
+    first, second = np.moveaxis(given.reshape(len(pairs), 2, len(labels)), 1, 0)
+    agreeing, yes = 2 * (first == second).sum(axis=1), first.sum(axis=1) + second.sum(axis=1)
+    return np.stack([agreeing, yes, 2 * len(labels) - yes], axis=1).astype(np.uint16)
 
 
 def nominal_alpha(sums: Array | Counts) -> Array:

@@ -165,19 +165,12 @@ def paired(a: pd.DataFrame, b: pd.DataFrame, column: str) -> tuple[Estimate, Est
     both = left.merge(right.drop(columns="cluster"), on=["item_id", "sample"], suffixes=("", "_b"))
     ones, clusters = np.ones(len(both)), both["cluster"].cat.codes.to_numpy()
     first, second = (np.stack([both[name].to_numpy(np.float64), ones], axis=1) for name in (column, f"{column}_b"))
-    rows = both["row"].to_numpy(), both["row_b"].to_numpy()
-    given = a["row"].to_numpy()
+    rows, given = (both["row"].to_numpy(), both["row_b"].to_numpy()), a["row"].to_numpy()
+    less, sums = Difference(mean_of_sums, mean_of_sums, 2), np.concatenate([first, second], axis=1)
     return (
         Estimate(first, mean_of_sums, clusters, used=rows[0], given=given),
         Estimate(second, mean_of_sums, clusters, used=rows[1], given=given),
-        Estimate(
-            np.concatenate([first, second], axis=1),
-            Difference(mean_of_sums, mean_of_sums, 2),
-            clusters,
-            kind=DIFFERENCE,
-            used=np.concatenate(rows),
-            given=given,
-        ),
+        Estimate(sums, less, clusters, kind=DIFFERENCE, used=np.concatenate(rows), given=given),
     )
 
 

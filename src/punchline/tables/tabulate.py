@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from punchline.schema import RULES, Cell, Rule, Scalar
 from punchline.tables.declare import PublishedRow, Table
@@ -131,23 +132,13 @@ def _most(parts: Sequence[Part], state: str, share: float = 0.0) -> list[str]:
 def _cells(table: Table, part: Part, row: Measured, rule: Rule) -> list[Cell]:
     """Every computed value of a row."""
     chosen: dict[str, Scalar] = {"model": part.name, "rule": rule} if row.filter else {}
-    return [
-        Cell(
-            table=table.name,
-            row="|".join(text for text in (part.name, key_text(row.keys)) if text),
-            column=name,
-            value=value.value,
-            lo=value.lo,
-            hi=value.hi,
-            n=value.n,
-            states=row.states,
-            grades=value.digest,
-            interval=value.interval,
-            filter={**chosen, **row.filter, **row.keys},
-        )
-        for name in table.columns
-        if (value := row.values.get(name)) is not None
-    ]
+    about: dict[str, Any] = {"table": table.name, "states": row.states, "filter": {**chosen, **row.filter, **row.keys}}
+    about["row"] = "|".join(text for text in (part.name, key_text(row.keys)) if text)
+    cells = []
+    for name, found in ((name, row.values[name]) for name in table.columns if name in row.values):
+        about |= {"column": name, "grades": found.digest, "interval": found.interval}
+        cells.append(Cell(**about, value=found.value, lo=found.lo, hi=found.hi, n=found.n))
+    return cells
 
 
 def _beside(
