@@ -20,11 +20,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 def counts(values: Sequence[float], scale: Sequence[float]) -> Array:
     """Statistics [n, k] of n values on a scale of k: which of them each is."""
-    sums = np.zeros((len(values), len(scale)))
-    place = {value: column for column, value in enumerate(scale)}
-    for row, value in zip(sums, values, strict=True):
-        row[place[value]] = 1
-    return sums
+    return np.asarray(np.asarray(values)[:, None] == np.asarray(scale), dtype=np.float64)
 
 
 def mean_of(scale: Sequence[float]) -> Value:
