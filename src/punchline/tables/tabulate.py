@@ -141,9 +141,7 @@ def _cells(table: Table, part: Part, row: Measured, rule: Rule) -> list[Cell]:
     return cells
 
 
-def _beside(
-    ours: list[Line], papers: list[Line], printed_as: Mapping[str, str], keys: Sequence[str] = ()
-) -> list[Line]:
+def _beside(ours: list[Line], papers: list[Line], printed_as: Mapping[str, str], keys: Sequence[str]) -> list[Line]:
     """Our rows in their order, each followed by its row in the paper; the paper's others come last.
 
     A row is a model's where it is `printed_as` that; of those, the one with the paper's keys, or else the last.
