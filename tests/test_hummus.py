@@ -202,9 +202,6 @@ def test_ids_are_plain_file_names(demo: Files, item_id: str) -> None:
 def test_bad_descriptions(demo: Files, text: str, expected: str) -> None:
     with pytest.raises(PunchlineError, match=expected):
         read_items(hummus, demo | {hummus.DESCRIPTIONS: text.encode()})
-
-
-def test_an_unknown_item(demo: Files) -> None:
     with pytest.raises(PunchlineError, match="no such item"):
         hummus.items(demo, {"nyc-combi-1": ""})
 
@@ -223,25 +220,28 @@ def test_right_answers(demo: Files) -> None:
         assert all(value == 100 for name, value in row.items() if name.endswith("success"))
         assert row["comparable"] == "yes" and not any(row[f"n_{state}"] for state in ("missing", "unparsable"))
         assert row.get("naming_minilm") is None
-    assert only(table("good_answers", grades, demo))["image_bbox"] == 100
+    good = only(table("good_answers", grades, demo))
+    assert good["image_bbox"] == 100
     for shown in ("image", "description"):
         assert only(table("figure5", grades, demo), input=shown)["classification"] == 1
+    if ngrams.library() is None:
+        pytest.skip("rouge-score is not installed")
+    row = only(table("table2", grades, demo))
+    assert row["rouge1"] == row["rouge2"] == pytest.approx(1) and good["explanation"] == 100
 
 
 def test_two_embedders_never_share_a_column(demo: Files) -> None:
-    grades = graded(demo, scorer="minilm")
-    row = only(table("table2", grades, demo))
-    assert row.get("naming") is None and row["naming_minilm"] == 1 and row["naming_success"] == 100
-    nobody = graded(demo, scorer=None)
-    row = only(table("table2", nobody, demo))
-    assert row.get("naming") is None and row.get("naming_minilm") is None and row["naming_success"] == 100
+    for scorer, value in (("minilm", 1), (None, None)):
+        row = only(table("table2", graded(demo, scorer=scorer), demo))
+        assert (row.get("naming"), row.get("naming_minilm"), row["naming_success"]) == (None, value, 100)
     other = graded(demo, scorer="someone else")
     assert all("cosine" not in name for grade in other for name in grade.metrics)
 
 
-def naming_of(responses: dict[str, Response], item: Item, gold: Gold, verdicts: Mapping[str, Verdict]) -> Score:
-    grades = hummus.score_item(responses, item, gold, "m", "paper", verdicts)
-    return next(grade for grade in grades if grade.task == "naming")
+def score_of(
+    task: str, responses: dict[str, Response], item: Item, gold: Gold, verdicts: Mapping[str, Verdict] | None = None
+) -> Score:
+    return next(one for one in hummus.score_item(responses, item, gold, "m", "paper", verdicts) if one.task == task)
 
 
 @pytest.mark.parametrize("verdict", ["", "high", "nan", "1e9", "[0.5]"])
@@ -250,7 +250,7 @@ def test_a_scorer_that_answers_prose_leaves_the_value_out(demo: Files, verdict: 
     responses = {"naming": response(request, "WORK IS WAR")}
     (asked,) = hummus.judge_requests(item, gold, responses, "default")
     assert asked.task == "cosine" and texts_of(asked) == ["work is war", "objects are people"]
-    naming = naming_of(responses, item, gold, {asked.request_id: Verdict("labse", response(asked, verdict))})
+    naming = score_of("naming", responses, item, gold, {asked.request_id: Verdict("labse", response(asked, verdict))})
     assert naming.state == "ok" and naming.metrics == {"success": 1.0}
 
 
@@ -262,11 +262,11 @@ def test_best_match_among_gold(demo: Files) -> None:
     verdicts = {
         one.request_id: Verdict("labse", response(one, "1.0" if len({*texts_of(one)}) == 1 else "0.5")) for one in asked
     }
-    naming = naming_of(responses, item, gold, verdicts)
+    naming = score_of("naming", responses, item, gold, verdicts)
     assert naming.metrics["cosine"] == pytest.approx((1.0 + 0.5) / 2)
     assert naming.judge == "labse" and len(naming.responses) >= 2
     del verdicts[asked[0].request_id]  # one verdict less: no value
-    assert "cosine" not in naming_of(responses, item, gold, verdicts).metrics
+    assert "cosine" not in score_of("naming", responses, item, gold, verdicts).metrics
 
 
 def test_only_classification_was_asked(demo: Files) -> None:
@@ -297,21 +297,17 @@ def test_joint_ends_where_the_model_says_no(demo: Files) -> None:
         return {grade.task: grade for grade in grades}
 
     said_no = by_task("is_met: No")
-    assert said_no["classification"].metrics["fn"] == 1
-    assert all(
-        not said_no[task].scored and not said_no[task].metrics for task in ("naming", "image_bbox", "caption_hl")
-    )
+    assert said_no.pop("classification").metrics["fn"] == 1
+    assert len(said_no) == 3 and not any(grade.scored or grade.metrics for grade in said_no.values())
     lazy = by_task("is_met: Yes\nconceptual_metaphor: objects are people")
     assert lazy["naming"].metrics["success"] == 1
     assert lazy["caption_hl"].state == "unparsable" and lazy["caption_hl"].metrics == {"success": 0.0}
     for text in ("is_met: Discard", "something else", '{"is_met": "Discard", "text_hl": "<i>a</i>"}'):
-        assert by_task(text)["classification"].state == "unparsable"
-        assert by_task(text)["classification"].metrics == {"success": 0.0}
-        assert not by_task(text)["naming"].metrics
-    box = {"left": 0.1, "top": 0.2, "width": 0.3, "height": 0.4}
-    whole = by_task(
-        json.dumps({"is_met": "Yes", "conceptual_metaphor": "X AXIS IS A ROAD", "image_hl": box, "text_hl": "<i>a</i>"})
-    )
+        found = by_task(text)
+        assert (found["classification"].state, found["classification"].metrics) == ("unparsable", {"success": 0.0})
+        assert not found["naming"].metrics
+    fields = {"is_met": "Yes", "conceptual_metaphor": "X AXIS IS A ROAD", "text_hl": "<i>a</i>"}
+    whole = by_task(json.dumps(fields | {"image_hl": {"left": 0.1, "top": 0.2, "width": 0.3, "height": 0.4}}))
     assert all(grade.state == "ok" and grade.metrics.get("success", 1) == 1 for grade in whole.values())
     assert whole["image_bbox"].parsed == ("[0.2, 0.1, 0.4, 0.3]",)
 
@@ -328,8 +324,7 @@ def test_joint_answers_that_classify_nothing_count_against_success(demo: Files, 
 def test_boxes_without_area_are_no_answer(demo: Files) -> None:
     item, gold, request = one_of(demo, "image_bbox")
     for text in ("cat: [0.5, 0.2, 0.00000000000000000001, 0.4]", "cat: [0.5, 0.2, 0, 0.4]"):
-        grades = hummus.score_item({"image_bbox": response(request, text)}, item, gold, "m", "released")
-        (box,) = [grade for grade in grades if grade.task == "image_bbox"]
+        box = score_of("image_bbox", {"image_bbox": response(request, text)}, item, gold)
         assert box.state == "unparsable" and box.metrics == {"success": 0.0}
 
 
@@ -342,19 +337,10 @@ def test_captions_are_no_metaphors(demo: Files) -> None:
         ('"Time is a sofa" relies on OBJECTS ARE PEOPLE', ("OBJECTS ARE PEOPLE",)),
         (text_of(request), None),
     ):
-        grades = hummus.score_item({"naming": response(request, text)}, item, gold, "m", "released")
-        assert next(grade for grade in grades if grade.task == "naming").parsed == parsed
-        asked = hummus.judge_requests(item, gold, {"naming": response(request, text)})
+        said = {"naming": response(request, text)}
+        assert score_of("naming", said, item, gold).parsed == parsed
+        asked = hummus.judge_requests(item, gold, said)
         assert bool(asked) == (parsed is not None)
-
-
-def test_rouge(demo: Files) -> None:
-    if ngrams.library() is None:
-        pytest.skip("rouge-score is not installed")
-    grades = graded(demo)
-    row = only(table("table2", grades, demo))
-    assert row["rouge1"] == row["rouge2"] == pytest.approx(1)
-    assert only(table("good_answers", grades, demo))["explanation"] == 100
 
 
 def test_prompts_spread(demo: Files) -> None:

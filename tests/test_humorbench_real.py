@@ -8,25 +8,15 @@ from tests.records import read_golds, read_items, response
 from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import CATEGORIES, judge_requests, replay, score_item
-from punchline.benchmarks.humorbench.answers import judged_text, parse_verdict
+from punchline.benchmarks.humorbench import CATEGORIES, judge_requests, score_item
+from punchline.benchmarks.humorbench.answers import parse_verdict
 from punchline.benchmarks.humorbench.dataset import EXAMPLES, dataset_rows
-from punchline.benchmarks.released import Answer
 from punchline.core.benchmark import Verdict
 from punchline.engines.lexical import engine as lexical
 from punchline.files import parse_csv
 from punchline.schema import RULES, Gold, Item, ModelCard, Score
 
 pytestmark = pytest.mark.real
-
-PASSES = {
-    "o1": 21,
-    "gpt-4o": 19,
-    "gemini-1.5-pro": 19,
-    "deepseek-ai/DeepSeek-V3": 13,
-    "Qwen/Qwen2.5-72B-Instruct-Turbo": 13,
-    "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8": 25,
-}
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +42,6 @@ def golds(files: dict[str, bytes]) -> dict[str, Gold]:
     return read_golds(humorbench, files)
 
 
-def test_every_element_is_read(files: dict[str, bytes], items: dict[str, Item], golds: dict[str, Gold]) -> None:
-    assert list(items) == list(golds) == [str(row) for row in range(499)]
-    assert len({item.cluster for item in items.values()}) == 309
-    assert Counter(item.source for item in items.values()) == {"newyorker": 446, "cartoonstock": 53}
-    asked = [request for item in items.values() for request in humorbench.requests(item)]
-    assert len(asked) == 499
-    assert {request.sampling.temperature for request in asked} == {1.0}
-
-
 def test_categories(golds: dict[str, Gold]) -> None:
     """The released category files give .238, .363 and .156; the paper's Table 3 prints .244, .190 and .257."""
     count = {category: sum(gold.values[category] for gold in golds.values()) for category in CATEGORIES}
@@ -70,29 +51,6 @@ def test_categories(golds: dict[str, Gold]) -> None:
 def test_two_ids_of_annotations_occur_twice(items: dict[str, Item]) -> None:
     twice = Counter(item.fields["idx"] for item in items.values())
     assert {idx for idx, n in twice.items() if n > 1} == {"292", "403"}
-
-
-@pytest.mark.parametrize("model", PASSES)
-def test_released_verdicts(folder: Path, model: str, items: dict[str, Item], golds: dict[str, Gold]) -> None:
-    content = (folder / "released_responses.csv").read_bytes()
-    answers = replay.read({"released_responses.csv": content}, "released_responses.csv", {"model": model})
-    assert len(answers) == 100 and set(answers) <= set(items)
-    scores: list[Score] = []
-    for row, by_task in answers.items():
-        explain, verdict = by_task["explain"], by_task["judge"]
-        assert isinstance(explain, Answer) and isinstance(verdict, Answer)
-        assert verdict.judge == "gpt-4o"
-        assert None not in (explain.usage.prompt, explain.usage.completion, verdict.usage.prompt)
-        assert judged_text(explain.text or "", "released") == judged_text(explain.text or "", "paper")
-        responses = {"explain": response("r", explain.text)}
-        asked = judge_requests(items[row], golds[row], responses)
-        verdicts = {request.request_id: Verdict("gpt-4o", response("r", verdict.text)) for request in asked}
-        assert len(verdicts) == 1
-        for rule in RULES:
-            scores += score_item(responses, items[row], golds[row], model, rule, verdicts)
-    assert all(score.scored for score in scores)
-    for rule in RULES:
-        assert sum(score.metrics["passed"] for score in scores if score.rule == rule) == PASSES[model]
 
 
 def test_what_a_judge_that_counts_words_is_worth(

@@ -116,12 +116,10 @@ SMALL = Data([("A", "a1"), ("A", "a2"), ("B", "b"), ("C", "c1"), ("C", "c2"), ("
 )
 def test_accuracies(verdicts: str, n: int, accuracy: float, everything: float, some: float) -> None:
     ((row,), _) = SMALL.table("leaderboard", SMALL.model("m", verdicts))
-    assert row["n"] == n
-    assert row["accuracy"] == pytest.approx(accuracy)
-    assert row["se"] == pytest.approx(math.sqrt(accuracy * (1 - accuracy) / n))
-    assert row["accuracy_caption_all"] == pytest.approx(everything)
-    assert row["accuracy_caption_some"] == pytest.approx(some)
-    assert (row["judge"], row["scoring"]) == ("gpt-4o", "paper")
+    columns = ("accuracy", "se", "accuracy_caption_all", "accuracy_caption_some")
+    expected = [accuracy, math.sqrt(accuracy * (1 - accuracy) / n), everything, some]
+    assert [row[name] for name in columns] == pytest.approx(expected)
+    assert (row["n"], row["judge"], row["scoring"]) == (n, "gpt-4o", "paper")
 
 
 def test_what_has_no_verdict_is_counted() -> None:
@@ -157,6 +155,9 @@ def test_cost_is_tokens_times_price_of_both() -> None:
     assert priced(judge_tokens=(0, 0), tokens=(0, 0))["cost"] == 0
     # Nobody judged a refusal: it costs what the explainer took, and hides not the cost of all the rest.
     assert priced("PFPPPr")["cost"] == pytest.approx(5 * each + (100 * 2 + 50 * 10) / 1e6)
+    # An unparsable verdict is not in the denominator, whatever it costs.
+    assert priced("PFPPP?")["n"] == priced("PFPPP?", card=card("m"))["n"] == 5
+    assert priced("PF??mP", outputs=(10, 20, 999, 999, 0, 60))["output_tokens"] == 30
 
 
 @pytest.mark.parametrize(
@@ -191,12 +192,6 @@ def test_a_comparison_swaps_costs_and_not_tokens() -> None:
     assert found.p == 2 / 8
     d = each * np.array([2, 1, 3])
     assert found.effect == pytest.approx(d.sum() / (d.std(ddof=1) * 3))
-
-
-def test_n_and_output_tokens_are_those_of_judged_explanations() -> None:
-    """An unparsable verdict has its price and no place in the denominator: n must not hang on a price."""
-    assert priced("PFPPP?")["n"] == priced("PFPPP?", card=card("m"))["n"] == 5
-    assert priced("PF??mP", outputs=(10, 20, 999, 999, 0, 60))["output_tokens"] == 30
 
 
 def passed(rows: list[dict[str, Any]], definition: str) -> dict[str, tuple[int, float]]:
@@ -256,10 +251,9 @@ def test_shares_of_categories() -> None:
     rows, _ = data.table("table3", *models)
     assert [row["category"] for row in rows] == ["wordplay", "cultural_reference", "toxic_or_shocking"]
     first = rows[0]
-    assert first["entire_set"] == pytest.approx(50 / 200)
-    assert first["hard_subset"] == pytest.approx(30 / 100)
-    assert first["difference"] == pytest.approx(0.30 - 0.25)
-    assert (rows[1]["entire_set"], rows[1]["hard_subset"], rows[1]["difference"]) == (0, 0, 0)
+    columns = ("entire_set", "hard_subset", "difference")
+    assert [first[name] for name in columns] == pytest.approx([50 / 200, 30 / 100, 0.30 - 0.25])
+    assert [rows[1][name] for name in columns] == [0, 0, 0]
     rows, notes = data.table("table3", models[0])
     assert rows[0]["entire_set"] == pytest.approx(0.25) and rows[0].get("hard_subset") is None
     assert "No hard subset" in notes
@@ -419,7 +413,7 @@ def test_a_tuned_model_and_its_base_are_paired() -> None:
     assert rows == [] and "together with its `base`" in notes
 
 
-def test_search_is_a_condition() -> None:
+def test_search_is_a_condition_and_notes_are_english() -> None:
     base, tuned = thinking("gpt-5", "PFPFFF"), thinking("tuned", "PPPPPP", base="gpt-5")
     searching = thinking("gpt-5-search", "PPPPFF", base="gpt-5", search=True)
     ((row,), _) = SMALL.table("table6", base, tuned, searching)
@@ -429,10 +423,7 @@ def test_search_is_a_condition() -> None:
     assert [r["model"] for r in SMALL.table("figure6", base, tuned, searching)[0]] == ["tuned"]
     rows, notes = SMALL.table("table6", base, searching)
     assert rows[0].get("hard_base") is None and "No hard subset" in notes
-
-
-def test_a_card_that_says_search_false_does_not_search_and_notes_are_english() -> None:
-    models = [thinking("v3"), thinking("r1", base="v3", search=False)]
+    models = [thinking("v3"), thinking("r1", base="v3", search=False)]  # does not search
     assert [row["model"] for row in SMALL.table("figure6", *models)[0]] == ["r1"]
     assert SMALL.table("table6", *models)[0] == []
     assert not any("has no a " in SMALL.table(name, models[0])[1] for name in ("figure6", "table6"))
@@ -448,8 +439,7 @@ def test_every_table_is_made_of_anything(name: str, verdicts: str, by: str | Non
         SMALL.model("c", verdicts, by=by, card=card("c", base="a")),
     ]
     rows, _ = SMALL.table(name, *models)
-    for row in rows:
-        assert not any(isinstance(cell, float) and math.isnan(cell) for cell in row.values())
+    assert not any(isinstance(cell, float) and math.isnan(cell) for row in rows for cell in row.values())
     assert SMALL.table(name, *models)[0] == rows
 
 

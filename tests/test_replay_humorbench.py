@@ -1,7 +1,5 @@
 """Released explanations of HumorBench with their verdicts: reading of the CSV, and what is answered from it."""
 
-import csv
-import io
 import re
 from pathlib import Path
 from typing import Any
@@ -16,21 +14,18 @@ from punchline.benchmarks.humorbench import requests
 from punchline.benchmarks.humorbench.answers import parse_verdict
 from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.benchmarks.released import Answer, Answers
+from punchline.core.benchmark import load
 from punchline.engines import replay
 from punchline.errors import PunchlineError
+from punchline.files import csv_text
 from punchline.project.hops import JUDGE, RELEASED, hops_of
 from punchline.schema import Gold, Item, ModelCard, Usage
 
 ROW = {"annotation_row": "6", "model": "o1", "explanation": "A pun.", "autograder_judgment": "PASS"}
 
 
-def table(*rows: dict[str, str], columns: tuple[str, ...] = ()) -> bytes:
-    names = columns or tuple(dict.fromkeys(name for row in rows for name in row)) or tuple(ROW)
-    made = io.StringIO(newline="")
-    writer = csv.DictWriter(made, names, restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    return made.getvalue().encode()
+def table(*rows: dict[str, str]) -> bytes:
+    return csv_text(tuple(dict.fromkeys(name for row in rows for name in row)), rows).encode()
 
 
 def read(*rows: dict[str, str], select: Any = None) -> Answers:
@@ -43,14 +38,11 @@ def verdict_in(answers: Answers, row: str = "6") -> Answer:
     return judge
 
 
-def test_the_four_columns_are_enough() -> None:
+def test_four_columns_are_enough_others_are_read_and_foreign_ones_are_not() -> None:
     answers = read(ROW)
     assert answers["6"]["explain"] == Answer("A pun.")
     judge = verdict_in(answers)
     assert (parse_verdict(judge.text or ""), judge.usage, judge.judge) == ("PASS", Usage(), "unnamed")
-
-
-def test_the_other_columns_are_read_and_foreign_ones_are_not() -> None:
     tokens = {"explainer_tokens_in": "191.0", "explainer_tokens_out": ""}
     tokens |= {"autograder_tokens_in": "435", "autograder_tokens_out": "72."}
     answers = read(ROW | tokens | {"run": "x", "autograder_model": " gpt-4o ", "autograder_reasoning": " It\ndoes. "})
@@ -167,8 +159,6 @@ def test_rows_that_no_element_has_are_named(engine: replay.Replay) -> None:
     ],
 )
 def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], asked: str | None, expected: str) -> None:
-    from punchline.core.benchmark import load
-
     path = tmp_path / "r.csv"
     path.write_bytes(table(*(ROW | {"annotation_row": str(n), "autograder_model": j} for n, j in enumerate(judges))))
     options = {"format": "humorbench", "path": str(path)}

@@ -217,16 +217,13 @@ def test_what_people_read_is_escaped_and_short() -> None:
     assert "other" not in as_markdown(table, TABLE)
 
 
-def test_the_papers_row_follows_its_model() -> None:
+def test_the_papers_row_follows_its_model_in_the_row_with_its_keys() -> None:
+    """A tuned model and its base are printed under one name, told apart by a key."""
     ours = [{"model": "a", "n": 1}, {"model": "b", "n": 2}, {"model": "a", "n": 3}]
     papers = [{"model": "B-7B", "n": 9}, {"model": "A", "n": 8}, {"model": "C", "n": 7}, {"model": "A", "n": 6}]
-    placed = tables._beside(ours, papers, {"a": "A", "b": "B-7B", "absent": "C"})
+    placed = tables._beside(ours, papers, {"a": "A", "b": "B-7B", "absent": "C"}, ())
     assert [row["n"] for row in placed] == [1, 2, 9, 3, 8, 6, 7]
-    assert tables._beside(ours, papers, {}) == ours + papers
-
-
-def test_the_papers_row_stands_under_the_row_with_its_keys() -> None:
-    """A tuned model and its base are printed under one name, told apart by a key."""
+    assert tables._beside(ours, papers, {}, ()) == ours + papers
     ours = [{"model": m, "training": t, "frames": f} for m, t, f in [("b", "no", 4), ("t", "yes", 4), ("b", "no", 5)]]
     papers = [{"model": "P", "training": "yes"}, {"model": "P", "training": "no"}, {"model": "P", "training": "half"}]
     placed = tables._beside(ours, papers, {"b": "P", "t": "P"}, ("training", "frames"))

@@ -1,15 +1,15 @@
 """Released files as typed rows, and items made of them.
 
-What a row must be is declared on its struct; an error names file, record, field and the way out.
+The struct of a row declares its constraints; an error names file, record, field and a fix.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -28,16 +28,13 @@ _AT = re.compile(r" - at `\$\.?([^`]*)`$")
 _CONVERTING = threading.Lock()  # two threads that meet a type for the first time crash msgspec 0.22
 
 
-class Members(list[Any]):
-    """The members of a JSON object as they stand, so that a name that occurs twice can be seen: name, value, name, …"""
+class Object(dict[str, Any]):
+    """A JSON object that knows the first name that occurs twice in it."""
 
-    def __init__(self, pairs: Iterable[tuple[str, Any]]) -> None:
-        super().__init__(itertools.chain.from_iterable(pairs))  # flat: a pair takes as much memory as a short text
-
-    @property
-    def pairs(self) -> Iterator[tuple[str, Any]]:
-        """(name, value) of each."""
-        return zip(self[::2], self[1::2], strict=True)
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        seen = Counter(name for name, _ in pairs if len(self) < len(pairs))
+        self.twice = next((name for name, count in seen.items() if count > 1), None)
 
 
 def content_of(files: Files, name: str) -> bytes:
@@ -118,11 +115,11 @@ def json_rows(
 ) -> dict[str, T]:
     """{id: row} of a JSON object of objects; with `key`, of a list of objects that have their id in that field.
 
-    `kind` may hang on what the row says; `ids`: what an id must be, None: any text. Raises PunchlineError for what is
-    no such JSON, another id, an id or a field that is there twice, and half a surrogate pair.
+    `kind` may depend on the row; `ids`: a pattern of ids, None: any text. Raises PunchlineError for other content,
+    another id, an id or a field that occurs twice, and half a surrogate pair.
     """
     try:
-        value = json.loads(content.decode("utf-8-sig"), object_pairs_hook=Members)
+        value = json.loads(content.decode("utf-8-sig"), object_pairs_hook=Object)
     except json.JSONDecodeError as error:
         what = f"not JSON: {error.msg} at column {error.colno}"
         raise PunchlineError(what, file=file, line=error.lineno, hint=hint) from error
@@ -131,27 +128,26 @@ def json_rows(
         raise PunchlineError(f"not JSON: byte {error.start} is not UTF-8", file=file, line=line) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
         raise PunchlineError(f"not JSON that can be read: {error}", file=file) from error
-    if not isinstance(value, list) or isinstance(value, Members) != (key is None):
+    named: list[tuple[Any, Any]]
+    twice: str | None = None
+    if key is None and isinstance(value, Object):
+        named, twice = [*value.items()], value.twice
+    elif key is not None and isinstance(value, list):
+        named = [(row.get(key) if isinstance(row, Object) else None, row) for row in value]
+    else:
         what = f"expected {'an object' if key is None else 'a list'} of records"
         raise PunchlineError(what, file=file, hint=hint)
     rows: dict[str, T] = {}
-    step = 2 if key is None else 1
-    for number, at in enumerate(range(step - 1, len(value), step), start=1):
-        members, value[at] = value[at], None  # so that no record is in memory twice
-        item_id: Any = value[at - 1] if key is None else None
-        if key is not None and isinstance(members, Members):
-            item_id = dict(members.pairs).get(key)
-        known = (
-            isinstance(item_id, str) and not _halved(item_id) and (ids is None or ids.fullmatch(item_id) is not None)
-        )
+    for number, (item_id, fields) in enumerate(named, start=1):
+        known = isinstance(item_id, str) and not _halved(item_id) and (ids is None or bool(ids.fullmatch(item_id)))
         record = str(item_id)[:100] if known else f"number {number}"
-        if not isinstance(members, Members):
+        if not isinstance(fields, Object):
             raise PunchlineError("expected an object", file=file, record=record, hint=hint)
-        fields = _plain(members, file, record)
+        _check(fields, file, record)
         if not known:
             what = f"expected a plain file name for an id, got {ascii(item_id)[:120]}"
             raise PunchlineError(what, file=file, record=record, field=key, hint=hint)
-        if item_id in rows:
+        if item_id in rows or item_id == twice:
             raise PunchlineError("the record is there twice", file=file, record=record, field=key, hint="Keep one")
         row_kind = kind if isinstance(kind, type) else kind(fields)
         rows[item_id] = typed(fields, row_kind, file=file, record=record, hint=hint)
@@ -163,21 +159,20 @@ def _halved(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _plain(value: Any, file: str, record: str, at: str = "") -> Any:
-    """JSON with dicts for objects. Raises PunchlineError for a field that is there twice, and for half a character."""
-    if isinstance(value, Members):
-        fields: dict[str, Any] = {}
-        for name, inner in value.pairs:
-            if name in fields:
-                raise PunchlineError("the field is there twice", file=file, record=record, field=ascii(at + name)[1:-1])
-            fields[name] = _plain(inner, file, record, f"{at}{name}.")
-        return fields
-    if isinstance(value, list):
-        return [_plain(inner, file, record, at) for inner in value]
-    if isinstance(value, str) and _halved(value):
+def _check(value: Any, file: str, record: str, at: str = "") -> None:
+    """Raises PunchlineError for a field that occurs twice, and for half a surrogate pair."""
+    if isinstance(value, Object):
+        if value.twice is not None:
+            field = ascii(at + value.twice)[1:-1]
+            raise PunchlineError("the field is there twice", file=file, record=record, field=field)
+        for name, inner in value.items():
+            _check(inner, file, record, f"{at}{name}.")
+    elif isinstance(value, list):
+        for inner in value:
+            _check(inner, file, record, at)
+    elif isinstance(value, str) and _halved(value):
         what = "half a surrogate pair is no character"
         raise PunchlineError(what, file=file, record=record, field=ascii(at[:-1])[1:-1])
-    return value
 
 
 Row = tuple[str, str, str, Mapping[str, Scalar]]  # item id, source, cluster, fields
@@ -192,21 +187,12 @@ def items(
     """
     made, unknown = [], dict.fromkeys(images)
     for item_id, source, cluster, fields in rows:
-        if item_id not in images:
-            continue
-        unknown.pop(item_id, None)
-        shown = images[item_id]
-        made.append(
-            Item(
-                benchmark=benchmark,
-                item_id=item_id,
-                source=source,
-                cluster=cluster,
-                fields=dict(fields),
-                images=() if isinstance(shown, str) else shown,
-                missing=shown if isinstance(shown, str) else None,
-            )
-        )
+        if item_id in images:
+            unknown.pop(item_id, None)
+            shown = images[item_id]
+            refs, missing = ((), shown) if isinstance(shown, str) else (shown, None)
+            item = Item(benchmark=benchmark, item_id=item_id, source=source, cluster=cluster, fields=dict(fields))
+            made.append(msgspec.structs.replace(item, images=refs, missing=missing))
     if unknown:
         raise PunchlineError("no such item", file=file, record=next(iter(unknown)), hint="Check subset=")
     return made

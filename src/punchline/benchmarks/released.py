@@ -39,9 +39,5 @@ class Format(Protocol):
 def no_select(select: Select, path: str, name: str) -> None:
     """Raises PunchlineError where something is selected in a format whose file holds one model's answers."""
     if select is not None:
-        raise PunchlineError(
-            f"there is nothing to select ({select!r}): the format {name} holds one model's answers",
-            file=path,
-            field="select",
-            hint="Take `select` out of the model's YAML",
-        )
+        what = f"there is nothing to select ({select!r}): the format {name} holds one model's answers"
+        raise PunchlineError(what, file=path, field="select", hint="Take `select` out of the model's YAML")

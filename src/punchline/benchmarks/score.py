@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -101,35 +101,19 @@ def scores(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Sc
         condition: str = DEFAULT,
     ) -> list[Score]:
         digests: dict[int, str] = {}  # each response is hashed once
-        gold_digest = gold.digest
 
         def digest(response: Response) -> str:
             if id(response) not in digests:
                 digests[id(response)] = response.digest
             return digests[id(response)]
 
-        return [
-            Score(
-                benchmark=item.benchmark,
-                item_id=item.item_id,
-                cluster=item.cluster,
-                task=mark.task,
-                condition=condition,
-                sample=0,
-                model=model,
-                judge=mark.judge,
-                rule=rule,
-                signature=mark.signature,
-                responses=tuple(dict.fromkeys(digest(one) for one in mark.responses if one is not None)),
-                gold_digest=gold_digest,
-                state=mark.state,
-                scored=mark.scored,
-                truncated=mark.truncated,
-                parsed=mark.parsed,
-                gold=mark.gold,
-                metrics=mark.metrics,
-            )
-            for mark in marks(Answered(responses, item, gold, rule, verdicts, condition, model))
-        ]
+        about: dict[str, Any] = {"benchmark": item.benchmark, "item_id": item.item_id, "cluster": item.cluster}
+        about |= {"model": model, "rule": rule, "condition": condition, "sample": 0, "gold_digest": gold.digest}
+        made = []
+        for mark in marks(Answered(responses, item, gold, rule, verdicts, condition, model)):
+            read = dict.fromkeys(digest(response) for response in mark.responses if response is not None)
+            fields = msgspec.structs.asdict(mark) | {"responses": tuple(read)}
+            made.append(Score(**about, **fields))
+        return made
 
     return score_item

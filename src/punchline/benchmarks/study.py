@@ -42,41 +42,23 @@ def without_thoughts(answer: str) -> str:
 
 
 def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
-    """Rows of a ratings file: a row a vote; a choice of the best of several has no source but the one chosen."""
+    """Rows of a ratings file, one per vote; a choice of the best of several has only the chosen source."""
     rows = []
     for vote in votes:
         best = vote.aspect == BEST
-        rows.append(
-            {
-                "item_id": vote.item_id,
-                "source": "" if best else vote.source,
-                "rater": vote.rater,
-                "score": "" if best else vote.value,
-                "choice": vote.source if best else "",
-                "task": vote.task,
-                "aspect": "" if best else vote.aspect,
-                "time": vote.time,
-                "sheet": vote.sheet,
-                "note": for_spreadsheet(vote.note),
-            }
-        )
+        source, choice = ("", vote.source) if best else (vote.source, "")
+        score, aspect = ("", "") if best else (vote.value, vote.aspect)
+        rated = {"item_id": vote.item_id, "source": source, "rater": vote.rater, "score": score, "choice": choice}
+        about = {"task": vote.task, "aspect": aspect, "time": vote.time, "sheet": vote.sheet}
+        rows.append({**rated, **about, "note": for_spreadsheet(vote.note)})
     return rows
 
 
 def text_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
-    """Rows of a file of texts that people wrote, for `punchline rate new --texts`: a row a text."""
-    return [
-        {
-            "item_id": vote.item_id,
-            "source": vote.source,
-            "task": vote.task,
-            "text": for_spreadsheet(vote.text),
-            "rater": vote.rater,
-            "time": vote.time,
-            "sheet": vote.sheet,
-        }
-        for vote in votes
-    ]
+    """Rows of a file of texts that people wrote, for `punchline rate new --texts`, one per text."""
+    columns = ("item_id", "source", "task", "text", "rater", "time", "sheet")
+    shown = (vote._replace(text=for_spreadsheet(vote.text)) for vote in votes)
+    return [{name: getattr(vote, name) for name in columns} for vote in shown]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from punchline.stats.estimate import Array
+from punchline.stats.estimate import Array, ratio
 
 Label = TypeVar("Label", bound=Hashable)
 Counts = npt.NDArray[np.unsignedinteger[Any]]
@@ -39,9 +40,8 @@ def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Counts:
     coincidence matrix (Krippendorff 2004, chapter 11), summed over units, are all that the nominal alpha needs.
     """
     index: dict[Hashable, int] = {}
-    for pair in pairs:
-        for label in pair:
-            index.setdefault(label, len(index))
+    for label in itertools.chain.from_iterable(pairs):
+        index.setdefault(label, len(index))
     sums = np.zeros((len(pairs), 1 + len(index)), np.uint8)
     for row, (first, second) in zip(sums, pairs, strict=True):
         row[0] = 2 * (first == second)
@@ -57,13 +57,10 @@ def binary_statistics(
 
     Each label of each unit is a yes-or-no question of its own; all of them are pooled into one alpha.
     """
-    sums = np.zeros((len(pairs), 3), np.uint16)
-    for row, (first, second) in zip(sums, pairs, strict=True):
-        for label in labels:
-            row[0] += 2 * ((label in first) == (label in second))
-            row[1] += (label in first) + (label in second)
-        row[2] = 2 * len(labels) - row[1]
-    return sums
+    given = np.array([[[label in one for label in labels] for one in pair] for pair in pairs], np.bool_)
+    first, second = np.moveaxis(given.reshape(len(pairs), 2, len(labels)), 1, 0)
+    agreeing, yes = 2 * (first == second).sum(axis=1), first.sum(axis=1) + second.sum(axis=1)
+    return np.stack([agreeing, yes, 2 * len(labels) - yes], axis=1).astype(np.uint16)
 
 
 def nominal_alpha(sums: Array | Counts) -> Array:
@@ -75,5 +72,4 @@ def nominal_alpha(sums: Array | Counts) -> Array:
     """
     agreeing, counts = np.asarray(sums[..., 0], np.float64), np.asarray(sums[..., 1:], np.float64)
     n = counts.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(1 - (n - 1) * (n - agreeing) / (n**2 - (counts**2).sum(axis=-1)), dtype=np.float64)
+    return 1 - ratio((n - 1) * (n - agreeing), n**2 - (counts**2).sum(axis=-1))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ from punchline.errors import PunchlineError
 Array = npt.NDArray[np.float64]
 Sums = npt.NDArray[Any]  # of numbers, of counts (unsigned integers), or of truths
 COUNTED = "bu"  # kinds of sums that are truths and counts
-T = TypeVar("T")
 Value = Callable[[Array], Array]
 
 Rows = npt.NDArray[np.integer[Any]]
@@ -52,10 +51,15 @@ RANKS = Kind("fisher", -1.0, 1.0)  # Spearman's rho
 EXACT = Kind("none")  # what is counted or computed, not estimated
 
 
+def ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Array:
+    """Quotients without warnings: 0 / 0 is NaN."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(numerator / denominator, dtype=np.float64)
+
+
 def mean(columns: Array) -> Array:
     """Value of a mean from statistics (sum, count)."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(columns[..., 0] / columns[..., 1], dtype=np.float64)
+    return ratio(columns[..., 0], columns[..., 1])
 
 
 def percent(columns: Array) -> Array:
@@ -107,23 +111,9 @@ class Spread:
     def __call__(self, columns: Array) -> Array:
         values = self.each(columns)
         count = (~np.isnan(values)).sum(axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            centre = np.nansum(values, axis=-1) / count
-            squares = np.nansum((values - centre[..., None]) ** 2, axis=-1)
-            return np.asarray(
-                np.sqrt(squares / np.where(count > self.ddof, count - self.ddof, np.nan)), dtype=np.float64
-            )
-
-
-@dataclass(frozen=True)
-class Nth:
-    """One of several values."""
-
-    of: Value
-    place: int
-
-    def __call__(self, columns: Array) -> Array:
-        return self.of(columns)[..., self.place]
+        centre = ratio(np.nansum(values, axis=-1), count)
+        squares = np.nansum((values - centre[..., None]) ** 2, axis=-1)
+        return np.sqrt(ratio(squares, np.where(count > self.ddof, count - self.ddof, np.nan)))
 
 
 @dataclass(frozen=True)
@@ -144,20 +134,6 @@ class Median:
         return np.asarray(np.where(n > 0, middle, np.nan), dtype=np.float64)
 
 
-class Kept:
-    """What was made once of an object that does not change, by key."""
-
-    def __init__(self) -> None:
-        self.known: dict[Hashable, Any] = {}
-
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, made once."""
-        if key not in self.known:
-            self.known[key] = make()
-        found: T = self.known[key]
-        return found
-
-
 @dataclass(frozen=True)
 class Estimate:
     """A value that is a function of sums over items.
@@ -169,7 +145,6 @@ class Estimate:
     `digests`: of what the rows come from (any number of them for a row), where that is not scores.
     `used`, `given`: numbers of the score rows that the sums come from, and of all that the statistic was given.
     `kind`: None is that of the value, a share where nothing else is known of it.
-    `kept`: what was made of these sums and clusters; one for all estimates that are functions of the same.
     """
 
     sums: Sums
@@ -179,7 +154,6 @@ class Estimate:
     kind: Kind | None = None
     used: Rows = field(default_factory=lambda: NO_ROWS, repr=False)
     given: Rows = field(default_factory=lambda: NO_ROWS, repr=False)
-    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
     @property
     def n(self) -> int:
@@ -187,21 +161,13 @@ class Estimate:
         return int(self.sums.shape[0])
 
     @property
-    def exact(self) -> Array:
-        """The sums over all items, exactly rounded, whatever order the rows have: [k]."""
-        return self.kept.once("exact", self._exact)
-
-    @property
-    def by_cluster(self) -> npt.NDArray[Any]:
-        """The sums of each cluster, in order of their names: [clusters, k]; counts in as few bytes as hold them."""
-        return self.kept.once("by_cluster", self._by_cluster)
-
-    @property
     def cluster_names(self) -> npt.NDArray[Any]:
         """The clusters, sorted."""
         return np.unique(np.asarray(self.clusters))
 
-    def _exact(self) -> Array:
+    @functools.cached_property
+    def exact(self) -> Array:
+        """The sums over all items, exactly rounded, whatever order the rows have: [k]."""
         if self.sums.dtype.kind in COUNTED:
             return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
         whole = self.sums.sum(axis=0)
@@ -209,7 +175,9 @@ class Estimate:
             whole = np.array([math.fsum(column) for column in self.sums.T.tolist()])
         return np.asarray(whole, dtype=np.float64)
 
-    def _by_cluster(self) -> npt.NDArray[Any]:
+    @functools.cached_property
+    def by_cluster(self) -> npt.NDArray[Any]:
+        """The sums of each cluster, in order of their names: [clusters, k]; counts in as few bytes as hold them."""
         names, index = np.unique(np.asarray(self.clusters), return_inverse=True)
         kind: np.dtype[Any] = np.dtype(np.float64)
         if self.sums.dtype.kind in COUNTED:

@@ -25,6 +25,7 @@ from punchline.stats.estimate import (
     Spread,
     Sums,
     Value,
+    ratio,
 )
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.estimate import total as total_of_sums
@@ -164,37 +165,27 @@ def paired(a: pd.DataFrame, b: pd.DataFrame, column: str) -> tuple[Estimate, Est
     both = left.merge(right.drop(columns="cluster"), on=["item_id", "sample"], suffixes=("", "_b"))
     ones, clusters = np.ones(len(both)), both["cluster"].cat.codes.to_numpy()
     first, second = (np.stack([both[name].to_numpy(np.float64), ones], axis=1) for name in (column, f"{column}_b"))
-    rows = both["row"].to_numpy(), both["row_b"].to_numpy()
-    given = a["row"].to_numpy()
+    rows, given = (both["row"].to_numpy(), both["row_b"].to_numpy()), a["row"].to_numpy()
+    less, sums = Difference(mean_of_sums, mean_of_sums, 2), np.concatenate([first, second], axis=1)
     return (
         Estimate(first, mean_of_sums, clusters, used=rows[0], given=given),
         Estimate(second, mean_of_sums, clusters, used=rows[1], given=given),
-        Estimate(
-            np.concatenate([first, second], axis=1),
-            Difference(mean_of_sums, mean_of_sums, 2),
-            clusters,
-            kind=DIFFERENCE,
-            used=np.concatenate(rows),
-            given=given,
-        ),
+        Estimate(sums, less, clusters, kind=DIFFERENCE, used=np.concatenate(rows), given=given),
     )
 
 
 def _means(sums: Array) -> Array:
     """Means of blocks of two statistics (sum, count): [..., blocks]; NaN without a count."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(sums[..., 0::2] / sums[..., 1::2], dtype=np.float64)
+    return ratio(sums[..., 0::2], sums[..., 1::2])
 
 
 def _mean_of_means(sums: Array) -> Array:
     means = _means(sums)
     there = ~np.isnan(means)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(there, means, 0.0).sum(axis=-1) / there.sum(axis=-1), dtype=np.float64)
+    return ratio(np.where(there, means, 0.0).sum(axis=-1), there.sum(axis=-1))
 
 
 def deviation(sums: Array) -> Array:
     """Population SD from sums (x, 1, x squared)."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = sums[..., 2] / sums[..., 1] - (sums[..., 0] / sums[..., 1]) ** 2
-        return np.asarray(np.sqrt(np.maximum(variance, 0)), dtype=np.float64)
+    variance = ratio(sums[..., 2], sums[..., 1]) - ratio(sums[..., 0], sums[..., 1]) ** 2
+    return np.sqrt(np.maximum(variance, 0))

@@ -16,7 +16,6 @@ from punchline.stats.estimate import (
     Kind,
     MeanOf,
     Median,
-    Nth,
     Spread,
     Value,
     influence,
@@ -125,7 +124,11 @@ def _steiger(estimate: Estimate, spread: Spread, value: float) -> Interval:
     """
     values = spread.each(estimate.exact)
     there = np.flatnonzero(~np.isnan(values)).tolist()
-    moved = [of for place in there if (of := influence(estimate, Nth(spread.each, place))) is not None]
+
+    def one(place: int) -> Value:
+        return lambda columns: spread.each(columns)[..., place]
+
+    moved = [of for place in there if (of := influence(estimate, one(place))) is not None]
     if len(moved) < max(2, len(there)):
         return NONE
     each = np.stack([of.each / math.sqrt(of.clusters * (of.clusters - 1)) for of in moved])
@@ -222,7 +225,7 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     summed[np.searchsorted(names, a.cluster_names), :width] = a.by_cluster
     summed[np.searchsorted(names, b.cluster_names), width:] = b.by_cluster
     made = Estimate(summed, Difference(a.value, b.value, width), names, kind=kind)
-    made.kept.once("exact", lambda: np.concatenate([a.exact, b.exact]))  # rounded once, not cluster by cluster
+    vars(made)["exact"] = np.concatenate([a.exact, b.exact])  # rounded once, not cluster by cluster
     return made
 
 

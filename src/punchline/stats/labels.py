@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from punchline.stats.estimate import COUNT, SHARE, Array, Estimate, Kind, Sums, Value
+from punchline.stats.estimate import COUNT, SHARE, Array, Estimate, Kind, Sums, Value, ratio
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.estimate import total as total_of_sums
 from punchline.stats.functions import empty, statistic
@@ -29,8 +29,7 @@ def counts(predicted: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_]) -> npt
 
 def _weighted(numerator: Array, denominator: Array, gold: Array) -> Array:
     share = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((share * gold).sum(axis=-1) / gold.sum(axis=-1), dtype=np.float64)
+    return ratio((share * gold).sum(axis=-1), gold.sum(axis=-1))
 
 
 def _split(sums: Array) -> tuple[Array, Array, Array]:

@@ -106,10 +106,6 @@ def _effect_and_detectable(observed: float, of: Influence) -> tuple[float | None
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values adjusted for their number (Holm, Scandinavian Journal of Statistics 1979)."""
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.minimum(1.0, np.asarray(p_values)[order] * np.arange(len(p_values), 0, -1))
+    return [float(value) for value in np.maximum.accumulate(adjusted)[np.argsort(order)]]

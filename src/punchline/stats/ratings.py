@@ -13,28 +13,19 @@ from typing import Literal
 
 import numpy as np
 
-from punchline.stats.estimate import Array, Value
+from punchline.stats.estimate import Array, Value, ratio
 
 Level = Literal["nominal", "ordinal", "interval"]
 
 
 def counts(values: Sequence[float], scale: Sequence[float]) -> Array:
     """Statistics [n, k] of n values on a scale of k: which of them each is."""
-    sums = np.zeros((len(values), len(scale)))
-    place = {value: column for column, value in enumerate(scale)}
-    for row, value in zip(sums, values, strict=True):
-        row[place[value]] = 1
-    return sums
+    return np.asarray(np.asarray(values)[:, None] == np.asarray(scale), dtype=np.float64)
 
 
 def mean_of(scale: Sequence[float]) -> Value:
     """The mean, from how often each value of the scale was given."""
-
-    def value(sums: Array) -> Array:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(sums @ np.array(scale) / sums.sum(axis=-1), dtype=np.float64)
-
-    return value
+    return lambda sums: ratio(sums @ np.array(scale), sums.sum(axis=-1))
 
 
 def deviation_of(scale: Sequence[float]) -> Value:
@@ -45,8 +36,7 @@ def deviation_of(scale: Sequence[float]) -> Value:
     def value(sums: Array) -> Array:
         n, centre = sums.sum(axis=-1), average(sums)
         squares = (sums * (ordered - centre[..., None]) ** 2).sum(axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan), dtype=np.float64)
+        return np.sqrt(ratio(squares, np.where(n > 1, n - 1, np.nan)))
 
     return value
 
@@ -78,9 +68,8 @@ def alpha_of(scale: Sequence[float], level: Level) -> Value:
         else:
             distance = 1.0 - np.eye(size)
         expected = margins[..., :, None] * margins[..., None, :]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            disagreement = (observed * distance).sum(axis=(-1, -2))
-            chance = (expected * distance).sum(axis=(-1, -2)) / (n - 1)
-            return np.asarray(np.where(chance > 0, 1 - disagreement / chance, np.nan), dtype=np.float64)
+        chance = ratio((expected * distance).sum(axis=(-1, -2)), n - 1)
+        disagreement = (observed * distance).sum(axis=(-1, -2))
+        return np.where(chance > 0, 1 - ratio(disagreement, chance), np.nan)
 
     return value

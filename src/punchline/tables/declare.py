@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import pandas as pd
 
 from punchline.core.benchmark import DEFAULT, Verdict
-from punchline.schema import ModelCard, Rule, Score
+from punchline.schema import ModelCard, Rule
 from punchline.scores import ItemColumn, items_frame, scores_frame
 from punchline.stats.estimate import PERCENT, Estimate
 from punchline.tables.chart import Chart
@@ -138,11 +138,9 @@ def collect(
     scores, none = no_scores(metrics), items_frame({}, {}, items)
     made = {}
     for one in declared:
-        first = next(iter(one.rows(scores, none)), None) if one.rows is not None else None
-        keys = one.keys or (tuple(first.keys) if first is not None else ())
-        columns = one.columns or (first.columns if first is not None else ())
-        found = first.estimates.items() if first is not None else ()
-        percents = one.percents or tuple(name for name, estimate in found if estimate.kind == PERCENT)
+        first = next(iter(one.rows(scores, none) if one.rows is not None else ()), Row())
+        keys, columns = one.keys or tuple(first.keys), one.columns or first.columns
+        percents = one.percents or tuple(name for name, own in first.estimates.items() if own.kind == PERCENT)
         file = one.file or f"{benchmark}/{one.name}.csv"
         made[one.name] = replace(one, file=file, keys=keys, columns=columns, percents=percents)
     return made
@@ -151,5 +149,4 @@ def collect(
 @functools.cache
 def no_scores(metrics: Sequence[str]) -> pd.DataFrame:
     """A frame of no scores that has the columns of a benchmark's."""
-    none: list[Score] = []
-    return scores_frame(none, items_frame({}, {}), "paper", metrics)[0]
+    return scores_frame((), items_frame({}, {}), "paper", metrics)[0]

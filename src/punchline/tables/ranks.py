@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate, Kept
+from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
 from punchline.stats.intervals import differs, interval
 from punchline.tables.declare import Row, Table
 from punchline.tables.tabulate import key_text
@@ -36,20 +38,16 @@ def ranked(estimates: Mapping[str, Estimate], row: str = "", *, lowest: bool = F
     """
     points = {name: point for name, of in estimates.items() if (point := of.point()) is not None}
     alpha, sign = ALPHA / max(1, len(points) - 1), -1 if lowest else 1
-    better: dict[str, int] = dict.fromkeys(points, 0)
-    worse: dict[str, int] = dict.fromkeys(points, 0)
-    names = list(points)
-    for place, a in enumerate(names):
-        for b in names[place + 1 :]:
-            said = sign * differs(estimates[a], estimates[b], alpha)
-            if said:
-                winner, loser = (a, b) if said > 0 else (b, a)
-                worse[winner] += 1
-                better[loser] += 1
+    better, worse = Counter[str](), Counter[str]()
+    for a, b in itertools.combinations(points, 2):
+        if sure := sign * differs(estimates[a], estimates[b], alpha):
+            winner, loser = (a, b) if sure > 0 else (b, a)
+            worse[winner] += 1
+            better[loser] += 1
     made = []
-    for name in sorted(names, key=lambda name: (-sign * points[name], name)):
+    for name in sorted(points, key=lambda name: (-sign * points[name], name)):
         rank = 1 + sum(sign * other > sign * points[name] for other in points.values())
-        first, last = min(rank, 1 + better[name]), max(rank, len(names) - worse[name])
+        first, last = min(rank, 1 + better[name]), max(rank, len(points) - worse[name])
         low, high = interval(estimates[name])
         made.append(Rank(row, name, estimates[name].n, points[name], low, high, rank, first, last))
     return made
@@ -69,7 +67,7 @@ def entries(name: str, rows: Iterable[Row], column: str) -> Iterator[Entry]:
         of, model = row.estimates.get(column), name or (row.of.name if row.of else "")
         if model and of is not None and of.n and of.point() is not None:
             # Sums per cluster alone: the frames behind them are large.
-            yield Entry(key_text(row.keys), model, replace(of, used=NO_ROWS, given=NO_ROWS, kept=Kept()))
+            yield Entry(key_text(row.keys), model, replace(of, used=NO_ROWS, given=NO_ROWS))
 
 
 def ranks_of(found: Iterable[Entry], *, lowest: bool = False) -> list[Rank]:
@@ -95,20 +93,9 @@ def main_column(table: Table) -> str | None:
 
 def as_rows(table: Table, column: str, kinds: Mapping[str, str], made: Sequence[Rank]) -> list[Line]:
     """Ranks as lines of a CSV with COLUMNS. `kinds`: measured or baseline, by model."""
-    return [
-        {
-            "table": table.name,
-            "row": one.row,
-            "model": one.model,
-            "kind": kinds[one.model],
-            "column": column,
-            "n": one.n,
-            "value": one.value,
-            "value_lo": one.low,
-            "value_hi": one.high,
-            "rank": one.rank,
-            "rank_lo": one.first,
-            "rank_hi": one.last,
-        }
-        for one in made
-    ]
+    lines = []
+    for one in made:
+        about = table.name, one.row, one.model, kinds[one.model], column
+        numbers = one.n, one.value, one.low, one.high, one.rank, one.first, one.last
+        lines.append(dict(zip(COLUMNS, (*about, *numbers), strict=True)))
+    return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from punchline.stats.ratings import alpha_of, coincidences, counts, deviation_of
 from punchline.tables.declare import Row
 from punchline.tables.ratings import RATINGS, Rating, read_ratings
 
+K = TypeVar("K")
 OVERALL = "Overall"
 NOTE = (
     f"Your ratings lie in config/<benchmark>/{RATINGS} (docs/ratings.md); without them there are published rows only."
@@ -32,22 +34,17 @@ def digest(rating: Rating) -> str:
     return sha256(repr((*rating[:4], sorted(rating.about.items()))).encode())
 
 
-def grouped(
-    ratings: Iterable[Rating], key: Callable[[Rating], str] = lambda rating: rating.source
-) -> dict[str, list[Rating]]:
-    """Ratings by source, or by another key, in the file's order."""
-    found: dict[str, list[Rating]] = {}
+def grouped(ratings: Iterable[Rating], key: Callable[[Rating], K]) -> dict[K, list[Rating]]:
+    """Ratings by a key, in the file's order."""
+    found: dict[K, list[Rating]] = {}
     for rating in ratings:
         found.setdefault(key(rating), []).append(rating)
     return found
 
 
 def _units(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:
-    """Ratings of the same thing by several raters."""
-    found: dict[tuple[str, str], list[Rating]] = {}
-    for rating in ratings:
-        found.setdefault((rating.item_id, rating.source), []).append(rating)
-    return found
+    """Ratings of the same answer by several raters."""
+    return grouped(ratings, lambda rating: (rating.item_id, rating.source))
 
 
 def _estimate(sums: Array, value: Value, kind: Kind, items: Sequence[str], of: Iterable[Rating]) -> Estimate:
@@ -103,7 +100,7 @@ def rows(
     overall: bool = False,
 ) -> list[Row]:
     """One row a source and, with `overall`, one of all sources."""
-    groups = grouped(ratings)
+    groups = grouped(ratings, lambda rating: rating.source)
     if overall and groups:
         groups[OVERALL] = list(ratings)
     return [Row(model=source, **keys or {}, **columns(group)).set(complete=False) for source, group in groups.items()]

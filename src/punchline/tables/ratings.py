@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from punchline.errors import PunchlineError, nearest
 from punchline.files import csv_text, parse_csv
@@ -94,11 +94,13 @@ def preferred(choices: Sequence[Choice]) -> dict[str, str | None]:
     votes: dict[str, Counter[str]] = {}
     for choice in choices:
         votes.setdefault(choice.item_id, Counter())[choice.source] += 1
-    found: dict[str, str | None] = {}
-    for item_id, counted in votes.items():
-        (first, most), *rest = counted.most_common(2)
-        found[item_id] = None if rest and rest[0][1] == most else first
-    return found
+    return {item_id: leading(counted) for item_id, counted in votes.items()}
+
+
+def leading(counted: Counter[str]) -> str | None:
+    """The value with the most votes; None for a tie."""
+    first, *rest = counted.most_common(2)
+    return None if rest and rest[0][1] == first[1] else first[0]
 
 
 class Explanation(NamedTuple):
@@ -127,54 +129,44 @@ def blinded(explanations: Sequence[Explanation], seed: int) -> tuple[str, str]:
     """
     order = sorted(explanations)
     random.Random(seed).shuffle(order)
-    sheet = []
-    key = []
-    for number, one in enumerate(order, start=1):
-        shown = (number, one.item_id, one.image, for_spreadsheet(one.text), "")
-        sheet.append(dict(zip(SHEET, shown, strict=True)))
-        key.append(dict(zip(KEY, (number, one.item_id, one.source), strict=True)))
-    return csv_text(SHEET, sheet), csv_text(KEY, key)
+    rows = [
+        dict(zip(("row", *Explanation._fields), (number, *one._replace(text=for_spreadsheet(one.text))), strict=True))
+        for number, one in enumerate(order, start=1)
+    ]
+    sheet = [{"explanation": row["text"], **row, "score": ""} for row in rows]
+    return _csv(SHEET, sheet), _csv(KEY, rows)
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """These columns of some rows as CSV."""
+    return csv_text(columns, ({name: row.get(name) for name in columns} for row in rows))
 
 
 def unblinded(sheet: bytes, key: bytes, rater: str, *, sheet_file: str, key_file: str) -> list[Rating]:
-    """The scores of a filled-in sheet under their sources' names; rows without a score are left out.
+    """Scores of a filled-in sheet under their sources' names, without rows that have no score.
 
-    Raises PunchlineError for a row that the key does not have, or has for another item, and a score that is no number.
+    Raises PunchlineError for a row that the key does not have, or has for another item, a score that is not a number,
+    and a row that occurs twice.
     """
     of_row = {cells["row"]: cells for _, cells in parse_csv(key, KEY, file=key_file)}
-    found = []
-    rated: set[str] = set()
+    found: dict[str, Rating] = {}
     for line, cells in parse_csv(sheet, ("row", "item_id", "score"), file=sheet_file):
-        known = of_row.get(cells["row"])
-        if known is None or known["item_id"] != cells["item_id"]:
-            raise PunchlineError(
-                f"the key has no row {cells['row']!r} of this item",
-                file=sheet_file,
-                line=line,
-                record=cells["item_id"],
-                hint=f"Use the key that was written with this sheet: {key_file}",
-            )
-        score = cells["score"].strip()
-        if not score:
-            continue
-        if not _NUMBER.fullmatch(score) or cells["row"] in rated:
-            what = f"{score!r} is no number" if cells["row"] not in rated else f"row {cells['row']} is there twice"
-            raise PunchlineError(
-                what,
-                file=sheet_file,
-                line=line,
-                record=cells["item_id"],
-                field="score",
-                hint="Write a number once, or leave the cell empty",
-            )
-        rated.add(cells["row"])
-        found.append(Rating(cells["item_id"], known["source"], rater, float(score), {}))
-    return found
+        row, item_id, score = cells["row"], cells["item_id"], cells["score"].strip()
+        known = of_row.get(row, {})
+        if known.get("item_id") != item_id:
+            what, hint = f"the key has no row {row!r} of this item", "Use the key that was written with this sheet"
+            raise PunchlineError(what, file=sheet_file, line=line, record=item_id, hint=f"{hint}: {key_file}")
+        if score and (row in found or not _NUMBER.fullmatch(score)):
+            what = f"row {row} is there twice" if row in found else f"{score!r} is no number"
+            hint = "Write a number once, or leave the cell empty"
+            raise PunchlineError(what, file=sheet_file, line=line, record=item_id, field="score", hint=hint)
+        if score:
+            found[row] = Rating(item_id, known["source"], rater, float(score), {})
+    return list(found.values())
 
 
 def as_csv(ratings: Sequence[Rating]) -> str:
     """A ratings file."""
-    about = list(dict.fromkeys(name for rating in ratings for name in rating.about))
-    columns = ("item_id", "source", "rater", "score", *about)
+    about = dict.fromkeys(name for rating in ratings for name in rating.about)
     rows = ({**rating._asdict(), **rating.about, "score": f"{rating.score:g}"} for rating in ratings)
-    return csv_text(columns, ({name: row.get(name, "") for name in columns} for row in rows))
+    return _csv(("item_id", "source", "rater", "score", *about), rows)

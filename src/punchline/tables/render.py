@@ -18,6 +18,12 @@ from punchline.text import escape_controls
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _BREAK = re.compile("[ \t]*[\n\r\x0b\x0c\x85\u2028\u2029]\\s*")
+PUBLISHED = ("paper", "table", "row", "key", "column", "value", "n", "note")
+FORMS = {  # column of a file of config/published/: (pattern, expected)
+    "key": (r"(?:[^=;]+=[^=;]*(?:;[^=;]+=[^=;]*)*)?", "nothing, or name=value;name=value"),
+    "value": (r"-?\d+(?:\.\d+)?", "a number"),
+    "n": (r"\d*", "a whole number, or nothing"),
+}
 _BAR = re.compile(r"(\\*)\|")
 # A word in angle brackets, as <benchmark>, is no tag unless HTML has it.
 _HTML = (
@@ -32,9 +38,8 @@ def as_csv(made: Tabulated) -> str:
 
     A text that a spreadsheet would take for a formula has an apostrophe before it, as spreadsheets have it.
     """
-    return csv_text(
-        made.columns, [{key: _cell(value) for key, value in row.items()} for row in (*made.rows, *made.others)]
-    )
+    rows = (*made.rows, *made.others)
+    return csv_text(made.columns, ({key: _cell(value) for key, value in row.items()} for row in rows))
 
 
 def _cell(value: str | int | float | None) -> str | int | float | None:
@@ -77,14 +82,12 @@ def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
 
     def text(row: Mapping[str, str | int | float | None], column: str) -> str:
         value = row.get(column)
-        if isinstance(value, float):
-            low, high = row.get(f"{column}_lo"), row.get(f"{column}_hi")
-            whole = column in table.counts
-            shown_value = digits(value, whole=whole)
-            if isinstance(low, float) and isinstance(high, float):
-                shown_value += f" [{digits(low, whole=whole)}, {digits(high, whole=whole)}]"
-            return shown_value
-        return "" if value is None else on_one_line(str(value))
+        if not isinstance(value, float):
+            return "" if value is None else on_one_line(str(value))
+        low, high, whole = row.get(f"{column}_lo"), row.get(f"{column}_hi"), column in table.counts
+        if isinstance(low, float) and isinstance(high, float):
+            return f"{digits(value, whole=whole)} [{digits(low, whole=whole)}, {digits(high, whole=whole)}]"
+        return digits(value, whole=whole)
 
     return shown, [Line(row, {column: text(row, column) for column in shown}) for row in rows]
 
@@ -115,32 +118,19 @@ def as_markdown(made: Tabulated, table: Table) -> str:
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:
     """Rows of a table's CSV that are shown: of the rule that the first of them follows, and the paper's."""
-    rows = [
-        cells for _, cells in parse_csv(Path(path).read_bytes(), ("model", "kind", "engine", "scoring", "n"), file=path)
-    ]
+    columns = ("model", "kind", "engine", "scoring", "n")
+    rows = [cells for _, cells in parse_csv(Path(path).read_bytes(), columns, file=path)]
     return [row for row in rows if row["kind"] == "published" or row["scoring"] == rows[0]["scoring"]]
 
 
 def read_published(path: str | Path) -> list[PublishedRow]:
     """Rows of a file of config/published/; none without the file. Raises PunchlineError for one that cannot be read."""
-    columns = ("paper", "table", "row", "key", "column", "value", "n", "note")
-    rows: list[PublishedRow] = []
     if not Path(path).is_file():
-        return rows
-    for line, cells in parse_csv(Path(path).read_bytes(), columns, file=path):
-        for column, pattern, expected in (
-            ("key", r"(?:[^=;]+=[^=;]*(?:;[^=;]+=[^=;]*)*)?", "nothing, or name=value;name=value"),
-            ("value", r"-?\d+(?:\.\d+)?", "a number"),
-            ("n", r"\d*", "a whole number, or nothing"),
-        ):
+        return []
+    rows = parse_csv(Path(path).read_bytes(), PUBLISHED, file=path)
+    for line, cells in rows:
+        for column, (pattern, expected) in FORMS.items():
             if not re.fullmatch(pattern, cells[column], re.ASCII):
-                raise PunchlineError(
-                    f"{cells[column]!r} cannot be read",
-                    file=path,
-                    line=line,
-                    record=cells["row"],
-                    field=column,
-                    hint=f"Expected {expected}",
-                )
-        rows.append(cells)
-    return rows
+                what, hint = f"{cells[column]!r} cannot be read", f"Expected {expected}"
+                raise PunchlineError(what, file=path, line=line, record=cells["row"], field=column, hint=hint)
+    return [cells for _, cells in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from punchline.schema import RULES, Cell, Rule, Scalar
 from punchline.tables.declare import PublishedRow, Table
@@ -49,25 +50,23 @@ def tabulate(
     comparable when the selection is complete, none of its items is missing or failed, and the rule is the table's own;
     the published rows are when any of ours is.
     """
-    keys = dict.fromkeys(("subset", *table.keys))
-    columns = ("model", "kind", "engine", "scoring", *keys, "n", *(f"n_{name}" for name in COUNTED))
-    for column in table.columns:
-        columns += (column, f"{column}_lo", f"{column}_hi")
-    columns += ("comparable", "note")
+    values = (name for column in table.columns for name in (column, f"{column}_lo", f"{column}_hi"))
+    keys, states = dict.fromkeys(("subset", *table.keys)), (f"n_{name}" for name in COUNTED)
+    columns = ("model", "kind", "engine", "scoring", *keys, "n", *states, *values, "comparable", "note")
     written: dict[Rule, list[Line]] = {}
     cells: dict[Rule, list[Cell]] = {}
     for one in sorted(RULES, key=lambda other: other != rule):
         pairs = [(part, row) for part in parts.get(one, ()) for row in part.rows]
         written[one] = [_written(table, part, row, one, complete=complete, subset=subset) for part, row in pairs]
         cells[one] = [cell for part, row in pairs for cell in _cells(table, part, row, one)]
-    comparable = any(row.get("comparable") == "yes" for row in written[rule])
+    comparable = any(row["comparable"] == "yes" for row in written[rule])
     papers = published_rows(table, published, comparable=comparable)
     rows = _beside(written.pop(rule), papers, printed_as or {}, table.keys)
     said = [*table.notes, *notes]
     cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
     said += [f"{which} {cut}." for which in _most(parts[rule], "truncated", TOLD)]
     said += [f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(parts[rule], "failed")]
-    if any(row["kind"] == "published" for row in rows) and not comparable:
+    if papers and not comparable:
         own = table.published_rule
         why = f"rule {rule}, the paper's is {own}" if rule != own else "other items than the paper's"
         said.append(f"Published rows are not comparable with ours: {why}.")
@@ -98,69 +97,51 @@ def _written(
     if row.items:  # an item that lacks an answer to one of several tasks is counted there, and not in n
         n = min(n, row.items - absent)
     written |= {"scoring": rule, "subset": "all", **row.keys, "n": n}
-    said = []
+    notes = [f"{name} n={count}" for name, count in counts.items() if count != n]
+    if not notes and part.engine and n == 0:
+        notes = [f"nothing to score: {_nothing(table, row, row.items - absent)}"]
     if subset is not None and part.engine:  # of answers: rows of the data itself are of all of it
         written["subset"] = subset[0] if written["subset"] == "all" else f"{subset[0]}: {written['subset']}"
-        said.append(subset[1])
+        notes.insert(0, subset[1])
     written |= {f"n_{name}": row.states.get(name, 0) for name in COUNTED}
     for name, value in values.items():
         written |= {name: value.value, f"{name}_lo": value.lo, f"{name}_hi": value.hi}
     whole = complete and row.complete and row.values and rule == table.published_rule and not absent
-    written["comparable"] = "yes" if whole else "no"
-    fewer = [f"{name} n={count}" for name, count in counts.items() if count != n]
-    if not fewer and part.engine and n == 0:
-        tasks = str(row.filter.get("tasks") or ",".join(table.tasks)).replace(",", ", ")
-        fewer = [f"nothing to score: no answer to {tasks}" if tasks else "nothing to score: not asked"]
-        if answered := max(0, row.items - absent):
-            columns = ", ".join(table.columns)
-            what = f"{answered:,} items with answers to {tasks}, and no value for {columns} of them"
-            fewer = [f"nothing to score: {what}"]
-    if said or fewer:
-        written["note"] = "; ".join([*said, *fewer])
-    return written
+    return written | {"comparable": "yes" if whole else "no"} | ({"note": "; ".join(notes)} if notes else {})
+
+
+def _nothing(table: Table, row: Measured, answered: int) -> str:
+    """Why a row has no scored item: its tasks have no answers, or only answers without a value."""
+    tasks = str(row.filter.get("tasks") or ",".join(table.tasks)).replace(",", ", ")
+    if answered > 0:
+        return f"{answered:,} items with answers to {tasks}, and no value for {', '.join(table.columns)} of them"
+    return f"no answer to {tasks}" if tasks else "not asked"
 
 
 def _most(parts: Sequence[Part], state: str, share: float = 0.0) -> list[str]:
     """Of each model with more than this share of a row's items in a state: how many, in the row where it is most."""
     most: dict[str, tuple[float, str]] = {}
-    for part in parts:
-        for row in part.rows:
-            count, known = row.states.get(state, 0), most.get(part.name, (share, ""))
-            if row.items and count / row.items > known[0]:
-                where = f" ({key_text(row.keys)})" if row.keys else ""
-                text = f"{part.name}: answers on {count:,} of {row.items:,} items{where}"
-                most[part.name] = count / row.items, text
+    for name, row in ((part.name, row) for part in parts for row in part.rows if row.items):
+        count = row.states.get(state, 0)
+        if count / row.items > most.get(name, (share, ""))[0]:
+            where = f" ({key_text(row.keys)})" if row.keys else ""
+            most[name] = count / row.items, f"{name}: answers on {count:,} of {row.items:,} items{where}"
     return [text for _, text in most.values()]
 
 
 def _cells(table: Table, part: Part, row: Measured, rule: Rule) -> list[Cell]:
     """Every computed value of a row."""
     chosen: dict[str, Scalar] = {"model": part.name, "rule": rule} if row.filter else {}
-    return [
-        Cell(
-            table=table.name,
-            row="|".join(text for text in (part.name, key_text(row.keys)) if text),
-            column=name,
-            value=value.value,
-            lo=value.lo,
-            hi=value.hi,
-            n=value.n,
-            states=row.states,
-            grades=value.digest,
-            interval=value.interval,
-            filter={**chosen, **row.filter, **row.keys},
-        )
-        for name in table.columns
-        if (value := row.values.get(name)) is not None
-    ]
+    about: dict[str, Any] = {"table": table.name, "states": row.states, "filter": {**chosen, **row.filter, **row.keys}}
+    about["row"] = "|".join(text for text in (part.name, key_text(row.keys)) if text)
+    cells = []
+    for name, found in ((name, row.values[name]) for name in table.columns if name in row.values):
+        about |= {"column": name, "grades": found.digest, "interval": found.interval}
+        cells.append(Cell(**about, value=found.value, lo=found.lo, hi=found.hi, n=found.n))
+    return cells
 
 
-def _beside(
-    ours: list[Line],
-    papers: list[Line],
-    printed_as: Mapping[str, str],
-    keys: Sequence[str] = (),
-) -> list[Line]:
+def _beside(ours: list[Line], papers: list[Line], printed_as: Mapping[str, str], keys: Sequence[str]) -> list[Line]:
     """Our rows in their order, each followed by its row in the paper; the paper's others come last.
 
     A row is a model's where it is `printed_as` that; of those, the one with the paper's keys, or else the last.
@@ -178,15 +159,12 @@ def _beside(
 def published_rows(table: Table, published: Sequence[PublishedRow], *, comparable: bool) -> list[Line]:
     """The paper's rows of a table, values as printed."""
     rows: dict[tuple[str, str], Line] = {}
-    for cell in published:
-        if cell["table"] != table.name:
-            continue
-        row = rows.setdefault((cell["row"], cell["key"]), {})
-        if not row:
-            keys = dict(part.split("=", 1) for part in cell["key"].split(";") if part)
-            row |= {"model": cell["row"], "kind": "published", "scoring": table.published_rule, "subset": "all", **keys}
-            row |= {"n": cell["n"], "comparable": "yes" if comparable else "no"}
-        if cell["note"]:
-            row["note"] = cell["note"]
+    about = {"kind": "published", "scoring": table.published_rule, "subset": "all"}
+    end = {"comparable": "yes" if comparable else "no"}
+    for cell in (cell for cell in published if cell["table"] == table.name):
+        keys = dict(part.split("=", 1) for part in cell["key"].split(";") if part)
+        first: Line = {"model": cell["row"], **about, **keys, "n": cell["n"], **end}
+        row = rows.setdefault((cell["row"], cell["key"]), first)
+        row |= {"note": cell["note"]} if cell["note"] else {}
         row[cell["column"]] = cell["value"]
     return list(rows.values())

@@ -70,21 +70,8 @@ LABELS = (*POSITIVE, "No", "Discard")
 
 SCORERS = {"labse": "cosine", "minilm": "cosine_minilm"}  # scorer: its value; two embedders never share one
 
-METRICS = (
-    "success",
-    "tp",
-    "fp",
-    "fn",
-    "tn",
-    "precision",
-    "recall",
-    "iou",
-    "jaccard",
-    "rouge1",
-    "rouge2",
-    "cosine",
-    "cosine_minilm",
-)  # of scores
+_OVERLAP = ("precision", "recall", "iou", "jaccard", "rouge1", "rouge2")
+METRICS = ("success", "tp", "fp", "fn", "tn", *_OVERLAP, *SCORERS.values())  # of scores
 LIBRARIES = {"score": ("rouge-score",), "pictures": ("pillow",)}  # whose versions the results of a stage depend on
 
 __getattr__ = facets(__name__)

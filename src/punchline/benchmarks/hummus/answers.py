@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, METAPHOR_TASKS, POSITIVE, PROMPT_TASKS
+from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, LIMITS, POSITIVE, PROMPT_TASKS
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
 from punchline.benchmarks.hummus.plain import MARKUP, plain
 from punchline.read import boxes, names, tags, thoughts, yes_no
@@ -25,13 +25,9 @@ def yes_or_no(answer: str) -> str | None:
 def a_or_b(answer: str, involves: str) -> str | None:
     """ "Yes" where the answer chooses the letter `involves` or its option, "No" where the other one, None for neither,
     and where letter and option contradict each other."""
-    options = _options(involves)
+    options = dict(zip("AB" if involves == "A" else "BA", OPTIONS, strict=True))
     letters = {letter: "Yes" if letter == involves else "No" for letter in sorted(options)}
     return yes_no.yes_no(answer, STEMS, letters, options, AGAINST).value
-
-
-def _options(involves: str) -> dict[str, str]:
-    return dict(zip("AB" if involves == "A" else "BA", OPTIONS, strict=True))
 
 
 # What a model says that does not answer.
@@ -54,22 +50,9 @@ def _spelt(text: str) -> str:
     return r"\s{1,5}".join(re.escape(word) for word in text.split())
 
 
-_SENTENCES = re.compile(
-    "|".join(
-        _spelt(sentence.rstrip("."))
-        for sentence in sorted(
-            {
-                one
-                for text in INSTRUCTIONS.values()
-                for one in re.split(r"(?<=[.?])\s+(?=[A-Z])", text)
-                if "{" not in one
-            },
-            key=lambda one: (-len(one), one),
-        )
-    )
-    + r"\.?",
-    re.IGNORECASE,
-)
+_INSTRUCTED = {one for text in INSTRUCTIONS.values() for one in re.split(r"(?<=[.?])\s+(?=[A-Z])", text)}
+_LONGEST_FIRST = sorted((one for one in _INSTRUCTED if "{" not in one), key=lambda one: (-len(one), one))
+_SENTENCES = re.compile("|".join(_spelt(one.rstrip(".")) for one in _LONGEST_FIRST) + r"\.?", re.IGNORECASE)
 
 
 def _own(answer: str, shown: Sequence[str]) -> str:
@@ -216,10 +199,6 @@ def box_list(answer: str, size: tuple[int, int] | None = None, model: str = "") 
     return boxes.boxes(answer, (wide, high), "pixels").value
 
 
-def _of_instructions(task: str, text: str) -> bool:
-    return " ".join(text.lower().split()).strip(" .,;:!?") in INSTRUCTIONS[task].lower()
-
-
 def object_name(answer: str, shown: Sequence[str] = ()) -> str | None:
     """The object that an answer to ImageLabel names; None for none, a refusal, and for what repeats the prompt, which
     shows the texts `shown`."""
@@ -235,9 +214,8 @@ def explanation(answer: str, shown: Sequence[str] = ()) -> str | None:
     """The answer, stripped, without what it repeats of the prompt, which shows the texts `shown`; None for one without
     a word of its own, and for a refusal."""
     text = _own(answer, shown).strip()
-    if not re.search(r"\w", text) or _REFUSES.match(text):
-        return None
-    return None if _of_instructions("explanation", text) else text
+    repeated = " ".join(text.lower().split()).strip(" .,;:!?") in INSTRUCTIONS["explanation"].lower()
+    return None if repeated or not re.search(r"\w", text) or _REFUSES.match(text) else text
 
 
 _FIELDS = ("is_met", "conceptual_metaphor", "image_hl", "text_hl")
@@ -251,11 +229,7 @@ _OBJECT = re.compile(r"\{(?=\s{0,20}\")")
 JOINT_CHARACTERS = 20_000  # of a joint answer that are read as JSON
 
 
-def _first_ones(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return dict(reversed(pairs))
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_first_ones)
+_DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: dict(reversed(pairs)))  # of several the first counts
 
 
 def _as_text(value: Any) -> str:
@@ -274,8 +248,7 @@ def _json_fields(answer: str) -> dict[str, str]:
         except (ValueError, RecursionError):
             continue
         by_name = {name.lower(): value for name, value in reversed(found.items())}
-        fields = {name: _as_text(by_name[name]) for name in _FIELDS if name in by_name}
-        if fields:
+        if fields := {name: _as_text(by_name[name]) for name in _FIELDS if name in by_name}:
             return fields
     return {}
 
@@ -283,8 +256,7 @@ def _json_fields(answer: str) -> dict[str, str]:
 def joint_fields(answer: str) -> dict[str, str]:
     """The text of each field of a joint answer, of a JSON object or up to the next field; of a field that comes twice
     the first counts."""
-    fields = _json_fields(answer[:JOINT_CHARACTERS])
-    if fields:
+    if fields := _json_fields(answer[:JOINT_CHARACTERS]):
         return fields
     found = list(_FIELD.finditer(answer))
     ends = [*(match.start() for match in found[1:]), len(answer)]
@@ -333,24 +305,20 @@ def read(
     lower case: one that is the prompt's example may be repeated. `shown`: the caption and the description that the
     prompt shows. `size`: the image's width and height."""
     text = thoughts.without(text)
-    if task == "classification_a_b":
-        label = a_or_b(text, "A" if involves_is_a(item_id) else "B")
-        return None if label is None else (label,)
-    if task.startswith("classification"):
-        label = yes_or_no(text)
-        return None if label is None else (label,)
     if task == "naming":
         found = named(text, shown)
         return None if found is None or (repeats_example(found) and not {*known} & {*map(str.lower, found)}) else found
     if task == "image_bbox":
         return box_list(text, size, model)
-    if task == "image_label":
-        name = object_name(text, shown)
-        return None if name is None else (name,)
     if task == "caption_hl":
         return marked_words(text)
-    said = explanation(text, shown)
-    return None if said is None else (said,)
+    if task == "classification_a_b":
+        one = a_or_b(text, "A" if involves_is_a(item_id) else "B")
+    elif task.startswith("classification"):
+        one = yes_or_no(text)
+    else:
+        one = object_name(text, shown) if task == "image_label" else explanation(text, shown)
+    return None if one is None else (one,)
 
 
 def joint_readings(text: str, gold: Gold, item: Item, model: str = "") -> dict[str, tuple[Any, ...] | None]:
@@ -373,5 +341,4 @@ def graded_tasks(condition: str) -> dict[str, str]:
         return dict.fromkeys(JOINT_TASKS, JOINT)
     if condition == "prompts":
         return {task: task for task in PROMPT_TASKS}
-    tasks = ("classification", *METAPHOR_TASKS)
-    return {task: task for task in tasks if (condition, task) != ("description", "image_bbox")}
+    return {task: task for task in LIMITS if (condition, task) != ("description", "image_bbox")}

@@ -1,4 +1,4 @@
-"""Texts that no model gave, for a scorer: pairs that tables 8 and 9 print with their similarity, and what the
+"""Texts without a model for a scorer: pairs that tables 8 and 9 print with their similarity, and the parts that the
 annotations mark in image and caption with the domains of their metaphors (section 5)."""
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ _VERB = re.compile(r"\s(?:is|are|has|have)\s", re.IGNORECASE)
 
 
 class Marked(NamedTuple):
-    """What an annotation marks in image or caption, and the terms of its metaphors."""
+    """The marked parts of an image or caption, and the terms of its metaphors by domain."""
 
     parts: tuple[str, ...]
-    target: tuple[str, ...]
-    source: tuple[str, ...]
+    terms: dict[str, tuple[str, ...]]  # target, source
 
 
 def data_requests(files: Files, printed: Sequence[Printed]) -> list[Request]:
@@ -34,17 +33,18 @@ def data_requests(files: Files, printed: Sequence[Printed]) -> list[Request]:
     made = [one for row in printed for one in of_pair(row).values()]
     for item_id, statistics in marked_parts(files).items():
         for marked in statistics.values():
-            made += [compare(item_id, part, term) for part in marked.parts for term in (*marked.target, *marked.source)]
+            terms = [term for own in marked.terms.values() for term in own]
+            made += [compare(item_id, part, term) for part in marked.parts for term in terms]
     return list({request.request_id: request for request in made}.values())
 
 
 def compare(item_id: str, candidate: str, reference: str) -> Request:
-    """What a scorer is asked about two texts, in the form in which all are compared."""
+    """A request for the similarity of two texts, in the form in which all are compared."""
     return comparison(NAME, item_id, "cosine", DEFAULT, plain(candidate), plain(reference))
 
 
 def of_pair(row: Printed) -> dict[str, Request]:
-    """{"" for lower case, or CASED: what is asked} of a printed row with `output=…;reference=…` as its key."""
+    """{"" for lower case, or CASED: request} of a printed row with `output=…;reference=…` as its key."""
     keys = keys_of(row)
     candidate, reference = keys["output"], keys["reference"]
     cased = comparison(NAME, row["table"], "cosine", DEFAULT, candidate, reference)
@@ -57,13 +57,13 @@ def keys_of(row: Printed) -> dict[str, str]:
 
 
 def marked_parts(files: Files) -> dict[str, dict[str, Marked]]:
-    """{item id: {statistic: what is marked}} of the metaphorical pairs of hummus_dataset.json."""
+    """{item id: {statistic: marked parts}} of the metaphorical pairs of hummus_dataset.json."""
     found = {}
     for item_id, pair in pairs(files).items():
         if isinstance(pair, Metaphor):
-            terms = [_VERB.split(one, maxsplit=1) for one in metaphors(pair.conceptual_metaphor)]
-            target, source = (tuple(dict.fromkeys(one[side] for one in terms)) for side in (0, 1))
-            labels = tuple(dict.fromkeys(one.strip() for one in pair.bbox_labels.split(";") if one.strip()))
-            parts = zip(DOMAINS, (labels, tuple(dict.fromkeys(highlight.passages(pair.caption_hl)))), strict=True)
-            found[item_id] = {statistic: Marked(own, target, source) for statistic, own in parts}
+            sides = zip(*(_VERB.split(one, maxsplit=1) for one in metaphors(pair.conceptual_metaphor)), strict=True)
+            terms = {domain: tuple(dict.fromkeys(side)) for domain, side in zip(DOMAINS.values(), sides, strict=True)}
+            parts = pair.objects, highlight.passages(pair.caption_hl)
+            own = zip(DOMAINS, parts, strict=True)
+            found[item_id] = {statistic: Marked(tuple(dict.fromkeys(texts)), terms) for statistic, texts in own}
     return found

@@ -8,64 +8,65 @@ import numpy as np
 
 from punchline.benchmarks.hummus import DATASET, SCORERS, TEST_SET
 from punchline.benchmarks.hummus.compared import CASED, DOMAINS, Marked, compare, keys_of, marked_parts, of_pair
-from punchline.benchmarks.hummus.dataset import loaded, of_items, statistics_rows
+from punchline.benchmarks.hummus.dataset import labelled_pairs, of_pairs, statistics_rows
 from punchline.benchmarks.score import measured
 from punchline.core.benchmark import Files
+from punchline.schema import Request
 from punchline.stats.estimate import EXACT, Estimate, mean, percent
 from punchline.tables.declare import PublishedRow, Row, Table, Verdicts
 
 
-def pair_rows(files: Files, printed: Sequence[PublishedRow], said: Verdicts) -> list[Row]:
-    """The similarity of every printed pair. The stand-in's has a column of its own; it knows no case."""
+def _similarity(request: Request, verdicts: Verdicts) -> dict[str, float]:
+    """{column of the scorer: similarity}; {} without a valid verdict."""
+    return measured(verdicts.get(request.request_id), SCORERS, -1.001, 1.001)
+
+
+def pair_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdicts) -> list[Row]:
+    """The similarity of every printed pair. The packaged scorer has its own column and ignores case."""
     rows = []
     for pair in printed:
         columns: dict[str, Estimate] = {}
-        who = ""
+        scorer = ""
         for case, request in of_pair(pair).items():
-            verdict = said.get(request.request_id)
-            for column, value in measured(verdict, SCORERS, -1.001, 1.001).items():
-                assert verdict is not None
-                who = verdict.judge
+            for column, value in _similarity(request, verdicts).items():
+                scorer, response = verdicts[request.request_id]
                 if not case or column == "cosine":
                     sums = np.array([[value, 1.0]])
-                    columns[case or column] = Estimate(sums, mean, [pair["key"]], [verdict.response.digest], EXACT)
+                    columns[case or column] = Estimate(sums, mean, [pair["key"]], [response.digest], EXACT)
         if columns:
-            rows.append(Row(model=who, **keys_of(pair), **columns).set(complete="cosine" in columns))
+            rows.append(Row(model=scorer, **keys_of(pair), **columns).set(complete="cosine" in columns))
     return rows
 
 
-def domain_rows(files: Files, printed: Sequence[PublishedRow], said: Verdicts) -> list[Row]:
-    """Of the metaphorical pairs, the share in whose image or caption some marked part is nearest to that domain."""
-    dataset, _ = loaded(files)
-    measure = {column for verdict in said.values() for column in measured(verdict, SCORERS, -1.001, 1.001)}
-    found: dict[str, dict[str, Estimate]] = {statistic: {} for statistic in DOMAINS if measure}
-    for column in measure:
-        hits: dict[str, dict[str, bool]] = {statistic: {} for statistic in DOMAINS}
-        for item_id, statistics in marked_parts(files).items():
-            for statistic, marked in statistics.items():
-                near = [_nearest(item_id, part, marked, column, said) for part in marked.parts]
-                if None not in near:
-                    hits[statistic][item_id] = DOMAINS[statistic] in near
-        for statistic, own in hits.items():
-            shares = of_items(dataset, list(own), [[float(hit), 1.0] for hit in own.values()], percent)
-            found[statistic][column.replace("cosine", "value")] = shares
-    return [
-        Row(model=DATASET, statistic=statistic, **columns).set(complete="value" in columns)
-        for statistic, columns in found.items()
-    ]
+def domain_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdicts) -> list[Row]:
+    """Share of the metaphorical pairs with a marked part in image or caption that is nearest to that domain."""
+    measures = sorted({name for one in verdicts.values() for name in measured(one, SCORERS, -1.001, 1.001)})
+    pairs, marked = labelled_pairs(files), marked_parts(files)
+    rows = []
+    for statistic, domain in DOMAINS.items() if measures else ():
+        columns = {}
+        for name in measures:
+            near = {item_id: _nearest(item_id, own[statistic], name, verdicts) for item_id, own in marked.items()}
+            hits = {item_id: [domain in domains, 1] for item_id, domains in near.items() if None not in domains}
+            columns[name.replace("cosine", "value")] = of_pairs(pairs.loc[list(hits)], list(hits.values()), percent)
+        rows.append(Row(model=DATASET, statistic=statistic, **columns).set(complete="value" in columns))
+    return rows
 
 
-def _nearest(item_id: str, part: str, marked: Marked, column: str, said: Verdicts) -> str | None:
-    """Which domain's term is nearest to a part; "" where both are; None where the scorer of the column is silent."""
+def _nearest(item_id: str, marked: Marked, column: str, verdicts: Verdicts) -> list[str | None]:
+    """The nearest domain of each part; "" for a tie; None without a similarity."""
 
-    def most(terms: Sequence[str]) -> float:
-        verdicts = (said.get(compare(item_id, part, term).request_id) for term in terms)
-        return max((measured(one, SCORERS, -1.001, 1.001).get(column, np.nan) for one in verdicts), default=np.nan)
+    def most(part: str, terms: Sequence[str]) -> float:
+        found = [_similarity(compare(item_id, part, term), verdicts).get(column, np.nan) for term in terms]
+        return max(found, default=np.nan)
 
-    target, source = most(marked.target), most(marked.source)
-    if np.isnan(target) or np.isnan(source):
-        return None
-    return "" if target == source else "target" if target > source else "source"
+    def nearest(part: str) -> str | None:
+        target, source = (most(part, terms) for terms in marked.terms.values())
+        if np.isnan(target) or np.isnan(source):
+            return None
+        return "" if target == source else "target" if target > source else "source"
+
+    return [nearest(part) for part in marked.parts]
 
 
 def _pairs(name: str, task: str) -> Table:

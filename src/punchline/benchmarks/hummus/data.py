@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -14,7 +14,7 @@ from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, NAME, POSITIVE, T
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.read import highlight
-from punchline.schema import Gold, ImageRef, Item
+from punchline.schema import Gold, ImageRef, Item, Scalar
 
 FIRST_CONTEST_ONLINE = 510  # the first that the site of the contest's data has
 IMAGE_ADDRESS = "https://nextml.github.io/caption-contest-data/cartoons/{contest}.jpg"
@@ -68,10 +68,16 @@ class Metaphor(Pair, frozen=True):
         if not metaphors(self.conceptual_metaphor):
             raise ValueError("conceptual_metaphor: no metaphor of the form X is Y")
 
+    @property
     def boxes(self) -> list[list[float]]:
         """[top, left, height, width] as shares of the image."""
         high, wide = self.image_attributes.height, self.image_attributes.width
         return [[box.top / high, box.left / wide, box.height / high, box.width / wide] for box in self.bboxes]
+
+    @property
+    def objects(self) -> list[str]:
+        """Labels of the boxes."""
+        return [name.strip() for name in self.bbox_labels.split(";") if name.strip()]
 
 
 class Tested(msgspec.Struct, frozen=True):
@@ -103,18 +109,14 @@ def _test_set(files: Files) -> dict[str, str]:
     return {item_id: row.is_met for item_id, row in rows.items()}
 
 
-def _labels(dataset: Mapping[str, Pair], test_set: Mapping[str, str]) -> dict[str, dict[str, str | None]]:
-    """{item id: {rule: label}}; None: the item has no label under the rule, or is to be left out."""
-    for item_id in test_set:
-        if item_id not in dataset:
-            raise PunchlineError(f"the item is not in {DATASET}", file=TEST_SET, record=item_id)
-    return {
-        item_id: {
-            rule: None if label == "Discard" else label
-            for rule, label in (("released", test_set.get(item_id)), ("paper", pair.met_class))
-        }
-        for item_id, pair in dataset.items()
-    }
+def _labelled(files: Files) -> Iterator[tuple[str, Pair, dict[str, str | None]]]:
+    """(item id, pair, {rule: label}) of every pair; None: no label under the rule, or Discard."""
+    dataset, test_set = pairs(files), _test_set(files)
+    if unknown := next((item_id for item_id in test_set if item_id not in dataset), None):
+        raise PunchlineError(f"the item is not in {DATASET}", file=TEST_SET, record=unknown)
+    for item_id, pair in dataset.items():
+        labels = {"released": test_set.get(item_id), "paper": pair.met_class}
+        yield item_id, pair, {rule: None if label == "Discard" else label for rule, label in labels.items()}
 
 
 def _descriptions(files: Files) -> dict[int, str]:
@@ -145,19 +147,16 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     `asked` says what is asked about the pair: "all" tasks where either table has it as positive, "classification" where
     either has a label, else "". No prompt shows it. Raises PunchlineError for a pair that is not in the released files.
     """
-    dataset, descriptions = pairs(files), _descriptions(files)
-    labels = _labels(dataset, _test_set(files))
-
-    def fields(item_id: str, pair: Pair) -> dict[str, str | int | None]:
-        found = labels[item_id].values()
-        return {
+    descriptions, rows = _descriptions(files), []
+    for item_id, pair, labels in _labelled(files):
+        found = labels.values()
+        fields: dict[str, Scalar] = {
             "caption": pair.caption,
             "contest_number": pair.contest_number,
             "description": descriptions.get(pair.contest_number),
             "asked": "all" if any(label in POSITIVE for label in found) else "classification" if any(found) else "",
         }
-
-    rows = ((i, "newyorker", str(pair.contest_number), fields(i, pair)) for i, pair in dataset.items())
+        rows.append((item_id, "newyorker", str(pair.contest_number), fields))
     return items_of(NAME, rows, images, DATASET)
 
 
@@ -175,16 +174,14 @@ def golds(files: Files) -> list[Gold]:
     `highlight` (words) and `explanation`; absent elsewhere. Raises PunchlineError for an annotation that cannot be
     read.
     """
-    dataset = pairs(files)
-    labels = _labels(dataset, _test_set(files))
     made = []
-    for item_id, pair in dataset.items():
-        values: dict[str, Any] = {"labels": labels[item_id]}
+    for item_id, pair, labels in _labelled(files):
+        values: dict[str, Any] = {"labels": labels}
         if isinstance(pair, Metaphor):
             values |= {
                 "metaphors": list(metaphors(pair.conceptual_metaphor)),
-                "boxes": pair.boxes(),
-                "objects": [name.strip() for name in pair.bbox_labels.split(";") if name.strip()],
+                "boxes": pair.boxes,
+                "objects": pair.objects,
                 "highlight": list(highlight.highlighted(pair.caption_hl)),
                 "explanation": pair.explanation,
             }

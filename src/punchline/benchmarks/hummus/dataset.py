@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-from punchline.benchmarks.hummus import DATASET, POSITIVE, TEST_SET
+from punchline.benchmarks.hummus import DATASET, LABELS, POSITIVE, TEST_SET
 from punchline.benchmarks.hummus.split import held_out
 from punchline.schema import digest_of
-from punchline.stats.estimate import EXACT, Array, Estimate, MeanOf, Spread, Value, percent, total
+from punchline.stats.estimate import EXACT, Array, Estimate, Kind, MeanOf, Spread, Value, percent, ratio, total
 from punchline.tables.declare import Row, Table
 
-FIGURATIVE_METAPHORS = ("personification", "zoomorphism")  # figures that are metaphors themselves (section 5)
+FIGURATIVE_METAPHORS = {"personification", "zoomorphism"}  # figures that are metaphors themselves (section 5)
+COUNTED = {"metaphorical": POSITIVE} | {label.lower(): (label,) for label in LABELS}  # labels by statistic
 
 
 def _f1(columns: Array, right: int) -> Array:
     """F1 of sums (tp, fp, fn, tn) for the positive class (right = 0) or the negative one (3)."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        twice = 2 * columns[..., right]
-        return np.asarray(twice / (twice + columns[..., 1] + columns[..., 2]), dtype=np.float64)
+    twice = 2 * columns[..., right]
+    return ratio(twice, twice + columns[..., 1] + columns[..., 2])
 
 
 CLASSES: dict[str, Value] = {"pos": lambda c: _f1(c, 0), "neg": lambda c: _f1(c, 3)}
@@ -42,28 +44,36 @@ def over_blocks(value: Value, spread: bool = False) -> Value:
     return lambda columns: np.asarray(each(columns).mean(axis=-1), dtype=np.float64)
 
 
-def loaded(files: Mapping[str, bytes]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """({item id: record} of the dataset, {item id: label} of the test set); both were checked when items were made."""
+def _pieces(record: Mapping[str, Any], field: str) -> list[str]:
+    """Parts of a field, separated by ';' (or '/' between blanks, or parentheses), in lower case."""
+    pieces = re.split(r";|\s/\s|[()]", str(record.get(field, "")))
+    return [piece.strip().lower() for piece in pieces if piece.strip()]
+
+
+def labelled_pairs(files: Mapping[str, bytes], file: str = DATASET) -> pd.DataFrame:
+    """Pairs of hummus_dataset.json with a label in `file`, in its order; both were checked when items were made.
+
+    Columns: label, contest, digest, metaphors and figures (lists).
+    """
     dataset = json.loads(files[DATASET])
-    return dataset, {one["combi_id"]: one["is_met"] for one in json.loads(files[TEST_SET])}
+    labels = {name: record["met_class"] for name, record in dataset.items()}
+    if file == TEST_SET:
+        labels = {row["combi_id"]: row["is_met"] for row in json.loads(files[TEST_SET]) if row["combi_id"] in dataset}
+    records = {name: dataset[name] for name in labels}
+    columns = {
+        "label": list(labels.values()),
+        "contest": [str(record["contest_number"]) for record in records.values()],
+        "digest": [digest_of(record) for record in records.values()],
+        "metaphors": [_pieces(record, "conceptual_metaphor") for record in records.values()],
+        "figures": [_pieces(record, "figures") for record in records.values()],
+    }
+    return pd.DataFrame(columns, index=list(labels))
 
 
-def of_items(
-    dataset: Mapping[str, Mapping[str, Any]],
-    names: Sequence[str],
-    sums: Sequence[Sequence[float]] | Array,
-    value: Value,
-    *,
-    whole: bool = False,
-) -> Estimate:
-    """`whole`: a count of what there is, which has no interval."""
-    return Estimate(
-        sums=np.array(sums, dtype=np.float64).reshape(len(names), -1),
-        value=value,
-        clusters=[str(dataset[name]["contest_number"]) for name in names],
-        digests=[digest_of(dataset[name]) for name in names],
-        kind=EXACT if whole else None,
-    )
+def of_pairs(pairs: pd.DataFrame, sums: npt.ArrayLike, value: Value, kind: Kind | None = None) -> Estimate:
+    """A value of sums over pairs, by contest. `sums`: [pairs], or [pairs, k]."""
+    columns = np.asarray(sums, dtype=np.float64).reshape(len(pairs), -1)
+    return Estimate(columns, value, list(pairs["contest"]), list(pairs["digest"]), kind)
 
 
 DRAWS = 100  # section 6.1
@@ -71,93 +81,61 @@ DRAWS = 100  # section 6.1
 
 def random_rows(files: Mapping[str, bytes]) -> list[Row]:
     """The random baseline of table 2 on test_set.json: in expectation, and as the mean over 100 seeded runs."""
-    dataset, labels = loaded(files)
-    names = [name for name, label in labels.items() if label != "Discard" and name in dataset]
-    positive = np.array([labels[name] in POSITIVE for name in names])
+    pairs = labelled_pairs(files, TEST_SET)
+    pairs = pairs[pairs["label"] != "Discard"]
+    positive = pairs["label"].isin(POSITIVE).to_numpy()
     half = np.stack([positive, ~positive, positive, ~positive], axis=1) / 2  # tp, fp, fn, tn
-    drawn = np.random.Generator(np.random.PCG64(0)).integers(2, size=(DRAWS, len(names))).astype(bool)
+    drawn = np.random.Generator(np.random.PCG64(0)).integers(2, size=(DRAWS, len(pairs))).astype(bool)
     cells = np.stack([drawn & positive, drawn & ~positive, ~drawn & positive, ~drawn & ~positive], axis=-1)
-    runs = cells.transpose(1, 0, 2).reshape(len(names), 4 * DRAWS).astype(np.float64)
     rows = []
-    for name, sums in (("random (closed form)", half), (f"random ({DRAWS} draws)", runs)):
-        columns = {f"classification_{which}": of_items(dataset, names, sums, over_blocks(F1[which])) for which in F1}
+    for name, sums in (("random (closed form)", half), (f"random ({DRAWS} draws)", cells.transpose(1, 0, 2))):
+        columns = {f"classification_{which}": of_pairs(pairs, sums, over_blocks(F1[which])) for which in F1}
         rows.append(Row(model=name, **columns))
     return rows
 
 
 def split_rows(files: Mapping[str, bytes]) -> list[Row]:
     """Table 6 for the project's own split of the pairs that hummus_dataset.json labels."""
-    dataset, _ = loaded(files)
+    pairs = labelled_pairs(files)
     rows = []
     for subset, labels in (("all", (*POSITIVE, "No")), ("met", POSITIVE)):
-        names = [name for name, record in dataset.items() if record["met_class"] in labels]
-        held = [held_out(dataset[name]["contest_number"]) for name in names]
-        columns = {
-            part: of_items(dataset, names, [[float(one == test)] for one in held], total, whole=True)
-            for part, test in (("train", False), ("test", True))
-        }
+        part = pairs[pairs["label"].isin(labels)]
+        test = part["contest"].map(held_out).to_numpy(bool)
+        columns = {"train": of_pairs(part, ~test, total, EXACT), "test": of_pairs(part, test, total, EXACT)}
         rows.append(Row(model="by contest, not the paper's", subset=subset, **columns).set(complete=False))
     return rows
 
 
-def _pieces(text: str) -> list[str]:
-    """What ';' (and '/' between blanks) separates, parentheses apart, in lower case."""
-    return [piece.strip().lower() for piece in re.split(r";|\s/\s|[()]", text) if piece.strip()]
-
-
 def statistics_rows(files: Mapping[str, bytes]) -> list[Row]:
-    """What sections 4 and 5 count, as far as the release has it."""
-    dataset, labels = loaded(files)
-    everything = list(dataset)
+    """Counts and shares of sections 4 and 5, as far as they can be computed from the released files."""
+    pairs, tested = (labelled_pairs(files, file) for file in (DATASET, TEST_SET))
+    samples = pairs[pairs["label"].isin(POSITIVE)]
     rows: list[Row] = []
 
-    def add(name: str, statistic: str, estimate: Estimate) -> None:
-        rows.append(Row(model=name, statistic=statistic, value=estimate))
+    def count(file: str, statistic: str, part: pd.DataFrame, sums: npt.ArrayLike) -> None:
+        rows.append(Row(model=file, statistic=statistic, value=of_pairs(part, sums, total, EXACT)))
 
-    def count(name: str, statistic: str, names: Sequence[str], sums: Sequence[float]) -> None:
-        add(name, statistic, of_items(dataset, names, [[float(one)] for one in sums], total, whole=True))
-
-    def firsts(keys: Sequence[Sequence[Any]]) -> list[float]:
-        """For each item, how many of its keys no item before it has."""
-        seen: set[Any] = set()
-        made = []
-        for own in keys:
-            made.append(float(len(set(own) - seen)))
-            seen.update(own)
-        return made
-
-    tables = {
-        DATASET: {name: record["met_class"] for name, record in dataset.items()},
-        TEST_SET: {name: label for name, label in labels.items() if name in dataset},
+    for file, part in ((DATASET, pairs), (TEST_SET, tested)):
+        count(file, "pairs", part, np.ones(len(part)))
+        count(file, "contests", part, ~part["contest"].duplicated())
+        for statistic, labels in COUNTED.items():
+            count(file, statistic, part, part["label"].isin(labels))
+    count(TEST_SET, "labels_that_differ", tested, tested["label"] != pairs["label"].reindex(tested.index))
+    terms = samples["metaphors"].explode().dropna()
+    first = (~terms.duplicated()).groupby(level=0).sum().reindex(samples.index, fill_value=0)
+    count(DATASET, "conceptual_metaphors", samples, first)
+    named, figures = samples["metaphors"], samples["figures"]
+    hits = {
+        "animals_are_humans": named.map(lambda own: "animals are humans" in own),
+        "humans_are_animals": named.map(lambda own: "humans are animals" in own),
+        "personification": figures.map(lambda own: "personification" in own),
+        "other_devices": figures.map(lambda own: not FIGURATIVE_METAPHORS.issuperset(own)),
     }
-    for file, found in tables.items():
-        count(file, "pairs", list(found), [1.0] * len(found))
-        count(file, "contests", list(found), firsts([[dataset[name]["contest_number"]] for name in found]))
-        for statistic, wanted in (
-            ("metaphorical", POSITIVE),
-            ("yes", ("Yes",)),
-            ("widlii", ("WIDLII",)),
-            ("no", ("No",)),
-            ("discard", ("Discard",)),
-        ):
-            count(file, statistic, list(found), [label in wanted for label in found.values()])
-    both = [name for name in everything if name in labels]
-    count(TEST_SET, "labels_that_differ", both, [labels[name] != dataset[name]["met_class"] for name in both])
-    samples = [name for name in everything if dataset[name]["met_class"] in POSITIVE]
-    named = {name: _pieces(str(dataset[name].get("conceptual_metaphor", ""))) for name in samples}
-    figures = {name: _pieces(str(dataset[name].get("figures", ""))) for name in samples}
-    count(DATASET, "conceptual_metaphors", samples, firsts([named[name] for name in samples]))
-
-    def share(statistic: str, hit: Callable[[str], bool]) -> None:
-        sums = [[float(hit(name)), 1.0] for name in samples]
-        add(DATASET, statistic, of_items(dataset, samples, sums, percent))
-
-    share("animals_are_humans", lambda name: "animals are humans" in named[name])
-    share("humans_are_animals", lambda name: "humans are animals" in named[name])
-    share("personification", lambda name: "personification" in figures[name])
-    share("other_devices", lambda name: any(one not in FIGURATIVE_METAPHORS for one in figures[name]))
     for device in ("pun", "exaggeration", "satire", "idiom"):
-        share(device, lambda name, device=device: device in figures[name])  # type: ignore[misc]
+        hits[device] = figures.map(frozenset([device]).issubset)
+    for statistic, hit in hits.items():
+        share = of_pairs(samples, np.stack([hit, np.ones(len(samples))], axis=1), percent)
+        rows.append(Row(model=DATASET, statistic=statistic, value=share))
     return rows
 
 

@@ -18,9 +18,8 @@ def judge_requests(
     pairs: dict[tuple[str, str], None] = {}
     for task, asked in graded_tasks(condition).items():
         response = responses.get(asked)
-        if task not in ("naming", "image_label") or response is None or response.state != "ok":
-            continue
-        if not any(in_scope(task, gold, rule) for rule in RULES):
+        scored = task in ("naming", "image_label") and any(in_scope(task, gold, rule) for rule in RULES)
+        if not scored or response is None or response.state != "ok":
             continue
         text = response.text or ""
         found = joint_readings(text, gold, item).get(task) if asked == JOINT else reading(task, text, gold, item)

@@ -76,8 +76,8 @@ def marks(answered: Answered) -> Iterator[Mark]:
     for a refusal and where nothing can. Scores are there in the first case only. A task that a joint answer does not
     come to is `ok`, not scored and without metrics.
     """
-    gold, rule = answered.gold, answered.rule
-    joint: dict[str, tuple[Any, ...] | None] | None = None
+    gold, rule, item, model = answered.gold, answered.rule, answered.item, answered.model
+    readings: dict[str, tuple[Any, ...] | None] = {}
     for task, asked in graded_tasks(answered.condition).items():
         if not in_scope(task, gold, rule):
             continue
@@ -87,11 +87,10 @@ def marks(answered: Answered) -> Iterator[Mark]:
                 mark.metrics = {"success": 0.0}
             yield mark
             continue
-        if asked == JOINT:
-            joint = joint_readings(mark.text, gold, answered.item, answered.model) if joint is None else joint
-            readings = joint
-        else:
-            readings = {task: reading(task, mark.text, gold, answered.item, answered.model)}
+        if asked != JOINT:
+            readings[task] = reading(task, mark.text, gold, item, model)
+        elif not readings:
+            readings = joint_readings(mark.text, gold, item, model)
         found = readings.get(task)
         if found is not None:
             mark.scored, mark.metrics = True, {"success": 1.0, **_scores(task, found, gold, rule)}

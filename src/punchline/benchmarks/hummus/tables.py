@@ -160,13 +160,12 @@ def _six(part: _Frame) -> Columns:
 def fine_tuned(across: Across) -> Iterator[Row]:
     by_name = {model.name: model for model in across.models}
     held = across.items.index[across.items.held_out]
-    tuned = [(model, model.card) for model in across.models if model.card and model.card.options.get("adapter")]
-    for model, card in tuned:
-        base = by_name.get(card.base or "")
-        for setting, one in (("0-shot", base), ("fine-tuned", model)):
-            if one is not None:
-                columns = _six(one.scores[one.scores.item_id.isin(held)])
-                yield Row(setting=setting, **columns).set(of=one, complete=False)
+    tuned = {name: model.card for name, model in by_name.items() if model.card and model.card.options.get("adapter")}
+    for name, card in tuned.items():
+        for setting, shown in (("0-shot", card.base), ("fine-tuned", name)):
+            if (model := by_name.get(shown or "")) is not None:
+                columns = _six(model.scores[model.scores.item_id.isin(held)])
+                yield Row(setting=setting, **columns).set(of=model, complete=False)
     if not tuned:
         across.notes.append("No selected model is fine-tuned: its card names an adapter and its base.")
 

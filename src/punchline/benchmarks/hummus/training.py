@@ -31,29 +31,29 @@ def held_out(item: Item) -> bool:
 
 def target(request: Request, item: Item, gold: Gold) -> str | None:
     """The answer to train on; None where the gold has none, or none that can be written in the form asked for."""
-    task = request.task
+    task, values = request.task, gold.values
     if task == JOINT or not in_scope(task, gold, RULE):
         return None
     if task.startswith("classification"):
-        positive = gold.values["labels"][RULE] in POSITIVE
+        positive = values["labels"][RULE] in POSITIVE
         if task == "classification_a_b":
             return "A" if involves_is_a(item.item_id) == positive else "B"
         return "Yes" if positive else "No"
     if task == "naming":
-        return naming(gold.values["metaphors"])
+        return naming(values["metaphors"])
     if task == "image_bbox":
-        return boxes(gold.values["objects"], gold.values["boxes"])
+        return boxes(values["objects"], values["boxes"])
     if task == "image_label":
-        return next((name for name in gold.values["objects"] if object_name(name)), None)
+        return next((name for name in values["objects"] if object_name(name)), None)
     if task == "caption_hl":
-        return marked(str(item.fields["caption"]), gold.values["highlight"])
-    return str(gold.values["explanation"]).strip()
+        return marked(str(item.fields["caption"]), values["highlight"])
+    return str(values["explanation"]).strip()
 
 
 def naming(metaphors: Sequence[str]) -> str | None:
     """All metaphors, in capitals as the prompt's example is, "; " between them."""
-    found = [text.upper() for text in metaphors]
-    return "; ".join(found) if named("; ".join(found)) == tuple(found) else None
+    text = "; ".join(metaphors).upper()
+    return text if named(text) == tuple(metaphor.upper() for metaphor in metaphors) else None
 
 
 def boxes(objects: Sequence[str], found: Sequence[Sequence[float]]) -> str | None:
@@ -70,43 +70,33 @@ def boxes(objects: Sequence[str], found: Sequence[Sequence[float]]) -> str | Non
 def marked(caption: str, words: Sequence[str]) -> str | None:
     """The caption with <i></i> around the words, which gold has in order; None where it does not have them all.
 
-    A word that the caption has several times is taken where fewest pairs of tags are needed, the first time else.
+    Of a word that the caption has several times, the occurrence that needs the fewest pairs of tags is marked, or else
+    the first.
     """
     found = (_marked(caption, words, pattern) for pattern in _WORDS)
     return next((text for text in found if text and highlight.highlighted(text) == tuple(words)), None)
 
 
 def _marked(caption: str, words: Sequence[str], pattern: re.Pattern[str]) -> str | None:
-    places = [(highlight.words(word[0]), word.start(), word.end()) for word in pattern.finditer(caption)]
-    n, m = len(places), len(words)
-    # fewest[i][j][k]: pairs of tags for words[j:] in places[i:]; k: the word before places[i] is marked
-    endless = m + 1
-    fewest = [[[endless, endless] for _ in range(m + 1)] for _ in range(n + 1)]
-    fewest[n][m] = [0, 0]
-    for i in range(n - 1, -1, -1):
-        for j in range(m, -1, -1):
-            fits = j < m and places[i][0] == (words[j],)
-            for before in (0, 1):
-                skip = fewest[i + 1][j][0]
-                take = fewest[i + 1][j + 1][1] + (1 - before) if fits else endless
-                fewest[i][j][before] = min(skip, take, endless)
-    if not words or fewest[0][0][0] >= endless:
+    places = list(pattern.finditer(caption))
+    endless = len(words) + 1, tuple[int, ...]()
+    # best[j][k]: (pairs of tags, places) for words[j:] in the places so far, from the last one backwards; k: 1 where
+    # the word before the first of these places is marked, so that its tags go on
+    best = [[endless, endless] for _ in words] + [[(0, ()), (0, ())]]
+    for number in reversed(range(len(places))):
+        spelt = highlight.words(places[number][0])
+        for at, word in enumerate(words):
+            skip, (pairs, rest) = best[at][0], best[at + 1][1]
+            for joined in (0, 1):
+                take = pairs + 1 - joined, (number, *rest)
+                best[at][joined] = take if spelt == (word,) and take[0] <= skip[0] else skip
+    pairs, chosen = best[0][0]
+    if not words or pairs >= endless[0]:
         return None
-    spans: list[tuple[int, int]] = []
-    j = before = 0
-    for i in range(n):
-        fits = j < m and places[i][0] == (words[j],)
-        if fits and fewest[i + 1][j + 1][1] + (1 - before) <= fewest[i + 1][j][0]:
-            _, start, end = places[i]
-            if before:
-                spans[-1] = (spans[-1][0], end)
-            else:
-                spans.append((start, end))
-            j, before = j + 1, 1
-        else:
-            before = 0
-    text, at = "", 0
-    for start, end in spans:
-        text += f"{caption[at:start]}<i>{caption[start:end]}</i>"
-        at = end
-    return text + caption[at:]
+    text = caption
+    for number in reversed(chosen):
+        start, end = places[number].span()
+        closing = "" if number + 1 in chosen else "</i>"
+        opening = "" if number - 1 in chosen else "<i>"
+        text = f"{text[:start]}{opening}{text[start:end]}{closing}{text[end:]}"
+    return text

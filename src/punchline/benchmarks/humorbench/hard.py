@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -61,9 +62,8 @@ def all_ranked(across: Across) -> bool:
     """Whether the hard subset is chosen from every element; notes where it is not."""
     every = bool((_verdicts_by_element(across).n >= LEAST_VERDICTS).all())
     if not every:
-        across.notes.append(
-            f"Not every element has {LEAST_VERDICTS} verdicts: the hard subset is chosen from the rest."
-        )
+        few = f"Not every element has {LEAST_VERDICTS} verdicts"
+        across.notes.append(f"{few}: the hard subset is chosen from the rest.")
     return every
 
 
@@ -90,10 +90,7 @@ def category_rows(across: Across) -> Iterator[Row]:
         every = _share(items, flags)
         shares = {"entire_set": every}
         if hard is not None:
-            in_hard = every.sums * items.index.isin(hard)[:, None]
-            both = np.concatenate([in_hard, every.sums], axis=1)
+            both = np.concatenate([every.sums * items.index.isin(hard)[:, None], every.sums], axis=1)
             shares["hard_subset"] = _share(items.loc[hard], flags)
-            shares["difference"] = Estimate(
-                both, Difference(mean, mean, 2), every.clusters, every.digests, kind=DIFFERENCE
-            )
+            shares["difference"] = replace(every, sums=both, value=Difference(mean, mean, 2), kind=DIFFERENCE)
         yield Row(model="elements", category=category, labels=labels, **shares).set(complete=complete)

@@ -1,4 +1,4 @@
-"""HumorBench's explanations that people have labelled."""
+"""HumorBench's explanations with human labels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LABELS = "human_labels.csv"
 # Of the released runs. rubric.csv and claude_rubric.csv, drafts of another mixture and without labels, are left out.
 LABELLED = tuple(f"cc99276/rubric/{name}_rubric.csv" for name in ("gemini_2.5_pro", "llama_4_maverick", "claude_2"))
 VERDICTS = tuple(f"816fe32/autograder_runs/gpt_4o_20250424_{time}.csv" for time in ("162155", "162907", "163002"))
-JUDGE = "gpt-4o"  # who gave those
+JUDGE = "gpt-4o"  # the judge of those
 SHOWN = "table1"  # the table that reads all of these
 
 Key = tuple[str, str]  # item id, digest of the explanation
 
 
 class Labelled(NamedTuple):
-    """An explanation that people have labelled."""
+    """An explanation with a human label."""
 
     item_id: str
     explainer: str
@@ -35,33 +35,24 @@ def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelle
     """Explanations with human labels, from a CSV with the columns explanation and label.
 
     The element is named by annotation_row or found by caption and element, as in the released rubric; explainer_model
-    (or model) names who explained. Raises PunchlineError for a label that is neither PASS nor FAIL and for an element
+    (or model) names the explainer. Raises PunchlineError for a label that is neither PASS nor FAIL and for an element
     that `annotations` (comprehensive_annotations.csv) does not have.
     """
-    rows = rows_of(annotations)
-    known = {str(row) for row, _ in enumerate(parse_csv(annotations, ("caption",), file=ANNOTATIONS))}
-    found = []
+    rows, found = rows_of(annotations), []
+    known = {*map(str, range(len(parse_csv(annotations, ("caption",), file=ANNOTATIONS))))}
     for line, cells in parse_csv(content, ("explanation", "label"), file=file):
         label = cells["label"].strip().upper()
         if label not in ("PASS", "FAIL"):
             raise PunchlineError(f"expected PASS or FAIL, got {cells['label']!r}", file=file, line=line, field="label")
-        item_id = cells.get("annotation_row", "").strip()
-        if item_id and item_id not in known:
-            raise PunchlineError(
-                f"expected a 0-based row of {ANNOTATIONS}, got {item_id!r}",
-                file=file,
-                line=line,
-                field="annotation_row",
-            )
-        if not item_id:
-            item_id = row_in(rows, cells) or ""
-        if not item_id:
-            raise PunchlineError(
-                "no element of the annotations has this caption and element",
-                file=file,
-                line=line,
-                hint="Give the column annotation_row: the 0-based row of comprehensive_annotations.csv",
-            )
+        named = cells.get("annotation_row", "").strip()
+        item_id = named or row_in(rows, cells)
+        if named and named not in known:
+            what = f"expected a 0-based row of {ANNOTATIONS}, got {named!r}"
+            raise PunchlineError(what, file=file, line=line, field="annotation_row")
+        if item_id is None:
+            what = "no element of the annotations has this caption and element"
+            hint = f"Give the column annotation_row: the 0-based row of {ANNOTATIONS}"
+            raise PunchlineError(what, file=file, line=line, hint=hint)
         explainer = cells.get("explainer_model") or cells.get("model") or "labelled"
         found.append(Labelled(item_id, explainer, cells["explanation"], label))
     return found
@@ -70,8 +61,7 @@ def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelle
 def as_released(labelled: Iterable[Labelled]) -> str:
     """Labelled explanations in the form that `replay` reads (format humorbench), without any verdict."""
     columns = ("annotation_row", "model", "explanation", "autograder_judgment")
-    rows = ({**dict(zip(columns, one[:3], strict=False)), "autograder_judgment": ""} for one in labelled)
-    return csv_text(columns, rows)
+    return csv_text(columns, (dict(zip(columns, (*one[:3], ""), strict=True)) for one in labelled))
 
 
 def _key(item_id: str, explanation: str) -> Key:
@@ -89,14 +79,14 @@ def human_labels(files: Mapping[str, bytes]) -> dict[Key, tuple[str, str]]:
 
 
 def labelled(files: Mapping[str, bytes]) -> Iterator[tuple[str, Key, bool]]:
-    """(who, explanation, whether they say PASS): people, as "", and judges whose verdicts on the same were released."""
+    """(judge, explanation, whether it passed): "" for people, and judges with released verdicts on the same."""
     labels = human_labels(files)
     yield from (("", key, label == "PASS") for key, (_, label) in labels.items())
     yield from ((judge, key, verdict == "PASS") for judge, key, verdict in released_verdicts(files) if key in labels)
 
 
 def released_verdicts(files: Mapping[str, bytes]) -> Iterator[tuple[str, Key, str]]:
-    """(judge, explanation, PASS or FAIL) of the verdicts that were released on labelled explanations."""
+    """(judge, explanation, PASS or FAIL) of the released verdicts on labelled explanations."""
     rows = rows_of(files[ANNOTATIONS]) if ANNOTATIONS in files else {}
     for name in VERDICTS:
         columns = ("caption", "element", "explanation", "autograder_judgment")

@@ -38,23 +38,23 @@ class Run(msgspec.Struct, frozen=True):
 
 
 COLUMNS = tuple(field.name for field in msgspec.structs.fields(Run) if field.required)
-# As the authors wrote them: an element by its texts, tokens as JSON.
+# The authors' own columns: an element by its texts, tokens as JSON.
 RELEASED = ("caption", "element", "explainer_model", "explanation", "autograder_judgment", "explainer_usage")
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    """Tokens of one call, {} where they were not counted."""
+    """Tokens of one call; {} without counts."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
-    """Explanations of HumorBench, and verdicts on them, from a CSV of one row an element (Run), or a released one.
+    """Explanations of HumorBench, and verdicts on them, from a CSV with one row per element (Run), or a released one.
 
-    `select`: {column: value} that a row must have. Raises PunchlineError, naming file and line, for a row that cannot
-    be read, for an element that is explained twice, for one that the annotations (the second file) do not have, and for
-    a `select` that no row fits.
+    `select`: {column: value} that a row must have. Raises PunchlineError, naming file and line, for an invalid row, for
+    an element with two explanations, for one that the annotations (the second file) do not have, and for a `select`
+    that no row matches.
     """
     content, *annotations = files.values()
     released = b"explainer_usage" in content.partition(b"\n")[0]
@@ -66,67 +66,52 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
         row = str(int(run.annotation_row))
         if row in answers:
             other = f": {models[row]!r} and {run.model!r}" if models[row] != run.model else ""
-            raise PunchlineError(
-                f"the element is explained twice{other}",
-                file=path,
-                line=line,
-                record=row,
-                hint="Choose the rows of one run in the model's YAML, as select: {model: o1}",
-            )
+            what, hint = f"the element is explained twice{other}", "Choose the rows of one run in the model's YAML"
+            raise PunchlineError(what, file=path, line=line, record=row, hint=f"{hint}, as select: {{model: o1}}")
         models[row] = run.model
         usage = _usage(run.explainer_tokens_in, run.explainer_tokens_out)
         answers[row] = {"explain": Answer(run.explanation or None, usage)}
-        if verdict := run.autograder_judgment.strip():  # the verdict first: reasoning may quote a tag
-            answers[row][JUDGE] = Answer(
-                f"<judgement>{verdict}</judgement>\n<reasoning>{run.autograder_reasoning.strip()}</reasoning>",
-                _usage(run.autograder_tokens_in, run.autograder_tokens_out),
-                run.autograder_model.strip() or "unnamed",
-            )
+        if verdict := run.autograder_judgment.strip():
+            # The verdict comes first: reasoning may quote a tag.
+            text = f"<judgement>{verdict}</judgement>\n<reasoning>{run.autograder_reasoning.strip()}</reasoning>"
+            usage = _usage(run.autograder_tokens_in, run.autograder_tokens_out)
+            answers[row][JUDGE] = Answer(text, usage, run.autograder_model.strip() or "unnamed")
     return answers
 
 
 def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], path: str, line: int) -> dict[str, str]:
-    """A row as the authors wrote it, as a row of `Run`."""
+    """A row in the authors' columns with the columns of `Run`."""
     row = row_in(rows, cells)
     if row is None:
-        raise PunchlineError(
-            f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}",
-            file=path,
-            line=line,
-            hint=f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}",
-        )
+        what = f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}"
+        hint = f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}"
+        raise PunchlineError(what, file=path, line=line, hint=hint)
     found = {**cells, "annotation_row": row, "model": cells["explainer_model"]}
-    for who in ("explainer", "autograder"):
+    for caller in ("explainer", "autograder"):
         try:
-            usage = msgspec.json.decode(cells.get(f"{who}_usage") or "{}", type=_Usage)
+            usage = msgspec.json.decode(cells.get(f"{caller}_usage") or "{}", type=_Usage)
         except msgspec.DecodeError as error:
-            raise PunchlineError(str(error), file=path, line=line, field=f"{who}_usage") from error
+            raise PunchlineError(str(error), file=path, line=line, field=f"{caller}_usage") from error
         for name, count in msgspec.structs.asdict(usage).items():
-            found[f"{who}_{name}"] = "" if count is None else str(count)
+            found[f"{caller}_{name}"] = "" if count is None else str(count)
     return found
 
 
 def _usage(*tokens: str) -> Usage:
-    """Counted tokens of one call; None for an empty cell."""
-    read, written = (int(float(cell)) if cell.strip() else None for cell in tokens)
-    return Usage(prompt=read, completion=written)
+    """Token counts of one call; None for an empty cell."""
+    prompt, completion = (int(float(cell)) if cell.strip() else None for cell in tokens)
+    return Usage(prompt=prompt, completion=completion)
 
 
 def _selected(content: bytes, file: str, select: Select, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """Rows of a CSV that have the values of `select`. Raises PunchlineError when there is no such column or row."""
+    """Rows of a CSV that have the values of `select`. Raises PunchlineError for a column or value without rows."""
     rows = parse_csv(content, columns, file=file)
     for column, value in (select or {}).items():
-        there = [cells[column] for _, cells in rows if column in cells]
-        if not there:
-            raise PunchlineError(
-                f"there is no column {column!r} to select by",
-                file=file,
-                field=column,
-                hint=nearest(column, rows[0][1] if rows else columns),
-            )
+        values = {cells[column] for _, cells in rows if column in cells}
+        if not values:
+            what, hint = f"there is no column {column!r} to select by", nearest(column, rows[0][1] if rows else columns)
+            raise PunchlineError(what, file=file, field=column, hint=hint)
         rows = [(line, cells) for line, cells in rows if cells[column] == str(value)]
         if not rows:
-            raise PunchlineError(
-                f"no row has {value!r}", file=file, field=column, hint=nearest(str(value), sorted(set(there)))
-            )
+            raise PunchlineError(f"no row has {value!r}", file=file, field=column, hint=nearest(str(value), values))
     return rows

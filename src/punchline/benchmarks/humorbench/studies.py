@@ -9,6 +9,7 @@ from typing import Any
 from punchline.benchmarks.humorbench.answers import explained
 from punchline.benchmarks.humorbench.labels import LABELS
 from punchline.benchmarks.study import Question, Study, Vote
+from punchline.tables.ratings import leading
 
 
 def label_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
@@ -18,20 +19,10 @@ def label_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
         said.setdefault((vote.item_id, vote.source), []).append(vote)
     rows = []
     for (item_id, source), own in said.items():
-        counted = Counter(vote.value for vote in own).most_common()
-        if len(counted) > 1 and counted[0][1] == counted[1][1]:
-            continue
-        rows.append(
-            {
-                "annotation_row": item_id,
-                "explainer_model": source,
-                "explanation": own[0].text,
-                "label": counted[0][0],
-                "rater": " ".join(sorted(vote.rater for vote in own)),
-                "time": max(vote.time for vote in own),
-                "sheet": own[0].sheet,
-            }
-        )
+        if label := leading(Counter(vote.value for vote in own)):
+            values = {"annotation_row": item_id, "explainer_model": source, "explanation": own[0].text, "label": label}
+            raters = " ".join(sorted(vote.rater for vote in own))
+            rows.append({**values, "rater": raters, "time": max(vote.time for vote in own), "sheet": own[0].sheet})
     return rows
 
 

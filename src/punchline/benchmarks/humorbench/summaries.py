@@ -36,6 +36,17 @@ _SAME = {  # as the files call a model: as the paper does
     "meta-llama-llama-4-maverick-17b-128e-instruct-fp8": "meta-llama-llama-4-maverick-17b-128e",
     "meta-llama-llama-4-scout-17b-16e-instruct": "meta-llama-llama-4-scout-17b-16e",
 }
+FIELDS = {  # table: {its column: the field of a summary}
+    "leaderboard": {
+        "accuracy": "pass_rate_per_row",
+        "accuracy_caption_all": "pass_rate_per_caption_all",
+        "accuracy_caption_some": "pass_rate_per_caption_some",
+        "output_tokens": "mean_output_tokens",
+        "cost": "total_cost",
+    },
+    "figure5": {"output_tokens": "mean_output_tokens", "accuracy": "pass_rate_per_row"},
+    "figure7": {"output_tokens": "mean_output_tokens"},
+}
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -62,7 +73,7 @@ def plain(model: str) -> str:
 
 
 def summaries(files: Mapping[str, bytes], file: str) -> list[Summary]:
-    """The runs that a file sums up; none where it is not there."""
+    """The runs that a file summarizes; none without the file."""
     return typed(json.loads(files[file]), list[Summary], file=file) if file in files else []
 
 
@@ -70,53 +81,12 @@ def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
     """{benchmark: {model: its score}}, of those that have one."""
     found = {}
     for benchmark, file in SCORES.items():
-        if file not in files:
-            continue
-        rows = typed(json.loads(files[file]), dict[str, _Score], file=file)
-        by_model = {plain(model): row.score for model, row in rows.items() if row.score is not None}
-        without = benchmark == _WITHOUT_O_SERIES
-        found[benchmark] = {m: score for m, score in by_model.items() if not (without and re.match(r"o\d", m))}
+        if file in files:
+            rows = typed(json.loads(files[file]), dict[str, _Score], file=file)
+            by_model = {plain(model): row.score for model, row in rows.items() if row.score is not None}
+            without = benchmark == _WITHOUT_O_SERIES
+            found[benchmark] = {m: score for m, score in by_model.items() if not (without and re.match(r"o\d", m))}
     return found
-
-
-def _rows(
-    table: str, file: str, name: str, key: str, run: Summary, columns: Mapping[str, float | None]
-) -> Iterator[PublishedRow]:
-    note = f"the authors' summary of a run: {file.partition('/')[2]} at {file.partition('/')[0]}"
-    for column, value in columns.items():
-        if value is not None:
-            yield {
-                "paper": "humorbench",
-                "table": table,
-                "row": f"{name} (released summary)",
-                "key": key,
-                "column": column,
-                "value": f"{value:.6g}",
-                "n": str(run.num_rows),
-                "note": note,
-            }
-
-
-def leaderboard(files: Mapping[str, bytes]) -> list[PublishedRow]:
-    """Figure 3's runs, with those that came after the paper."""
-    return [
-        row
-        for run in summaries(files, MAIN)
-        for row in _rows(
-            "leaderboard",
-            MAIN,
-            run.display_name,
-            "",
-            run,
-            {
-                "accuracy": run.pass_rate_per_row,
-                "accuracy_caption_all": run.pass_rate_per_caption_all,
-                "accuracy_caption_some": run.pass_rate_per_caption_some,
-                "output_tokens": run.mean_output_tokens,
-                "cost": run.total_cost,
-            },
-        )
-    ]
 
 
 def _effort(run: Summary) -> tuple[str, int]:
@@ -124,21 +94,38 @@ def _effort(run: Summary) -> tuple[str, int]:
     return " ".join(model), ("low", "medium", "high").index(last) if last.isalpha() else int(last)
 
 
-def thinking(table: str) -> Callable[[Mapping[str, bytes]], list[PublishedRow]]:
-    """Figure 5's runs, or figure 7's: those under a budget."""
+def _runs(table: str, files: Mapping[str, bytes]) -> Iterator[tuple[str, Summary, str, str]]:
+    """(file, run, row, key) of the runs that a table shows: figure 7 has those under a budget."""
+    if table == "leaderboard":
+        yield from ((MAIN, run, run.display_name, "") for run in summaries(files, MAIN))
+        return
+    for file, model in EXPERIMENTS.items():
+        for run in sorted(summaries(files, file), key=_effort):
+            first, *_, last = run.display_name.split()  # "Budget: 1024", "o3 low"
+            if model:
+                yield file, run, f"{model}, thinking budget {last}", f"thinking_budget={last}"
+            elif table == "figure5":
+                yield file, run, f"{first}, {last} effort", f"reasoning_effort={last}"
+
+
+def stated(table: str) -> Callable[[Mapping[str, bytes]], list[PublishedRow]]:
+    """A function that returns the values of a table in the authors' summaries of runs, some later than the paper."""
 
     def rows(files: Mapping[str, bytes]) -> list[PublishedRow]:
-        found: list[PublishedRow] = []
-        for file, model in EXPERIMENTS.items():
-            for run in sorted(summaries(files, file), key=_effort):
-                last = run.display_name.split()[-1]  # "Budget: 1024", "o3 low"
-                key = f"thinking_budget={last}" if model else f"reasoning_effort={last}"
-                name = f"{model}, thinking budget {last}" if model else f"{run.display_name.split()[0]}, {last} effort"
-                columns = {"output_tokens": run.mean_output_tokens}
-                if table == "figure5":
-                    columns["accuracy"] = run.pass_rate_per_row
-                if model or table == "figure5":
-                    found += _rows(table, file, name, key, run, columns)
-        return found
+        return [
+            {
+                "paper": "humorbench",
+                "table": table,
+                "row": f"{name} (released summary)",
+                "key": key,
+                "column": column,
+                "value": f"{value:.6g}",
+                "n": str(run.num_rows),
+                "note": f"the authors' summary of a run: {file.partition('/')[2]} at {file.partition('/')[0]}",
+            }
+            for file, run, name, key in _runs(table, files)
+            for column, field in FIELDS[table].items()
+            if (value := getattr(run, field)) is not None
+        ]
 
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, METRICS, NAME, TASKS, summaries
@@ -16,6 +17,8 @@ from punchline.scores import ItemColumn
 from punchline.stats.functions import mean, total
 from punchline.tables.chart import Chart
 from punchline.tables.declare import Across, Model, Row, Table, collect
+
+_table = functools.partial(Table, tasks=TASKS)
 
 
 def _category(name: str) -> ItemColumn:
@@ -35,10 +38,8 @@ def _judges(model: Model) -> str:
 
 
 def _note_unjudged(across: Across) -> None:
-    if unjudged := [model.name for model in across.models if not _judges(model)]:
-        across.notes.append(
-            f"No verdict on {', '.join(unjudged)}: choose a judge with judge=NAME (a file of config/judge/)."
-        )
+    if unjudged := ", ".join(model.name for model in across.models if not _judges(model)):
+        across.notes.append(f"No verdict on {unjudged}: choose a judge with judge=NAME (a file of config/judge/).")
 
 
 def _leaderboard(across: Across) -> Iterator[Row]:
@@ -70,22 +71,22 @@ def _hard_subset(across: Across) -> Iterator[Row]:
             yield row.set(of=model, complete=complete)
 
 
+_COUNTED = ("elements_collected", "elements", "pairs", "judged_explanations", "hard_elements")
 TABLES = collect(
     NAME,
     METRICS,
     ITEMS,
-    Table(
+    _table(
         "leaderboard",
         "HumorBench: does a model's explanation cover the joke's elements (figure 3)",
         columns=("accuracy", "se", "accuracy_caption_all", "accuracy_caption_some", "output_tokens", "cost"),
         keys=("judge",),
         unordered=("se", "output_tokens", "cost"),
-        tasks=TASKS,
         across=_leaderboard,
         n_from="accuracy",
         prices=True,
         runs=(summaries.MAIN,),
-        summed_up=summaries.leaderboard,
+        summed_up=summaries.stated("leaderboard"),
         notes=(
             "accuracy: PASS / elements with a verdict. se: one standard error over elements. caption_all: captions "
             "whose every element passed; caption_some: mean share of a caption's elements.",
@@ -93,13 +94,12 @@ TABLES = collect(
             "price or a count of tokens is not known.",
         ),
     ),
-    Table(
+    _table(
         "table1",
         "Judge against people",
         columns=tuple(RATES),
         keys=("judge",),
         lower_is_better=("fpr", "fnr"),
-        tasks=TASKS,
         across=agreement_rows,
         files=(ANNOTATIONS, RUBRIC),
         runs=(*LABELLED, *VERDICTS),
@@ -111,13 +111,12 @@ TABLES = collect(
             "and 5 are 23.8 %, and no other whole numbers give its three values; its verdicts were not released.",
         ),
     ),
-    Table(
+    _table(
         "table2",
         "Spearman's rank correlation with other benchmarks",
         columns=("rho", "p_value"),
         keys=("accuracies",),
         unordered=("rho", "p_value"),
-        tasks=TASKS,
         across=correlation_rows,
         runs=(*summaries.SCORES.values(), summaries.MAIN),
         own=(SCORES,),
@@ -126,13 +125,12 @@ TABLES = collect(
             "authors' summary of runs, else of the replayed run, else printed (DeepSeek V3).",
         ),
     ),
-    Table(
+    _table(
         "table3",
         "Categories of elements in the whole set and in the hard subset",
         columns=("entire_set", "hard_subset", "difference"),
         keys=("category", "labels"),
         unordered=("entire_set", "hard_subset", "difference"),
-        tasks=TASKS,
         across=category_rows,
         runs=tuple(f"{EARLIER}/{file}" for file, _ in CATEGORIES.values()),
         notes=(
@@ -140,13 +138,12 @@ TABLES = collect(
             "paper's shares of the entire set.",
         ),
     ),
-    Table(
+    _table(
         "table4",
         "Hard subset",
         columns=("accuracy", "passed"),
         keys=("definition",),
         counts=("passed",),
-        tasks=TASKS,
         across=_hard_subset,
         files=(ANNOTATIONS,),
         runs=(RELEASED,),
@@ -156,23 +153,19 @@ TABLES = collect(
             "paper's values. Both depend on which models are selected. released: the public leaderboard's own 100.",
         ),
     ),
-    Table(
+    _table(
         "table5",
         "Hard elements that the paper shows",
         columns=("pass_rate",),
         keys=("cartoon",),
-        tasks=TASKS,
         across=example_rows,
         notes=("pass_rate: share of the selected models, n of them; how many the paper's has is not printed.",),
     ),
     Table(
         "dataset",
         "The dataset in numbers (sections 3 and 4.4)",
-        columns=(
-            *("elements_collected", "elements", "pairs", "judged_explanations"),
-            *("hard_elements", "hard_pass_rate_min", "hard_pass_rate_max"),
-        ),
-        counts=("elements_collected", "elements", "pairs", "judged_explanations", "hard_elements"),
+        columns=(*_COUNTED, "hard_pass_rate_min", "hard_pass_rate_max"),
+        counts=_COUNTED,
         data=dataset_rows,
         files=(ANNOTATIONS, RUBRIC),
         n_from="elements",
@@ -181,54 +174,47 @@ TABLES = collect(
             "of two others the paper has are among the released runs, as are Llama 4 Maverick's (table1).",
         ),
     ),
-    Table(
+    _table(
         "table6",
         "Web search as a condition",
-        columns=(
-            *("overall_base", "overall_search", "overall_difference"),
-            *("hard_base", "hard_search", "hard_difference"),
-        ),
+        columns=tuple(f"{part}_{name}" for part in ("overall", "hard") for name in ("base", "search", "difference")),
         keys=("base",),
         unordered=("overall_difference", "hard_difference"),
-        tasks=TASKS,
         across=search_rows,
         notes=("Paired: elements that both have a verdict on. A searching card has search: true and its base.",),
     ),
-    Table(
+    _table(
         "figure5",
         "Reasoning effort and thinking budget against accuracy and output tokens",
         columns=("accuracy", "output_tokens"),
         keys=("reasoning_effort", "thinking_budget"),
         unordered=("output_tokens",),
-        tasks=TASKS,
         across=effort_rows,
         chart=Chart(("accuracy",), x="output_tokens"),
         runs=tuple(summaries.EXPERIMENTS),
-        summed_up=summaries.thinking("figure5"),
+        summed_up=summaries.stated("figure5"),
         notes=("output_tokens: mean, reasoning included.",),
     ),
-    Table(
+    _table(
         "figure6",
         "Reasoning-tuned models and their bases",
         columns=("base_accuracy", "accuracy", "difference"),
         keys=("base",),
         unordered=("difference",),
-        tasks=TASKS,
         across=tuning_rows,
         chart=Chart(("base_accuracy", "accuracy")),
         notes=("Paired: elements that both have a verdict on. A variant's card names its base.",),
     ),
-    Table(
+    _table(
         "figure7",
         "Output tokens under thinking budgets",
         columns=("output_tokens", "within_budget"),
         keys=("thinking_budget",),
         unordered=("output_tokens", "within_budget"),
-        tasks=TASKS,
         across=budget_rows,
         chart=Chart(("output_tokens",), x="thinking_budget"),
         runs=tuple(summaries.EXPERIMENTS),
-        summed_up=summaries.thinking("figure7"),
+        summed_up=summaries.stated("figure7"),
         notes=("within_budget: share of explanations with no more output tokens than the budget.",),
     ),
 )

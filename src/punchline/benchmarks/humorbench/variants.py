@@ -16,47 +16,42 @@ def _option(model: Model, name: str) -> str:
     return "" if value is None or value is False else str(value)
 
 
-def effort_rows(across: Across) -> Iterator[Row]:
+def effort_rows(across: Across) -> list[Row]:
     """Figure 5: reasoning effort or thinking budget against accuracy and output tokens."""
     bases = {m.card.base for m in across.models if m.card is not None and _option(m, "thinking_budget")}
-    shown = False
+    rows = []
     for model in across.models:
-        effort, budget = (_option(model, name) for name in ("reasoning_effort", "thinking_budget"))
-        budget = "0" if model.name in bases else budget
+        effort = _option(model, "reasoning_effort")
+        budget = "0" if model.name in bases else _option(model, "thinking_budget")
         if effort or budget:
-            shown, scores = True, model.scores
-            row = Row(
-                reasoning_effort=effort,
-                thinking_budget=budget,
-                accuracy=mean(scores, "passed"),
-                output_tokens=output_tokens(scores),
-            )
-            yield row.set(of=model)
-    if not shown:
+            values = {"accuracy": mean(model.scores, "passed"), "output_tokens": output_tokens(model.scores)}
+            rows.append(Row(reasoning_effort=effort, thinking_budget=budget, **values).set(of=model))
+    if not rows:
         across.notes.append("No selected model's card has reasoning_effort or thinking_budget.")
+    return rows
 
 
-def budget_rows(across: Across) -> Iterator[Row]:
+def budget_rows(across: Across) -> list[Row]:
     """Figure 7: output tokens under a thinking budget."""
-    shown = False
+    rows = []
     for model in across.models:
         budget, scores = _option(model, "thinking_budget"), model.scores
         if budget and has_output_tokens(scores):
-            shown = True
-            within = within_budget(scores, float(budget))
-            yield Row(thinking_budget=budget, output_tokens=output_tokens(scores), within_budget=within).set(of=model)
-    if not shown:
+            values = {"output_tokens": output_tokens(scores), "within_budget": within_budget(scores, float(budget))}
+            rows.append(Row(thinking_budget=budget, **values).set(of=model))
+    if not rows:
         across.notes.append("No selected model's card has a thinking_budget.")
+    return rows
 
 
 def _pairs(across: Across, searching: bool) -> list[tuple[Model, Model]]:
     """(variant, its base) of the selected models, those that search or the others."""
     by_name = {model.name: model for model in across.models}
-    pairs = []
-    for model in across.models:
-        base = by_name.get(model.card.base or "") if model.card is not None else None
-        if base is not None and bool(_option(model, "search")) == searching:
-            pairs.append((model, base))
+    pairs = [
+        (model, by_name[model.card.base])
+        for model in across.models
+        if model.card and model.card.base in by_name and bool(_option(model, "search")) == searching
+    ]
     if not pairs:
         what = "searching model" if searching else "tuned or thinking model"
         across.notes.append(f"The selection has no {what} together with its `base`.")

@@ -67,7 +67,7 @@ def _preference(files: Files) -> Iterator[Row]:
 def _by_panels(files: Files) -> Iterator[Row]:
     """Mean score by number of panels, and the share of the rated comics that have so many."""
     panels = _panels(files)
-    for source, own in grouped(_ratings(files)).items():
+    for source, own in grouped(_ratings(files), lambda rating: rating.source).items():
         sizes = {rating.item_id: min(panels[rating.item_id], MORE) for rating in own}
         for n in sorted({*sizes.values()}):
             relevance = score_columns([rating for rating in own if sizes[rating.item_id] == n], SCALE)["mean"]
