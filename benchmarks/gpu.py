@@ -41,9 +41,9 @@ from tests.small_models.tiny import build_tiny  # noqa: E402
 from transformers_engine import NEW, ask, compare  # noqa: E402
 
 from punchline.config.cards import read_card  # noqa: E402
+from punchline.config.recipes import read_recipe  # noqa: E402
 from punchline.core import engine as engines  # noqa: E402
 from punchline.files import sha256_file  # noqa: E402
-from punchline.project.recipes import read_recipe  # noqa: E402
 from punchline.schema import Image, ModelCard, Request, Response, Sampling, Text  # noqa: E402
 
 SHAPES = {  # hidden, intermediate, layers, heads, key/value heads: as published
@@ -306,8 +306,8 @@ def train(size: str, steps: str, model: str, project: str, checkpoint_s: str) ->
     """One training, in this process; a line a step in steps.jsonl."""
     from tests.test_finetune import corpus_of
 
-    from punchline.stages import finetune as stage
-    from punchline.stages.finetune.training import Training
+    from punchline import train as stage
+    from punchline.train.training import Training
 
     shutil.copytree(ROOT / "config", Path(project) / "config", dirs_exist_ok=True)
     os.chdir(project)

@@ -52,8 +52,8 @@ def punchline(url: str, at_a_time: int, prompts: Path, folder: Path) -> Run:
     import openai  # noqa: F401
 
     from punchline.engines.openai import OpenAI
+    from punchline.respond import answered, write_index
     from punchline.schema import Message, ModelCard, Request, Sampling, Text
-    from punchline.stages.respond import answered, write_index
 
     count = len(prompts.read_text().splitlines())
 

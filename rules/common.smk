@@ -1,10 +1,10 @@
-# What rules ask of the selection: punchline.project says what depends on what (needs.py) and what is current.
+# What rules ask of the selection: punchline.artifacts says what depends on what, punchline.snakemake what may run.
 from punchline.config.cards import read_card
 from punchline.paths import adapter
-from punchline.project.hops import ALL
-from punchline.project.recipes import read_recipe
-from punchline.project.resources import MANY_THREADS, threads
-from punchline.project.snakefile import Snakefile, wildcard
+from punchline.artifacts.passes import ALL
+from punchline.config.recipes import read_recipe
+from punchline.config.resources import MANY_THREADS, threads
+from punchline.snakemake.rules import Snakefile, wildcard
 
 SNAKEFILE = Snakefile(workflow, config)
 PROJECT, PATHS = SNAKEFILE.project, SNAKEFILE.project.paths

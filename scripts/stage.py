@@ -2,7 +2,7 @@
 
 import sys
 
-from punchline.stages.job import main
+from punchline.jobs import main
 
 if __name__ == "__main__":
     main(sys.argv[1:])

@@ -10,8 +10,8 @@ from typing import Any
 
 from punchline.core.engine import Engine
 from punchline.journal import Answers, Key, read_lines
+from punchline.respond import answered, write_index
 from punchline.schema import Request, Response
-from punchline.stages.respond import answered, write_index
 
 
 def ask(

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from punchline.errors import entry_point
+from punchline.fetch.images import fetch_images
+from punchline.fetch.web import Manners
 from punchline.schema import FetchEntry
-from punchline.stages.fetch.images import fetch_images
-from punchline.stages.fetch.web import Manners
 
 
 def show(_done: int, _total: int, entry: FetchEntry) -> None:

@@ -6,10 +6,10 @@ fetch_script.py annotations MANIFEST OUT MIRROR | images IDS PINNED OUT JOURNAL 
 import sys
 from pathlib import Path
 
+from punchline.fetch.annotations import fetch_annotations
+from punchline.fetch.images import fetch_images
+from punchline.fetch.manifests import read_ids
 from punchline.files import write_records
-from punchline.stages.fetch.annotations import fetch_annotations
-from punchline.stages.fetch.images import fetch_images
-from punchline.stages.fetch.manifests import read_ids
 
 if __name__ == "__main__":
     kind, *paths, mirror = sys.argv[1:]

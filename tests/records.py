@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from punchline.errors import PunchlineError
+from punchline.fetch.web import Missing
 from punchline.schema import Gold, Image, Item, Request, Response, Score, State, Text
-from punchline.stages.fetch.web import Missing
 
 
 def response(to: Request | str, text: str | None, state: State = "ok", **more: Any) -> Response:

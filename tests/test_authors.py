@@ -11,13 +11,13 @@ import pytest
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.yesbut.tables import TABLES
 from punchline.config.cards import as_record
+from punchline.config.recipes import Recipe
 from punchline.config.yaml_files import read_yaml
 from punchline.core.benchmark import facets, filled, load
 from punchline.errors import PunchlineError
-from punchline.project.recipes import Recipe
+from punchline.prepare import make_gold
 from punchline.schema import Gold
-from punchline.stages.prepare import make_gold
-from punchline.stages.tabulate import _printed
+from punchline.tabulate.build import _printed
 from punchline.workflow.code import _imports
 
 

@@ -25,12 +25,12 @@ from punchline.core import engine as engines
 from punchline.core.storage import digests_in, read_columns, read_table, write_table
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
+from punchline.prepare import select
 from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Score
+from punchline.score import score
 from punchline.scores import items_frame, read_scores, scores_frame, write_scores
-from punchline.stages.prepare import select
-from punchline.stages.respondents import who_in
-from punchline.stages.score import score
 from punchline.tables.render import read_published
+from punchline.tabulate.respondents import who_in
 
 COMICS = [("a_1", "a", "u"), ("a_2", "a", "u"), ("b_1", "b", "u")]
 
@@ -218,8 +218,8 @@ BUILD_GOLD = """
 import sys, msgspec
 from punchline.config.selection import Selection
 from punchline.errors import entry_point
-from punchline.project.needs import Project
-from punchline.stages.job import build
+from punchline.artifacts.project import Project
+from punchline.jobs import build
 @entry_point
 def main(text):
     project = Project(msgspec.json.decode(text, type=Selection))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.score.boxes import Box, overlap
+from punchline.metrics.boxes import Box, overlap
 
 side = st.floats(0, 1, allow_subnormal=False).map(lambda x: round(x, 6))
 boxes = st.lists(st.tuples(side, side, side, side), max_size=6)

@@ -49,12 +49,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "core/__init__.py": "",
         "core/words.py": "def count(text):\n    return len(text.split())\n",
         "project/__init__.py": "",
-        "project/needs.py": "",
+        "artifacts/graph.py": "",
         "paths.py": "from punchline.core import unseen\nRAW = 'data/raw'\n",
         "core/unseen.py": "",
         "stages/__init__.py": "",
         "stages/tell.py": MODULE,
-        "stages/late.py": "from punchline import paths\nfrom punchline.project import graph\n"
+        "stages/late.py": "from punchline import paths\nfrom punchline.artifacts import graph\n"
         "def tell():\n    import punchline.stages.tell\n    import numpy, json\n",
         "stages/loop.py": "from punchline.stages import pool\n",
         "stages/pool.py": "from punchline.stages import loop\n",
@@ -201,36 +201,38 @@ def test_a_relative_import_beyond_the_package_is_an_error_with_its_place(package
 def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
     before = digest("punchline.stages.late")
     (package / "paths.py").write_text("RAW = 'elsewhere'\n")
-    (package / "project/needs.py").write_text("RULES = []\n")
+    (package / "artifacts/graph.py").write_text("RULES = []\n")
     assert digest("punchline.stages.late") == before
 
 
-STAGES = ["ask", "score", "respond", "pictures", "prepare", "tabulate", "fetch.ledger", "overview"]
+STAGES = [
+    *("requests", "score", "respond", "pictures", "prepare", "tabulate.build", "fetch.ledger", "overview.build"),
+]
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_no_stage_rests_on_punchline_project(stage: str) -> None:
-    found = closure(f"punchline.stages.{stage}")
-    assert f"punchline.stages.{stage}" in found and "punchline.schema" in found
-    assert [name for name in found if name.startswith("punchline.project")] == []
+def test_no_stage_depends_on_the_code_of_artifacts(stage: str) -> None:
+    found = closure(f"punchline.{stage}")
+    assert f"punchline.{stage}" in found and "punchline.schema" in found
+    assert [name for name in found if name.startswith("punchline.artifacts")] == []
 
 
 def test_what_a_stage_depends_on() -> None:
-    found = closure("punchline.stages.ask")
+    found = closure("punchline.requests")
     assert {"punchline.schema", "punchline.core.storage", "punchline.errors"} <= set(found)
     assert "punchline.audit.audit" not in found
     assert all(path.is_file() and path.name.endswith(".py") for path in found.values())
 
 
 def test_a_benchmarks_module_is_added_with_its_own_imports() -> None:
-    found = set(closure("punchline.stages.ask", benchmarks.module_of("pixelhumor", "ask")))
+    found = set(closure("punchline.requests", benchmarks.module_of("pixelhumor", "ask")))
     assert {"punchline.benchmarks.pixelhumor", "punchline.benchmarks.pixelhumor.ask"} <= found
-    scoring = set(closure("punchline.stages.score", benchmarks.module_of("pixelhumor", "scoring")))
-    assert {"punchline.score.text", "punchline.benchmarks.pixelhumor.answers"} <= scoring
+    scoring = set(closure("punchline.score", benchmarks.module_of("pixelhumor", "scoring")))
+    assert {"punchline.metrics.text", "punchline.benchmarks.pixelhumor.answers"} <= scoring
 
 
 def test_asking_does_not_depend_on_fetching_or_drawing_or_scoring() -> None:
-    found = set(closure("punchline.stages.ask", benchmarks.module_of("pixelhumor", "ask")))
+    found = set(closure("punchline.requests", benchmarks.module_of("pixelhumor", "ask")))
     others = ("stages.fetch", "comics.number", "demo.comics", "benchmarks.pixelhumor.scoring", "score", "stages.score")
     assert {name for name in found if name.startswith(tuple(f"punchline.{other}" for other in others))} == set()
 

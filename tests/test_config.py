@@ -11,13 +11,13 @@ import pytest
 import yaml
 from tests.records import outcome, refused
 
+from punchline.artifacts.project import Project
 from punchline.config.cards import read_card
+from punchline.config.resources import minutes
 from punchline.config.selection import read_selection
 from punchline.config.yaml_files import read_yaml
 from punchline.core import engine as engines
 from punchline.errors import PunchlineError, one_line
-from punchline.project.needs import Project
-from punchline.project.resources import minutes
 from punchline.schema import ModelCard, canonical
 from punchline.text import escape_controls, secret_field, without_secret
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests import records
 
+from punchline.overview import cost
 from punchline.schema import Image, ImageRef, Message, ModelCard, Price, Request, Response, Sampling, State, Text, Usage
-from punchline.stages import cost
 
 PRICE = Price(input=2.0, output=10.0, date=datetime.date(2026, 1, 1), source="made up")
 CARD = ModelCard(name="m", engine="openai", price=PRICE)

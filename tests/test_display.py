@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from punchline.project.display import STOPPED, Display, Lines, why, worth_a_line
-from punchline.project.processes import OWNER
+from punchline.snakemake.display import STOPPED, Display, Lines, why, worth_a_line
+from punchline.workflow.processes import OWNER
 
 SETTINGS = SimpleNamespace(quiet=None, show_failed_logs=False, printshellcmds=False, dryrun=False)
 
@@ -75,7 +75,7 @@ def test_logs_are_followed_and_errors_come_last(tmp_path: Path, capsys: pytest.C
 
 def test_a_job_ends_with_its_owner(root: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
-    code = "import time; from punchline.project.processes import end_with_owner; end_with_owner(); time.sleep(60)"
+    code = "import time; from punchline.workflow.processes import end_with_owner; end_with_owner(); time.sleep(60)"
     environment = {OWNER: str(owner.pid), "PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin"}
     made = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
     with pytest.raises(subprocess.TimeoutExpired):

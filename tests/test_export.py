@@ -5,11 +5,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from punchline.artifacts.project import Project
 from punchline.config.runs import made_with
 from punchline.errors import PunchlineError
 from punchline.export import export, hf
 from punchline.export.samples import Shown
-from punchline.project.needs import Project
 from punchline.report.pictures import OWN, Right
 from punchline.schema import Gold, ImageRef, Item, sha256
 

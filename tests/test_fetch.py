@@ -22,15 +22,15 @@ from PIL import Image
 from tests.records import together
 
 from punchline.errors import PunchlineError, system_error
+from punchline.fetch import manifests
+from punchline.fetch.annotations import fetch_annotations
+from punchline.fetch.images import decode_image, fetch_images, source_of
+from punchline.fetch.ledger import availability, availability_text, read_ledger
+from punchline.fetch.manifests import LOCK_COLUMNS, PIN_COLUMNS, Annotation, Lock, Pin, read_manifest
+from punchline.fetch.resolvers import SITES, NoImage
+from punchline.fetch.web import REASONS, Manners, Missing, Web, user_agent
 from punchline.files import csv_text, sha256_file
 from punchline.schema import FetchEntry, canonical, sha256
-from punchline.stages.fetch import manifests
-from punchline.stages.fetch.annotations import fetch_annotations
-from punchline.stages.fetch.images import decode_image, fetch_images, source_of
-from punchline.stages.fetch.ledger import availability, availability_text, read_ledger
-from punchline.stages.fetch.manifests import LOCK_COLUMNS, PIN_COLUMNS, Annotation, Lock, Pin, read_manifest
-from punchline.stages.fetch.resolvers import SITES, NoImage
-from punchline.stages.fetch.web import REASONS, Manners, Missing, Web, user_agent
 
 sys.path.insert(0, str(Path(__file__).parent))  # whether or not tests/ is a package
 

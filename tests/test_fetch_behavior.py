@@ -10,8 +10,8 @@ import pytest
 from tests.fetch_server import Reply, page
 from tests.test_fetch import IMAGE_HOST, QUICK, Project, moved, noise, picture, project, rules, server
 
+from punchline.fetch.web import Manners
 from punchline.schema import sha256
-from punchline.stages.fetch.web import Manners
 
 __all__ = ["project", "server"]
 

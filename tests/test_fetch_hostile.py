@@ -15,13 +15,13 @@ from tests.servers.scripted import Call, Scripted, scripted
 from tests.test_fetch import IMAGE_HOST, QUICK, Project, annotations, moved, picture, project, server
 
 from punchline.errors import PunchlineError
+from punchline.fetch.annotations import fetch_annotations
+from punchline.fetch.ledger import read_ledger
+from punchline.fetch.manifests import LOCK_COLUMNS, Lock, read_manifest
+from punchline.fetch.net import is_public
+from punchline.fetch.web import Manners, Missing, Web
 from punchline.files import csv_text
 from punchline.schema import FetchEntry, canonical, sha256
-from punchline.stages.fetch.annotations import fetch_annotations
-from punchline.stages.fetch.ledger import read_ledger
-from punchline.stages.fetch.manifests import LOCK_COLUMNS, Lock, read_manifest
-from punchline.stages.fetch.net import is_public
-from punchline.stages.fetch.web import Manners, Missing, Web
 
 __all__ = ["project", "server"]
 

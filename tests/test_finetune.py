@@ -13,6 +13,8 @@ import yaml
 from tests.records import refused, response
 from tests.small_models import add_cards
 
+from punchline import train as finetune
+from punchline.artifacts.project import Project
 from punchline.benchmarks import hummus, stripcipher
 from punchline.benchmarks.hummus import answers as hummus_answers
 from punchline.benchmarks.hummus import scope as hummus_scope
@@ -21,24 +23,22 @@ from punchline.benchmarks.hummus import training as hummus_training
 from punchline.benchmarks.stripcipher import holdout
 from punchline.benchmarks.stripcipher import training as stripcipher_training
 from punchline.comics import frames
+from punchline.config import adapters
+from punchline.config.adapters import WHOLE, Base, Part, Trained
 from punchline.config.cards import read_card, stems
+from punchline.config.recipes import read_recipe
+from punchline.config.resources import minutes
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
-from punchline.project import adapters
-from punchline.project.adapters import WHOLE, Base, Part, Trained
-from punchline.project.needs import Project
-from punchline.project.recipes import read_recipe
-from punchline.project.resources import minutes
+from punchline.metrics import boxes
 from punchline.read import highlight
+from punchline.respond import image_files
 from punchline.schema import Gold, Image, ImageRef, Item, ModelCard, sha256
-from punchline.score import boxes
-from punchline.stages import finetune
-from punchline.stages.finetune.examples import examples_of, is_held_out
-from punchline.stages.finetune.training import rate
-from punchline.stages.respond import image_files
+from punchline.train.examples import examples_of, is_held_out
+from punchline.train.training import rate
 from punchline.workflow.provenance import Status, write_provenance
 
 RECIPES = ["llava-1.6-7b-reordering", "qwen2-vl-7b-reordering", "qwen3-vl-2b-hummus", "tiny-hummus"]

@@ -21,10 +21,10 @@ from punchline.benchmarks.hummus.scope import in_scope
 from punchline.benchmarks.hummus.split import held_out
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
+from punchline.fetch.resolvers import SITES
 from punchline.files import parse_csv
+from punchline.metrics import ngrams
 from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Rule, Score, State, sha256
-from punchline.score import ngrams
-from punchline.stages.fetch.resolvers import SITES
 from punchline.tables.render import read_published
 from punchline.tables.tabulate import Tabulated
 

@@ -14,8 +14,8 @@ from punchline.benchmarks.hummus import answers as reading
 from punchline.benchmarks.hummus.answers import a_or_b, box_list, is_met, joint_fields, marked_words, named, read
 from punchline.benchmarks.hummus.data import metaphors
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
+from punchline.metrics.highlight import overlap
 from punchline.read import highlight
-from punchline.score.highlight import overlap
 
 texts = hostile("hummus")
 asked = tuple(task for task in TASKS if task != "joint")

@@ -15,9 +15,9 @@ from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.files import csv_text
+from punchline.responses import answered as answered_in_order
 from punchline.schema import RULES, STATES, Gold, Item, Response, Rule, Score, State, Usage
-from punchline.stages.score import read_verdicts
-from punchline.stages.unit import answered as answered_in_order
+from punchline.score import read_verdicts
 
 COLUMNS = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
 

@@ -21,8 +21,8 @@ from punchline.benchmarks.released import Answer
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.files import csv_text
+from punchline.overview.discrepancies import discrepancies
 from punchline.schema import RULES, ModelCard, Price, Rule, Score, State, Usage
-from punchline.stages.discrepancies import discrepancies
 from punchline.tables.declare import Across
 from punchline.tables.render import as_csv, as_markdown
 

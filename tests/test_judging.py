@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import pytest
 
+from punchline.artifacts.passes import hops_of, scorers_of
 from punchline.config.cards import read_card
 from punchline.core.benchmark import Benchmark, comparison
 from punchline.core.engine import Engine
 from punchline.errors import PunchlineError
 from punchline.paths import Paths, hop_journal
-from punchline.project.hops import hops_of, scorers_of
 from punchline.schema import ModelCard, Text
 
 ENGINE = cast(Engine, SimpleNamespace())

@@ -13,9 +13,11 @@ from punchline.workflow import code
 # From the bottom up; packages on one line do not import each other.
 ORDER = (
     *(("schema", "text", "paths"), ("errors",), ("files",), ("journal",), ("core",), ("workflow",), ("config",)),
-    *(("project",), ("read", "score", "comics", "stats", "scores"), ("tables",)),
+    *(("read", "metrics", "comics", "stats", "scores"), ("tables",)),
     ("shared",),  # the modules of benchmarks/ that are no benchmark
-    *(("benchmarks",), ("engines",), ("stages",), ("audit", "people"), ("report",), ("export",), ("api",), ("cli",)),
+    *(("benchmarks",), ("engines",), ("artifacts",), ("jobs",), ("prepare", "responses"), ("pictures", "requests")),
+    *(("fetch", "respond", "score"), ("tabulate", "train"), ("overview",), ("plan",), ("snakemake",)),
+    *(("audit", "people"), ("report",), ("export",), ("api",), ("cli",)),
 )
 
 

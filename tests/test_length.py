@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punchline.benchmarks.humorbench.scoring import signature
-from punchline.score import length
-from punchline.score.length import FALLBACK, last_tokens, tokenizer
+from punchline.metrics import length
+from punchline.metrics.length import FALLBACK, last_tokens, tokenizer
 
 
 @pytest.fixture

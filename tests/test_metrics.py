@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from punchline.score import text
+from punchline.metrics import text
 from punchline.stats import labels
 
 CLASSES = ("a", "b", "c", "d", "e")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.score import ngrams
-from punchline.score.ngrams import KINDS, Overlap, rouge, word_tokens
+from punchline.metrics import ngrams
+from punchline.metrics.ngrams import KINDS, Overlap, rouge, word_tokens
 
 needed = pytest.mark.skipif(ngrams.library() is None, reason="rouge-score is not installed")
 

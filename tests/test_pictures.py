@@ -9,16 +9,16 @@ import pytest
 from PIL import Image
 from tests.selected import selection_in
 
+from punchline import pictures
+from punchline.artifacts.project import Project
 from punchline.benchmarks.pictures import as_published
 from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import PUBLISHED, Benchmark, NoPicture, Picture
 from punchline.errors import PunchlineError
 from punchline.files import read_records, write_records, write_text
-from punchline.project.needs import Project
+from punchline.jobs import build
 from punchline.schema import FetchEntry, Pictures, sha256
-from punchline.stages import pictures
-from punchline.stages.job import build
 from punchline.workflow.provenance import Status, read_provenance
 
 

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from tests.selected import selection_in
 
+from punchline.artifacts.project import Project
+from punchline.config import resources
 from punchline.config.cards import read_card
 from punchline.config.runs import nothing_scored
 from punchline.errors import PunchlineError
-from punchline.project import preflight, resources
-from punchline.project.needs import Project
+from punchline.prepare import select
 from punchline.schema import ModelCard
-from punchline.stages.prepare import select
+from punchline.snakemake import preflight
 
 GB = 10**9
 

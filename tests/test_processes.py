@@ -7,7 +7,7 @@ import time
 
 HANGS = """
 import os, threading
-from punchline.project.processes import end_with_parent
+from punchline.workflow.processes import end_with_parent
 end_with_parent(0.2)
 print(os.getpid(), flush=True)
 lock = threading.Lock()

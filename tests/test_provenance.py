@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from punchline import jobs as job
+from punchline.artifacts.contents import files_beside
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.paths import record_of
-from punchline.project.contents import files_beside
-from punchline.stages import job
 from punchline.workflow import code, digests, provenance
 from punchline.workflow.provenance import Artifact, Input, Provenance, Status, read_provenance, write_provenance
 

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.records import refused
 
+from punchline.artifacts.passes import JUDGE, RELEASED, hops_of
 from punchline.benchmarks.humorbench import replay as released
 from punchline.benchmarks.humorbench import requests
 from punchline.benchmarks.humorbench.answers import parse_verdict
@@ -18,7 +19,6 @@ from punchline.core.benchmark import load
 from punchline.engines import replay
 from punchline.errors import PunchlineError
 from punchline.files import csv_text
-from punchline.project.hops import JUDGE, RELEASED, hops_of
 from punchline.schema import Gold, Item, ModelCard, Usage
 
 ROW = {"annotation_row": "6", "model": "o1", "explanation": "A pun.", "autograder_judgment": "PASS"}

@@ -9,12 +9,12 @@ import pytest
 
 from punchline.files import write_records
 from punchline.paths import Paths
-from punchline.project.processes import MODES
 from punchline.report import figures
 from punchline.report.pictures import OWN, Right, held, holds, right_of, rights
 from punchline.report.tables import Cell, Row, Sheet, cell, notes_of
 from punchline.schema import ImageRef, Item
 from punchline.tables.declare import Table
+from punchline.workflow.processes import MODES
 
 OPEN = ("CC BY-NC 2.5", "CC BY-SA 4.0", "CC0", "CC-BY 4.0", "public domain")
 SHUT = ("CC BY-ND 4.0", "cc-by-nc-nd-2.5", "none stated", "", "all rights reserved", "not CC BY")

@@ -12,8 +12,8 @@ from punchline.core.engine import model_key
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
 from punchline.journal import Shard
+from punchline.respond import image_files
 from punchline.schema import Image, ImageRef, Item, Message, ModelCard, Request, Response, Sampling, State, Text, sha256
-from punchline.stages.respond import image_files
 
 
 class Counting:

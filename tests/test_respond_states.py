@@ -22,18 +22,19 @@ from hypothesis import strategies as st
 from tests.asked import lines_of
 from tests.selected import selection_in
 
+from punchline import prepare
+from punchline import requests as ask
+from punchline.artifacts.passes import ALL
+from punchline.artifacts.project import Project
 from punchline.core.storage import intact, read_table, write_table
 from punchline.errors import PunchlineError
+from punchline.fetch import commands
+from punchline.jobs import run_job
 from punchline.journal import Shard
-from punchline.project.hops import ALL
-from punchline.project.needs import Project
-from punchline.project.processes import AGAIN
+from punchline.respond import respond
 from punchline.schema import ModelCard, Request, Response, Text
 from punchline.scores import read_scores
-from punchline.stages import ask, prepare
-from punchline.stages.fetch import commands
-from punchline.stages.job import run_job
-from punchline.stages.respond import respond
+from punchline.workflow.processes import AGAIN
 from punchline.workflow.provenance import Status
 
 LIMITS = {"default": 2, "b": 3}  # comics of each run

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
-from punchline.project.schema import KINDS, schema
+from punchline.config.schema import KINDS, schema
 
 
 def files(root: Path, kind: str) -> list[Path]:

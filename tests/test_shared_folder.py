@@ -42,7 +42,7 @@ def sheet(**changed: Any) -> Sheet:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("from punchline.project.processes import check_writable as f; f()", "you may not write here"),
+        ("from punchline.workflow.processes import check_writable as f; f()", "you may not write here"),
         ("from punchline.files import write_bytes as f; f('results/cost.csv', b'')", "Permission denied"),
         ("from punchline.journal import Journal as f; f('results/cost.csv')", "results/cost.csv: Permission denied"),
     ],
@@ -89,7 +89,7 @@ def test_a_folder_of_ones_own(tmp_path: Path, without_rights: Run, barred: str) 
     (folder / barred).chmod(0o555)
 
     code = "from punchline.errors import entry_point\n"
-    code += "from punchline.project.processes import check_writable\nentry_point(check_writable)()"
+    code += "from punchline.workflow.processes import check_writable\nentry_point(check_writable)()"
     done = without_rights(code, folder)
     assert done.returncode == 1 and "Traceback" not in done.stderr and "another" not in done.stderr
     hint = f"chmod -R u+rwX {(folder / barred).resolve()}"

@@ -12,10 +12,10 @@ import pytest
 from scripts import small_model
 from tests.small_models import build_tiny, needs_hf
 
+from punchline.config import revisions
 from punchline.config.cards import read_card
 from punchline.errors import PunchlineError
 from punchline.files import files_of
-from punchline.project import revisions
 
 
 @needs_hf

@@ -11,9 +11,9 @@ from tests import records
 from tests.tabulated import Scored, tabulate
 
 from punchline.errors import PunchlineError
+from punchline.overview.discrepancies import discrepancies
 from punchline.schema import Gold, Item, Score, State
 from punchline.scores import items_frame, scores_frame
-from punchline.stages.discrepancies import discrepancies
 from punchline.stats.functions import mean
 from punchline.tables import tabulate as tables
 from punchline.tables.declare import Row, Table, collect

@@ -12,7 +12,7 @@ from punchline.read import choice, verdict
 from punchline.read.result import notes
 from punchline.schema import Response, Score
 from punchline.scores import write_scores
-from punchline.stages.unread import Unread, as_rows, excerpt, unread, why_unread
+from punchline.tabulate.unparsed import Unread, as_rows, excerpt, unread, why_unread
 
 
 def response(name: str, text: str | None, finish: str = "stop") -> Response:

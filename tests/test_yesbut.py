@@ -21,8 +21,8 @@ from punchline.core.benchmark import Verdict, released_format
 from punchline.core.engine import check_files
 from punchline.engines import replay
 from punchline.errors import PunchlineError
+from punchline.metrics import ngrams
 from punchline.schema import RULES, Gold, Image, Item, ModelCard, Response, Rule, Score, State
-from punchline.score import ngrams
 from punchline.tables.render import read_published
 
 TWICE = "the field is there twice"

@@ -16,19 +16,19 @@ from tests.asked import answers_in
 from punchline.audit import published, state
 from punchline.benchmarks.stripcipher.strips import read_strips
 from punchline.config.cards import read_card
+from punchline.config.recipes import read_recipe
 from punchline.config.selection import read_corpus, read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.storage import read_table
 from punchline.engines.openai.chat import Unusable, read_refusal, read_reply
 from punchline.errors import PunchlineError
+from punchline.fetch import manifests
+from punchline.fetch.ledger import read_ledger
 from punchline.files import read_records
-from punchline.project.recipes import read_recipe
+from punchline.prepare import select
 from punchline.schema import Gold, Item, Request, Response
 from punchline.scores import items_frame, read_scores, scores_frame
-from punchline.stages.fetch import manifests
-from punchline.stages.fetch.ledger import read_ledger
-from punchline.stages.prepare import select
 from punchline.tables.ratings import read_ratings
 from punchline.tables.render import read_published
 

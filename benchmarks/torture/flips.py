@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 import yaml
 from benchmarks.torture.ground import Ground, Row
 
+from punchline.artifacts.project import Project
 from punchline.audit import audit as audits
 from punchline.audit.audit import Audit
 from punchline.config.selection import read_selection
 from punchline.errors import PunchlineError
-from punchline.project.needs import Project
 
 FULL = 1000
 OVERVIEWS = ("results/cost.csv", "results/discrepancies.csv", "results/pixelhumor/unread.csv")

@@ -20,11 +20,11 @@ from benchmarks.torture.ground import LABELS, Ground, Row
 from tests.asked import answers_in
 from tests.e2e.project import ROOT, Project
 
+from punchline.artifacts.lineage import Lineage, document, root_of
 from punchline.benchmarks.pixelhumor import METRICS
 from punchline.core.storage import read_table
 from punchline.files import sha256_file
 from punchline.journal import Journal
-from punchline.project.lineage import Lineage, document, root_of
 from punchline.schema import Request, Response
 from punchline.scores import read_scores, write_scores
 

@@ -26,8 +26,8 @@ from tests.test_engine_openai import Served
 
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
-from punchline.project.processes import SELECTION
 from punchline.schema import Response
+from punchline.workflow.processes import SELECTION
 
 CHOSEN: dict[str, object] = {
     "benchmarks": ["humorbench", "pixelhumor"],

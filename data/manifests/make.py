@@ -15,8 +15,8 @@ from PIL import Image
 
 from punchline.benchmarks.stripcipher import FEWEST, MOST, STRIPS
 from punchline.errors import PunchlineError, entry_point
+from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 from punchline.files import csv_text, parse_csv, sha256_file, write_text
-from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 
 HERE = Path(__file__).resolve().parent
 COMMIT = "cbf9f3da531a7993710c48ef302a3e9f2d197435"

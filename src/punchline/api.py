@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
+from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models
 from punchline.audit.state import check_shown
 from punchline.config.runs import find_root, made_with, making, table_named
@@ -22,13 +23,12 @@ from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
-from punchline.project.needs import Project
 from punchline.read import thoughts
 from punchline.report.items import pick_fields, prompt
 from punchline.report.pictures import items_with_rights
+from punchline.requests import asked
 from punchline.schema import RULES, Gold, Item, Response, Rule
 from punchline.scores import read_scores
-from punchline.stages.ask import asked
 from punchline.workflow.provenance import Artifact, Status
 
 P = ParamSpec("P")

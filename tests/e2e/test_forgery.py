@@ -13,8 +13,8 @@ import msgspec
 import pytest
 from tests.asked import answers_in
 
+from punchline.artifacts.lineage import Lineage, document, root_of
 from punchline.journal import Journal
-from punchline.project.lineage import Lineage, document, root_of
 from punchline.schema import Response
 
 from .conftest import SMALL, TABLE
@@ -179,7 +179,7 @@ def test_overviews_are_made_again(own: Project) -> None:
 
 def test_other_code_is_named_and_what_it_makes_is_compared(own: Project) -> None:
     assert {"score", "table", "respond"} <= lineage(own).code.keys()
-    source = own.path / "src/punchline/stages/score.py"
+    source = own.path / "src/punchline/score.py"
     source.write_text(source.read_text() + "\nUNUSED = 1\n")
     found = own.audit(TABLE)
     assert found["code"] == ["score"] and found["verdict"] == "equal"
@@ -199,7 +199,7 @@ def test_another_version_of_a_library_is_named(own: Project) -> None:
 
 def test_kept_digests_are_not_believed(own: Project) -> None:
     """Who changes code, and a file, can also write into the cache of digests that both are as before."""
-    cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/stages/score.py"
+    cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/score.py"
     released = own.path / "data/replay/second.json"
     time.sleep(2.1)  # a digest of what has just changed is not kept
     own.punchline("tables")  # which keeps the digests of what it looks at

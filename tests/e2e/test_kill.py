@@ -21,14 +21,14 @@ from PIL import Image
 from tests.asked import answers_in
 from tests.selected import selection_json
 
+from punchline.artifacts.contents import ledger_content
 from punchline.benchmarks import pixelhumor
 from punchline.core.storage import read_table, write_table
+from punchline.fetch.ledger import read_ledger
+from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 from punchline.files import csv_text, replacing, write_records, write_text
-from punchline.project.contents import ledger_content
-from punchline.project.processes import AGAIN, SELECTION
 from punchline.schema import Gold, Item, Request, Response, sha256
-from punchline.stages.fetch.ledger import read_ledger
-from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
+from punchline.workflow.processes import AGAIN, SELECTION
 
 from .project import ROOT
 

@@ -37,8 +37,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, 
 
 def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[list[str]]]) -> None:
     """Every file of data/ and results/ that a job opens is an input or output of its artifacts, or a journal."""
+    from punchline.artifacts.project import Project as Needs
     from punchline.config.selection import Selection
-    from punchline.project.needs import Project as Needs
     from punchline.workflow.provenance import dependencies, read_provenance
 
     projects: dict[str, Needs] = {}
@@ -69,8 +69,8 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
 
 def test_a_lineage_names_what_the_artifacts_read(opened: tuple[Project, list[list[str]]]) -> None:
     """The files of all lineages of a benchmark are the inputs, direct and indirect, of its tables."""
+    from punchline.artifacts.project import Project as Needs
     from punchline.config.runs import made_with
-    from punchline.project.needs import Project as Needs
     from punchline.workflow.provenance import dependencies
 
     project = Needs(made_with("default"))

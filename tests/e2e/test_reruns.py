@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from punchline.artifacts.project import Project as Artifacts
 from punchline.config.selection import read_selection
-from punchline.project.needs import Project as Artifacts
 from punchline.workflow import code
 from punchline.workflow.provenance import Status
 
@@ -110,7 +110,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         set(),
     ),
     "a docstring, the layout of a scorer": (
-        lambda p: edit(p, "src/punchline/score/text.py", '"""', '"""Said otherwise.\n\n'),
+        lambda p: edit(p, "src/punchline/metrics/text.py", '"""', '"""Said otherwise.\n\n'),
         set(),
     ),
     "a comment where records are": (
@@ -144,7 +144,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         rescored("hummus"),
     ),
     "a scorer": (
-        lambda p: edit(p, "src/punchline/score/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
+        lambda p: edit(p, "src/punchline/metrics/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
         rescored("hummus"),
     ),
     "a prompt word": (
@@ -391,7 +391,7 @@ def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> 
     choose(project, limit="4")
     edit(
         project,
-        "src/punchline/stages/prepare.py",
+        "src/punchline/prepare.py",
         "golds(project, benchmark))\n",
         "golds(project, benchmark))\n"
         "    selected = Path(project.paths.selected(benchmark))\n"

@@ -64,7 +64,7 @@ def test_after_clone_pull_and_restore_there_is_nothing_to_do(restored: Project) 
 
 
 def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
-    scoring = restored.path / "src/punchline/stages/score.py"
+    scoring = restored.path / "src/punchline/score.py"
     good = scoring.read_text()
     for change, expected in (("# changed\n", set()), ("CHANGED = True\n", {"score", "tables_pixelhumor"})):
         scoring.write_text(good + "\n" + change)

@@ -21,21 +21,21 @@ from tests.small_models import ABSENT, add_cards
 from tests.test_finetune import corpus_of, released_hummus, shown
 
 from punchline.benchmarks import hummus, stripcipher
+from punchline.config import adapters, recipes
+from punchline.config.adapters import WHOLE, Trained
 from punchline.config.cards import read_card
+from punchline.config.recipes import Recipe, read_recipe
 from punchline.core import engine as engines
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
 from punchline.files import exclusive_lock, parse_csv, write_records
-from punchline.project import adapters, recipes
-from punchline.project.adapters import WHOLE, Trained
-from punchline.project.recipes import Recipe, read_recipe
+from punchline.respond import image_files
 from punchline.schema import Gold, Item, Request, sha256
-from punchline.stages.finetune import train
-from punchline.stages.finetune.examples import Encoded, Example, examples_of, is_held_out
-from punchline.stages.finetune.examples import encoded as tokenised
-from punchline.stages.finetune.training import IGNORED, answers_loss, with_answers
-from punchline.stages.respond import image_files
+from punchline.train import train
+from punchline.train.examples import Encoded, Example, examples_of, is_held_out
+from punchline.train.examples import encoded as tokenised
+from punchline.train.training import IGNORED, answers_loss, with_answers
 
 LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
 pytestmark = [
@@ -259,7 +259,7 @@ import os, signal, sys
 import torch
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
-from punchline.stages.finetune.training import Training
+from punchline.train.training import Training
 if sys.argv[1] != "0":
     one_step = Training._one_step
     def killed(self, epoch):
@@ -268,8 +268,8 @@ if sys.argv[1] != "0":
         one_step(self, epoch)
     Training._one_step = killed
 from punchline.config.cards import read_card
-from punchline.project.recipes import read_recipe
-from punchline.stages.finetune import train
+from punchline.config.recipes import read_recipe
+from punchline.train import train
 from punchline.schema import Gold, Item
 from punchline.files import read_records
 recipe = read_recipe("tiny-hummus")

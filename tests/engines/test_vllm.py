@@ -18,12 +18,12 @@ from tests.asked import answers_in, ask
 
 from punchline.benchmarks import humorbench, pixelhumor
 from punchline.comics.number import png_size
+from punchline.config.resources import gpus
 from punchline.core import engine as engines
 from punchline.engines.vllm import Vllm
 from punchline.engines.vllm.leash import descendants
 from punchline.engines.vllm.server import environment, tail
 from punchline.errors import PunchlineError
-from punchline.project.resources import gpus
 from punchline.schema import ImageRef, Item, ModelCard, Request, Sampling, sha256
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -14,16 +14,19 @@ from tests.asked import answers_in
 from tests.test_read_phrasings import FOLDER as PHRASINGS
 from tests.test_read_phrasings import READERS
 
+from punchline.config.adapters import trained
 from punchline.config.cards import read_card
 from punchline.config.runs import made_with
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.engines.openai.batch import State
 from punchline.errors import PunchlineError
+from punchline.fetch.ledger import read_ledger
+from punchline.fetch.manifests import Lock, read_manifest
 from punchline.journal import LINE_BYTES, Journal
 from punchline.paths import MODELS_LOCK
 from punchline.people.votes import Votes
-from punchline.project.adapters import trained
+from punchline.respond import _storable
 from punchline.schema import (
     Gold,
     Image,
@@ -38,9 +41,6 @@ from punchline.schema import (
     canonical,
     sha256,
 )
-from punchline.stages.fetch.ledger import read_ledger
-from punchline.stages.fetch.manifests import Lock, read_manifest
-from punchline.stages.respond import _storable
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = ROOT / "tests/golden/samples"

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.golden.offline import ROOT, Pins, digest, prepared, table
 
 from punchline import paths
+from punchline.artifacts.contents import printed
 from punchline.core import benchmark as benchmarks
-from punchline.project.contents import printed
 from punchline.schema import sha256
 
 

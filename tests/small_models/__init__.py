@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from scripts.small_model import NEEDED, build, build_smollm2
 
+from punchline.config import revisions
 from punchline.errors import PunchlineError
 from punchline.paths import MODELS
-from punchline.project import revisions
 
 from .tiny import ROOT, build_tiny
 

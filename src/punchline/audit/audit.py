@@ -18,6 +18,10 @@ from typing import Any
 import msgspec
 
 from punchline import paths
+from punchline.artifacts.lineage import Lineage, document, lineage_path, root_of, shown_cells
+from punchline.artifacts.passes import CHAINED
+from punchline.artifacts.project import Project
+from punchline.artifacts.respondents import role_of, shown
 from punchline.audit import sources
 from punchline.audit.rebuild import Difference, in_order, kind_of, rebuild, same, scratch
 from punchline.config.cards import read_card
@@ -27,15 +31,11 @@ from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.paths import DEFAULT_RUN
-from punchline.project.asking import role_of, shown
-from punchline.project.hops import CHAINED
-from punchline.project.lineage import Lineage, document, lineage_path, root_of, shown_cells
-from punchline.project.needs import Project
-from punchline.project.processes import at_work
 from punchline.schema import Cell, ModelCard, digest_of
-from punchline.stages.tabulate import compute, rendered
+from punchline.tabulate.build import compute, rendered
 from punchline.workflow import digests
 from punchline.workflow.lineage import File, code_of, files_behind, libraries_of
+from punchline.workflow.processes import at_work
 from punchline.workflow.provenance import Artifact, read_provenance, with_dependencies
 
 

@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 
 from punchline import paths
+from punchline.artifacts.lineage import kind_of
+from punchline.artifacts.project import Project
 from punchline.audit.versions import differences, not_current
 from punchline.config.cards import read_card, stems
 from punchline.config.runs import made_with
@@ -27,11 +29,9 @@ from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
-from punchline.project.lineage import kind_of
-from punchline.project.needs import Project
+from punchline.prepare import read_files
 from punchline.schema import Gold, Item, ModelCard, Rule
 from punchline.scores import items_frame, metrics_of, scores_frame
-from punchline.stages.prepare import read_files
 from punchline.stats.estimate import NO_ROWS, Estimate
 from punchline.stats.paired import Paired, holm, paired_difference
 from punchline.tables.declare import Across, Model, Row, Table

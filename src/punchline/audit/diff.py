@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from punchline.artifacts.lineage import Lineage, shown_cells
+from punchline.artifacts.project import Project
 from punchline.audit.state import check_shown
 from punchline.audit.versions import asked_otherwise
 from punchline.config.runs import changes, made_with
 from punchline.errors import PunchlineError
-from punchline.project.lineage import Lineage, shown_cells
-from punchline.project.needs import Project
 from punchline.workflow.provenance import read_provenance, with_dependencies
 
 SOURCES = ("raw annotation", "image", "subset", "user's file", "published values", "released answers", "manifest")

@@ -16,16 +16,16 @@ import pandas as pd
 from tabulate import tabulate as tabulate_text
 
 from punchline import paths
+from punchline.artifacts.project import Project
 from punchline.config.runs import made_with
 from punchline.core.benchmark import module_of
 from punchline.errors import PunchlineError
-from punchline.project.needs import Project
+from punchline.prepare import read_files, run_files
 from punchline.scores import scores_frame
-from punchline.stages.prepare import read_files, run_files
-from punchline.stages.ranks import items_of
 from punchline.stats.agreement import nominal_alpha
 from punchline.stats.estimate import ALPHA, COEFFICIENT, SHARE, Array, Estimate, Kind, Value
 from punchline.stats.intervals import Interval, interval
+from punchline.tabulate.ranks import items_of
 
 PEOPLE = "people"
 RESAMPLES = 1_000

@@ -8,12 +8,12 @@ from typing import Any
 
 from tabulate import tabulate as tabulate_text
 
+from punchline.artifacts.project import Project
 from punchline.config.runs import made_with
 from punchline.errors import PunchlineError, nearest
-from punchline.project.needs import Project
-from punchline.stages.ranks import Ranks
 from punchline.stats.estimate import ALPHA
 from punchline.tables.ranks import Rank
+from punchline.tabulate.ranks import Ranks
 
 
 def ranks(path: str, run: str, column: str | None = None, *, lowest: bool | None = None) -> tuple[str, list[Rank]]:

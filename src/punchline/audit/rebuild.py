@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from punchline import paths
+from punchline.artifacts.lineage import read_lineage
+from punchline.artifacts.passes import Round
+from punchline.artifacts.project import Project
+from punchline.artifacts.respondents import role_of
 from punchline.audit import sources
 from punchline.comics import number
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
 from punchline.files import read_records, sha256_file
-from punchline.project.asking import role_of
-from punchline.project.hops import Round
-from punchline.project.lineage import read_lineage
-from punchline.project.needs import Project
+from punchline.jobs import call
+from punchline.respond import index_answers
 from punchline.schema import FetchEntry, Gold, Item, Pictures, Record, Request, Response
 from punchline.scores import read_scores
-from punchline.stages.job import call
-from punchline.stages.respond import index_answers
 from punchline.workflow.provenance import Artifact
 
 R = TypeVar("R", bound=Record)

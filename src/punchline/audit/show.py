@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from punchline.artifacts.passes import CHAINED, DATA, HOPS
+from punchline.artifacts.project import Project
 from punchline.config.runs import made_with
 from punchline.core.benchmark import load
 from punchline.core.benchmark import names as benchmark_names
@@ -17,14 +19,12 @@ from punchline.core.storage import read_table
 from punchline.errors import PunchlineError, nearest
 from punchline.files import read_records
 from punchline.paths import DEFAULT_RUN, Paths
-from punchline.project.hops import CHAINED, DATA, HOPS
-from punchline.project.needs import Project
 from punchline.read.result import notes
 from punchline.read.spans import Reads, located
+from punchline.responses import Asked, Verdicts, read_verdicts
 from punchline.schema import Gold, Item, Pictures, Record, Request, Response
+from punchline.score import score
 from punchline.scores import read_scores
-from punchline.stages.score import score
-from punchline.stages.unit import Asked, Verdicts, read_verdicts
 from punchline.text import escape_controls, escape_controls_json
 
 

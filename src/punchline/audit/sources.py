@@ -9,18 +9,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from punchline import paths
+from punchline import paths, prepare
+from punchline.artifacts.lineage import Lineage
+from punchline.artifacts.passes import RELEASED, Round
+from punchline.artifacts.project import Project
 from punchline.config.cards import stems
 from punchline.config.selection import Corpus, read_corpus
 from punchline.core.engine import Released, Repeatable
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, sha256_file
-from punchline.project.hops import RELEASED, Round
-from punchline.project.lineage import Lineage
-from punchline.project.needs import Project
-from punchline.stages import prepare
-from punchline.stages.ask import asked, asked_of_hop
-from punchline.stages.respond import images_of
+from punchline.requests import asked, asked_of_hop
+from punchline.respond import images_of
 
 
 def corpus(project: Project, benchmark: str) -> Iterator[str]:

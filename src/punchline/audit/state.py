@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from punchline.artifacts.lineage import Lineage, lineage_path
+from punchline.artifacts.project import Project
 from punchline.config.runs import making, run_of
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file, write_text
 from punchline.paths import DEFAULT_RUN, Paths, audited
-from punchline.project.lineage import Lineage, lineage_path
-from punchline.project.needs import Project
 from punchline.workflow.provenance import Status
 
 

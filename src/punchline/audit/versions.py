@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
+from punchline.artifacts.project import Project
 from punchline.config.cards import stems
 from punchline.config.runs import making
 from punchline.core.storage import Stored
 from punchline.errors import PunchlineError
 from punchline.paths import Paths, record_of
-from punchline.project.needs import Project
 from punchline.schema import Request, Text
 from punchline.workflow import digests
 from punchline.workflow.provenance import Status, is_intact, read_record

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
+from punchline.artifacts.project import Project
 from punchline.cli.base import RUN, app, given
 from punchline.config.runs import made_with
 from punchline.export import FORMATS, export
 from punchline.paths import DEFAULT_RUN
-from punchline.project.needs import Project
-from punchline.project.processes import MODES
+from punchline.workflow.processes import MODES
 
 
 @app.command("export", rich_help_panel="Share")

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from punchline.artifacts.project import Project
 from punchline.cli.base import RUN, app, given
 from punchline.config.runs import made_with
 from punchline.paths import DEFAULT_RUN
-from punchline.project.needs import Project
 
 
 @app.command("view", rich_help_panel="Look")

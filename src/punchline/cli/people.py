@@ -13,9 +13,9 @@ from punchline.config.cards import read_card
 from punchline.config.runs import making
 from punchline.core import engine as engines
 from punchline.errors import PunchlineError
+from punchline.fetch.manifests import ANNOTATION_COLUMNS
 from punchline.files import csv_text, parse_csv, write_text
 from punchline.paths import DEFAULT_RUN, Paths, journal, manifest
-from punchline.stages.fetch.manifests import ANNOTATION_COLUMNS
 
 LABELLED = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
 STRIPS = Path(manifest("stripcipher", "strips.json"))
@@ -109,8 +109,8 @@ def drafts(
     """StripCipher: let models draft texts for the prepared strips, and write a review sheet."""
     from punchline.benchmarks.stripcipher import review
     from punchline.files import read_records
+    from punchline.respond import answered, image_files
     from punchline.schema import Item
-    from punchline.stages.respond import answered, image_files
 
     cards = [read_card(model) for model in models]
     prepared = Path(Paths().items("stripcipher"))

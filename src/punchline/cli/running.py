@@ -13,18 +13,18 @@ from typing import Annotated, Any
 
 import typer
 
+from punchline.artifacts.passes import ALL
+from punchline.artifacts.project import Project
 from punchline.cli.base import SELECTION, app, as_table, overrides, snakemake
 from punchline.config.selection import EXECUTION_KEYS, last_overrides, named_run, read_selection
 from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError
+from punchline.fetch.commands import RETRY
 from punchline.files import read_records
+from punchline.overview.cost import PLAN
 from punchline.paths import DEFAULT_RUN, Paths
-from punchline.project.hops import ALL
-from punchline.project.needs import Project
-from punchline.project.processes import AGAIN
 from punchline.schema import FetchEntry
-from punchline.stages.cost import PLAN
-from punchline.stages.fetch.commands import RETRY
+from punchline.workflow.processes import AGAIN
 
 
 @app.command(rich_help_panel="Share")
@@ -99,7 +99,7 @@ def fetch(
 @app.command(rich_help_panel="Run")
 def plan(selection: SELECTION = None) -> None:
     """Estimate requests, images, tokens and cost of a run before it starts; no request is sent."""
-    from punchline.stages.plan import plan
+    from punchline.plan import plan
 
     chosen = overrides(selection)
     if "run" in chosen:

@@ -11,6 +11,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from punchline.artifacts.lineage import Lineage
+from punchline.artifacts.project import Project
 from punchline.cli.base import (
     RUN,
     SELECTION,
@@ -31,8 +33,6 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
-from punchline.project.lineage import Lineage
-from punchline.project.needs import Project
 
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 

@@ -9,12 +9,12 @@ import typer
 
 from punchline.cli.base import app, as_table
 from punchline.config.cards import read_card, stems
+from punchline.config.schema import KINDS, schema
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError, nearest
-from punchline.project.preflight import cannot_run
-from punchline.project.schema import KINDS, schema
+from punchline.snakemake.preflight import cannot_run
 
 
 @app.command("models", rich_help_panel="Run")

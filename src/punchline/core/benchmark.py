@@ -304,7 +304,7 @@ def guesses(name: str) -> Guesses | Looks | None:
 
 
 def training(name: str) -> Any:
-    """What a benchmark trains on (Hook of punchline.stages.finetune); None: nothing."""
+    """What a benchmark trains on (Hook of punchline.train); None: nothing."""
     return _facet(name, "training")
 
 

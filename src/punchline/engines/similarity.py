@@ -20,10 +20,10 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from punchline.config import revisions
 from punchline.core.engine import Count, read_options, response
 from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, one_line
-from punchline.project import revisions
 from punchline.schema import ModelCard, Request, Response, Scalar, Text
 from punchline.text import quiet
 from punchline.workflow.code import version_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+from punchline.artifacts.project import Project
 from punchline.errors import PunchlineError, nearest
 from punchline.files import new_folder
-from punchline.project.needs import Project
 
 FORMATS = {
     "hf": "a folder that datasets.load_dataset opens",

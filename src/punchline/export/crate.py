@@ -15,14 +15,14 @@ from typing import Any
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from punchline.artifacts.lineage import Lineage, lineage_path
+from punchline.artifacts.project import Project
 from punchline.config.runs import selection_text
 from punchline.errors import PunchlineError
 from punchline.export.made import lineages, made_at
 from punchline.export.samples import shown
 from punchline.files import sha256_file
 from punchline.paths import DEFAULT_RUN, MANIFESTS
-from punchline.project.lineage import Lineage, lineage_path
-from punchline.project.needs import Project
 from punchline.workflow import digests
 from punchline.workflow.lineage import File
 

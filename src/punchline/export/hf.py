@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from punchline.artifacts.project import Project
 from punchline.config.runs import selection_text
 from punchline.core.benchmark import load
 from punchline.export.samples import Sample, Shown, samples, shown
 from punchline.files import replacing, write_text
-from punchline.project.needs import Project
 from punchline.report.items import pick_fields, prompt
 from punchline.report.pictures import content
 from punchline.schema import Request, Response, canonical

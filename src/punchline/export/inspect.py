@@ -12,11 +12,11 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import msgspec
 
 from punchline import __version__
+from punchline.artifacts.lineage import Lineage, shown_cells
+from punchline.artifacts.project import Project
 from punchline.export.made import lineages, made_at
 from punchline.export.samples import Sample, Shown, samples, shown
 from punchline.files import replacing
-from punchline.project.lineage import Lineage, shown_cells
-from punchline.project.needs import Project
 from punchline.report.items import PICTURE, pick_fields
 from punchline.report.pictures import content
 from punchline.report.shards import right

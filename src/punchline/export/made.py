@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from punchline.artifacts.lineage import Lineage
+from punchline.artifacts.project import Project
 from punchline.audit.state import check_shown
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
-from punchline.project.lineage import Lineage
-from punchline.project.needs import Project
 
 
 def lineages(project: Project, benchmark: str | None = None) -> list[Lineage]:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from punchline.artifacts.passes import CHAINED
+from punchline.artifacts.project import Project
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
 from punchline.files import Keyed
-from punchline.project.hops import CHAINED
-from punchline.project.needs import Project
 from punchline.report.pictures import Right, holds, items_with_rights
+from punchline.requests import asked, asked_of_hop
 from punchline.schema import Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
-from punchline.stages.ask import asked, asked_of_hop
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ from collections import defaultdict
 from itertools import groupby
 from typing import Any
 
+from punchline.artifacts.passes import CHAINED
+from punchline.artifacts.project import Project
 from punchline.files import Keyed
-from punchline.project.hops import CHAINED
-from punchline.project.needs import Project
 from punchline.read import thoughts
 from punchline.read.result import notes
 from punchline.read.spans import Reads, located
 from punchline.report.items import pick_fields, prompt
 from punchline.report.shards import CHUNK, code, write_parts
+from punchline.requests import asked, asked_of_hop
+from punchline.responses import Verdicts, by_item, read_verdicts
 from punchline.schema import RULES, Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
-from punchline.stages.ask import asked, asked_of_hop
-from punchline.stages.unit import Verdicts, by_item, read_verdicts
 
 MOST = 20_000  # characters of an answer that a page shows; `punchline show` has the rest
 QUESTION = ("task", "condition", "sample")

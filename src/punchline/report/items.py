@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
 from punchline.core.storage import Stored
 from punchline.files import Keyed
-from punchline.project.needs import Project
 from punchline.report.pictures import Right, file_of, items_with_rights
 from punchline.report.shards import CHUNK, write_parts
 from punchline.schema import FetchEntry, Gold, Image, Item, Pictures, Request

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from punchline import paths
+from punchline.artifacts.project import Project
 from punchline.errors import PunchlineError
 from punchline.files import REBUILD, records_in
-from punchline.project.needs import Project
-from punchline.project.processes import MODES
 from punchline.schema import ImageRef, Item, sha256
+from punchline.workflow.processes import MODES
 
 # What models saw is split, numbered, shuffled: a licence that forbids derivatives (ND) does not allow it.
 _OPEN = re.compile(r"CC[ -]?0|CC[ -]BY(?!.*\bND\b)|public domain", re.IGNORECASE)

@@ -21,6 +21,8 @@ from typing import Any
 import msgspec
 
 from punchline import paths
+from punchline.artifacts.lineage import Lineage, lineage_path
+from punchline.artifacts.project import Project
 from punchline.audit.published import INDEX, Published, beside, read_published
 from punchline.audit.state import check_shown, table_states
 from punchline.config.runs import making
@@ -31,8 +33,6 @@ from punchline.errors import PunchlineError
 from punchline.files import parse_csv, records_in, sha256_file, write_bytes
 from punchline.journal import read_lines
 from punchline.paths import RECORD
-from punchline.project.lineage import Lineage, lineage_path
-from punchline.project.needs import Project
 from punchline.report.pictures import holds, right_of, rights
 from punchline.report.shards import script, unscripted
 from punchline.report.site import ELSEWHERE, HERE, OWN

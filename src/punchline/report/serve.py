@@ -14,9 +14,9 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from punchline.artifacts.project import Project
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
-from punchline.project.needs import Project
 from punchline.report.pictures import file_of, held
 
 HOST = "127.0.0.1"

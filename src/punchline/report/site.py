@@ -20,21 +20,21 @@ import pyarrow.parquet as pq
 import vl_convert
 
 from punchline import __version__
+from punchline.artifacts.lineage import kind_of
+from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_somewhere, main_table
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, write_bytes
-from punchline.project.lineage import kind_of
-from punchline.project.needs import Project
-from punchline.project.processes import pictures_mode
 from punchline.report import figures, pictures
 from punchline.report.items import pick_fields
 from punchline.report.shards import write_changed
 from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet
 from punchline.schema import sha256
 from punchline.text import escape_controls
+from punchline.workflow.processes import pictures_mode
 
 HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
 EXAMPLE = re.compile(r"([0-9a-f]{12}): ")  # an unread answer begins with its request

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from punchline import paths
+from punchline.artifacts.project import Project
 from punchline.audit.state import read_lineage
 from punchline.files import parse_csv
-from punchline.project.needs import Project
-from punchline.stages.discrepancies import DISCREPANCIES
+from punchline.overview.discrepancies import DISCREPANCIES
 from punchline.tables.declare import Table
 from punchline.tables.latex import WORDS
 from punchline.tables.render import digits, read_rows, silent

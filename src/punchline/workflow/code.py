@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 NO_CODE = ("ctx", "kind", "type_comment")  # fields of the syntax tree that do not change what runs
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 PAGES = ("templates", "static")  # folders next to x.py: files of the pages that x.py writes
-NOT_FOLLOWED = ("punchline.project", "punchline.config", "punchline.paths", "punchline.workflow")
+NOT_FOLLOWED = tuple(f"punchline.{name}" for name in ("artifacts", "config", "jobs", "paths", "snakemake", "workflow"))
 
 
 @functools.cache

@@ -11,9 +11,9 @@ from punchline.benchmarks.hummus.answers import graded_tasks, joint_readings, re
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.benchmarks.score import Answered, Mark, measured, scores
 from punchline.core.benchmark import Verdict, comparison
+from punchline.metrics import boxes as box_metrics
+from punchline.metrics import highlight, ngrams
 from punchline.schema import Gold, Rule
-from punchline.score import boxes as box_metrics
-from punchline.score import highlight, ngrams
 
 
 def signature(task: str, rule: Rule, scorer: str | None = None) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from punchline.metrics.length import last_tokens
 from punchline.read import tags, verdict
 from punchline.schema import Rule
-from punchline.score.length import last_tokens
 
 # Section 3.5. The main runs were not cut: 500 tokens are the default of truncate_and_regrade.py, a script of its own.
 LAST_TOKENS: dict[Rule, int | None] = {"released": None, "paper": 1000}

@@ -9,8 +9,8 @@ from punchline.benchmarks.humorbench.answers import LAST_TOKENS, explained, pars
 from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.benchmarks.humorbench.texts import normal
 from punchline.benchmarks.score import Answered, Mark, scores
+from punchline.metrics.length import tokenizer
 from punchline.schema import Response, Rule, sha256
-from punchline.score.length import tokenizer
 
 VERSION: dict[Rule, int] = {"released": 1, "paper": 3}  # of the reading
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from punchline.benchmarks.pixelhumor.answers import panel_texts, parse, plain_number
 from punchline.benchmarks.score import Answered, Mark, scores
+from punchline.metrics.text import LIBRARY, error_rates
 from punchline.read import thoughts
 from punchline.schema import Gold, Response, Rule
-from punchline.score.text import LIBRARY, error_rates
 
 GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
 VERSION: dict[Rule, int] = {"released": 1, "paper": 3}  # of the reading

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from punchline.benchmarks.yesbut import ANNOTATIONS
-from punchline.score.ngrams import word_tokens
+from punchline.metrics.ngrams import word_tokens
 from punchline.stats.estimate import EXACT, POSITIVE, Estimate, mean, total
 from punchline.tables.declare import Row, Table
 

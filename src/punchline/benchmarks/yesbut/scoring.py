@@ -10,8 +10,8 @@ from punchline.benchmarks.yesbut.answers import drawn_option, read_paper, read_r
 from punchline.benchmarks.yesbut.judge import TEXTS, bertscore_request, judge_prompt, judge_request, scored_text
 from punchline.benchmarks.yesbut.options import options
 from punchline.core.benchmark import DEFAULT
+from punchline.metrics import ngrams
 from punchline.schema import Rule, sha256
-from punchline.score import ngrams
 
 ROUGE = ("rouge2",)
 CHARACTERS: dict[Rule, bool] = {"released": True, "paper": False}  # evaluation.py joins characters by blanks

@@ -17,13 +17,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from punchline.config import adapters, revisions
 from punchline.core.engine import Count, Name, image_file, images_in, read_options, response
 from punchline.core.interrupt import first_interrupt
 from punchline.engines.transformers.loaded import Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy, sampling_of
 from punchline.errors import PunchlineError, one_line
-from punchline.project import adapters, revisions
 from punchline.schema import ModelCard, Request, Response, Scalar, State, Text, Usage
 from punchline.workflow.code import version_of
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from punchline.config import adapters, revisions
 from punchline.engines.transformers.prompts import Answer, Prompt, shared
 from punchline.engines.transformers.sampling import processors
 from punchline.errors import PunchlineError, one_line
-from punchline.project import adapters, revisions
 from punchline.schema import ModelCard, Request, Text
 from punchline.text import quiet
 

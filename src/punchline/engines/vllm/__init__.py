@@ -18,13 +18,13 @@ from typing import Annotated, Any, Literal, cast
 import httpx
 import msgspec
 
+from punchline.config.resources import gpu_memory, parallel
+from punchline.config.revisions import BUILT, check, is_folder, pinned
 from punchline.core import engine as engines
 from punchline.core.engine import Count, Name, images_in
 from punchline.engines.openai import OpenAI
 from punchline.engines.vllm import server as vllm_server
 from punchline.errors import PunchlineError, nearest
-from punchline.project.resources import gpu_memory, parallel
-from punchline.project.revisions import BUILT, check, is_folder, pinned
 from punchline.schema import ModelCard, Request, Response, Scalar
 from punchline.text import log_line
 

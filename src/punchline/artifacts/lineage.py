@@ -1,0 +1,120 @@
+"""What a table rests on, as it is written beside it.
+
+A lineage is one canonical JSON document: the selection, the models, every cell, and every file with its sha256 and
+role. `root` is a digest of all of that which must be equal wherever the same run is made; `noted` (commit, time,
+mirror, machine) is recorded and enters nothing but `sha256`, the document's own digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline.artifacts.passes import DATA
+from punchline.config.selection import Selection
+from punchline.errors import PunchlineError
+from punchline.files import REBUILD
+from punchline.schema import Cell, ModelCard, Record, canonical, digest_of
+from punchline.workflow.lineage import File
+
+FORMAT = 2
+
+
+class Asked(Record, frozen=True, kw_only=True):
+    """Who answered one hop of a model's answers."""
+
+    hop: str
+    who: str  # the model itself, a card of config/judge/, or `released`
+    card: ModelCard | None  # None: verdicts were released by somebody who has no card
+    key: str
+    versions: tuple[str, ...] = ()
+
+
+class Model(Record, frozen=True, kw_only=True):
+    """One model of a table."""
+
+    card: ModelCard
+    key: str
+    kind: str
+    versions: list[str]  # engine versions of its responses
+    hops: tuple[Asked, ...] = ()  # what its answers led to
+
+
+class Lineage(Record, frozen=True, kw_only=True):
+    """The document beside a table."""
+
+    format: int
+    benchmark: str
+    table: str
+    selection: Selection
+    models: list[Model]
+    compared: tuple[Asked, ...] = ()  # who was asked about texts of the data itself
+    cells: list[Cell]
+    files: list[File]
+    # Digest of what each rule on the way ran. Not in the root, which holds what came out.
+    code: dict[str, str] = msgspec.field(default_factory=dict)
+    # {package that a signature on the way names: version}. Left out of a lineage that was made without it.
+    libraries: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    root: str
+    noted: dict[str, Any]
+    sha256: str
+
+
+def lineage_path(table_path: str | Path) -> Path:
+    """results/table8.csv → results/table8.lineage.json."""
+    return Path(table_path).with_suffix(".lineage.json")
+
+
+def shown_cells(lineage: Lineage) -> list[Cell]:
+    """Cells of the rows that a table shows, of one rule and of the data; those of the other rule come after them."""
+    rule = next((cell.filter["rule"] for cell in lineage.cells if "rule" in cell.filter), None)
+    return [cell for cell in lineage.cells if cell.filter.get("rule", rule) == rule]
+
+
+def read_lineage(path: str | Path) -> Lineage:
+    """A lineage file. Raises PunchlineError for one that cannot be read."""
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=Lineage)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PunchlineError(f"not a lineage: {error}", file=path, hint=REBUILD) from error
+
+
+def kind_of(card: ModelCard) -> str:
+    """The column `kind` of a model's rows."""
+    return "baseline" if card.engine in ("baselines", "lexical") else "measured"
+
+
+def root_of(
+    benchmark: str,
+    table: str,
+    selection: Selection,
+    models: Iterable[Model],
+    cells: Iterable[Cell],
+    files: Iterable[File],
+    compared: Iterable[Asked] = (),
+) -> str:
+    """One digest of everything that must be equal wherever this table is made from the same bytes."""
+    of_data = [(DATA, "", hops)] if (hops := tuple(compared)) else []
+    return digest_of(
+        {
+            "format": FORMAT,
+            "benchmark": benchmark,
+            "table": table,
+            "selection": selection,
+            "models": sorted(
+                [name, key, *(part for hop in hops for part in (hop.hop, hop.who, hop.key))]
+                for name, key, hops in (*((m.card.name, m.key, m.hops) for m in models), *of_data)
+            ),
+            "cells": [cell.digest for cell in cells],
+            "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),
+        }
+    )
+
+
+def document(lineage: Lineage) -> bytes:
+    """The bytes of a lineage file: indented canonical JSON that holds its own digest."""
+    body = msgspec.structs.replace(lineage, sha256="")
+    return msgspec.json.format(canonical(msgspec.structs.replace(lineage, sha256=body.digest)), indent=1) + b"\n"

@@ -1,0 +1,306 @@
+"""Who is asked what in a selection: models, judges and scorers, their engines, hops and conditions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from punchline.artifacts.passes import (
+    CHAINED,
+    DATA,
+    JUDGES,
+    RELEASED,
+    Hop,
+    Round,
+    card_of_released,
+    hops_of,
+    scorers_of,
+)
+from punchline.config import revisions
+from punchline.config.cards import read_card
+from punchline.config.resources import ASKED
+from punchline.config.selection import Selection
+from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
+from punchline.core.benchmark import Benchmark
+from punchline.core.engine import Engine, Released, model_key
+from punchline.errors import PunchlineError
+from punchline.files import parse_csv
+from punchline.journal import Shard
+from punchline.paths import RAW, Paths, hop_journal, journal, manifest, runs_of
+from punchline.schema import ModelCard
+
+KeyOf = Callable[[Engine, ModelCard, str], str]
+
+
+def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
+    """Who answers; nothing while weights or a lock are not there yet."""
+    try:
+        with revisions.locked_only():
+            return model_key(engine, card, benchmark)
+    except PunchlineError:
+        return ""
+
+
+class Asking:
+    """The models, judges and scorers of one selection."""
+
+    def __init__(self, selection: Selection, shards: int | None = None) -> None:
+        self.selection = selection
+        self._shards = shards
+        self.paths = Paths(selection.corpus.raw, selection.run)
+        self._hops: dict[tuple[str, str], dict[str, str]] = {}
+
+    @functools.cached_property
+    def cards(self) -> dict[str, ModelCard]:
+        return {name: read_card(name) for name in self.selection.models}
+
+    @functools.cached_property
+    def engines(self) -> dict[str, Engine]:
+        """Engines of the models, by name. Those of one model may run side by side."""
+        return {name: self._engine(card) for name, card in self.cards.items()}
+
+    def _engine(self, card: ModelCard) -> Engine:
+        return engines.load(msgspec.structs.replace(card, shards=self.shard_count(card)), self.selection.seed)
+
+    def shard_count(self, card: ModelCard) -> int:
+        """How many ask a model, a judge or a scorer: as many as the run says of those that compute or are called, else
+        as its card says."""
+        return self._shards if self._shards is not None and card.engine in ASKED else card.shards
+
+    def shards(self, respondent: str) -> list[str]:
+        """Names of the jobs that ask a respondent before its own job, where they are several."""
+        of = self.shard_count(self.card_of(respondent))
+        return [str(Shard(number, of)) for number in range(1, of + 1)] if of > 1 else []
+
+    # Respondents: a model by its name, a judge or scorer as `judge/NAME`
+
+    @functools.cached_property
+    def respondents(self) -> list[str]:
+        """Everybody who is asked something, models first."""
+        return [*self.selection.models, *(f"{JUDGES}{name}" for name in self.judged)]
+
+    def card_of(self, respondent: str) -> ModelCard:
+        name = respondent.removeprefix(JUDGES)
+        return self.cards[name] if name == respondent else self.judges[name]
+
+    def engine_of(self, respondent: str) -> Engine:
+        name = respondent.removeprefix(JUDGES)
+        return self.engines[name] if name == respondent else self.judging[name]
+
+    def respondent(self, benchmark: str, hop: str, model: str) -> str:
+        """Who answers what is asked about a model's answers, or the items ("": no hop)."""
+        who = self.hops(benchmark, model)[hop] if hop else model
+        return model if hop in ("", CHAINED) or who == RELEASED else f"{JUDGES}{who}"
+
+    def rounds(self, respondent: str) -> list[Round]:
+        """What a respondent is asked, in order: released verdicts are the model's that they are about."""
+        name = respondent.removeprefix(JUDGES)
+        if name != respondent:
+            models: dict[tuple[str, str], list[str]] = {}
+            for benchmark, hop, model in self.judged[name]:
+                models.setdefault((benchmark, hop), []).append(model)
+            return [Round(benchmark, hop, tuple(of)) for (benchmark, hop), of in models.items()]
+        return [
+            Round(benchmark, hop, (name,))
+            for benchmark in self.selection.benchmarks
+            for hop in ("", *self.hops(benchmark, name))
+            if self.respondent(benchmark, hop, name) == name
+        ]
+
+    def journal(self, respondent: str, round_: Round) -> str:
+        """The journal of what a respondent is asked in a round."""
+        benchmark, hop, _ = round_
+        name = respondent.removeprefix(JUDGES)
+        if not hop:
+            return journal(benchmark, name)
+        released = name == respondent and hop != CHAINED
+        return hop_journal(benchmark, hop, f"{name}.{RELEASED}" if released else name)
+
+    @functools.cached_property
+    def judges(self) -> dict[str, ModelCard]:
+        """Cards of the judge and the scorers, by name."""
+        names = [*([self.selection.judge] if self.selection.judge else []), *self.selection.scorers]
+        return {name: read_card(name, "config/judge") for name in names}
+
+    @functools.cached_property
+    def judging(self) -> dict[str, Engine]:
+        """Engines of the judge and the scorers, by name."""
+        return {name: self._engine(card) for name, card in self.judges.items()}
+
+    def benchmark(self, name: str) -> Benchmark:
+        return benchmarks.load(name)
+
+    # Released files
+
+    def annotations(self, name: str) -> dict[str, str]:
+        """{path: sha256} of released files, of a benchmark or of runs of it, as their manifest lists them."""
+        file = manifest(name)
+        rows = parse_csv(Path(file).read_bytes(), ("path", "sha256"), file=file)
+        return {cells["path"]: cells["sha256"] for _, cells in rows}
+
+    def listed(self, path: str) -> str | None:
+        """Whose manifest lists a raw file, so that it can be fetched; None where none does."""
+        name, _, within = path.removeprefix(f"{RAW}/").partition("/")
+        drawn = self.selection.corpus.drawn or path != self.paths.raw(name, within)
+        if drawn or not Path(manifest(name)).is_file() or within not in self.annotations(name):
+            return None
+        return name
+
+    @functools.cached_property
+    def manifests(self) -> list[str]:
+        """Whose released files are fetched: benchmarks', and those of runs that a selected card replays."""
+        files = (path for engine in self.engines.values() if isinstance(engine, Released) for path in engine.files)
+        names = {name for path in files if (name := self.listed(path)) is not None}
+        return [*self.selection.benchmarks, *sorted(names - set(self.selection.benchmarks))]
+
+    def runs(self, benchmark: str, table: str) -> list[str]:
+        """Files of released runs that a table shows, where a selected card replays one of them."""
+        spec = self.benchmark(benchmark).TABLES[table]
+        return list(spec.runs) if runs_of(benchmark) in self.manifests else []
+
+    # Hops
+
+    def hops(self, benchmark: str, model: str) -> dict[str, str]:
+        """{hop: who answers it} of one model's answers, or of DATA, in the order in which they are answered."""
+        if (benchmark, model) not in self._hops:
+            self._hops[benchmark, model] = self._hops_of(benchmark, model)
+        return self._hops[benchmark, model]
+
+    @functools.cached_property
+    def scorers(self) -> dict[str, str]:
+        return scorers_of(self.judges[name] for name in self.selection.scorers)
+
+    def _hops_of(self, benchmark: str, model: str) -> dict[str, str]:
+        loaded = self.benchmark(benchmark)
+        if model == DATA:
+            return {hop: who for hop, who in self.scorers.items() if hop in loaded.COMPARED}
+        return hops_of(
+            loaded,
+            self.cards[model],
+            self.engines[model],
+            conditions=self.conditions(benchmark),
+            judge=self.selection.judge,
+            scorers=self.scorers,
+        )
+
+    def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Hop]:
+        """Who answers each hop of a model's answers, with engine and key."""
+        found = []
+        for name, who in self.hops(benchmark, model).items():
+            if name == CHAINED or who == RELEASED:
+                card, engine = self.cards[model], self.engines[model]
+                key = key_of(engine, card, benchmark)
+                gives = card if name == CHAINED else card_of_released(engine)
+            else:
+                card, engine = self.judges[who], self.judging[who]
+                key, gives = key_of(engine, card, benchmark), card
+            found.append(Hop(name, who, gives, engine, key))
+        return found
+
+    @functools.cached_property
+    def judged(self) -> dict[str, list[tuple[str, str, str]]]:
+        """{judge or scorer: (benchmark, hop, model) of the answers that it is asked about}."""
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        for benchmark in self.selection.benchmarks:
+            for model in (*self.selection.models, DATA):
+                for hop, who in self.hops(benchmark, model).items():
+                    if hop != CHAINED and who != RELEASED:
+                        found.setdefault(who, []).append((benchmark, hop, model))
+        return found
+
+    def conditions(self, benchmark: str) -> list[str]:
+        """Selected conditions that the benchmark has."""
+        return [name for name in self.benchmark(benchmark).CONDITIONS if name in self.selection.conditions]
+
+    def illustrated(self, benchmark: str) -> bool:
+        """Whether some selected model looks at the benchmark's images."""
+        looked_at = (engines.looks_at(engine, benchmark) for engine in self.engines.values())
+        return self.benchmark(benchmark).IMAGES and any(looked_at)
+
+    def pinned(self, benchmark: str) -> list[str]:
+        """Items whose image's address and digest a manifest pins."""
+        file = manifest(benchmark, "images_pinned.csv")
+        if self.selection.corpus.drawn or not self.benchmark(benchmark).IMAGES:
+            return []
+        return [cells["comic_id"] for _, cells in parse_csv(Path(file).read_bytes(), ("comic_id",), file=file)]
+
+    def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
+        """(benchmark, model, hop, card of who is asked, snapshot) of everything that is asked of anybody."""
+        found = []
+        for benchmark in self.selection.benchmarks:
+            for model, card in self.cards.items():
+                found.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
+                for hop, who in self.hops(benchmark, model).items():
+                    asked: ModelCard | None = card if hop == CHAINED else self.judges.get(who)
+                    if who == RELEASED:
+                        asked = card_of_released(self.engines[model]) or ModelCard(name=RELEASED, engine="replay")
+                    assert asked is not None
+                    found.append((benchmark, model, hop, asked, self.paths.hop_snapshot(benchmark, hop, model)))
+            for hop, who in self.hops(benchmark, DATA).items():
+                snapshot = self.paths.hop_snapshot(benchmark, hop, DATA)
+                found.append((benchmark, DATA, hop, self.judges[who], snapshot))
+        return found
+
+    def part(self, benchmark: str, table: str) -> Selection:
+        """The part of the selection that a table can hang on; all else is at its default, so that it moves nothing.
+
+        A table of the data itself takes the released files whole: it hangs on the corpus only.
+        """
+        selection, loaded = self.selection, self.benchmark(benchmark)
+        spec = loaded.TABLES[table]
+        corpus = msgspec.structs.replace(selection.corpus, sources=None)
+        nothing = msgspec.structs.replace(
+            selection,
+            corpus=corpus,
+            benchmarks=[benchmark],
+            models=[],
+            judge=None,
+            scorers=[],
+            conditions=[],
+            subset=None,
+            subset_sha256=None,
+            limit=None,
+            seed=selection.seed if spec.of_models else 0,
+            samples=1,
+            scoring=selection.scoring if spec.of_models else None,
+        )
+        scorers = [name for name in selection.scorers if self.judges[name].options.get("metric") in loaded.JUDGES]
+        if not spec.of_models:
+            return msgspec.structs.replace(nothing, scorers=scorers) if spec.compared is not None else nothing
+        sources = (selection.corpus.sources or {}).get(benchmark)
+        return msgspec.structs.replace(
+            nothing,
+            corpus=msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources}),
+            models=selection.models,
+            judge=selection.judge if "judge" in loaded.JUDGES else None,
+            scorers=scorers,
+            conditions=self.conditions(benchmark),
+            subset=selection.subset,
+            subset_sha256=selection.subset_sha256,
+            limit=selection.limit,
+            samples=selection.samples,
+        )
+
+
+def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
+    """What a benchmark's tables can show of a card: what is asked, its row in the paper, its caveat, any prices."""
+    paper = card.papers.get(benchmark)
+    return msgspec.structs.replace(
+        card,
+        papers={} if paper is None else {benchmark: paper},
+        gpus=None,
+        shards=1,
+        licence=None,
+        note=None,
+        gone=None,
+        price=card.price if prices else None,
+    )
+
+
+def role_of(hop: str) -> str:
+    """How a hop's files are called in a lineage: judge's, bertscore's, chained."""
+    return hop if hop == CHAINED else f"{hop}'s"

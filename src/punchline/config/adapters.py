@@ -1,0 +1,172 @@
+"""Trained adapters: what the folder data/adapters/<name>/ holds, and how it is loaded onto its base.
+
+Training (punchline.train) writes punchline.json last: a folder without it is no adapter. A module of its
+own, so that no answer hangs on the code that trains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from punchline.errors import PunchlineError
+from punchline.files import sha256_file
+from punchline.paths import ADAPTERS
+from punchline.schema import Record, digest_of
+
+FOLDER = ADAPTERS
+MANIFEST = "punchline.json"
+HELD_OUT = "heldout.csv"
+WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # the names that peft reads
+WHOLE = "all"  # the one part of an adapter that answers every task
+UNTRAINED = "untrained"
+NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+
+
+class Base(Record, frozen=True, kw_only=True):
+    """The model that an adapter was trained on."""
+
+    card: str  # stem of config/model/*.yaml
+    id: str
+    revision: str
+
+
+class Part(Record, frozen=True, kw_only=True):
+    """One set of weights: of the whole adapter, or of one task."""
+
+    examples: dict[str, int]  # by task
+    steps: int  # of the optimiser
+    parameters: int  # that were trained
+    modules: int  # that they were put on
+    losses: list[float]  # mean over the answers' tokens, by epoch
+
+
+class Trained(Record, frozen=True, kw_only=True):
+    """punchline.json: all that an adapter was made of, and what it was made into."""
+
+    name: str
+    files: dict[str, str]  # sha256 of every file of weights and settings, by path in the folder
+    parts: dict[str, Part]  # by task; WHOLE: one for all
+    base: Base
+    recipe: dict[str, Any]
+    corpus: str  # whose items it was trained on
+    trained: list[str]  # items
+    held_out: list[str]  # items
+    left_out: dict[str, int]  # why examples were not trained on: how many
+    versions: dict[str, str]  # of packages
+    dtype: str
+    device: str
+
+    @property
+    def digest_of_files(self) -> str:
+        """What identifies the weights."""
+        return digest_of(self.files)
+
+
+def folder_of(name: str) -> Path:
+    """Where an adapter lies."""
+    return Path(FOLDER) / name
+
+
+def manifest_of(name: str) -> Path:
+    """The file that says that an adapter is there: what training is asked for."""
+    return folder_of(name) / MANIFEST
+
+
+def check(name: str, file: str) -> None:
+    """Raises PunchlineError, naming the card, for what can be no adapter's name."""
+    if not re.fullmatch(NAME, name):
+        hint = "Write the stem of a file in config/finetune/"
+        raise PunchlineError(f"{name!r} can be no adapter's name", file=file, field="adapter", hint=hint)
+
+
+def trained(name: str) -> Trained | None:
+    """What an adapter's punchline.json says; None: it is not trained. Raises PunchlineError for a damaged file."""
+    path = manifest_of(name)
+    if not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Trained)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PunchlineError(
+            f"not an adapter's manifest: {error}", file=path, hint=f"Delete {path.parent} and train again"
+        ) from error
+
+
+def files_beside(name: str) -> list[str]:
+    """Weights and settings of an adapter that is trained."""
+    found = trained(name)
+    return [] if found is None else [(folder_of(name) / file).as_posix() for file in found.files]
+
+
+def identity(name: str) -> str:
+    """The digest of an adapter's weights, or UNTRAINED."""
+    found = trained(name)
+    return UNTRAINED if found is None else found.digest_of_files
+
+
+def how_to_train(name: str) -> str:
+    """What makes an adapter that is not there."""
+    return f"the adapter {name} is not trained: snakemake {manifest_of(name)}"
+
+
+def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tuned:
+    """Put an adapter onto a base that is in memory. Raises PunchlineError, naming the card `file`, where it is not
+    trained, was trained on another base, or its files are not those that punchline.json lists."""
+    from peft import PeftModel
+
+    found = trained(name)
+    if found is None:
+        raise PunchlineError(how_to_train(name), file=file, field="adapter")
+    if (found.base.id, found.base.revision) != (model_id, revision):
+        was, given = (f"{one[0]} at {one[1]}" for one in ((found.base.id, found.base.revision), (model_id, revision)))
+        raise PunchlineError(
+            f"the adapter {name} was trained on {was}, not on {given}",
+            file=file,
+            field="id",
+            hint="Write the base's id and revision, or train again",
+        )
+    folder = folder_of(name)
+    for path, digest in found.files.items():
+        if not (folder / path).is_file() or sha256_file(folder / path) != digest:
+            raise PunchlineError(
+                f"not as {MANIFEST} lists it",
+                file=folder / path,
+                hint=f"Train again: snakemake --forcerun finetune -- {manifest_of(name)}",
+            )
+    tuned = None
+    for part in found.parts:
+        place = folder if part == WHOLE else folder / part
+        adapter = adapter_name(part)
+        if tuned is None:
+            tuned = PeftModel.from_pretrained(model, str(place), adapter_name=adapter)
+        else:
+            tuned.load_adapter(str(place), adapter_name=adapter)
+    assert tuned is not None
+    tuned.eval()
+    return Tuned(tuned, found.parts)
+
+
+def adapter_name(part: str) -> str:
+    """What peft calls a part: it becomes a part of modules' names."""
+    return re.sub(r"\W", "_", part)
+
+
+class Tuned:
+    """The parts of an adapter on a base, whose modules are replaced in place; one of them answers at a time."""
+
+    def __init__(self, tuned: Any, parts: Mapping[str, Part]) -> None:
+        self._tuned = tuned
+        self.parts = tuple(parts)
+
+    def part_for(self, task: str) -> str | None:
+        """The part that answers a task; None: it was trained for other tasks."""
+        return WHOLE if WHOLE in self.parts else task if task in self.parts else None
+
+    def use(self, part: str) -> None:
+        """Let one part answer from now on."""
+        self._tuned.set_adapter(adapter_name(part))

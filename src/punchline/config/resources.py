@@ -1,0 +1,111 @@
+"""What a model's job takes of a machine, from its card; and what there is on this one."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from punchline.config.recipes import Recipe
+from punchline.schema import ModelCard
+
+ASKED = ("openai", "transformers", "vllm")  # engines that compute or are called: several jobs may ask a model by them
+HERE = ("transformers", "similarity")  # engines that load weights into the job itself
+SERVER_THREADS = 4  # of a model on a GPU: images and text are prepared on the CPU
+MANY_THREADS = 8  # of what computes on the CPU
+SPARE_GB = 4.0  # of a job's memory, besides weights
+SMALL_GB = 5.0
+
+
+def gpus(card: ModelCard | None) -> int:
+    """How many a model's job asks a scheduler for: what the card says, else what its engine takes; None takes none."""
+    if card is None:
+        return 0
+    if card.gpus is not None:
+        return card.gpus
+    if card.engine == "vllm" and "base_url" not in card.options:
+        return parallel(card)
+    if card.engine in HERE:
+        return 0 if card.options.get("device") == "cpu" else 1
+    return 0
+
+
+def parallel(card: ModelCard) -> int:
+    """GPUs that vLLM takes for a card."""
+    return math.prod(int(card.options.get(f"{kind}_parallel", 1)) for kind in ("tensor", "pipeline", "data"))
+
+
+def threads(card: ModelCard | None) -> int:
+    """How many a model's job takes; Snakemake gives it fewer where there are fewer."""
+    if card is not None and (card.engine in HERE or (card.engine == "vllm" and "base_url" not in card.options)):
+        return SERVER_THREADS if gpus(card) else MANY_THREADS
+    ocr = card is not None and card.options.get("baseline") == "ocr"  # looks at several images at a time
+    return MANY_THREADS if ocr else 1
+
+
+def weights_gb(card: ModelCard) -> float:
+    """About how much memory a model's weights take, by its folder, else by size and type in its name; 0: unknown."""
+    if card.engine not in (*HERE, "vllm") or "base_url" in card.options:
+        return 0.0
+    if (folder := Path(str(card.options.get("id", "")))).is_dir():
+        return sum(path.stat().st_size for path in folder.glob("*.safetensors")) / 1e9
+    sizes = re.findall(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)[bB](?![A-Za-z0-9])", str(card.options.get("id", "")))
+    kind = (
+        f"{card.options.get('id', '')} {card.options.get('dtype', '')} {card.options.get('quantization', '')}".lower()
+    )
+    each = 4.0 if "float32" in kind else 1.0 if re.search("fp8|int8", kind) else 2.0
+    return float(sizes[0]) * (0.6 if re.search("int4|awq|gptq|4bit", kind) else each) if sizes else 0.0
+
+
+def memory_mb(card: ModelCard | None, attempt: int) -> int:
+    """Main memory that a model's job asks for; more when it is tried again."""
+    weights = weights_gb(card) if card is not None else 0.0
+    return int((SPARE_GB + weights) * 1024) * attempt
+
+
+def minutes(said: ModelCard | Recipe | None, attempt: int) -> int | None:
+    """Time that a card or a recipe says its job takes, more when it is tried again; None where it says nothing."""
+    return said.runtime * attempt if said is not None and said.runtime else None
+
+
+def gpu_memory() -> list[int] | None:
+    """MiB of each GPU that nvidia-smi sees and CUDA_VISIBLE_DEVICES leaves; None where it cannot tell."""
+    if shutil.which("nvidia-smi") is None:
+        return None
+    query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    try:
+        lines = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout.split("\n")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    sizes = [int(line) for line in lines if line.strip().isdigit()]
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return sizes
+    return sizes[: len([device for device in visible.split(",") if device.strip() not in ("", "-1")])]
+
+
+def too_small(card: ModelCard) -> str | None:
+    """Why this machine is too small for what a card asks; None where it is not, or where its engine looks itself."""
+    if card.engine not in HERE and (card.engine != "vllm" or "base_url" in card.options):
+        return None
+    wanted, weights = gpus(card), weights_gb(card)
+    memory = gpu_memory() if wanted else []
+    if memory is None and (Path("/dev/kfd").exists() or sys.platform == "darwin"):
+        return None  # GPUs that nvidia-smi does not know
+    if not memory and (not wanted or small(card)):
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+        return f"its weights take about {weights:.0f} GB, this machine has {there:.0f} GB" if weights > there else None
+    if len(memory or ()) < wanted:
+        return f"it asks for {wanted} GPU, there are {len(memory or ())}; gpus: 0 in its card runs it on the CPU"
+    usable = sum(sorted(memory or ())[-wanted:]) * 2**20 / 1e9
+    return f"its weights take about {weights:.0f} GB, its GPUs have {usable:.0f} GB" if weights > usable else None
+
+
+def small(card: ModelCard) -> bool:
+    """Whether a model that asks for no certain number of GPUs runs on a CPU as well: a scorer, a small folder here."""
+    here = Path(str(card.options.get("id", ""))).is_dir() or card.engine == "similarity"
+    return card.gpus is None and here and weights_gb(card) < SMALL_GB

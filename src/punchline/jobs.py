@@ -1,0 +1,75 @@
+"""Jobs of Snakemake: build the artifacts of one job that are not current, each with its provenance file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from importlib import import_module
+
+import msgspec
+import pyarrow as pa
+
+from punchline.artifacts.project import WILDCARDS, Project
+from punchline.config.selection import Selection
+from punchline.core import benchmark as benchmarks
+from punchline.core.threads import THREADS
+from punchline.errors import entry_point
+from punchline.text import log_line
+from punchline.workflow import code
+from punchline.workflow.processes import AGAIN, SELECTION, SHARDS, end_with_owner
+from punchline.workflow.provenance import Artifact, Status, write_provenance
+
+
+def status() -> Status:
+    """The status of artifacts, with the rebuilds that were requested of this job."""
+    return Status(os.environ.get(AGAIN, "").split(","))
+
+
+def build(project: Project, step: Artifact) -> None:
+    """Build an artifact and write its provenance file. Raises PunchlineError if an input changes during the build."""
+    inputs = step.inputs()
+    benchmarks.LOADED.clear()
+    call(project, step)
+    unnamed = benchmarks.LOADED - code.closure(*step.modules).keys() if step.modules else set()
+    assert not unnamed, f"{step.name} used code that its artifact does not name: {', '.join(sorted(unnamed))}"
+    write_provenance(step, inputs)
+
+
+def call(project: Project, step: Artifact) -> None:
+    """Call the build function of an artifact."""
+    module, _, function = step.build.partition(":")
+    getattr(import_module(module), function)(project, *step.wildcards)
+
+
+def run_job(project: Project, rule: str, *wildcards: str) -> None:
+    """Build what is not current of the artifacts of one job."""
+    if rule == "respond":  # one start of the engine for all of them
+        import_module("punchline.respond").respond(project, *wildcards)
+        return
+    reason = status()
+    for step in project.built_by(rule, *wildcards):
+        if reason(step) is None:
+            log_line(f"{step.name}: up to date, not rebuilt")
+        else:
+            build(project, step)
+
+
+@entry_point
+def main(arguments: Sequence[str]) -> None:
+    """Run the job of a rule and its wildcards; the selection is in the environment."""
+    parser = argparse.ArgumentParser(prog="stage.py", description="Run one job of Snakemake.")
+    parser.add_argument("rule", choices=WILDCARDS)
+    parser.add_argument("wildcards", nargs="*")
+    parser.add_argument("--threads", default="", help="number of threads; default: all cores")
+    args = parser.parse_args(arguments)
+    if SELECTION not in os.environ:
+        parser.error(f"no selection in ${SELECTION}: run snakemake")
+    if len(args.wildcards) != len(WILDCARDS[args.rule]):
+        parser.error(f"{args.rule} takes {' '.join(WILDCARDS[args.rule]) or 'no wildcards'}")
+    os.environ[THREADS] = args.threads
+    end_with_owner()
+    pa.set_memory_pool(pa.system_memory_pool())  # returns freed memory to the system; Arrow's own pool keeps it
+    shards = os.environ.get(SHARDS)
+    selection = msgspec.json.decode(os.environ[SELECTION], type=Selection)
+    run_job(Project(selection, int(shards) if shards else None), args.rule, *args.wildcards)

@@ -1,0 +1,45 @@
+"""Values that differ between the two rules on the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from punchline.artifacts.lineage import lineage_path, read_lineage
+from punchline.artifacts.project import Project
+from punchline.files import csv_text
+from punchline.schema import RULES, Cell
+
+PLACE = ("benchmark", "table", "model", "row", "column")
+DISCREPANCIES = (*PLACE, "released", "n_released", "paper", "n_paper", "difference")
+Line = dict[str, str | int | float | None]
+
+
+def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
+    """Values of models in a table under rule `released` that are not those under rule `paper`."""
+    both: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for cell in cells:
+        if "model" in cell.filter:
+            model, _, keys = cell.row.partition("|")
+            both.setdefault((benchmark, cell.table, model, keys, cell.column), {})[str(cell.filter["rule"])] = cell
+    found = []
+    for place, by_rule in both.items():
+        nothing = Cell(table=place[1], row="", column="", value=None)
+        released, paper = (by_rule.get(rule, nothing) for rule in RULES)
+        if released.value != paper.value:
+            known = released.value is not None and paper.value is not None
+            difference = released.value - paper.value if known else None  # type: ignore[operator]
+            numbers = (released.value, released.n, paper.value, paper.n, difference)
+            found.append(dict(zip(DISCREPANCIES, (*place, *numbers), strict=True)))
+    return found
+
+
+def discrepancies_text(project: Project) -> str:
+    """The text of discrepancies.csv: benchmark by benchmark, model by model."""
+    rows: list[Line] = []
+    order = {model: place for place, model in enumerate(project.selection.models)}
+    for name in project.selection.benchmarks:
+        tables = [table for table in project.benchmark(name).TABLES.values() if table.rows is not None]
+        files = (project.paths.table(table.file) for table in tables)
+        cells = (cell for file in files for cell in read_lineage(lineage_path(file)).cells)
+        rows += sorted(discrepancies(name, cells), key=lambda row: order[str(row["model"])])
+    return csv_text(DISCREPANCIES, rows)

@@ -1,0 +1,106 @@
+"""Count what a run would still ask: requests, images, tokens, money. Nothing is asked or written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from punchline import paths
+from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED, Hop
+from punchline.artifacts.project import Project
+from punchline.artifacts.respondents import key_so_far
+from punchline.core.engine import Engine, has_all_images, looks_at, parameters
+from punchline.core.storage import read_table
+from punchline.files import Keyed
+from punchline.journal import Answers
+from punchline.overview.cost import Row, plan_row
+from punchline.requests import ask_hop
+from punchline.schema import Gold, ImageRef, Item, ModelCard, Request
+
+ESTIMATED = "estimated from the questions: the answers are not there yet"
+
+
+def plan(project: Project) -> list[Row]:
+    """One row for each model and hop of each benchmark, from items, gold and requests as they lie there."""
+    rows = []
+    for benchmark in project.selection.benchmarks:
+        items = Keyed(project.paths.items(benchmark), Item)
+        golds = Keyed(project.paths.gold(benchmark), Gold)
+        requests = read_table(project.paths.requests(benchmark), Request)
+        for model in project.selection.models:
+            rows += _Asking(project, benchmark, model, items, golds).rows(requests)
+    return rows
+
+
+@dataclass
+class _Asking:
+    """What is still to be asked of one model, and of others about its answers."""
+
+    project: Project
+    benchmark: str
+    model: str
+    items: Mapping[str, Item]
+    golds: Mapping[str, Gold]
+
+    @property
+    def images(self) -> dict[str, ImageRef]:
+        return {image.sha256: image for item in self.items.values() for image in item.images}
+
+    def rows(self, requests: Sequence[Request]) -> list[Row]:
+        card, engine = self.project.cards[self.model], self.project.engines[self.model]
+        known = Answers(paths.with_shards(paths.journal(self.benchmark, self.model)))
+        key = key_so_far(engine, card, self.benchmark)
+        to_ask = [request for request in requests if self._open(request, known, key, engine)]
+        why = engine.unavailable()
+        note = f"cannot run here: {why}" if why else ""
+        rows = [self._row("answer", card, requests, to_ask, self.images, _most(card, to_ask), note)]
+        asked, said = list(requests), [known.get((request.request_id, key)) for request in requests]
+        for hop in self.project.answerers(self.benchmark, self.model, key_so_far):
+            if hop.who == RELEASED or hop.card is None:
+                continue
+            if to_ask or any(answer is None for answer in said):
+                rows.append(self._estimated(hop, hop.card, to_ask))
+                continue
+            given = [answer for answer in said if answer is not None]
+            of = self.project.benchmark(self.benchmark)
+            conditions = self.project.conditions(self.benchmark)
+            pairs = zip(asked, given, strict=True)
+            made = list(ask_hop(of, hop.name, self.items, self.golds, pairs, conditions))
+            stem = self.model if hop.name == CHAINED else hop.card.name
+            found = Answers(paths.with_shards(paths.hop_journal(self.benchmark, hop.name, stem)))
+            still = [r for r in made if (r.request_id, hop.key) not in found]
+            if hop.name == CHAINED:
+                asked, said = [*asked, *made], [*said, *(found.get((r.request_id, hop.key)) for r in made)]
+            shown = self.images if hop.name == CHAINED else {}
+            rows.append(self._row(hop.name, hop.card, made, still, shown, _most(hop.card, still), ""))
+        return rows
+
+    def _open(self, request: Request, known: Answers, key: str, engine: Engine) -> bool:
+        if (request.request_id, key) in known:
+            return False
+        return has_all_images(request) or not looks_at(engine, request.benchmark)
+
+    def _estimated(self, hop: Hop, card: ModelCard, to_ask: Sequence[Request]) -> Row:
+        """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
+        if hop.name != JUDGE:
+            return self._row(hop.name, card, [], [], {}, {}, "hangs on answers that are not there yet")
+        usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024) + card.thinking_tokens
+        return self._row(hop.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
+
+    def _row(
+        self,
+        hop: str,
+        card: ModelCard,
+        requests: Sequence[Request],
+        to_ask: Sequence[Request],
+        images: Mapping[str, ImageRef],
+        most: Mapping[str, int],
+        note: str,
+    ) -> Row:
+        jobs = self.project.shard_count(card)
+        return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note, jobs)
+
+
+def _most(card: ModelCard, requests: Sequence[Request]) -> dict[str, int]:
+    """{request id: tokens that its answer may have}."""
+    return {request.request_id: int(parameters(card, request)["max_tokens"] or 0) for request in requests}

@@ -1,0 +1,213 @@
+"""From published bytes to what models see: which items, their pictures, items, and gold apart from them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from punchline.artifacts.project import Project
+from punchline.config.selection import read_subset
+from punchline.core.benchmark import Benchmark, Files
+from punchline.errors import PunchlineError, nearest
+from punchline.files import csv_text, parse_csv, read_records, write_records, write_text
+from punchline.paths import own, runs_of
+from punchline.schema import FetchEntry, Gold, Item, Pictures
+
+SELECTED = ("item_id", "source", "url")
+
+
+def read_files(paths: Sequence[str | Path]) -> dict[str, bytes]:
+    """{file name: bytes} of raw files. Raises PunchlineError for one that is not there."""
+    files = {}
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise PunchlineError("the raw file is not there", file=path, hint="Run the target `fetch_all` first")
+        files[path.name] = path.read_bytes()
+    return files
+
+
+@contextmanager
+def naming(paths: Sequence[str | Path]) -> Iterator[None]:
+    """Errors about raw files, which benchmarks know by their names, get the whole path."""
+    try:
+        yield
+    except PunchlineError as error:
+        for path in map(Path, paths):
+            if str(error).startswith((f"{path.name}:", f"{path.name},")):
+                raise PunchlineError(f"{path.parent.as_posix()}/{error}") from error
+        raise
+
+
+def select(
+    comics: Sequence[tuple[str, str, str]],
+    *,
+    sources: Sequence[str] | None,
+    subset: str | None,
+    limit: int | None,
+    pinned: Collection[str] = (),
+) -> list[tuple[str, str, str]]:
+    """The selected (item id, source, url), in released order: by source, then subset, then the first `limit`.
+
+    `pinned`: items whose image is known to be had. A limit takes these before others.
+    Raises PunchlineError for a subset that names items that are not there, or that selects nothing.
+    """
+    there = {comic[1] for comic in comics}
+    for source in sources or ():
+        if source not in there:
+            raise PunchlineError(
+                f"no comic is from {source!r}", file="config/corpus/", field="sources", hint=nearest(source, there)
+            )
+    chosen = [comic for comic in comics if sources is None or comic[1] in sources]
+    if subset is not None:
+        column, wanted = read_subset(subset)
+        known = {comic[0] for comic in chosen}
+        for item_id, line in wanted.items():
+            if item_id not in known:
+                raise PunchlineError(
+                    "no such item in this corpus",
+                    file=subset,
+                    line=line,
+                    record=item_id,
+                    field=column,
+                    hint="Take it out of the file, or choose the corpus that has it (corpus=full has all)",
+                )
+        chosen = [comic for comic in chosen if comic[0] in wanted]
+    if limit is not None:
+        had = set(pinned)
+        kept = set(sorted(chosen, key=lambda comic: comic[0] not in had)[:limit])
+        chosen = [comic for comic in chosen if comic in kept]
+    if not chosen:
+        raise PunchlineError("the selection holds no item", file=subset, hint="Check corpus, subset and limit")
+    return chosen
+
+
+def selected_text(selected: Sequence[tuple[str, str, str]]) -> str:
+    """The selection as CSV."""
+    return csv_text(SELECTED, (dict(zip(SELECTED, row, strict=True)) for row in selected))
+
+
+def read_selected(path: str | Path) -> list[str]:
+    """The selected item ids, in order."""
+    return [cells["item_id"] for _, cells in parse_csv(Path(path).read_bytes(), SELECTED, file=path)]
+
+
+def make_items(
+    benchmark: Benchmark,
+    files: Mapping[str, bytes],
+    selected: Sequence[str],
+    ledger: Sequence[FetchEntry] | None,
+    pictures: Sequence[Pictures],
+) -> list[Item]:
+    """Items of the selection. `ledger` None: no selected model looks at images, so none was fetched."""
+    reasons = {entry.item_id: entry.reason or "missing" for entry in ledger or ()}
+    reasons |= {made.item_id: made.reason for made in pictures if made.reason is not None}
+    found = {made.item_id: made.images for made in pictures}
+    default = "no selected model needs images" if ledger is None else "not in the ledger"
+    return benchmark.items(files, {i: found.get(i) or reasons.get(i, default) for i in selected})
+
+
+def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequence[str]) -> Iterator[Gold]:
+    """Gold of the selection, in its order. Raises PunchlineError for an item without a label."""
+    wanted, early, known = set(selected), dict[str, Gold](), set[str]()  # early: what comes before its turn waits
+    golds = (gold for gold in benchmark.golds(files) if gold.item_id in wanted)
+    for item_id in selected:
+        while item_id not in early:
+            gold = next(golds, None)
+            if gold is None:
+                raise PunchlineError("the item has no label", file=benchmark.GOLD_FILES[0], record=item_id)
+            _once([gold.item_id], benchmark.GOLD_FILES[0], "label", known)
+            early[gold.item_id] = gold
+        yield early.pop(item_id)
+    _once((gold.item_id for gold in golds), benchmark.GOLD_FILES[0], "label", known)  # to the end of the files
+
+
+def _once(item_ids: Iterable[str], file: str, what: str, known: set[str] | None = None) -> None:
+    """Raises PunchlineError for an item that is there twice."""
+    known = set() if known is None else known
+    for item_id in item_ids:
+        if item_id in known:
+            raise PunchlineError(f"the {what} is there twice", file=file, record=item_id, hint="Keep one of them")
+        known.add(item_id)
+
+
+def raw_files(project: Project, benchmark: str, names: Sequence[str]) -> Files:
+    """Published files of a benchmark, by name."""
+    return read_files([project.paths.raw(benchmark, name) for name in names])
+
+
+def run_files(project: Project, benchmark: str, table: str) -> Files:
+    """Files of released runs that a table shows, by their path in the manifest: several have one name."""
+    names, folder = project.runs(benchmark, table), runs_of(benchmark)
+    return {name: content for name in names for content in raw_files(project, folder, [name]).values()}
+
+
+def files_of_table(project: Project, benchmark: str, table: str) -> Files:
+    """The released files, those of runs, and the user's, that a table reads."""
+    return {**read_files(paths_of_table(project, benchmark, table)), **run_files(project, benchmark, table)}
+
+
+def paths_of_table(project: Project, benchmark: str, table: str) -> list[str]:
+    """Where they are, those of runs apart; of the user's those that are there."""
+    spec = project.benchmark(benchmark).TABLES[table]
+    users = [path for name in spec.own if Path(path := own(benchmark, name)).is_file()]
+    return [*(project.paths.raw(benchmark, name) for name in spec.files), *users]
+
+
+@contextmanager
+def reading(project: Project, benchmark: str, names: Sequence[str]) -> Iterator[Files]:
+    """Published files; errors about them name the whole path."""
+    with naming([project.paths.raw(benchmark, name) for name in names]):
+        yield raw_files(project, benchmark, names)
+
+
+def selection(project: Project, benchmark: str) -> list[tuple[str, str, str]]:
+    """(item id, source, url) of the selected items, from the released list."""
+    loaded, chosen = project.benchmark(benchmark), project.selection
+    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+        listed = loaded.listing(files)
+        _once((item_id for item_id, *_ in listed), loaded.ITEM_FILES[0], "item")
+    sources = (chosen.corpus.sources or {}).get(benchmark)
+    return select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=project.pinned(benchmark))
+
+
+def ledger(project: Project, benchmark: str) -> list[FetchEntry]:
+    """What became of the images of the selected items."""
+    wanted = set(read_selected(project.paths.selected(benchmark)))
+    entries = read_records(project.paths.ledger(benchmark), FetchEntry)
+    return [entry for entry in entries if entry.item_id in wanted]
+
+
+def items(project: Project, benchmark: str) -> list[Item]:
+    """Items of the selection, from published files and the index of pictures."""
+    loaded, illustrated = project.benchmark(benchmark), project.illustrated(benchmark)
+    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+        return make_items(
+            loaded,
+            files,
+            read_selected(project.paths.selected(benchmark)),
+            ledger(project, benchmark) if illustrated else None,
+            read_records(project.paths.index(benchmark), Pictures) if illustrated else [],
+        )
+
+
+def golds(project: Project, benchmark: str) -> Iterator[Gold]:
+    """Gold of the selection, from published files, item by item."""
+    loaded = project.benchmark(benchmark)
+    with reading(project, benchmark, loaded.GOLD_FILES) as files:
+        yield from make_gold(loaded, files, read_selected(project.paths.selected(benchmark)))
+
+
+def write_selected(project: Project, benchmark: str) -> None:
+    """Write the items of a corpus that are evaluated."""
+    write_text(project.paths.selected(benchmark), selected_text(selection(project, benchmark)))
+
+
+def write_items(project: Project, benchmark: str) -> None:
+    """Write items: what models may be shown."""
+    write_records(project.paths.items(benchmark), items(project, benchmark))
+
+
+def write_gold(project: Project, benchmark: str) -> None:
+    """Write the gold of each item."""
+    write_records(project.paths.gold(benchmark), golds(project, benchmark))

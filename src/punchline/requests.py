@@ -1,0 +1,113 @@
+"""Requests: what every model is asked about the items of a benchmark, and what its answers lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from punchline import paths
+from punchline.artifacts.contents import printed
+from punchline.artifacts.passes import CHAINED, DATA
+from punchline.artifacts.project import Project
+from punchline.core.benchmark import DEFAULT, Benchmark
+from punchline.core.storage import Stored, write_table
+from punchline.files import Keyed, records_in
+from punchline.prepare import reading
+from punchline.responses import Asked, Unit, answered, by_item
+from punchline.schema import Gold, Item, Request, Response
+
+
+def ask(
+    benchmark: Benchmark, items: Iterable[Item], samples: int, conditions: Sequence[str] = (DEFAULT,)
+) -> Iterator[Request]:
+    """Item by item, so that requests on one image stand together; `samples` of each request, numbered from 0."""
+    for item in items:
+        for request in benchmark.requests(item):
+            if request.condition in conditions:
+                for sample in range(samples):
+                    yield msgspec.structs.replace(request, sample=sample) if sample != request.sample else request
+
+
+def ask_hop(
+    benchmark: Benchmark,
+    hop: str,
+    items: Mapping[str, Item],
+    golds: Mapping[str, Gold],
+    asked: Iterable[Asked],
+    conditions: Sequence[str] = (DEFAULT,),
+) -> Iterator[Request]:
+    """What one model's answers lead to in one hop, in the order of the requests, the same thing once."""
+    seen: set[str] = set()
+    for item_id, units in by_item(asked):
+        for request in _after(benchmark, hop, items[item_id], golds, units, conditions):
+            if request.request_id not in seen:
+                seen.add(request.request_id)
+                yield request
+
+
+def _after(
+    benchmark: Benchmark,
+    hop: str,
+    item: Item,
+    golds: Mapping[str, Gold],
+    units: Mapping[Unit, Mapping[str, Response]],
+    conditions: Sequence[str],
+) -> Iterator[Request]:
+    """What the answers on one item lead to in one hop."""
+    if hop == CHAINED:
+        by_sample: dict[int, dict[str, Mapping[str, Response]]] = {}
+        for (_, condition, sample), answers in units.items():
+            by_sample.setdefault(sample, {})[condition] = answers
+        for sample, by_condition in by_sample.items():
+            for request in benchmark.chained_requests(item, by_condition):
+                if request.condition in conditions:
+                    yield msgspec.structs.replace(request, sample=sample)
+    else:
+        for (_, condition, _), answers in units.items():
+            made = benchmark.judge_requests(item, golds[item.item_id], answers, condition)
+            yield from (request for request in made if request.task == hop)
+
+
+def requests(project: Project, benchmark: str, items: Iterable[Item]) -> Iterator[Request]:
+    """What every model is asked in a selection."""
+    return ask(project.benchmark(benchmark), items, project.selection.samples, project.conditions(benchmark))
+
+
+def data_requests(project: Project, benchmark: str, hop: str) -> list[Request]:
+    """What a scorer is asked about texts of the data itself."""
+    loaded, file = project.benchmark(benchmark), paths.published(benchmark)
+    rows = [row for table in loaded.COMPARED[hop] for row in printed(file, table)]
+    with reading(project, benchmark, loaded.GOLD_FILES) as files:
+        made = loaded.data_requests(files, rows)
+    return [request for request in made if request.task == hop]
+
+
+def write_requests(project: Project, benchmark: str) -> None:
+    """Write the requests about a benchmark's items, with rendered prompts."""
+    items = records_in(project.paths.items(benchmark), Item)
+    write_table(project.paths.requests(benchmark), requests(project, benchmark, items), Request)
+
+
+def asked_of_hop(project: Project, benchmark: str, hop: str, model: str) -> Iterator[Asked]:
+    """What a hop asked about, or of, a model, each with its answer."""
+    snapshot = project.paths.hop_snapshot(benchmark, hop, model)
+    requests = Stored(project.paths.hop_requests(benchmark, hop, model), Request)
+    return answered(requests, Stored(snapshot, Response), snapshot)
+
+
+def asked(project: Project, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Asked]:
+    """What a model itself was asked, on items and then on its own answers, each with its answer."""
+    snapshot = project.paths.snapshot(benchmark, model)
+    yield from answered(Stored(project.paths.requests(benchmark), Request), Stored(snapshot, Response), snapshot)
+    if chained and CHAINED in project.hops(benchmark, model):
+        yield from asked_of_hop(project, benchmark, CHAINED, model)
+
+
+def hop_requests(project: Project, benchmark: str, hop: str, model: str, pairs: Iterable[Asked]) -> Iterable[Request]:
+    """What one model's answers, or texts of the data itself (DATA), lead to in one hop."""
+    if model == DATA:
+        return data_requests(project, benchmark, hop)
+    items = Keyed(project.paths.items(benchmark), Item)
+    golds = Keyed(project.paths.gold(benchmark), Gold)
+    return ask_hop(project.benchmark(benchmark), hop, items, golds, pairs, project.conditions(benchmark))

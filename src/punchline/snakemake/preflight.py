@@ -1,0 +1,101 @@
+"""Before the first job: what a run needs is there. A key, a mirror, a GPU that is missing costs no half run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from punchline import paths
+from punchline.artifacts.passes import JUDGES
+from punchline.artifacts.project import Project
+from punchline.artifacts.respondents import key_so_far
+from punchline.config import adapters
+from punchline.config.cards import read_card
+from punchline.config.recipes import read_recipe
+from punchline.config.resources import too_small
+from punchline.core.engine import Engine, has_all_images, looks_at
+from punchline.core.storage import read_table
+from punchline.errors import PunchlineError
+from punchline.journal import Answers
+from punchline.schema import ModelCard, Request
+from punchline.workflow.provenance import Status
+
+
+def cannot_run(card: ModelCard, engine: Engine) -> str | None:
+    """Why a model cannot run on this machine; None when it can."""
+    return engine.unavailable() or too_small(card)
+
+
+def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bool) -> None:
+    """Raises PunchlineError for the first thing that a run lacks.
+
+    `jobs`: of Snakemake, about to run; `here`: on this machine, not on nodes, whose GPUs are not seen from here.
+    """
+    by_rule: dict[str, list[dict[str, str]]] = {}
+    for job in jobs:
+        by_rule.setdefault(job.rule.name, []).append(dict(job.wildcards_dict))
+    if mirror and "fetch" in by_rule and "://" not in mirror and not Path(mirror).is_dir():
+        raise PunchlineError(f"no such folder: {mirror}", file="--config", field="mirror", hint="Name one that is")
+    trained = [wildcards["adapter"] for wildcards in by_rule.get("train", ())]
+    for name in trained:
+        _must_run(read_card(read_recipe(name).base), None, here=here)
+    for card, engine, asked in _asked(project, by_rule):
+        adapter = card.options.get("adapter")
+        if here and adapter in trained and engine.unavailable() == adapters.how_to_train(str(adapter)):
+            continue  # this run trains it
+        if (card.engine == "openai" or here) and any(_missing(project, card, engine, *one) for one in asked):
+            _must_run(card, engine, here=here)
+
+
+Asked = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths of journals)
+
+
+def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterator[tuple[ModelCard, Engine, Asked]]:
+    """Who is asked, and what. A scorer that cannot run leaves its column empty and stops nobody."""
+    status = Status()
+    unknown = {
+        wildcards["benchmark"]
+        for wildcards in by_rule.get("prepare", ())
+        if any(status(step) for step in project.built_by("prepare", wildcards["benchmark"]) if step.rule != "gold")
+    }
+    for respondent in dict.fromkeys(wildcards["respondent"] for wildcards in by_rule.get("respond", ())):
+        if respondent.removeprefix(JUDGES) in project.selection.scorers:
+            continue
+        asked: Asked = []
+        for one in project.rounds(respondent):
+            journals = paths.with_shards(project.journal(respondent, one))
+            for model in one.models:
+                file = project.paths.hop_requests(one.benchmark, one.hop, model) if one.hop else ""
+                file = file or ("" if one.benchmark in unknown else project.paths.requests(one.benchmark))
+                asked.append((one.benchmark, file, journals))
+        yield project.card_of(respondent), project.engine_of(respondent), asked
+
+
+def _missing(
+    project: Project, card: ModelCard, engine: Engine, benchmark: str, requests: str, journals: Sequence[str]
+) -> bool:
+    """Whether an answer is still to be asked for, as far as that is known before the run."""
+    if _why(card, engine, here=True) is None:
+        return False  # nothing to find out
+    if not Path(requests).is_file():
+        return True
+    key, known = key_so_far(engine, card, benchmark), Answers(journals)
+    stored = read_table(requests, Request)
+    still = (request for request in stored if (request.request_id, key) not in known)
+    return any(has_all_images(request) or not looks_at(engine, benchmark) for request in still)
+
+
+def _why(card: ModelCard, engine: Engine | None, *, here: bool) -> str | None:
+    if engine is None:
+        return too_small(card) if here else None
+    return cannot_run(card, engine) if here else engine.unavailable()
+
+
+def _must_run(card: ModelCard, engine: Engine | None, *, here: bool) -> None:
+    if why := _why(card, engine, here=here):
+        raise PunchlineError(
+            f"it cannot run: {why}",
+            file=card.file,
+            hint="Nothing was started; `punchline models` lists what can run here",
+        )

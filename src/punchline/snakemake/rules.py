@@ -1,0 +1,281 @@
+"""The rules' view of a selection: inputs, commands and resources of jobs, by what is current (workflow/provenance.py).
+
+No file time decides. An input function forces the job of an artifact that is not current, and returns only files that
+may still change in this run; the command of a job is chosen when its turn comes, so that an unchanged one starts no
+Python. `dag.forcefiles` is the one undocumented name of Snakemake that this uses (tests/e2e/test_reruns.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+from snakemake.resources import Resources
+from snakemake.settings.types import RerunTrigger
+
+from punchline.artifacts.project import KINDS, Project
+from punchline.config.cards import stems
+from punchline.config.resources import gpus, memory_mb, minutes
+from punchline.config.runs import changes_in_place, nothing_scored, run_of
+from punchline.config.selection import RunSettings, named_run, read_selection, write_chosen
+from punchline.core import benchmark as benchmarks
+from punchline.core.engine import check_files
+from punchline.errors import PunchlineError, did_you_mean, system_error
+from punchline.paths import Paths
+from punchline.schema import canonical
+from punchline.snakemake import preflight
+from punchline.snakemake.display import install
+from punchline.snakemake.summary import summary
+from punchline.workflow.processes import (
+    AGAIN,
+    MIRROR,
+    OWNER,
+    PICTURES,
+    SELECTION,
+    SHARDS,
+    check_writable,
+    end_with_parent,
+    pictures_mode,
+    take_folder,
+)
+from punchline.workflow.provenance import Status
+
+CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
+UNCHANGED = "unchanged"
+
+
+def fail(error: PunchlineError | OSError) -> NoReturn:
+    """End with one message, last: Snakemake would append its place in the rules."""
+    text = str(error) if isinstance(error, PunchlineError) else system_error(error)
+    sys.exit(f"error: {text}")
+
+
+def environment(making: RunSettings, again: set[str]) -> None:
+    """Set in this process's environment what jobs inherit.
+
+    PATH: jobs run with the interpreter that Snakemake runs with, activated or not.
+    """
+    os.environ[SELECTION] = canonical(making.selection).decode()
+    os.environ[OWNER] = str(os.getpid())
+    here = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
+    os.environ[MIRROR] = making.mirror or ""
+    os.environ[SHARDS] = str(making.shards or "")
+    if again:
+        os.environ[AGAIN] = ",".join(sorted(again))
+
+
+class Snakefile:
+    """The rules' view of a selection."""
+
+    def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
+        self.workflow = workflow
+        self.config = {key: value for key, value in config.items() if key != "pictures"}  # of the report only
+        install(workflow)
+        try:
+            check_writable()
+            os.environ[PICTURES] = pictures_mode(config.get("pictures"))
+            self.making = read_selection(self.config)
+            self.selection = self.making.selection
+            self.project = self.later = Project(self.selection, self.making.shards)
+            self.project.scorers  # noqa: B018  (an error in them is reported here)
+            for card in self.project.cards.values():
+                check_files(card, self.project.engines[card.name], self.project.listed)
+        except PunchlineError as error:
+            fail(error)
+        self.again: set[str] = set()  # kinds and files of which a rebuild is requested, or `all`
+        self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
+        self.answers = False  # whether a job of the run asks or scores
+        self.as_stored = workflow.modifier.path_modifier.apply_default_storage
+        workflow.modifier.path_modifier.apply_default_storage = self.target
+
+    # Jobs
+
+    def needs(self, rule: str, *fixed: str) -> Callable[[Any], list[str]]:
+        """Input function of a rule; `fixed`: values of its wildcards, if not in the paths of its outputs."""
+
+        def files(wildcards: Any) -> list[str]:
+            _ = self.status
+            if self.workflow.remote_exec:  # on a node: Snakemake on the other machine has chosen the job
+                return []
+            steps = self.project.built_by(rule, *(fixed or wildcards))
+            whole = self.workflow.execution_settings is None  # a drawing of the graph, a report
+            try:
+                pending = [step for step in steps if whole or self.status.pending(step) is not None]
+                makers = {id(made): made for step in pending for made in step.before() if made.job != step.job}
+                if any(self.status(step) is not None for step in pending) and not whole:
+                    self.workflow.dag.forcefiles.update(step.job for step in pending)
+                return list(dict.fromkeys(made.job for made in makers.values() if whole or self.status.pending(made)))
+            except (PunchlineError, OSError) as error:
+                fail(error)
+
+        return files
+
+    @cached_property
+    def status(self) -> Status:
+        """The status of artifacts before the run; the first use sets what jobs inherit from this process."""
+        workflow = self.workflow
+        if workflow.remote_exec:
+            environment(self.making, set())
+            end_with_parent()
+            return Status()
+        names = {re.sub("^tables_.*", "tables", name) for name in workflow.dag_settings.forcerun}
+        self.again = {kind for name in names for kind in KINDS.get(name, (name,))}
+        self.again |= set(filter(None, os.environ.get(AGAIN, "").split(",")))
+        self.again |= {"all"} if workflow.dag_settings.forceall else set()
+        environment(self.making, self.again)
+        workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
+        for line in changes_in_place(self.selection):
+            print(line, file=sys.stderr)
+        settings = workflow.execution_settings
+        if settings is not None and settings.lock and not workflow.dryrun:
+            self.take_folder()
+        return Status(self.again)
+
+    def command(self, rule: str, *fixed: str) -> Callable[..., str]:
+        """Param `run` of a rule: the command of a job whose inputs are there; `:` if its artifacts are current."""
+
+        def run(wildcards: Any, threads: int) -> str:
+            names = fixed or tuple(wildcards)
+            current = Status(self.again)
+            try:
+                reasons = (current(step) for step in self.later.built_by(rule, *names))
+                reason = next((reason for reason in reasons if reason is not None), None)
+            except (PunchlineError, OSError) as error:
+                fail(error)
+            self.reasons[(rule, *names)] = UNCHANGED if reason is None else reason.partition("; ")[0]
+            if reason is None:
+                return f": {UNCHANGED}"
+            if not self.workflow.dryrun:  # what depends on this job's files is read again
+                self.later = Project(self.selection, self.making.shards)
+            log = f"{self.project.paths.logs}/{'/'.join((rule, *names))}.log"
+            return " ".join(["python scripts/stage.py --threads", str(threads), rule, *names, "&>", log])
+
+        return run
+
+    def says(self, rule: str, *fixed: str) -> Callable[[Any], str]:
+        """Param `why` of a rule: the reason why a job runs, or may run."""
+
+        def why(wildcards: Any) -> str:
+            names = fixed or tuple(wildcards)
+            if not self.workflow.dryrun:
+                return self.reasons.get((rule, *names), UNCHANGED)
+            pending = filter(None, map(self.status.pending, self.project.built_by(rule, *names)))
+            return max(pending, default="will run: asked for")  # "will" before "may"
+
+        return why
+
+    def takes(self, card: CardOf, runtime: CardOf | None = None) -> dict[str, Callable[..., Any]]:
+        """Resources of a rule whose job asks by the card that `card` gives for its wildcards (None: nobody is asked).
+
+        Minutes: those of the card, or of what `runtime` gives, else of default-resources, which Snakemake does not
+        apply to a resource that a rule names.
+        """
+        default = Resources.from_mapping(self.workflow.resource_settings.default_resources or {}).get("runtime")
+
+        def limit(wildcards: Any, input: Any, attempt: int, threads: int, rulename: str, async_run: Any) -> Any:
+            own = minutes((runtime or card)(wildcards), attempt)
+            if own is not None or default is None:
+                return own
+            about = {"input": input, "threads": threads, "rulename": rulename, "async_run": async_run}
+            return default.evaluate(wildcards, attempt=attempt, **about).value
+
+        return {
+            "gpu": lambda wildcards: gpus(card(wildcards)),
+            "mem_mb": lambda wildcards, attempt: memory_mb(card(wildcards), attempt),
+            "runtime": limit,
+        }
+
+    def all_of(self, rule: str) -> Callable[[Any], list[str]]:
+        """Input function: the files of all jobs of a rule in this selection."""
+        project = self.project
+        return lambda wildcards: [project.built_by(rule, *names)[0].job for names in project.jobs(rule)]
+
+    def page(self, path: str) -> dict[str, Any]:
+        """Category, caption and labels of a file in Snakemake's own report."""
+        stem = str(Path(path).with_suffix("")).removeprefix(f"{self.project.paths.results}/")
+        if stem not in self.project.by_path:
+            name = Path(stem).name
+            return {"category": "Overviews", "caption": f"../report/{name}.rst", "labels": {"table": stem}}
+        benchmark, table = self.project.by_path[stem]
+        caption = "../report/figure.rst" if path.endswith(".svg") else "../report/table.rst"
+        title = self.project.benchmark(benchmark).TABLES[table].title
+        return {"category": benchmark, "caption": caption, "labels": {"table": table, "title": title}}
+
+    def take_folder(self) -> None:
+        """Hold the folder, and remove the lock of a killed run."""
+        try:
+            if take_folder():
+                for lock in Path(".snakemake/locks").glob("*.lock"):
+                    lock.unlink(missing_ok=True)
+        except PunchlineError as error:
+            fail(error)
+
+    def start(self) -> None:
+        """Before the first job: check what the run needs, and record its selection."""
+        try:
+            jobs = list(self.workflow.dag.needrun_jobs())
+            if not self.workflow.touch:
+                preflight.check(self.project, self.making.mirror, jobs, here=self.workflow.local_exec)
+            write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
+        except (PunchlineError, OSError) as error:
+            fail(error)
+        self.answers = any(job.rule.name in ("respond", "score") for job in jobs)
+
+    def done(self) -> None:
+        """After the last job: print a summary, and tables without a scored item. `strict`: fail if there is one."""
+        red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
+        ran = {names[0] for (rule, *names), reason in self.reasons.items() if rule == "tables" and reason != UNCHANGED}
+        built = [step.outputs[0] for step in self.project.every_table() if step.wildcards[0] in ran]
+        lines = list(summary(self.project, built)) if self.answers else []
+        lines += [(True, f"{path}: not one item is scored") for path in built if nothing_scored(path)]
+        for is_bad, line in lines:
+            print(f"{red}{line}{plain}" if is_bad else line, file=sys.stderr)
+        if self.making.strict and any(is_bad for is_bad, _ in lines):
+            fail(PunchlineError("answers failed, or a table has no scored item, and strict=true was asked for"))
+
+    # Targets
+
+    def target(self, path: Any) -> Any:
+        """A path as Snakemake stores it; a result of the default run on the command line means the selected run's.
+
+        Ends with an error for a target that no rule builds.
+        """
+        settings = self.workflow.dag_settings
+        asked = () if settings is None else map(os.path.relpath, (*settings.targets, *settings.forcerun))
+        if path not in set(asked):
+            return self.as_stored(path)
+        default, own = Paths().results, self.project.paths.results
+        if (run := run_of(str(path))) and run != self.selection.run:
+            fail(PunchlineError(f"{path} is of the run {run}", hint=f"Add --config run={run}"))
+        name = str(path) if str(path).startswith(f"{own}/") else re.sub(f"^{default}/", f"{own}/", str(path))
+        rules = self.workflow.rules
+        if not any(rule.is_producer(name) for rule in rules) and not Path(name).exists():
+            fail(PunchlineError(f"no target {path!r}", hint=self.way_to(str(path))))
+        return self.as_stored(name)
+
+    def way_to(self, path: str) -> str:
+        """A hint for a target that no rule builds: a name instead of a path, something unselected, a typing error."""
+        chosen, where = self.selection, self.project.paths
+        files = {"/".join(names[at:]): f"{stem}.csv" for stem, names in self.project.by_path.items() for at in (0, 1)}
+        if path in files:
+            return f"Name its file: {where.table(files[path])}"
+        for name in benchmarks.names():
+            if name not in chosen.benchmarks and name in Path(path).parts:
+                both = ",".join([*chosen.benchmarks, name])
+                return f"It is {name}'s, which is not selected: add --config benchmarks=[{both}]"
+        model = Path(path).stem
+        if model in stems("config/model") and model not in chosen.models:
+            return f"The model {model} is not selected: add --config models=[{','.join([*chosen.models, model])}]"
+        known = [*(rule.name for rule in self.workflow.rules), *(where.table(file) for file in files.values())]
+        return f"{did_you_mean(path, known)}`punchline tables` lists the tables"
+
+
+def wildcard(names: Iterable[str]) -> str:
+    """The constraint of a wildcard that is one of these names."""
+    return "|".join(map(re.escape, names))

@@ -1,0 +1,59 @@
+"""What a run came to: answers by state, tables, and what to do about answers that failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from punchline.artifacts.passes import ALL
+from punchline.artifacts.project import Project
+from punchline.core.storage import rows_in
+from punchline.paths import DEFAULT_RUN
+from punchline.schema import LENGTH
+
+SHOWN = {"ok": "answered"}  # states by another name
+ORDER = ("answered", "missing", "failed", "refused", "unparsed", "truncated")
+
+
+def answers_of(project: Project, respondent: str) -> tuple[Counter[str], list[str]]:
+    """How many answers of each state the indexes of a respondent hold, and why answers failed."""
+    counts, reasons = Counter[str](), []
+    for step in project.built_by("respond", respondent, ALL):
+        index = step.outputs[0]
+        for state, reason, finish in rows_in(index, ["state", "reason", "finish_reason"]) if _is_there(index) else ():
+            counts[SHOWN.get(state, state)] += 1
+            counts["truncated"] += finish == LENGTH
+            reasons += [reason or "no reason given"] if state == "failed" else []
+    scores = [project.paths.scores(name, respondent) for name in project.selection.benchmarks]
+    for file in filter(_is_there, scores):
+        found = rows_in(file, ["state", "rule"])
+        counts["unparsed"] += sum(state == "unparsable" and rule == "paper" for state, rule in found)
+    return counts, reasons
+
+
+def _is_there(path: str) -> bool:
+    return Path(path).is_file()
+
+
+def summary(project: Project, tables: Collection[str]) -> Iterator[tuple[bool, str]]:
+    """(whether something failed, a line) of what a run came to: a line for each respondent, tables, failures last."""
+    failed = []
+    for respondent in project.respondents:
+        counts, reasons = answers_of(project, respondent)
+        if not counts:
+            continue
+        said = ", ".join(f"{counts[state]:,} {state}" for state in ORDER if counts[state])
+        yield False, f"{respondent}: {said}"
+        if reasons:
+            asked = counts.total() - counts["truncated"] - counts["unparsed"]
+            failed.append(f"{respondent}: {len(reasons):,} of {asked:,} answers failed: {reasons[0]}")
+    if tables:
+        yield (
+            False,
+            f"{len(tables):,} tables written: {', '.join(sorted(tables)[:3])}{', …' if len(tables) > 3 else ''}",
+        )
+    run = "" if project.selection.run == DEFAULT_RUN else f" run={project.selection.run}"
+    yield from ((True, what) for what in failed)
+    if failed:
+        yield True, f"To ask these again: punchline retry{run}"

@@ -1,0 +1,325 @@
+"""Tables and their lineages: scores in; CSV, Markdown, LaTeX out, each with the files that it depends on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from punchline import __version__, paths
+from punchline.artifacts.lineage import FORMAT, Asked, Lineage, Model, document, kind_of, lineage_path, root_of
+from punchline.artifacts.passes import CHAINED, DATA, JUDGE, Hop
+from punchline.artifacts.project import Project
+from punchline.artifacts.respondents import shown
+from punchline.core import engine as engines
+from punchline.core.benchmark import Verdict
+from punchline.errors import PunchlineError, nearest
+from punchline.files import write_bytes, write_text
+from punchline.paths import DEFAULT_RUN
+from punchline.prepare import files_of_table, naming, paths_of_table
+from punchline.requests import asked_of_hop
+from punchline.responses import read_verdicts
+from punchline.schema import RULES, ModelCard, Rule
+from punchline.scores import Digests, scores_frame
+from punchline.tables.declare import Across, PublishedRow, Table
+from punchline.tables.declare import Model as Shown
+from punchline.tables.latex import as_latex
+from punchline.tables.render import as_csv, as_markdown, read_published
+from punchline.tables.run import Answers, Part, measure, parts_of, rows_across, rows_of_model
+from punchline.tables.tabulate import RETRY, TOLD, Tabulated, tabulate
+from punchline.tabulate.notes import (
+    caveats,
+    chosen,
+    chosen_sources,
+    trained_on,
+    unasked,
+    unknown_note,
+    without_pictures,
+)
+from punchline.tabulate.ranks import items_of, ranks_text
+from punchline.tabulate.respondents import Who, respondents_of, unknown_items, who_answered
+from punchline.tabulate.unparsed import unread_text
+from punchline.workflow.lineage import code_of, files_behind, libraries_of
+from punchline.workflow.processes import MIRROR
+
+Made = tuple[Tabulated, list[Model], list[Asked]]  # a table, its models, who was asked about texts of the data
+
+
+@dataclass
+class Rows:
+    """What tables have of models: rows under both rules, who answered, and scores where a table needs several."""
+
+    by_model: dict[str, dict[Rule, list[Part]]]  # by table
+    who: dict[str, Mapping[str, Who]]  # by model
+    models: dict[Rule, list[Shown]]
+    answers: dict[Rule, Answers]
+
+
+def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: pd.DataFrame) -> Rows:
+    """Rows of tables, model by model: frames are large, and kept only for tables of several models."""
+    several = any(table.across is not None for table in tables)
+    made = Rows({table.name: {rule: [] for rule in RULES} for table in tables}, {}, {rule: [] for rule in RULES}, {})
+    kept: dict[Rule, list[tuple[pd.DataFrame, Digests]]] = {rule: [] for rule in RULES}
+    for card in project.cards.values() if tables else ():
+        scores, kind = project.paths.scores(benchmark, card.name), kind_of(card)
+        made.who[card.name] = respondents_of(project, benchmark, card.name)
+        for rule in RULES:
+            frame, digests = scores_frame(scores, items, rule, project.benchmark(benchmark).METRICS)
+            answers = Answers([(frame, digests)])
+            for table in tables:
+                rows = measure(rows_of_model(table, frame, items), answers)
+                made.by_model[table.name][rule].append(Part(card.name, kind, card.engine, rows))
+            if several:
+                frame["row"] += sum(len(own) for own, _ in kept[rule])
+                kept[rule].append((frame, digests))
+                made.models[rule].append(Shown(card.name, kind, card.engine, frame))
+    made.answers = {rule: Answers(frames) for rule, frames in kept.items()}
+    return made
+
+
+def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[str, Made]:
+    """{table: it, its models, who was asked about texts of the data}, of published values and files as they lie."""
+    tables = [project.benchmark(benchmark).TABLES[name] for name in names]
+    of_models = [table for table in tables if table.of_models]
+    items = items_of(project, benchmark) if of_models else pd.DataFrame()
+    rows = rows_of(project, benchmark, of_models, items)
+    unknown = {name: unknown_items(project, benchmark, name) for name in rows.who}
+    made = {}
+    for table in tables:
+        with naming(paths_of_table(project, benchmark, table.name)):
+            made[table.name] = _table(project, benchmark, table, items, rows, unknown)
+    return made
+
+
+def _table(
+    whole_project: Project,
+    benchmark: str,
+    table: Table,
+    items: pd.DataFrame,
+    rows: Rows,
+    unknown: Mapping[str, Sequence[str]],
+) -> Made:
+    project = Project(whole_project.part(benchmark, table.name))
+    project.cards = {name: whole_project.cards[name] for name in project.selection.models}
+    loaded, selection = project.benchmark(benchmark), project.selection
+    models, judges, notes = [], {}, []
+    for name in selection.models if table.of_models else ():
+        model, judges[name], told = _model(project, benchmark, name, table.prices, rows.who[name])
+        models.append(model)
+        notes += [*told, *unknown_note(name, model.card, benchmark, unknown[name])]
+    printed = _printed(loaded.TABLES, table, paths.published(benchmark))
+    files = files_of_table(project, benchmark, table.name)
+    compared, hops, told = _compared(project, benchmark, table, files, printed)
+    notes += [*told, *caveats([*hops, *(hop for model in models for hop in model.hops)])]
+    notes += unasked(project, benchmark, table, models, hops)
+    if table.of_models and project.illustrated(benchmark):
+        notes += without_pictures(project.paths.items(benchmark))
+    rule = selection.scoring or table.published_rule
+    parts, told = _parts(table, items, rows, files, {model.card.name: model.card for model in models}, judges, rule)
+    parts[rule] += compared
+    subset, of_items = chosen(project, benchmark) if table.of_models else (None, [])
+    beside = [] if table.data is not None else compared  # the paper's rows with the same keys
+    stated = [] if table.summed_up is None else table.summed_up(files)
+    tabulated = tabulate(
+        table,
+        parts,
+        printed + stated,
+        rule=rule,
+        complete=_is_complete(project, benchmark, table),
+        subset=subset,
+        printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table.name)) is not None}
+        | {part.name: row["row"] for part in beside for row in printed},
+        notes=[*of_items, *told],
+        retry=_retry(project),
+    )
+    tabulated.notes.extend(notes)
+    return tabulated, models, hops
+
+
+def _is_complete(project: Project, benchmark: str, table: Table) -> bool:
+    """Whether the selection is all of the paper's items. A table of the data itself takes the released files whole."""
+    selection = project.selection
+    chosen_items = chosen_sources(project, benchmark) is not None or selection.subset or selection.limit is not None
+    return not selection.corpus.drawn and not (table.of_models and chosen_items)
+
+
+def _parts(
+    table: Table,
+    items: pd.DataFrame,
+    rows: Rows,
+    files: Mapping[str, bytes],
+    cards: Mapping[str, ModelCard],
+    judges: Mapping[str, ModelCard | None],
+    shown_rule: Rule,
+) -> tuple[dict[Rule, list[Part]], list[str]]:
+    """(rows of the data under the rule that is shown; those of each model and of several, under both; notes)."""
+    parts: dict[Rule, list[Part]] = {}
+    notes: list[str] = []
+    for rule in RULES:
+        data = [] if table.data is None or rule != shown_rule else list(table.data(files))
+        parts[rule] = parts_of(data, Answers([]), table.kind)
+        if table.rows is not None:
+            parts[rule] += rows.by_model[table.name][rule]
+        if table.across is not None:
+            models = [replace(one, card=cards[one.name], judge=judges[one.name]) for one in rows.models[rule]]
+            told: list[str] = []
+            parts[rule] += parts_of(rows_across(table, Across(models, items, files, told)), rows.answers[rule])
+            notes += told if rule == shown_rule else []
+    return parts, notes
+
+
+def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[PublishedRow]:
+    """What the paper prints of a table. Raises PunchlineError for a table or a column that there is not."""
+    rows = read_published(file)
+    for row in rows:
+        if row["table"] not in tables:
+            raise PunchlineError("no such table", file=file, record=row["row"], hint=nearest(row["table"], tables))
+        if row["table"] == spec.name and row["column"] not in spec.columns:
+            what, hint = f"{spec.name} has no column {row['column']!r}", nearest(row["column"], spec.columns)
+            raise PunchlineError(what, file=file, record=row["row"], hint=hint)
+    return [row for row in rows if row["table"] == spec.name]
+
+
+def _compared(
+    project: Project,
+    benchmark: str,
+    spec: Table,
+    files: Mapping[str, bytes],
+    printed: Sequence[PublishedRow],
+) -> tuple[list[Part], list[Asked], list[str]]:
+    """(rows that rest on what scorers say of texts of the data itself, who they are, notes)."""
+    hops: list[Asked] = []
+    notes: list[str] = []
+    verdicts: dict[str, Verdict] = {}
+    if spec.compared is None:
+        return [], hops, notes
+    for hop in project.answerers(benchmark, DATA):
+        pairs = list(asked_of_hop(project, benchmark, hop.name, DATA))
+        asked, told = _asked(
+            hop, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False, _retry(project)
+        )
+        hops.append(asked)
+        notes += told
+        verdicts |= read_verdicts(hop.who, pairs)
+    rows = list(spec.compared(files, printed, verdicts)) if verdicts else []
+    return parts_of(rows, Answers([]), spec.kind), hops, notes
+
+
+def _retry(project: Project) -> str:
+    run = project.selection.run
+    return RETRY if run == DEFAULT_RUN else f"{RETRY} run={run}"
+
+
+def _asked(hop: Hop, answered: Who, about: str, benchmark: str, prices: bool, retry: str) -> tuple[Asked, list[str]]:
+    """Who answered a hop, as a table shows it, and notes on that."""
+    notes = []
+    if len(answered.versions) > 1:
+        notes.append(f"{about}, {hop.name}: several engine versions answered: {', '.join(answered.versions)}.")
+    if hop.name != CHAINED:
+        notes += [
+            f"INCOMPLETE: {hop.name} by {hop.who} failed for {about}: {reason}. `{retry}` asks again."
+            for reason in answered.failures
+        ]
+        if answered.truncated > TOLD:
+            notes.append(f"{about}: {answered.truncated:.0%} of what {hop.who} said ({hop.name}) was cut off.")
+    gives = None if hop.card is None else shown(hop.card, benchmark, prices)
+    return Asked(hop=hop.name, who=hop.who, card=gives, key=hop.key, versions=answered.versions), notes
+
+
+def _model(
+    project: Project, benchmark: str, name: str, prices: bool, who: Mapping[str, Who]
+) -> tuple[Model, ModelCard | None, list[str]]:
+    """A model as a table shows it, its judge, and notes on who answered."""
+    card = shown(project.cards[name], benchmark, prices)
+    versions = list(who[""].versions)
+    notes = []
+    if len(versions) > 1:
+        notes.append(f"{name} was answered by several engine versions: {', '.join(versions)}.")
+    asked, judge = [], None
+    for hop in project.answerers(benchmark, name):
+        one, told = _asked(hop, who[hop.name], f"answers of {name}", benchmark, prices, _retry(project))
+        judge = one.card if hop.name == JUDGE else judge
+        asked.append(one)
+        notes += told
+    notes += [f"{name}: {card.caveat}."] if card.caveat else []
+    notes += trained_on(card, project, benchmark)
+    key = engines.model_key(project.engines[name], project.cards[name], benchmark)
+    return Model(card=card, key=key, kind=kind_of(card), versions=versions, hops=tuple(asked)), judge, notes
+
+
+def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> dict[str, str]:
+    """{path: text} of a table's own files."""
+    spec = project.benchmark(benchmark).TABLES[table]
+    path = Path(project.paths.table(spec.file))
+    return {
+        path.as_posix(): as_csv(made),
+        path.with_suffix(".md").as_posix(): as_markdown(made, spec),
+        path.with_suffix(".tex").as_posix(): as_latex(made, spec),
+    }
+
+
+def write_tables(project: Project, benchmark: str) -> None:
+    """Write all tables of a benchmark with their lineages, its unparsed answers and the ranks of its models."""
+    for table, made in compute(project, benchmark, list(project.benchmark(benchmark).TABLES)).items():
+        _write(project, benchmark, table, made)
+    write_text(project.paths.unread(benchmark), unread_text(project, benchmark))
+    write_text(project.paths.ranks(benchmark), ranks_text(project, benchmark))
+
+
+def _write(project: Project, benchmark: str, table: str, made: Made) -> None:
+    tabulated, models, hops = made
+    part, step = Project(project.part(benchmark, table)), project.table(benchmark, table)
+    for name, text in rendered(part, benchmark, table, tabulated).items():
+        write_bytes(name, text.encode())
+    files = files_behind(part.table(benchmark, table))
+    lineage = Lineage(
+        format=FORMAT,
+        benchmark=benchmark,
+        table=table,
+        selection=part.selection,
+        models=models,
+        compared=tuple(hops),
+        cells=tabulated.cells,
+        files=files,
+        code=code_of(step),
+        libraries=libraries_of(step),
+        root=root_of(benchmark, table, part.selection, models, tabulated.cells, files, hops),
+        noted=circumstances(os.environ.get(MIRROR) or None),
+        sha256="",
+    )
+    write_bytes(lineage_path(step.outputs[0]), document(lineage))
+
+
+def circumstances(mirror: str | None) -> dict[str, Any]:
+    """What is noted of a run and compared with nothing: commit, dirty flag, time, mirror, versions, platform."""
+
+    def git(*arguments: str) -> str | None:
+        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    dirty = git("status", "--porcelain", "--untracked-files=no")
+    packages = ("snakemake", "opencv-python-headless", "jiwer", "numpy", "pyarrow", "rapidocr")
+    return {
+        "commit": git("rev-parse", "HEAD"),
+        "dirty": None if dirty is None else bool(dirty),
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "mirror": mirror,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "versions": {"punchline": __version__} | {name: _version(name) for name in packages},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

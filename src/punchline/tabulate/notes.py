@@ -1,0 +1,94 @@
+"""Notes of tables: what the selection leaves out, who was not asked, what cards warn of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from punchline.artifacts.lineage import Asked, Model
+from punchline.artifacts.passes import CHAINED, JUDGE
+from punchline.artifacts.project import Project
+from punchline.config import adapters
+from punchline.core.benchmark import SCORERS
+from punchline.files import read_records
+from punchline.prepare import raw_files, read_selected
+from punchline.schema import Item, ModelCard
+from punchline.tables.declare import Table
+
+
+def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
+    """A note on how many of the items at hand a card's adapter was trained on."""
+    name = card.options.get("adapter")
+    found = adapters.trained(name) if isinstance(name, str) else None
+    if found is None or found.recipe.get("benchmark") != benchmark or found.corpus != project.selection.corpus.name:
+        return []
+    items = read_selected(project.paths.selected(benchmark))
+    known = set(found.trained) & set(items)
+    hint = f"subset={adapters.folder_of(found.name)}/{adapters.HELD_OUT} leaves them out"
+    return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {hint}."] if known else []
+
+
+def unknown_note(name: str, card: ModelCard, benchmark: str, items: Sequence[str]) -> list[str]:
+    """A note on released answers to items that the benchmark does not have."""
+    if not items or card.options.get("format", benchmark) != benchmark:
+        return []
+    some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
+    return [f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."]
+
+
+def caveats(hops: Iterable[Asked]) -> list[str]:
+    judges = {hop.card.name: hop.card for hop in hops if hop.card and hop.hop != CHAINED}
+    return [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
+
+
+def chosen_sources(project: Project, benchmark: str) -> Sequence[str] | None:
+    """The sources that the corpus keeps of a benchmark; None: all."""
+    return (project.selection.corpus.sources or {}).get(benchmark)
+
+
+def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:
+    """(the user's subset: its name in the column `subset`, and what it is; a note on how many items of how many)."""
+    selection = project.selection
+    sources = chosen_sources(project, benchmark)
+    if selection.subset is None and selection.limit is None and sources is None:
+        return None, []
+    loaded = project.benchmark(benchmark)
+    listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES))
+    of = f"{len(read_selected(project.paths.selected(benchmark))):,} of {len(listed):,}"
+    parts = [f"corpus {selection.corpus.name}"] if sources is not None else []
+    parts += [f"limit {selection.limit}"] if selection.limit is not None else []
+    if selection.subset is None:
+        return None, [f"Items: {of} ({', '.join(parts)})."]
+    subset = f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)"
+    return (Path(selection.subset).stem, f"{subset}: {of} items"), [f"Items: {of} ({', '.join([*parts, subset])})."]
+
+
+def without_pictures(path: str) -> list[str]:
+    """A note on the items that models could not be shown, with the most frequent reasons."""
+    items = read_records(path, Item)
+    reasons = Counter(item.missing for item in items if item.missing is not None)
+    if not reasons:
+        return []
+    some = "; ".join(f"{count:,} {reason}" for reason, count in reasons.most_common(3))
+    return [f"{reasons.total():,} of {len(items):,} items have no picture to show: {some}."]
+
+
+def unasked(
+    project: Project, benchmark: str, spec: Table, models: Sequence[Model], compared: Sequence[Asked]
+) -> list[str]:
+    """Notes on what this selection asks nobody, where a table of models could show it."""
+    loaded, selection = project.benchmark(benchmark), project.selection
+    if not models and spec.compared is None:
+        return []
+    answered = {hop.hop for hop in (*compared, *(hop for model in models for hop in model.hops))}
+    notes = [
+        f"No {hop} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/scorers.md)."
+        for hop in SCORERS
+        if hop in loaded.JUDGES and hop not in answered
+    ]
+    # A table of several models (`across`) says itself whose answers have no verdict.
+    if JUDGE in loaded.JUDGES and spec.rows is not None and JUDGE not in answered:
+        notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
+    left = [name for name in spec.conditions if models and name not in selection.conditions]
+    return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])

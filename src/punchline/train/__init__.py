@@ -1,0 +1,139 @@
+"""Fine-tuning with LoRA: recipes, splits, examples, a loop that can be stopped at any time, adapters.
+
+A recipe is one file of config/finetune/. Examples are the benchmark's own requests, rendered as the transformers engine
+renders them, followed by the gold answer (punchline.benchmarks.<name>.training); the loss is on the answer's tokens.
+State lies in data/adapters/<name>.work/; its last checkpoint stays, so that a job that runs again with nothing changed
+but a source file trains nothing. The same recipe, items and machine give the same bytes on a CPU, stopped and started
+again or not; on a GPU that is not promised.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from punchline.artifacts.project import Project
+from punchline.config import adapters
+from punchline.config.adapters import WHOLE, Base, Trained
+from punchline.config.cards import read_card
+from punchline.config.recipes import Recipe, read_recipe
+from punchline.engines.transformers import Transformers
+from punchline.engines.transformers.loaded import Loaded
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, exclusive_lock, read_records, write_bytes, write_text
+from punchline.respond import image_files
+from punchline.schema import Gold, Item, ModelCard, digest_of, sha256
+from punchline.text import log_line
+from punchline.train.examples import encoded, examples_of, is_held_out
+from punchline.train.training import Training
+
+PACKAGES = ("torch", "transformers", "peft", "safetensors")
+CHECKPOINT_S = 120.0  # how much work a kill may cost at most
+
+
+def unavailable() -> str | None:
+    """Missing packages."""
+    absent = [package for package in PACKAGES if importlib.util.find_spec(package) is None]
+    return f"not installed: {', '.join(absent)}; run make hf" if absent else None
+
+
+def train(
+    recipe: Recipe,
+    base: ModelCard,
+    items: Sequence[Item],
+    golds: Sequence[Gold],
+    *,
+    corpus: str,
+    checkpoint_s: float = CHECKPOINT_S,
+) -> Trained:
+    """Train an adapter, or go on where a stopped training was; write its folder and return what its manifest says.
+
+    Raises PunchlineError where packages are missing or nothing is left to train on.
+    """
+    if reason := unavailable():
+        raise PunchlineError(reason, file=recipe.file)
+    import torch
+
+    work = Path(f"{adapters.folder_of(recipe.name)}.work")
+    with exclusive_lock(work, "another process is training this"):
+        examples, shown, left_out = examples_of(recipe, items, golds, work / "pictures")
+        held = [item.item_id for item in items if is_held_out(item, recipe)]
+        _check_something(recipe, examples, items, held, left_out)
+        card = msgspec.structs.replace(base, options={**base.options, "dtype": recipe.dtype})
+        engine = Transformers(card, recipe.seed)
+        if reason := engine.unavailable():
+            raise PunchlineError(reason, file=card.file)
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        loaded = Loaded(card, engine.id, engine.revision, engine.dtype)
+        tokenised = list(encoded(recipe, engine, loaded, examples, image_files(shown), left_out))
+        _check_something(recipe, tokenised, items, held, left_out)
+        versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+        of = {
+            "recipe": recipe.trained_by(),
+            "base": [engine.id, engine.revision, loaded.dtype, loaded.device],
+            "versions": versions,
+            "examples": [[one.example.request.request_id, one.example.target] for one in tokenised],
+        }
+        folder = adapters.folder_of(recipe.name)
+        (folder / adapters.MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
+        parts, files = {}, {}
+        for part in recipe.tasks if recipe.adapter_for == "task" else [WHOLE]:
+            own = [one for one in tokenised if part in (WHOLE, one.example.request.task)]
+            if not own:
+                continue
+            training = Training(recipe, loaded, own, part, work / f"{part}.pt", digest_of({**of, "part": part}))
+            parts[part] = training.run(checkpoint_s)
+            place = folder if part == WHOLE else folder / part
+            for name, content in training.files(engine.id).items():
+                write_bytes(place / name, content)
+                files[(place / name).relative_to(folder).as_posix()] = sha256(content)
+            training.close()
+        used = {one.example.request.item_id.partition("#")[0] for one in tokenised}
+        made = Trained(
+            name=recipe.name,
+            files=files,
+            parts=parts,
+            base=Base(card=recipe.base, id=engine.id, revision=engine.revision),
+            recipe=recipe.trained_by(),
+            corpus=corpus,
+            trained=[item.item_id for item in items if item.item_id in used],
+            held_out=held,
+            left_out=dict(sorted(left_out.items())),
+            versions=versions,
+            dtype=loaded.dtype,
+            device=loaded.device,
+        )
+        write_text(folder / adapters.HELD_OUT, csv_text(("item_id",), ({"item_id": name} for name in held)))
+        manifest = json.dumps(msgspec.to_builtins(made), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        write_text(folder / adapters.MANIFEST, manifest)
+        shutil.rmtree(work / "pictures", ignore_errors=True)
+    return made
+
+
+def write_adapter(project: Project, adapter: str) -> None:
+    """Write an adapter, trained by its recipe on the selection's items."""
+    recipe = read_recipe(adapter)
+    items = read_records(project.paths.items(recipe.benchmark), Item)
+    golds = read_records(project.paths.gold(recipe.benchmark), Gold)
+    made = train(recipe, read_card(recipe.base), items, golds, corpus=project.selection.corpus.name)
+    log_line(f"train {recipe.name}: trained on {len(made.trained):,} items, {len(made.held_out):,} held out")
+    for reason, count in made.left_out.items():
+        log_line(f"train {recipe.name}: {count:,} examples left out: {reason}")
+
+
+def _check_something(
+    recipe: Recipe, examples: Sequence[object], items: Sequence[Item], held: Sequence[str], left_out: Mapping[str, int]
+) -> None:
+    """Raises PunchlineError where there is nothing to train on."""
+    if examples:
+        return
+    what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
+    what += [f"{count} examples: {reason}" for reason, count in sorted(left_out.items())]
+    hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
+    raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)

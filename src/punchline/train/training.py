@@ -1,0 +1,235 @@
+"""The loop: one adapter in the making, and the loss on the answers' tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import random
+import re
+import time
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from punchline.config import adapters
+from punchline.config.adapters import WHOLE, Part
+from punchline.config.recipes import Recipe
+from punchline.engines.transformers.loaded import Loaded
+from punchline.errors import PunchlineError
+from punchline.files import write_bytes
+from punchline.text import log_line
+from punchline.train.examples import SAY_S, Encoded
+
+# Parts of a model that read images: never trained, as in Qwen's own framework, where names such as those that recipes
+# target occur in the language model only.
+EYES = r"(.*\.)?(visual|vision_tower|vision_model|multi_modal_projector|image_newline)(\..*)?"
+IGNORED = -100  # a label that torch's cross entropy leaves out
+
+
+class Training:
+    """One adapter in the making: at any step its weights, the optimiser's state and the losses are all there is.
+
+    Order of examples and dropout are drawn from the recipe's seed and the step's number, so that a training that goes
+    on from a checkpoint is the one that was stopped.
+    """
+
+    def __init__(
+        self, recipe: Recipe, loaded: Loaded, examples: Sequence[Encoded], part: str, checkpoint: Path, of: str
+    ) -> None:
+        import torch
+        from peft import LoraConfig, get_peft_model
+
+        self.recipe, self.loaded, self.examples, self.part = recipe, loaded, examples, part
+        self.checkpoint, self.of = checkpoint, of
+        torch.manual_seed(recipe.seed)
+        names = "|".join(map(re.escape, recipe.lora.targets))
+        config = LoraConfig(
+            r=recipe.lora.r,
+            lora_alpha=recipe.lora.alpha,
+            lora_dropout=recipe.lora.dropout,
+            target_modules=rf"(.*\.)?({names})",
+            exclude_modules=EYES,
+            bias="none",
+        )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by an old name
+                self.tuned = get_peft_model(loaded.model, config)
+        except ValueError as error:  # no module has such a name
+            raise PunchlineError(" ".join(str(error).split())[:300], file=recipe.file, field="lora.targets") from error
+        self.modules = len(self.tuned.base_model.targeted_module_names)
+        self.weights = {name: weight for name, weight in loaded.model.named_parameters() if weight.requires_grad}
+        self.tuned.train()
+        if recipe.recompute:
+            loaded.model.gradient_checkpointing_enable()
+            loaded.model.enable_input_require_grads()
+        self.optimiser = torch.optim.AdamW(
+            self.weights.values(), lr=recipe.lr, weight_decay=recipe.weight_decay, betas=(0.9, 0.999), eps=1e-8
+        )
+        self.step = 0
+        self.losses: list[list[float]] = [[0.0, 0.0] for _ in range(recipe.epochs)]  # sum, tokens
+        self.per_epoch = math.ceil(len(examples) / (recipe.batch * recipe.accumulate))
+        self.steps = self.per_epoch * recipe.epochs
+
+    @property
+    def label(self) -> str:
+        return f"finetune {self.recipe.name}" + (f" ({self.part})" if self.part != WHOLE else "")
+
+    def run(self, checkpoint_s: float) -> Part:
+        """Train to the end, from the checkpoint if there is one of this training."""
+        self._resume()
+        started = saved = said = time.monotonic()
+        first = self.step
+        while self.step < self.steps:
+            epoch = self.step // self.per_epoch
+            self._one_step(epoch)
+            self.step += 1
+            now = time.monotonic()
+            if self.step == self.steps or now - saved >= checkpoint_s:
+                self._save()
+                saved = time.monotonic()
+            if self.step == self.steps or now - said >= SAY_S:
+                said = now
+                left = (now - started) / (self.step - first) * (self.steps - self.step)
+                total, tokens = self.losses[epoch]
+                log_line(
+                    f"{self.label}: step {self.step:,} of {self.steps:,}, loss {total / tokens:.4f}, {left:,.0f} s left"
+                )
+        return Part(
+            examples=dict(sorted(Counter(one.example.request.task for one in self.examples).items())),
+            steps=self.steps,
+            parameters=sum(weight.numel() for weight in self.weights.values()),
+            modules=self.modules,
+            losses=[total / tokens for total, tokens in self.losses],
+        )
+
+    def _one_step(self, epoch: int) -> None:
+        import torch
+
+        order = list(range(len(self.examples)))
+        random.Random(f"{self.recipe.seed} {epoch}").shuffle(order)
+        size = self.recipe.batch
+        start = self.step % self.per_epoch * size * self.recipe.accumulate
+        chosen = [self.examples[i] for i in order[start : start + size * self.recipe.accumulate]]
+        tokens = sum(len(one.answer) for one in chosen)
+        torch.manual_seed(int(hashlib.sha256(f"{self.recipe.seed} {self.step}".encode()).hexdigest()[:8], 16))
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.recipe.lr * rate(self.step, self.steps, self.recipe.schedule, self.recipe.warm_up)
+        for i in range(0, len(chosen), size):
+            summed = answers_loss(self.loaded, chosen[i : i + size])
+            (summed / tokens).backward()
+            self.losses[epoch][0] += float(summed.detach())
+        self.losses[epoch][1] += tokens
+        torch.nn.utils.clip_grad_norm_(self.weights.values(), self.recipe.clip)
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+
+    def _save(self) -> None:
+        import torch
+
+        state = {
+            "of": self.of,
+            "step": self.step,
+            "losses": self.losses,
+            "weights": {name: weight.detach().cpu() for name, weight in self.weights.items()},
+            "optimiser": self.optimiser.state_dict() if self.step < self.steps else None,
+        }
+        content = io.BytesIO()
+        torch.save(state, content)
+        write_bytes(self.checkpoint, content.getvalue())
+
+    def _resume(self) -> None:
+        import torch
+
+        if not self.checkpoint.is_file():
+            return
+        try:
+            state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
+        except Exception as error:  # a damaged zip, a pickle of something else: torch's errors share no base
+            log_line(f"{self.label}: {self.checkpoint} cannot be read ({type(error).__name__}): training starts anew")
+            return
+        if not isinstance(state, dict) or state.get("of") != self.of:
+            log_line(f"{self.label}: {self.checkpoint} is of another training: this one starts anew")
+            return
+        with torch.no_grad():
+            for name, weight in self.weights.items():
+                weight.copy_(state["weights"][name])
+        if state["optimiser"] is not None:
+            self.optimiser.load_state_dict(state["optimiser"])
+        self.step, self.losses = state["step"], state["losses"]
+        what = "was trained before" if self.step == self.steps else f"goes on at step {self.step:,} of {self.steps:,}"
+        log_line(f"{self.label}: {what}")
+
+    def files(self, base_id: str) -> dict[str, bytes]:
+        """Weights and settings as peft reads them; the same bytes for the same training."""
+        import safetensors.torch
+        from peft import get_peft_model_state_dict
+
+        weights = get_peft_model_state_dict(self.tuned, save_embedding_layers=False)
+        weights = {name: weights[name].detach().cpu().contiguous() for name in sorted(weights)}
+        config = self.tuned.peft_config["default"].to_dict()
+        config |= {"base_model_name_or_path": base_id, "inference_mode": True}
+        settings = json.dumps(config, indent=2, sort_keys=True, default=sorted) + "\n"  # sets become lists
+        return {
+            adapters.WEIGHTS: safetensors.torch.save(weights, metadata={"format": "pt"}),
+            adapters.CONFIG: settings.encode(),
+        }
+
+    def close(self) -> None:
+        """Take the adapter off the base again."""
+        self.optimiser.zero_grad(set_to_none=True)
+        self.loaded.model = self.tuned.unload()
+
+
+def rate(step: int, steps: int, schedule: str, warm_up: float) -> float:
+    """Share of the learning rate at a step: up from 0 in the first `warm_up` of all steps, then constant or a half
+    cosine down to 0."""
+    warm = math.ceil(warm_up * steps)
+    if step < warm:
+        return step / warm
+    if schedule == "constant":
+        return 1.0
+    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+
+
+def with_answers(loaded: Loaded, batch: Sequence[Encoded]) -> tuple[dict[str, Any], Any]:
+    """(tensors of prompts and answers, labels of the answers' columns).
+
+    Prompts stand as the engine makes them, padded on the left; answers follow, padded on the right. labels: [batch,
+    longest answer], IGNORED where padding is.
+    """
+    import torch
+
+    tensors = loaded.read([one.prompt for one in batch]).tensors
+    prompt = tensors["input_ids"]
+    width = max(len(one.answer) for one in batch)
+    ids = torch.full((len(batch), width), loaded.tokenizer.pad_token_id, dtype=prompt.dtype)
+    labels = torch.full((len(batch), width), IGNORED, dtype=torch.long)
+    for row, one in enumerate(batch):
+        ids[row, : len(one.answer)] = labels[row, : len(one.answer)] = torch.tensor(one.answer)
+    there = (labels != IGNORED).to(tensors["attention_mask"].dtype)
+    made = {}
+    for name, value in tensors.items():
+        more = {"input_ids": ids, "attention_mask": there}.get(name)
+        if more is None and value.shape == prompt.shape:  # what kind of token each is: text
+            more = torch.zeros_like(ids, dtype=value.dtype)
+        made[name] = value if more is None else torch.cat([value, more], dim=1)
+    if loaded.processor is None:  # rows may be padded in the middle there, which a model's own count would not see
+        made["position_ids"] = (made["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
+    return made, labels
+
+
+def answers_loss(loaded: Loaded, batch: Sequence[Encoded]) -> Any:
+    """Cross entropy summed over the tokens of the answers, end tokens included."""
+    import torch
+
+    tensors, labels = with_answers(loaded, batch)
+    tensors = loaded.on_device(tensors)
+    logits = loaded.model(**tensors, use_cache=False, logits_to_keep=labels.shape[1] + 1).logits[:, :-1]
+    return torch.nn.functional.cross_entropy(
+        logits.float().flatten(0, 1), labels.to(logits.device).flatten(), ignore_index=IGNORED, reduction="sum"
+    )

@@ -1,0 +1,140 @@
+"""One run at a time in a folder, and jobs that end with it, however it ends: Ctrl-C, kill -9, a closed terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+from punchline.errors import PunchlineError, nearest, permission_hint
+from punchline.workflow.digests import FOLDER
+
+SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
+AGAIN = "PUNCHLINE_AGAIN"  # rules and files that somebody asks to make again, as --forcerun names them; `all`
+MIRROR = "PUNCHLINE_FETCH_MIRROR"  # where bytes come from is no part of the selection: another mirror reruns nothing
+SHARDS = "PUNCHLINE_SHARDS"  # by how many jobs a model or judge is asked; "": as its card says
+PICTURES = "PUNCHLINE_PICTURES"  # which pictures a report holds, one of MODES
+MODES = ("own", "open", "all")  # each holds what the one before it holds
+OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
+
+GRACE_S = 10.0  # that a process has to end by itself
+
+_held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it
+
+
+def pictures_mode(chosen: Any = None) -> str:
+    """Which pictures a report holds: those `chosen`, else what the environment says. Raises PunchlineError."""
+    mode = str(chosen or os.environ.get(PICTURES) or "open")
+    if mode not in MODES:
+        raise PunchlineError(f"unknown {mode!r}", file="--config", field="pictures", hint=nearest(mode, MODES))
+    return mode
+
+
+def check_writable() -> None:
+    """Raises PunchlineError in a folder where no run can be noted: another user's, or one of a read-only disk."""
+    for folder in (Path(), Path(".snakemake"), FOLDER, Path("logs")):
+        if folder.is_dir() and not os.access(folder, os.W_OK):
+            raise PunchlineError("you may not write here", file=folder.resolve(), hint=permission_hint(folder))
+
+
+def take_folder() -> bool:
+    """Hold the folder until this process ends; False where the file system knows no locks.
+
+    Raises PunchlineError when another run holds it.
+    """
+    if _held:
+        return True
+    FOLDER.mkdir(exist_ok=True)
+    file = (FOLDER / "running").open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        raise PunchlineError(
+            f"another run is at work in this folder: process {file.read().strip() or '?'}",
+            hint="Wait until it is done, or end it with Ctrl-C; what it has answered is kept",
+        ) from None
+    except OSError:
+        return False
+    file.truncate(0)
+    file.write(f"{os.getpid()} on {os.uname().nodename}\n")
+    file.flush()
+    _held.append(file)
+    return True
+
+
+def at_work() -> str | None:
+    """Who holds the folder, as `123 on host`; None where nobody does."""
+    try:
+        with (FOLDER / "running").open(encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return (FOLDER / "running").read_text(encoding="utf-8").strip() or "?"
+    except OSError:  # no run yet, or a file system without locks
+        return None
+    return None
+
+
+def end_with_owner() -> None:
+    """From now on, end this process when its owner does. Nothing without an owner in the environment."""
+    owner = int(os.environ.get(OWNER) or 0)
+    if owner:
+        threading.Thread(target=_end_after, args=(owner,), daemon=True).start()
+
+
+def end_with_parent(grace_s: float = GRACE_S) -> None:
+    """From now on, end this process soon after its parent, even while it hangs.
+
+    For Snakemake on a node: its handler of SIGTERM takes a lock that the interrupted code may hold (9.27, seen on SLURM
+    when a job was cancelled: the process stayed).
+    """
+
+    def end(parent: int = os.getppid()) -> None:
+        _wait_for(parent)
+        time.sleep(grace_s)
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
+
+
+def _end_after(owner: int) -> None:
+    _wait_for(owner)
+    with suppress(OSError):
+        print(
+            "stopped: the run that this job belongs to is gone; what was answered is kept", file=sys.stderr, flush=True
+        )
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _wait_for(process: int) -> None:
+    """Return when a process has ended."""
+    try:
+        handle = os.pidfd_open(process)  # readable when it ends
+    except ProcessLookupError:
+        return
+    except (AttributeError, OSError):  # not on this system
+        while _alive(process):
+            time.sleep(1)
+        return
+    import select
+
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    while not poll.poll():
+        pass
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
