@@ -316,7 +316,7 @@ def test_denominators_that_hang_on_the_answers_are_said() -> None:
         return [Row(subset="all", acc=functions.mean(scores, "acc", where=right))]
 
     made = compared(scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS)[:23]), replace(TABLE, rows=of_right_ones))
-    assert any("acc: denominators hang on the answers" in note for note in made.notes)
+    assert any("acc: denominators depend on the answers" in note for note in made.notes)
 
 
 def test_tables_across_models_are_compared_by_their_models_rows() -> None:

@@ -1,6 +1,6 @@
 """`import punchline`: tables, items, answers and grades of a run as pandas frames. docs/notebooks.md has every column.
 
-It reads what a run has made and makes nothing. What is older than what it rests on is given with a warning.
+It reads the files of a run and builds nothing. Files that are not current are returned with a warning.
 """
 
 from __future__ import annotations

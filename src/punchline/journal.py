@@ -87,7 +87,7 @@ WHOLE = Shard(1, 1)
 def locked(journal: str, shard: Shard = WHOLE) -> Iterator[None]:
     """Hold a shard's interval of a respondent's journals; wait for who holds a part of it.
 
-    A range of bytes of a file beside the journal is locked, which ends with the process.
+    A range of bytes of a file next to the journal is locked until the process ends.
     """
     path = Path(journal_lock(journal))
     path.parent.mkdir(parents=True, exist_ok=True)

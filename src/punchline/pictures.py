@@ -1,4 +1,4 @@
-"""What models see, made of the published images: numbered comics, frames, or the images as they are."""
+"""Images that models see: numbered comics, frames, or the released images as they are."""
 
 from __future__ import annotations
 

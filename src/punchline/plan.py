@@ -1,4 +1,4 @@
-"""Count what a run would still ask: requests, images, tokens, money. Nothing is asked or written."""
+"""Estimate of a run: requests, images, tokens, money. Nothing is sent or written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ESTIMATED = "estimated from the questions: the answers are not there yet"
 
 
 def plan(project: Project) -> list[Row]:
-    """One row for each model and hop of each benchmark, from items, gold and requests as they lie there."""
+    """One row for each model and pass of each benchmark, from the present items, gold and requests."""
     rows = []
     for benchmark in project.selection.benchmarks:
         items = Keyed(project.paths.items(benchmark), Item)
@@ -83,7 +83,7 @@ class _Asking:
     def _estimated(self, hop: Hop, card: ModelCard, to_ask: Sequence[Request]) -> Row:
         """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
         if hop.name != JUDGE:
-            return self._row(hop.name, card, [], [], {}, {}, "hangs on answers that are not there yet")
+            return self._row(hop.name, card, [], [], {}, {}, "unknown until the models have answered")
         usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024) + card.thinking_tokens
         return self._row(hop.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
 

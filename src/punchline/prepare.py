@@ -1,4 +1,4 @@
-"""From published bytes to what models see: which items, their pictures, items, and gold apart from them."""
+"""Selection of items, items and gold from released files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests: what every model is asked about the items of a benchmark, and what its answers lead to."""
+"""Requests about the items of a benchmark, and about responses in later passes."""
 
 from __future__ import annotations
 

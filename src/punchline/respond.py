@@ -1,7 +1,7 @@
 """Ask a respondent what has not been answered yet, journal each answer as it comes, index the answers that count.
 
-A respondent is a model, a judge or a scorer. Its job asks about one benchmark after the other, what hangs on its own
-answers right after them, and writes one index for each model whose items, or answers, it was asked about. With several
+A respondent is a model, a judge or a scorer. Its job asks about one benchmark after the other, with questions about
+its own answers right after them, and writes one index for each model whose items, or answers, it was asked about. With several
 shards a job for each asks first; then the respondent's job asks nobody. The rules that decide which answers count, and
 what a loss does, were found by breaking simpler ones (journal.py, tests/test_respond_states.py).
 """
@@ -198,7 +198,7 @@ def write_shard(project: Project, respondent: str, name: str) -> None:
 
 
 def _answer_round(project: Project, respondent: str, round_: Round) -> None:
-    """Ask; write indexes that are not current, and the requests that hang on answers, with their records."""
+    """Ask; write indexes that are not current, and requests of later passes, with their provenance files."""
     steps = {model: project.answers(round_.benchmark, round_.hop, model) for model in round_.models}
     reason = status()
     steps = {model: step for model, step in steps.items() if reason(step) is not None}

@@ -1,4 +1,4 @@
-"""Answers that are read together: one item's, in one condition, of one sample."""
+"""Responses grouped for scoring: those of one item, condition and sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the first question to the last answer: requests, models, hops, and who answered. See needs.py."""
+"""Artifacts of requests, adapters and responses."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Answered(Prepared):
         """What the requests of a hop are made of."""
         loaded = self.benchmark(benchmark)
         if model != DATA:
-            own = self._own(benchmark, model)  # what hangs on answers comes before what it makes itself
+            own = self._own(benchmark, model)  # without the requests of the pass itself
             return [self._items(benchmark), self._gold(benchmark), *(own[:2] if hop == CHAINED else own)]
 
         def values(file: str) -> list[Any]:

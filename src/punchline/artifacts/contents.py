@@ -1,4 +1,4 @@
-"""What counts in files whose bytes say more than a result hangs on."""
+"""Digests of the content that matters in files whose bytes say more."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _counted(index: str, journals: Sequence[str]) -> tuple[int, int]:
 
 
 def listed_files(path: str | Path) -> list[str]:
-    """The files of a report, from the list beside its first page, which names them from there."""
+    """The files of a report, from the list next to its first page."""
     return [f"{Path(path).parent.as_posix()}/{name}" for name in json.loads(Path(path).read_bytes())]
 
 

@@ -1,4 +1,4 @@
-"""What lies before the first question: published bytes, a selection's items, their pictures, gold. See needs.py."""
+"""Artifacts of released files, items, images and gold."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a table rests on, as it is written beside it.
+"""The lineage of a table: a file next to it that names everything it depends on.
 
 A lineage is one canonical JSON document: the selection, the models, every cell, and every file with its sha256 and
-role. `root` is a digest of all of that which must be equal wherever the same run is made; `noted` (commit, time,
-mirror, machine) is recorded and enters nothing but `sha256`, the document's own digest.
+role. `root` is a digest of everything that is equal wherever the same run is made; `noted` (commit, time, mirror,
+machine) is recorded only, and counts in `sha256`, the document's own digest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Model(Record, frozen=True, kw_only=True):
 
 
 class Lineage(Record, frozen=True, kw_only=True):
-    """The document beside a table."""
+    """The document next to a table."""
 
     format: int
     benchmark: str

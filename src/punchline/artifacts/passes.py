@@ -1,8 +1,8 @@
-"""Hops: who answers what one model's answers lead to.
+"""Passes: the rounds of requests that follow the main one, and their respondents.
 
-A hop is a round of requests that hang on a model's answers: `chained` (asked of the model itself), `judge` (of a judge)
-and the scorers' (of a model that compares two texts). Its files are named after it (paths.py). A scorer may be asked
-about texts of the data itself too, which are those of no model: DATA.
+A pass sends requests about a model's responses: `chained` to the model itself, `judge` to a judge, `bertscore` and
+`cosine` to scorers, which compare two texts. Its files are named after it (paths.py). A scorer may also compare texts
+of the dataset itself, which belong to no model: DATA.
 """
 
 from __future__ import annotations

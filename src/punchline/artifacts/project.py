@@ -1,8 +1,7 @@
-"""What every artefact of a selection rests on: the one place that says it.
+"""All artifacts of a selection, and the jobs that build them.
 
-The rules of Snakemake take their inputs from here, records of what was made (provenance.py) and lineages name what is
-said here, and the audit walks it. One method an artefact; its name is the rule's, its parameters are the rule's
-wildcards. Cheap: cards and manifests are read, and of engines their identity. Who is asked: asking.py.
+The one description of what depends on what: Snakemake's rules, provenance files, lineages and the audit use it. One
+method per kind of artifact. Cheap to call: it reads cards and manifests, and the identity of engines.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ class Project(Answered):
         return Input("scores", self.paths.scores(benchmark, model), score)
 
     def _answered(self, benchmark: str, model: str) -> list[Input]:
-        """Answers of a model and, with its hops, of those that were asked about them; released answers besides."""
+        """Indexes of a model's responses in all passes, and released files that it replays."""
         hops = (need for hop in self.hops(benchmark, model) for need in self._hop(benchmark, hop, model)[1:])
         answers = {need.path: need for need in (*self._own(benchmark, model)[1:2], *hops)}
         return [*answers.values(), *self._released(self.engines[model])]

@@ -1,4 +1,4 @@
-"""Who is asked what in a selection: models, judges and scorers, their engines, hops and conditions."""
+"""Respondents of a selection: models, judges and scorers, their engines, passes and conditions."""
 
 from __future__ import annotations
 
@@ -246,9 +246,9 @@ class Asking:
         return found
 
     def part(self, benchmark: str, table: str) -> Selection:
-        """The part of the selection that a table can hang on; all else is at its default, so that it moves nothing.
+        """The part of the selection that a table can depend on; everything else has its default.
 
-        A table of the data itself takes the released files whole: it hangs on the corpus only.
+        A table of the dataset itself takes the released files whole: it depends on the corpus only.
         """
         selection, loaded = self.selection, self.benchmark(benchmark)
         spec = loaded.TABLES[table]

@@ -180,14 +180,14 @@ def project_of(lineage: Lineage) -> Project:
 
 
 def _files(found: Audit, lineage: Lineage, project: Project) -> None:
-    """The files that the table rests on, found again, are those that the lineage names, with the same content."""
+    """Compare the files that the table depends on now with those of the lineage."""
     now = {file.path: file for file in files_behind(project.table(lineage.benchmark, lineage.table), required=False)}
     then = {file.path: file for file in lineage.files}
     before = len(found.findings)
     absent = sum(path in found.withheld and not Path(path).is_file() for path in then)
     for path in sorted(now.keys() | then.keys()):
         if path not in then:
-            found.differs(now[path].role, path, "the table rests on it, and the lineage does not name it")
+            found.differs(now[path].role, path, "the table depends on it, and the lineage does not name it")
         elif path in found.withheld and not Path(path).is_file():
             continue
         elif not Path(path).is_file():
@@ -324,17 +324,17 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
         dirty = " (with changes)" if noted.get("dirty") else ""
         lines.append(f"made     {noted.get('made_at')} at commit {str(noted.get('commit'))[:12]}{dirty}")
     if rests := Counter(file.role for file in found.files if file.role != "lineage"):
-        lines.append("rests on " + ", ".join(f"{count} {role}" for role, count in rests.items()))
+        lines.append("files    " + ", ".join(f"{count} {role}" for role, count in rests.items()))
     lines += [f"from     {source}" for source in found.sources]
     if found.code:
         lines.append(f"code     other code is at hand than what made it: {', '.join(found.code)}")
     if found.libraries:
         lines.append(f"code     other versions are at hand than what made it: {'; '.join(found.libraries)}")
     lines += [f"equal    {link}" for link in found.links]
-    lines += [f"not made again: {link}" for link in found.unchecked]
+    lines += [f"not rebuilt: {link}" for link in found.unchecked]
     lines += [f"DIFFERS  {finding}" for finding in found.findings]
     lines.append(f"root     {found.root}")
-    partly = f", and {len(found.unchecked):,} links could not be made again here" if found.unchecked else ""
+    partly = f", and {len(found.unchecked):,} parts could not be rebuilt here" if found.unchecked else ""
     lines.append(f"verdict  {found.verdict}{partly}")
     return "\n".join(lines)
 

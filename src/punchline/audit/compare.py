@@ -1,7 +1,7 @@
-"""Two models on the same items: paired differences of a table's columns, with what they are worth.
+"""Paired differences between two models on the same items.
 
 The unit of all statistics is the cluster (a comic, a caption), as in the tables' intervals: its items are swapped and
-left out together. docs/compare.md says what the numbers mean.
+left out together. docs/compare.md explains the numbers.
 """
 
 from __future__ import annotations
@@ -217,7 +217,9 @@ def _estimates(
                 notes.append(f"{key or 'all'}, {column}: not compared, as it is undefined for one of the two.")
                 continue
             if one.n != other.n or sorted(one.clusters) != sorted(other.clusters):
-                notes.append(f"{key or 'all'}, {column}: denominators hang on the answers ({one.n:,} and {other.n:,}).")
+                notes.append(
+                    f"{key or 'all'}, {column}: denominators depend on the answers ({one.n:,} and {other.n:,})."
+                )
             found.append((key, column, one, other))
     return found, notes
 
@@ -319,7 +321,7 @@ def _check_scored(model: str, project: Project) -> None:
 
 
 def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], project: Project) -> Comparison:
-    """Compare from score files, items, gold and files as they lie there."""
+    """Compare from score files, items, gold and released files."""
     of = benchmark.NAME
     _check_table_of_models(table)
     placed = [in_run(model, project) for model in models]

@@ -1,4 +1,4 @@
-"""What differs between two runs' tables, cell by cell, and why: selection, models, data, code."""
+"""Differences between the tables of two runs, and their causes: selection, models, data, code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `punchline publish` put into a folder, and its audit from there."""
+"""Contents of a published folder, and its audit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Published(Record, frozen=True, kw_only=True):
     run: str
     tables: dict[str, str]  # root by path of the CSV
     files: dict[str, str]  # sha256 by path
-    withheld: dict[str, str]  # why a file that a table rests on is not there, by path
+    withheld: dict[str, str]  # why a file that a table depends on is absent, by path
 
 
 def read_published(folder: Path) -> Published:

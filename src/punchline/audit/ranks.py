@@ -1,4 +1,4 @@
-"""How sure the order of models in one table is, for a person."""
+"""Ranks of models in one table, with confidence intervals, for printing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One record in full, with everything up- and downstream of it."""
+"""One record with everything that it was made from and that was made from it."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
 
 
 def _hops(where: Paths, benchmark: str) -> list[Path]:
-    """Requests that hang on models' answers, a file a hop and model."""
+    """Requests of later passes, one file per pass and model."""
     return sorted(Path(where.requests(benchmark)).with_suffix("").glob("*/*.parquet"))
 
 

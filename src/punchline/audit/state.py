@@ -1,4 +1,4 @@
-"""Whether a table may be shown: current in its run's selection, and just what its lineage says."""
+"""State of a run's tables: current, stale or absent, and unchanged since the build."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def again(table_path: str) -> str:
 
 
 def read_lineage(table_path: str) -> Lineage:
-    """The lineage beside a table. Raises PunchlineError for one that is not there or damaged."""
+    """The lineage of a table. Raises PunchlineError for a missing or damaged one."""
     path = lineage_path(table_path)
     try:
         return msgspec.json.decode(path.read_bytes(), type=Lineage)

@@ -1,4 +1,4 @@
-"""Whether scores are as they were made, and what differs between two runs': words of prompts, code, libraries."""
+"""Checks that scores are unchanged, and differences between two runs: prompt words, code, libraries."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _text(request: Request) -> str:
 
 
 def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> Iterator[str]:
-    """In a line each, what differs between two scores files besides the answers; `model`: whose each is."""
+    """Differences between two score files besides the answers, one line each; `model`: the model of each file."""
     if a == b:
         return
     if (otherwise := asked_otherwise(benchmark, a, b)) is not None:
@@ -73,7 +73,7 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
 def not_current(benchmark: str, model: str, project: Project) -> list[str]:
     """A note on scores that are not what the run's selection gives now.
 
-    Raises PunchlineError for scores that are not as they were made, or of other items or gold than lie there.
+    Raises PunchlineError for changed scores, and for scores of other items or gold than the present ones.
     """
     where = project.paths
     path, made = where.scores(benchmark, model), read_record(record_of(where.scores(benchmark, model)))

@@ -1,4 +1,4 @@
-"""What a run says over all tables: cost, main values, differences between the rules, available images."""
+"""Overviews of a run: cost, main values, differences between the rules, available images."""
 
 from __future__ import annotations
 

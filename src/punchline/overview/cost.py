@@ -1,4 +1,4 @@
-"""What a run will ask, and what it has cost: requests, images, tokens, money."""
+"""Requests, images, tokens and money: planned, and spent."""
 
 from __future__ import annotations
 

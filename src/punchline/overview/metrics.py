@@ -1,4 +1,4 @@
-"""The main values of every table as one small JSON file, for `dvc metrics` and for a look."""
+"""The main values of every table as JSON and CSV, for `dvc metrics` and `dvc plots`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of Snakemake says: a line a job, what jobs say as they say it, and what went wrong last, once."""
+"""Output of a run of Snakemake: one line per job, the lines of job logs as they come, errors last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before the first job: what a run needs is there. A key, a mirror, a GPU that is missing costs no half run."""
+"""Checks before the first job: API keys, mirror, GPUs and memory that a run needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run came to: answers by state, tables, and what to do about answers that failed."""
+"""Summary of a run: answers by state, tables, and the command that retries failed answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables and their lineages: scores in; CSV, Markdown, LaTeX out, each with the files that it depends on."""
+"""Tables of a benchmark from scores: CSV, Markdown, LaTeX, each with its lineage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes of tables: what the selection leaves out, who was not asked, what cards warn of."""
+"""Notes of tables: items left out, respondents not asked, warnings of cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure the order of models in each table of a benchmark is, as a file."""
+"""Confidence intervals of models' ranks in each table of a benchmark."""
 
 from __future__ import annotations
 

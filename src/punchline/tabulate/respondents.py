@@ -1,4 +1,4 @@
-"""Who answered a model's requests: engines and their versions, why answers failed, which items do not exist."""
+"""Respondents of a model's requests: engine versions, reasons of failures, unknown items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many of a model's answers were read, and what those say that were not: did the reader fail, or the model?"""
+"""Counts of parsed and unparsed responses, with examples and likely reasons."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def as_rows(model: str, found: Iterable[Unread]) -> Iterator[dict[str, str | int
 
 
 def unread_text(project: Project, benchmark: str) -> str:
-    """A benchmark's unread.csv, of scores and snapshots as they lie there."""
+    """The text of unread.csv, from scores and indexes."""
     rows: list[dict[str, str | int]] = []
     for model in project.selection.models:
         where, hops = project.paths, project.hops(benchmark, model)

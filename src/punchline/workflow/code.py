@@ -1,8 +1,7 @@
-"""One digest for the code that a stage imports.
+"""Digests of the code that a build function imports.
 
-A digest leaves comments, docstrings and layout out, so that only what runs counts, and takes the prompts and data files
-of the package in. Modules that choose paths, inputs and parameters are not followed: the provenance file records
-their choices (needs.py).
+Comments, docstrings and layout do not count; prompts and data files of the package do. Modules that choose paths,
+inputs and parameters are not followed: provenance files record their choices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One run at a time in a folder, and jobs that end with it, however it ends: Ctrl-C, kill -9, a closed terminal."""
+"""One run at a time in a folder, and jobs that end with their run: Ctrl-C, kill -9, a closed terminal."""
 
 from __future__ import annotations
 
