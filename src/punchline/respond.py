@@ -1,9 +1,9 @@
 """Ask a respondent what has not been answered yet, journal each answer as it comes, index the answers that count.
 
 A respondent is a model, a judge or a scorer. Its job asks about one benchmark after the other, with questions about
-its own answers right after them, and writes one index for each model whose items, or answers, it was asked about. With several
-shards a job for each asks first; then the respondent's job asks nobody. The rules that decide which answers count, and
-what a loss does, were found by breaking simpler ones (journal.py, tests/test_respond_states.py).
+its own answers right after them, and writes one index for each model whose items, or answers, it was asked about.
+With several shards a job for each asks first; then the respondent's job asks nobody. The rules that decide which
+answers count, and what a loss does, were found by breaking simpler ones (journal.py, tests/test_respond_states.py).
 """
 
 from __future__ import annotations
