@@ -120,13 +120,13 @@ class Snakefile:
     def status(self) -> Status:
         """The status of artifacts before the run; the first use sets what jobs inherit from this process."""
         workflow = self.workflow
+        self.again = set(filter(None, os.environ.get(AGAIN, "").split(",")))
         if workflow.remote_exec:
-            environment(self.making, set())
+            environment(self.making, self.again)
             end_with_parent()
-            return Status()
+            return Status(self.again)
         names = {re.sub("^tables_.*", "tables", name) for name in workflow.dag_settings.forcerun}
-        self.again = {kind for name in names for kind in KINDS.get(name, (name,))}
-        self.again |= set(filter(None, os.environ.get(AGAIN, "").split(",")))
+        self.again |= {kind for name in names for kind in KINDS.get(name, (name,))}
         self.again |= {"all"} if workflow.dag_settings.forceall else set()
         environment(self.making, self.again)
         workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
