@@ -24,8 +24,11 @@ from tests.e2e.project import Project
 from tests.selected import selection_json
 from tests.test_engine_openai import Served
 
+from punchline.artifacts.project import Project as Artifacts
+from punchline.config.runs import made_with
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
+from punchline.paths import DEFAULT_RUN
 from punchline.schema import Response
 from punchline.workflow.processes import SELECTION
 
@@ -189,11 +192,12 @@ def _word(value: object) -> str:
 
 
 def unmake(folder: Project, stage: Stage, *, delete: bool) -> None:
-    """Take away the record of a stage, with `delete` what it made too."""
-    for name in stage.outputs:
-        (folder.path / f"{name}.made.json").unlink(missing_ok=True)
-        if delete or name.endswith(".made.json"):
-            (folder.path / name).unlink(missing_ok=True)
+    """Remove the provenance files of a job's artifacts, with `delete` their outputs too."""
+    _, _, rule, *names = stage.command[: stage.command.index("--threads")]
+    with contextlib.chdir(folder.path):
+        for step in Artifacts(made_with(DEFAULT_RUN)).built_by(rule, *names):
+            for path in (step.record, *(step.outputs if delete else ())):
+                Path(path).unlink(missing_ok=True)
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -91,7 +91,7 @@ def test_a_run_says_a_line_a_job_and_no_selection(small: Project) -> None:
     assert "subset_sha256" not in said and max(map(len, said.split("\n"))) < 300
     assert said.count("data/") < 20, "no lists of files"
     said = small.snakemake(TABLE, "-p", "--forcerun", "prepare", config=f"{SMALL} limit=4".replace("limit=6 ", ""))
-    assert "python scripts/stage.py --threads 2 prepare pixelhumor &> logs/prepare/pixelhumor.log" in said
+    assert "python scripts/stage.py prepare pixelhumor --threads 2 &> logs/prepare/pixelhumor.log" in said
     assert "subset_sha256" not in said
 
 

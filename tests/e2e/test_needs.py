@@ -43,7 +43,7 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
 
     projects: dict[str, Needs] = {}
     stray = set()
-    for text, _, _, rule, *names, path in opened[1]:
+    for text, rule, *names, _, _, path in opened[1]:
         if not path.startswith(VIEWS) or path.endswith(".made.json"):
             continue
         if text not in projects:

@@ -154,7 +154,7 @@ class Snakefile:
             if not self.workflow.dryrun:  # what depends on this job's files is read again
                 self.later = Project(self.selection, self.making.shards)
             log = f"{self.project.paths.logs}/{'/'.join((rule, *names))}.log"
-            return " ".join(["python scripts/stage.py --threads", str(threads), rule, *names, "&>", log])
+            return " ".join(["python scripts/stage.py", rule, *names, "--threads", str(threads), "&>", log])
 
         return run
 
