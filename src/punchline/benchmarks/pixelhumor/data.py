@@ -30,7 +30,6 @@ from punchline.files import csv_records
 from punchline.schema import Gold, ImageRef, Item
 
 BEYOND = 2  # pixels that a box may reach beyond its image: rounding when boxes were drawn
-NO_HUMOR = {"Q2": ["Absent"], "Q3": ["NA"], "Q4": ["NA"], "Q5": ["NA"]}  # labels of a comic whose Q1 is No
 
 Box = tuple[int, int, int, int, int]  # x1, y1, x2, y2 in pixels, label
 
