@@ -36,7 +36,7 @@ def last_line(text: str) -> str:
 def test_tables_by_name_from_any_folder(small_run: Project) -> None:
     for name in ("table8", "pixelhumor/table8", TABLE):
         assert "Sequence recognition" in punchline(small_run, "print", name, within="docs")[0]
-    assert "verdict  equal" in punchline(small_run, "audit", "table8", within="src/punchline")[0]
+    assert "verdict  equal" in punchline(small_run, "audit", "table8", within="src")[0]
     said = punchline(small_run, "compare", "random", "reading-order", "--table", "table8")[0]
     assert "pixelhumor table8" in said and "panel_acc" in said
 
