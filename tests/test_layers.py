@@ -15,7 +15,7 @@ ORDER = (
     *(("schema", "text", "paths"), ("errors",), ("files",), ("journal",), ("core",), ("workflow",), ("config",)),
     *(("project",), ("read", "score", "comics", "stats", "scores"), ("tables",)),
     ("shared",),  # the modules of benchmarks/ that are no benchmark
-    *(("benchmarks",), ("engines",), ("stages",), ("audit", "people"), ("report",), ("export",), ("api",), ("cli",)),
+    *(("benchmarks",), ("engines",), ("stages",), ("audit", "rating"), ("report",), ("export",), ("api",), ("cli",)),
 )
 
 

@@ -43,7 +43,7 @@ def test_tables_by_name_from_any_folder(small_run: Project) -> None:
 
 def test_paths_start_where_the_user_is(small_run: Project) -> None:
     assert "Sequence recognition" in punchline(small_run, "print", "table8.csv", within="results")[0]
-    said = punchline(small_run, "rated", "no.csv", "--key", "k.csv", within="docs", status=2)[1]
+    said = punchline(small_run, "rate", "import", "relevance", "no.csv", "--key", "k.csv", within="docs", status=2)[1]
     assert "docs/no.csv: no such file" in said
 
 

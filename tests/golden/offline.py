@@ -22,8 +22,8 @@ from punchline.engines.openai.batch import State
 from punchline.errors import PunchlineError
 from punchline.journal import LINE_BYTES, Journal
 from punchline.paths import MODELS_LOCK
-from punchline.people.votes import Votes
 from punchline.project.adapters import trained
+from punchline.rating.votes import Votes
 from punchline.schema import (
     Gold,
     Image,

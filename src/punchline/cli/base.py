@@ -1,13 +1,14 @@
-"""The application, and what its commands share."""
+"""The application, and arguments, options and output of its commands."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import yaml
@@ -20,12 +21,15 @@ from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 HELP = (
     "Evaluate multimodal models on comic-humor benchmarks. Snakemake builds tables; these commands plan and read them."
 )
 PANELS = ("Run", "Look", "Check", "Share", "People")
 
-_here = [Path()]  # where the user is: paths of the command line start there
+_here = [Path()]  # the current folder: paths of the command line start there
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=HELP)
 
@@ -36,7 +40,7 @@ def version(asked: bool) -> None:
         raise typer.Exit
 
 
-ANYWHERE = ("init", "audit")  # commands that work without a project; an audit, on a published folder
+ANYWHERE = ("init", "audit")  # commands that work without a project; an audit does with a published folder
 
 
 @app.callback()
@@ -59,12 +63,12 @@ def root(
 
 
 def given(path: str | Path) -> Path:
-    """A path of the command line, from the root; a default is one already."""
+    """A path of the command line, relative to the root; defaults are already."""
     return path if isinstance(path, Path) else Path(os.path.relpath(_here[0] / path))
 
 
 def completes(folder: str) -> Any:
-    """Completion of the names of cards."""
+    """Completion of names of cards."""
 
     def names(incomplete: str) -> list[str]:
         return [name for name in stems(find_root(Path.cwd()) / folder) if name.startswith(incomplete)]
@@ -100,18 +104,18 @@ TableName = Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names
 
 
 def snakemake(*arguments: str, **environment: str) -> int:
-    """Run Snakemake in the project; its status."""
+    """Run Snakemake in the project; its exit status."""
     command = [sys.executable, "-m", "snakemake", "--cores", "all", *arguments]
     return subprocess.run(command, env=os.environ | environment, check=False).returncode
 
 
-def overrides(selection: Sequence[str] | None) -> dict[str, Any]:
-    """What key=value words of a command override. Raises PunchlineError."""
-    return dict(_override(text) for text in selection or ())
+def overrides(selection: Sequence[str] | None, run: str = DEFAULT_RUN) -> dict[str, Any]:
+    """{key: value} of a command's KEY=VALUE words and its --run. Raises PunchlineError."""
+    return dict(_override(text) for text in selection or ()) | ({} if run == DEFAULT_RUN else {"run": run})
 
 
 def _override(text: str) -> tuple[str, Any]:
-    """key=value of --config, its value read as YAML, as Snakemake does."""
+    """(key, value) of a word; the value is read as YAML, as Snakemake does."""
     key, equals, value = text.partition("=")
     if not equals:
         raise PunchlineError(f"expected key=value, got {text!r}", hint="As snakemake --config takes them")
@@ -121,19 +125,46 @@ def _override(text: str) -> tuple[str, Any]:
         raise PunchlineError(f"no value can be read: {value!r}", file=text, hint=f"A list is {key}=[a,b]") from None
 
 
-def as_table(rows: Sequence[Sequence[Any]], headers: Sequence[str], widths: Sequence[int | None] | None = None) -> str:
-    """Rows in columns for a terminal."""
-    return tabulate(rows, headers, tablefmt="plain", disable_numparse=True, maxcolwidths=widths)
+JSON = Annotated[bool | None, typer.Option("--json/--csv", help="Print JSON, or CSV", show_default=False)]
+
+
+def print_rows(
+    *tables: Iterable[Mapping[str, Any]], as_json: bool | None = None, widths: Mapping[str, int] | None = None
+) -> None:
+    """Print tables of rows for a terminal, as JSON (True) or as CSV (False), without empty tables.
+
+    JSON is a list of rows, or a list of tables if several are given. `widths`: columns to wrap on a terminal.
+    """
+    import pandas as pd  # slow to import; most commands print no rows
+
+    frames = [pd.DataFrame(list(rows), dtype=object) for rows in tables]
+    frames = [frame.where(frame.notna(), None) for frame in frames]
+    if as_json:
+        lists = [frame.to_dict("records") for frame in frames]
+        print(json.dumps(lists if len(tables) > 1 else lists[0], indent=1, ensure_ascii=False))
+    elif as_json is False:
+        print("\n".join(frame.to_csv(index=False) for frame in frames if len(frame.columns)), end="")
+    else:
+        print("\n\n".join(_text(frame.map(_cell), widths or {}) for frame in frames if len(frame.columns)))
+
+
+def _text(frame: pd.DataFrame, widths: Mapping[str, int]) -> str:
+    wrapped = [widths.get(str(column)) for column in frame]
+    return tabulate(frame.to_dict("list"), "keys", "plain", disable_numparse=True, maxcolwidths=wrapped)
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def table_path(name: str, run: str = DEFAULT_RUN) -> str:
-    """The CSV of a table that is named by path or by name. Of several tables of one name, the run's own benchmark's."""
+    """The CSV of a table, by path or name. Of several tables with one name, that of the run's benchmarks."""
     benchmark, table = table_named(name, run, given(name))
     return Paths(run=run_of(name) or run).table(benchmarks.load(benchmark).TABLES[table].file)
 
 
 def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:
-    """The file of what is said over all tables, named by path or by name: `cost`, `yesbut/unread`; None for another."""
+    """The file of an overview, by path or name: `cost`, `yesbut/unread`; None for another name."""
     where = Paths(run=run_of(name) or run)
     paths = [where.cost, where.discrepancies]
     paths += [path for b in benchmarks.names() for path in (where.unread(b), where.ranks(b), where.availability(b))]

@@ -1,10 +1,11 @@
-"""Commands on tables that were made."""
+"""Commands on existing tables."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, NoReturn
@@ -12,20 +13,30 @@ from typing import Annotated, NoReturn
 import typer
 
 from punchline.cli.base import (
+    JSON,
     RUN,
     SELECTION,
     TABLE,
     Model,
     TableName,
     app,
-    as_table,
     given,
     overrides,
     overview_path,
+    print_rows,
     table_names,
     table_path,
 )
-from punchline.config.runs import find_root, made_with, making, nothing_scored, run_of, table_named
+from punchline.config.runs import (
+    find_root,
+    made_with,
+    making,
+    nothing_scored,
+    run_of,
+    runs,
+    selection_text,
+    table_named,
+)
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
@@ -139,15 +150,20 @@ def ranks_command(
     lowest: Annotated[
         bool | None, typer.Option("--lowest/--highest", help="Which value is best; default: as the table defines")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
+    as_json: JSON = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Rank the models of a table, with a 95 % confidence interval of each rank."""
     from punchline.audit import ranks
 
     path = table_path(table, run)
-    by, made = ranks.ranks(path, run_of(path) or run, column, lowest=lowest)
-    print(json.dumps(ranks.as_json(by, made), indent=1) if as_json else ranks.as_text(by, made))
+    by, ranked = ranks.ranks(path, run_of(path) or run, column, lowest=lowest)
+    if as_json:
+        print(json.dumps(ranks.as_json(by, ranked), indent=1))
+    elif as_json is None:
+        print(ranks.as_text(by, ranked))
+    else:
+        print_rows([{"column": by, **asdict(rank)} for rank in ranked], as_json=False)
 
 
 @app.command("judges", rich_help_panel="Check")
@@ -164,7 +180,9 @@ def judges_command(
 
 
 @app.command("tables", rich_help_panel="Look")
-def tables_command(selection: SELECTION = None, run: RUN = DEFAULT_RUN, strict: STRICT = False) -> None:
+def tables_command(
+    selection: SELECTION = None, run: RUN = DEFAULT_RUN, strict: STRICT = False, as_json: JSON = None
+) -> None:
     """List all tables, their targets, and their state: current, stale (and why), absent.
 
     Default: the selection of the last run.
@@ -179,41 +197,41 @@ def tables_command(selection: SELECTION = None, run: RUN = DEFAULT_RUN, strict: 
         for table in benchmarks.load(name).TABLES.values():
             state = states.get((name, table.name))
             path = Paths(run=run).table(table.file)
-            known = "" if state is None else state.state + (f": {state.reason}" if state.state == "stale" else "")
+            known = "not selected" if state is None else state.state
+            known += f": {state.reason}" if state is not None and known == "stale" else ""
             if Path(path).is_file() and nothing_scored(path):
                 empty.append(path)
-                known = f"{known or 'not selected'}; not one item is scored"
-            rows.append((table.name, path, table.published_rule, known or "not selected", table.title))
-    print(as_table(rows, ("table", "target", "rule", "state", "title"), (None, None, None, 60, None)))
+                known += "; not one item is scored"
+            row = {"table": table.name, "target": path, "rule": table.published_rule, "state": known}
+            rows.append(row | {"title": table.title})
+    print_rows(rows, as_json=as_json, widths={"state": 60})
     for path in empty:
         typer.secho(f"{path}: not one item is scored", fg="red", err=True)
     raise typer.Exit(1 if empty and strict else 0)
 
 
 @app.command("runs", rich_help_panel="Look")
-def runs_command() -> None:
+def runs_command(as_json: JSON = None) -> None:
     """List runs: selection, tables, date of the newest table."""
     from punchline.audit.state import table_states
-    from punchline.config.runs import runs, selection_text
 
     rows, broken = [], []
     for name, chosen in runs().items():
+        row = dict.fromkeys(("run", "selection", "tables", "root of the first", "made (UTC)"), "")
+        row |= {"run": name, "selection": selection_text(chosen.selection), "tables": "not known"}
+        rows.append(row)
         try:
             states = table_states(Project(chosen.selection))
-        except PunchlineError as error:  # a card that is gone
-            rows.append((name, selection_text(chosen.selection), "not known", "", ""))
+        except PunchlineError as error:  # a missing card
             broken.append(f"{name}: {error}")
             continue
-        there = [Path(state.path) for state in states if Path(state.path).is_file()]
-        lineages = [lineage for path in there if (lineage := _lineage(path.as_posix())) is not None]
-        when = max((str(lineage.noted.get("made_at")) for lineage in lineages), default="")[:16]
+        there = [state.path for state in states if Path(state.path).is_file()]
+        lineages = [lineage for path in there if (lineage := _lineage(path)) is not None]
         stale = sum(state.state == "stale" for state in states)
-        tables = f"{len(there)} of {len(states)}" + (f", {stale} stale" if stale else "")
-        root = lineages[0].root if lineages else ""
-        rows.append((name, selection_text(chosen.selection), tables, root[:16], when))
-    print(
-        as_table(rows, ("run", "selection", "tables", "root of the first", "made (UTC)"), (None, 60, None, None, None))
-    )
+        row["tables"] = f"{len(there)} of {len(states)}" + f", {stale} stale" * bool(stale)
+        row["root of the first"] = lineages[0].root[:16] if lineages else ""
+        row["made (UTC)"] = max((str(lineage.noted.get("made_at")) for lineage in lineages), default="")[:16]
+    print_rows(rows, as_json=as_json, widths={"selection": 60})
     for why in broken:
         print(why, file=sys.stderr)
     raise typer.Exit(1 if broken else 0)
@@ -232,7 +250,7 @@ def _lineage(path: str) -> Lineage | None:
 def diff_command(
     a: Annotated[str, typer.Argument(metavar="RUN", help="Name of a run; `default` for the default run")],
     b: Annotated[str, typer.Argument(metavar="RUN", help="Name of the other run")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
+    as_json: JSON = None,
 ) -> None:
     """Compare the tables of two runs: the cells that differ, and why."""
     from punchline.audit.diff import diff
@@ -240,16 +258,15 @@ def diff_command(
     found = diff(a, b)
     if as_json:
         print(json.dumps([{**one._asdict(), "cells": [c._asdict() for c in one.cells]} for one in found], indent=1))
-        return
-    for one in found:
+    elif as_json is False:
+        print_rows(({"table": one.table, **cell._asdict()} for one in found for cell in one.cells), as_json=False)
+    for one in found if as_json is None else ():
         print(f"{one.table}: {len(one.cells):,} cells differ, {one.same:,} are equal")
         for why in one.why:
             print(f"  because  {why}")
-        for cell in one.cells[:20]:
-            values = " → ".join("-" if value is None else f"{value:.6g}" for value in (cell.a, cell.b))
-            print(f"  {cell.row} · {cell.column}: {values}")
+        print_rows(cell._asdict() for cell in one.cells[:20])
         if len(one.cells) > 20:
-            print(f"  … and {len(one.cells) - 20:,} more: --json has all")
+            print(f"  … and {len(one.cells) - 20:,} more: --csv has all")
 
 
 @app.command(rich_help_panel="Look")

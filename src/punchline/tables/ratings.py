@@ -1,4 +1,4 @@
-"""People's ratings: a file of them read and checked, and blinded sheets to rate answers on.
+"""Files of people's ratings.
 
 A ratings file is a CSV with the columns item_id, source and rater, and score (a number) or choice (the source that the
 rater prefers on the item); the columns task and aspect tell apart what was rated, any other is a note. It lies in
@@ -7,7 +7,6 @@ config/<benchmark>/ratings.csv, where the tables of ratings find it.
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -17,10 +16,8 @@ from punchline.errors import PunchlineError, nearest
 from punchline.files import csv_text, parse_csv
 
 RATINGS = "ratings.csv"
-SHEET = ("row", "item_id", "image", "explanation", "score")
-KEY = ("row", "item_id", "source")
 ABOUT = ("task", "aspect")  # columns that tell apart what was rated; others are notes
-_NUMBER = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
+NUMBER = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -77,7 +74,7 @@ def read_ratings(
         if choice:
             choices.append(Choice(item_id, rater, choice))
             continue
-        if not _NUMBER.fullmatch(score):
+        if not NUMBER.fullmatch(score):
             raise wrong(f"{score!r} is no number", "score", "Write a number")
         number = float(score)
         least, most = scale or (-1e9, 1e9)
@@ -101,15 +98,6 @@ def preferred(choices: Sequence[Choice]) -> dict[str, str | None]:
     return found
 
 
-class Explanation(NamedTuple):
-    """What is to be rated."""
-
-    item_id: str
-    source: str
-    image: str  # path, for the rater to open
-    text: str
-
-
 def for_spreadsheet(text: str) -> str:
     """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
     return f"'{text}" if text.startswith(_FORMULA) else text
@@ -120,61 +108,8 @@ def from_spreadsheet(text: str) -> str:
     return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
 
 
-def blinded(explanations: Sequence[Explanation], seed: int) -> tuple[str, str]:
-    """A rating sheet without any source's name, and its key, as CSV: rows in an order drawn with the seed.
-
-    Texts are `for_spreadsheet`.
-    """
-    order = sorted(explanations)
-    random.Random(seed).shuffle(order)
-    sheet = []
-    key = []
-    for number, one in enumerate(order, start=1):
-        shown = (number, one.item_id, one.image, for_spreadsheet(one.text), "")
-        sheet.append(dict(zip(SHEET, shown, strict=True)))
-        key.append(dict(zip(KEY, (number, one.item_id, one.source), strict=True)))
-    return csv_text(SHEET, sheet), csv_text(KEY, key)
-
-
-def unblinded(sheet: bytes, key: bytes, rater: str, *, sheet_file: str, key_file: str) -> list[Rating]:
-    """The scores of a filled-in sheet under their sources' names; rows without a score are left out.
-
-    Raises PunchlineError for a row that the key does not have, or has for another item, and a score that is no number.
-    """
-    of_row = {cells["row"]: cells for _, cells in parse_csv(key, KEY, file=key_file)}
-    found = []
-    rated: set[str] = set()
-    for line, cells in parse_csv(sheet, ("row", "item_id", "score"), file=sheet_file):
-        known = of_row.get(cells["row"])
-        if known is None or known["item_id"] != cells["item_id"]:
-            raise PunchlineError(
-                f"the key has no row {cells['row']!r} of this item",
-                file=sheet_file,
-                line=line,
-                record=cells["item_id"],
-                hint=f"Use the key that was written with this sheet: {key_file}",
-            )
-        score = cells["score"].strip()
-        if not score:
-            continue
-        if not _NUMBER.fullmatch(score) or cells["row"] in rated:
-            what = f"{score!r} is no number" if cells["row"] not in rated else f"row {cells['row']} is there twice"
-            raise PunchlineError(
-                what,
-                file=sheet_file,
-                line=line,
-                record=cells["item_id"],
-                field="score",
-                hint="Write a number once, or leave the cell empty",
-            )
-        rated.add(cells["row"])
-        found.append(Rating(cells["item_id"], known["source"], rater, float(score), {}))
-    return found
-
-
 def as_csv(ratings: Sequence[Rating]) -> str:
     """A ratings file."""
-    about = list(dict.fromkeys(name for rating in ratings for name in rating.about))
-    columns = ("item_id", "source", "rater", "score", *about)
-    rows = ({**rating._asdict(), **rating.about, "score": f"{rating.score:g}"} for rating in ratings)
-    return csv_text(columns, ({name: row.get(name, "") for name in columns} for row in rows))
+    rows = [{**rating._asdict(), "score": f"{rating.score:g}", **rating.about} for rating in ratings]
+    columns = dict.fromkeys(name for row in rows for name in row if name != "about")
+    return csv_text(list(columns), ({name: row.get(name) for name in columns} for row in rows))
