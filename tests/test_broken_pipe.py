@@ -14,7 +14,7 @@ import pytest
 from tests.ran import ran
 from tests.test_shared_folder import sheet
 
-from punchline.people.votes import Votes
+from punchline.rating.votes import Votes
 
 COMMAND = [sys.executable, "-m", "punchline.cli"]
 GET = b"GET /static/mode.js HTTP/1.1\r\nHost: localhost\r\n\r\n"

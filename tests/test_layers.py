@@ -17,7 +17,7 @@ ORDER = (
     ("shared",),  # the modules of benchmarks/ that are no benchmark
     *(("benchmarks",), ("engines",), ("artifacts",), ("jobs",), ("prepare", "responses"), ("pictures", "requests")),
     *(("fetch", "respond", "score"), ("tabulate", "train"), ("overview",), ("plan",), ("snakemake",)),
-    *(("audit", "people"), ("report",), ("export",), ("api",), ("cli",)),
+    *(("audit", "rating"), ("report",), ("export",), ("api",), ("cli",)),
 )
 
 

@@ -12,7 +12,7 @@ def test_every_prompt_is_read_by_who_asks_and_by_no_other(name: str) -> None:
     """Baselines and data read none: an engine's key and items hang on no prompt."""
     folder = code.PACKAGE / "benchmarks" / name / "prompts"
     asks = set(code.prompts(module_of(name, "ask")))
-    others = {*code.prompts(module_of(name, "judge"), module_of(name, "review"))}
+    others = {*code.prompts(module_of(name, "judge"), module_of(name, "studies"))}
     assert asks == set(folder.glob("*.txt")) and asks | others == set(folder.rglob("*.txt"))
     assert not any(code.prompts(module_of(name, module)) for module in ("data", "baselines", "wording", "tables"))
 

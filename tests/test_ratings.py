@@ -10,19 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.records import refused, response
+from tests.records import refused
 
 from punchline.benchmarks import pixelhumor
-from punchline.core.storage import write_table
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv, write_records
-from punchline.paths import Paths
-from punchline.people.sheet import explanations
-from punchline.schema import ImageRef, Item, Request, Response
+from punchline.files import parse_csv
+from punchline.rating.draw import declared
+from punchline.rating.texts import blinded, unblinded
+from punchline.schema import Item
 from punchline.stats import ratings as metric
 from punchline.stats.estimate import Median
 from punchline.tables import rating_tables
-from punchline.tables.ratings import Choice, Explanation, Rating, as_csv, blinded, preferred, read_ratings, unblinded
+from punchline.tables.ratings import Choice, Rating, as_csv, preferred, read_ratings
 
 PANELS = b"comic_id,panel_sequence,text,number_of_panels\n" + b"".join(
     f"x_{n},1,t,{panels}\n".encode() for n, panels in enumerate((1, 4, 4, 9, 12))
@@ -152,51 +151,58 @@ def test_moments_are_the_librarys(values: Sequence[float]) -> None:
     assert Median(tuple(scale))(two).shape == (2,)
 
 
-def test_a_sheet_is_blind_and_its_key_opens_it() -> None:
-    said = [Explanation(f"x_{n}", source, f"images/x_{n}.png", text) for n in range(5) for source, text in TEXTS]
-    sheet, key = blinded(said, 0)
-    assert (sheet, key) == blinded(list(reversed(said)), 0)
-    assert sheet != blinded(said, 1)[0]
-    assert "GPT-4o" not in sheet
+TEXTS = {"GPT-4o": '=HYPERLINK("http://x.test","a")', "mine": "It is funny, because\nof a pun."}
+ITEMS = {f"x_{n}": Item(benchmark="b", item_id=f"x_{n}", source="s", cluster="c") for n in range(5)}
+
+
+@pytest.mark.parametrize(("study", "task", "questions"), [("pixelhumor/relevance", "", 1), ("texts", "description", 3)])
+def test_a_sheet_is_blind_and_its_key_opens_it(tmp_path: Path, study: str, task: str, questions: int) -> None:
+    said = {(item_id, task, source): text for item_id in ITEMS for source, text in TEXTS.items()}
+    _, _, declaration = declared(study)
+    sheet, key = blinded(declaration, said, ITEMS, 0)
+    assert (sheet, key) == blinded(declaration, dict(reversed(said.items())), ITEMS, 0)
+    assert sheet != blinded(declaration, said, ITEMS, 1)[0] and "GPT-4o" not in sheet
     rows = [cells for _, cells in parse_csv(sheet.encode(), (), file="sheet.csv")]
+    assert len(rows) == 10 * questions
     assert not any(row["explanation"].startswith(("=", "+", "-", "@")) for row in rows)
-    filled = sheet.replace(",\n", ",4\n").replace(",\r\n", ",4\r\n")
-    found = unblinded(filled.encode(), key.encode(), "r1", sheet_file="sheet.csv", key_file="key.csv")
-    assert {(one.item_id, one.source) for one in found} == {(one.item_id, one.source) for one in said}
-    assert all(one.score == 4 for one in found)
-    assert unblinded(sheet.encode(), key.encode(), "r1", sheet_file="s", key_file="k") == []
-    first = f"1,{rows[0]['item_id']},,a text,"
-    twice = f"row,item_id,image,explanation,score\n{first}4\n{first}5\n"
-    with pytest.raises(PunchlineError, match="row 1 is there twice"):
-        unblinded(twice.encode(), key.encode(), "r1", sheet_file="s", key_file="k")
-    other = blinded(said[:3], 3)[1]
-    with pytest.raises(PunchlineError, match="the key has no row"):
-        unblinded(filled.encode(), other.encode(), "r1", sheet_file="s", key_file="k")
+    filled, keyed = tmp_path / "r1.csv", tmp_path / "key.csv"
+    filled.write_text(sheet.replace(",\n", ",4\n"))
+    keyed.write_text(key)
+    found = unblinded(filled, keyed)
+    assert {(one.item_id, one.about.get("task", ""), one.source) for one in found} == set(said)
+    assert all((one.score, one.rater) == (4, "r1") for one in found)
+    assert len(read_ratings(as_csv(found).encode(), "r.csv")[0]) == 10 * questions
+    filled.write_text(sheet)
+    assert unblinded(filled, keyed) == []
 
 
-TEXTS = (("GPT-4o", '=HYPERLINK("http://x.test","a")'), ("mine", "It is funny, because\nof a pun."))
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("1,x_0,4\n2,x_1,\n", None),
+        ("1,x_0,4\n1,x_0,5\n", "r1.csv, line 3, record x_0, field score: row 1 is there twice"),
+        ("3,x_0,4\n", "the key has no row '3' of this item. Use the key that was written with this sheet"),
+        ("1,x_9,4\n", "the key has no row '1' of this item"),
+        ("1,x_0,4?\n", "field score: '4\\?' is no number"),
+    ],
+)
+def test_sheets_with_keys_of_version_0_1(tmp_path: Path, lines: str, expected: str | None) -> None:
+    sheet, key = tmp_path / "r1.csv", tmp_path / "key.csv"
+    key.write_text("row,item_id,source\n1,x_0,m\n2,x_1,m\n")
+    sheet.write_text(f"row,item_id,score\n{lines}")
+    if expected is None:
+        assert unblinded(sheet, key) == [Rating("x_0", "m", "r1", 4.0, {})]
+        return
+    with pytest.raises(PunchlineError, match=expected):
+        unblinded(sheet, key)
+
+
+@pytest.mark.parametrize("study", ["preference", "explanations", "elements"])
+def test_a_sheet_is_for_points(study: str) -> None:
+    with pytest.raises(PunchlineError, match="for studies in which raters give points"):
+        blinded(declared(study)[2], {}, {}, 0)
 
 
 def test_a_ratings_digest_names_all_of_it() -> None:
     one = Rating("x", "m", "r", 3.0, {"task": "a"})
     assert len({rating_tables.digest(r) for r in (one, one._replace(score=4.0), one._replace(about={}))}) == 3
-
-
-def test_explanations_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(PunchlineError, match="nothing has been asked yet"):
-        explanations(Paths(), "pixelhumor", "Q6", ["m"])
-    image = ImageRef(path="images/x_1.png", sha256="0" * 64, width=1, height=1)
-    items = [Item(benchmark="pixelhumor", item_id="x_1", source="x", cluster="x_1", images=(image,))]
-    asked = [request for request in pixelhumor.requests(items[0]) if request.task in ("Q5", "Q6")]
-    said = [response(r, f"to {r.task}") for r in asked]
-    write_records("data/items/pixelhumor/items.jsonl", items)
-    write_table("data/requests/pixelhumor.parquet", asked, Request)
-    write_table("data/responses/pixelhumor/m.parquet", said, Response)
-    assert explanations(Paths(), "pixelhumor", "Q6", ["m"]) == [Explanation("x_1", "m", "images/x_1.png", "to Q6")]
-    with pytest.raises(PunchlineError, match=r"the model has no answers.*Valid: m"):
-        explanations(Paths(), "pixelhumor", "Q6", ["n"])
-    with pytest.raises(PunchlineError, match="no request has the task 'Q66'"):
-        explanations(Paths(), "pixelhumor", "Q66", ["m"])
-    with pytest.raises(PunchlineError, match=r"data/runs/other/requests/pixelhumor\.parquet: nothing has been asked"):
-        explanations(Paths(run="other"), "pixelhumor", "Q6", ["m"])

@@ -21,7 +21,7 @@ from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, PROM
 from punchline.benchmarks.humorbench import answers as humorbench_answers
 from punchline.benchmarks.pixelhumor import answers as pixelhumor_answers
 from punchline.benchmarks.stripcipher.answers import parse_option, parse_sequence
-from punchline.benchmarks.stripcipher.review import parse_both
+from punchline.benchmarks.stripcipher.studies import parse_both
 from punchline.benchmarks.stripcipher.words import plain as plain_words
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.benchmarks.yesbut.answers import drawn_option, read_paper, read_released, read_score

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from tests.ran import ran
 
-from punchline.people.votes import Ask, Sheet, Unit, Votes
+from punchline.benchmarks.study import Question
+from punchline.rating.votes import Sheet, Unit, Votes
 
 OTHER = 12_345  # a user that is not this one
 SAID = "Work in a clone of your own; or share this one: one group"
@@ -68,16 +69,16 @@ def test_another_users_folder(tmp_path: Path, without_rights: Run, code: str, wo
 def test_votes_that_may_only_be_read(tmp_path: Path, without_rights: Run) -> None:
     """They are read, and a vote says why it is not taken."""
     unit = Unit(item_id="1", task="", texts=(), context=(), picture="", sha256="")
-    one = sheet(options=(("1", "one"),), questions={"": (Ask(aspect="", ask="?"),)}, units=(unit,))
+    one = sheet(options=(("1", "one"),), questions={"": (Question("", "?"),)}, units=(unit,))
     votes = Votes.make(tmp_path / "b/s.sqlite", one, {"1": [0]})
     votes.vote("1", 0, {"": "1"}, "")
     for path, mode in ((votes.path, 0o444), (votes.path.parent, 0o555)):
         path.chmod(mode)
-    code = f"from punchline.people.votes import Votes\nvotes = Votes({str(votes.path)!r})\n"
+    code = f"from punchline.rating.votes import Votes\nvotes = Votes({str(votes.path)!r})\n"
     code += "print(len(votes.given()), votes.raters(), votes.seats('1'), votes.offered('1'))\nvotes.new_secret('1')"
     done = without_rights(code, None)
     assert done.stdout == "1 ['1'] [0] {}\n"
-    assert f"no vote may be written here. It is your own: chmod -R u+rwX {votes.path}" in done.stderr
+    assert f"votes cannot be written here. It is your own: chmod -R u+rwX {votes.path}" in done.stderr
 
 
 @pytest.mark.parametrize("barred", [".", "logs", ".punchline"])

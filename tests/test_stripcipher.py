@@ -14,7 +14,7 @@ from tests.records import images_of, read_golds, refused, response, text_of
 from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import stripcipher
-from punchline.benchmarks.stripcipher import STRIPS, TASKS, review, score_item
+from punchline.benchmarks.stripcipher import STRIPS, TASKS, score_item, studies
 from punchline.benchmarks.stripcipher.ask import PROMPTS
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.pictures import pictures
@@ -132,7 +132,7 @@ def test_a_question_and_a_meaning_of_their_own() -> None:
 
 def test_prompts_are_the_papers(paper: Callable[[str], str]) -> None:
     text = " ".join(paper("stripcipher").replace("**", "").split())
-    drafts = review.PROMPTS
+    drafts = studies.PROMPTS
     first_lines = [drafts[f"distractor_{task}"].split("\n")[0] for task in ("prediction", "comprehension")]
     asked = [drafts[name] for name in ("answer_prediction", "answer_comprehension", "both")]
     for prompt in (*PROMPTS["meaning"].split("{meaning}"), PROMPTS["choose"], *asked, *first_lines):
@@ -344,74 +344,52 @@ def test_every_published_value_is_printed(paper: Callable[[str], str], published
         assert cell["value"] in text or f"{int(cell['value']):,}" in text, cell
 
 
-def drafted(item: Item) -> list[review.Draft]:
-    asked = review.draft_requests(item)
-    both = "Options in Q1:\nA. x\nB. y\nC. z\nD. w\nRight Answer 1: D"
-    texts = [both if request.task == "both" else f"draft {number}" for number, request in enumerate(asked)]
-    said = [response(r, f"<think>A draft?</think>\n{text}") for r, text in zip(asked, texts, strict=True)]
-    return review.drafts(asked, said, "gpt-4o")
-
-
-def test_drafts_are_asked_as_published() -> None:
+def test_drafts_are_asked_as_published_and_read() -> None:
     (item,) = items(corpus())
-    asked = {(r.task, r.sample): r for r in review.draft_requests(item)}
+    asked = {(r.task, r.sample): r for r in studies.draft_requests(item)}
     assert len(asked) == 9
     assert images_of(asked["answer_prediction", 0]) == ["frame1", "frame2", "masked", "frame4"]
     assert images_of(asked["answer_comprehension", 0]) == ["page"]
     assert images_of(asked["both", 0]) == ["page", "frame3"]
-    assert review.draft_requests(stripcipher.items(corpus(), {"s_1": "gone"})[0]) == []
-
-
-def used(sheet: str, wanted: Mapping[tuple[str, str], str]) -> bytes:
-    """The sheet with x for texts, {(task, text): reviewer}."""
-    out = io.StringIO()
-    rows = [cells for _, cells in parse_csv(sheet.encode(), review.SHEET, file="s")]
-    for row in rows:
-        if (row["task"], row["text"]) in wanted:
-            row |= {"use": "x", "reviewer": wanted[row["task"], row["text"]]}
-    writer = csv.DictWriter(out, review.SHEET)
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue().encode()
-
-
-def test_only_what_people_used_becomes_an_item() -> None:
-    files = corpus(record(), record("s_2"))
-    pool = drafted(items(files)[0])
-    sheet = review.sheet(pool)
-    nothing = review.reviewed(files[STRIPS], used(sheet, {}))
-    assert [strip.texts for strip in read_strips(nothing.encode())] == [None, None]
-    chosen = {("prediction", text): "ann" for text in ("w", "x", "y", "z")}
-    first, second = read_strips(review.reviewed(files[STRIPS], used(sheet, chosen)).encode())
-    assert second.texts is None
-    assert first.texts is not None and first.texts.prediction is not None and first.texts.comprehension is None
-    assert first.texts.prediction.answer == "w" and sorted(first.texts.prediction.options) == ["w", "x", "y", "z"]
-
-
-SHEET_HEAD = ",".join(review.SHEET) + "\n"
-
-
-@pytest.mark.parametrize(("lines", "words"), refused("drafts"))
-def test_a_sheet_that_cannot_be_used(lines: str, words: tuple[str, ...]) -> None:
-    with pytest.raises(PunchlineError) as error:
-        review.reviewed(corpus()[STRIPS], (SHEET_HEAD + lines).encode())
-    for word in ("review.csv", *words):
-        assert word in str(error.value)
+    assert studies.draft_requests(stripcipher.items(corpus(), {"s_1": "gone"})[0]) == []
+    both = "Options in Q1:\nA. x\nB. y\nC. z\nD. w\nRight Answer 1: D\nOptions in Q2:\nA. x\nRight Answer 2: E"
+    texts = ["An end", "Other\nend", "other END!", " * "] + ["A story"] * 4 + [both]
+    said = [response(r, f"<think>A draft?</think>\n{text}") for r, text in zip(asked.values(), texts, strict=True)]
+    drafts = studies.parse_drafts(list(asked.values()), said, "gpt-4o")
+    assert [draft[1:4] for draft in drafts] == [
+        ("prediction", "answer", "An end"),
+        ("prediction", "distractor", "Other end"),
+        ("comprehension", "answer", "A story"),
+        ("prediction", "answer", "w"),
+        *(("prediction", "distractor", text) for text in "xyz"),
+    ]
+    assert {draft.source for draft in drafts} == {"gpt-4o"}
 
 
 @pytest.mark.parametrize(
-    ("lines", "category", "answer"),
+    ("item_id", "texts", "category", "expected"),
     [
-        ('s_1,prediction,answer,"one\nB. two ",m,x,ann,\n', None, "one B. two"),  # of several lines it becomes one
-        ("s_1,category,category,Critical,,x,ann,\ns_1,prediction,answer,'=1+1,m,x,ann,\n", "Critical", "=1+1"),
+        ("s_1", ("w", "x", "y", "z"), "", ("w", None)),
+        ("s_1", ("w", "x", "y", "z"), "Critical", ("w", "Critical")),
+        ("s_1", (), "Critical", (None, "Critical")),
+        ("s_9", ("w", "x", "y", "z"), "", "strips.json, record s_9: no such strip"),
+        ("s_1", ("w", "x", "y", "W!"), "", "record s_1, field texts.prediction.options: two options say the same"),
     ],
 )
-def test_a_text_of_several_lines_or_like_a_formula(lines: str, category: str | None, answer: str) -> None:
-    lines += "".join(f"s_1,prediction,distractor,d {n},m,x,ann,\n" for n in range(3))
-    (strip,) = read_strips(review.reviewed(corpus()[STRIPS], (SHEET_HEAD + lines).encode()).encode())
-    assert strip.texts is not None and strip.texts.category == category
-    assert strip.texts.prediction is not None and strip.texts.prediction.answer == answer
-    assert "'=1+1" in review.sheet([review.Draft("s_1", "prediction", "answer", "=1+1 is on the board", "m")])
+def test_accepted_texts_become_items(
+    item_id: str, texts: tuple[str, ...], category: str, expected: tuple[str | None, ...] | str
+) -> None:
+    strips = corpus(record(), record("s_2"))[STRIPS]
+    accepted = [studies.Accepted(item_id, "prediction", texts, category)]
+    if isinstance(expected, str):
+        with pytest.raises(PunchlineError, match=expected):
+            studies.with_accepted(strips, accepted)
+        return
+    first, second = read_strips(studies.with_accepted(strips, accepted).encode())
+    assert first.texts is not None and second.texts is None and first.texts.comprehension is None
+    question = first.texts.prediction
+    assert (question and question.answer, first.texts.category) == expected
+    assert question is None or question.options == texts
 
 
 def test_manifests_fit_each_other(root: Path) -> None:

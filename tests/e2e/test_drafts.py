@@ -1,6 +1,5 @@
-"""StripCipher's texts, from a model's drafts to reviewed items: through the real graph, against a real server."""
+"""StripCipher's texts, from a model's drafts to reviewed items, against a real server."""
 
-import csv
 import hashlib
 import json
 from collections.abc import Callable
@@ -9,46 +8,55 @@ from pathlib import Path
 import pytest
 from tests.test_engine_openai import KEY, Served
 
+from punchline.rating.votes import Votes
+
 from .project import Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 CONFIG = "benchmarks=[stripcipher] models=[served] limit=8"
+DRAW = ("rate", "new", "stripcipher", "--drafts", "served", "--raters", "2")
+USES = ("answer", "distractor", "distractor", "distractor")
 
 
-def test_drafts_are_reviewed_and_then_asked_about(
+def review(project: Project, name: str, rater: str, answer: str) -> None:
+    """Choose the first text of each page as the answer, in other words, and the next three as distractors."""
+    votes = Votes(project.path / f"data/ratings/stripcipher/{name}.sqlite")
+    for index in votes.seats(rater):
+        texts = votes.sheet.units[index].texts
+        assert len(texts) >= 4  # the server answers samples alike: raters write in empty boxes
+        uses = {f"use-{n}": USES[n] if n < 4 else "" for n in range(len(texts))}
+        words = {f"text-{n}": f"text {n}" if n else answer for n in range(len(texts))}
+        votes.vote(rater, index, uses | words, "")
+
+
+def test_drafts_are_reviewed_and_decided(
     tmp_path: Path, server: Served, add_served: Callable[[Project], Project]
 ) -> None:
     project = add_served(Project.copy(tmp_path / "p"))
     server.script(key=KEY)
-    assert "no strip is prepared" in project.punchline("drafts", "served", fails=True)
+    assert "no item is prepared" in project.punchline(*DRAW, fails=True)
     project.snakemake("prepare", config=CONFIG)
-    strips = project.path / "data/raw/demo/stripcipher/strips.json"
-    bare = next(strip for strip in json.loads(strips.read_bytes()) if strip["texts"] is None)["item_id"]
-
-    said = project.punchline("drafts", "served")
-    assert "review.csv" in said
+    assert "for stripcipher only" in project.punchline("rate", "new", "stripcipher", "--raters", "2", fails=True)
+    assert "pages to review" in project.punchline(*DRAW)
     counts = server.get("/counts")
-    project.punchline("drafts", "served")
+    project.punchline(*DRAW, "--name", "again")
     assert server.get("/counts") == counts  # journalled: not asked again
 
-    sheet = project.path / "review.csv"
-    rows = [row for row in project.rows("review.csv") if row["item_id"] == bare and row["task"] == "prediction"]
-    answer, *others = [row for row in rows if row["kind"] == "answer"] + [r for r in rows if r["kind"] == "distractor"]
-    options = [answer, *others]
-    while len(options) < 4:  # the server answers samples alike: people add rows of their own
-        options.append({**others[0], "text": f"something else {len(options)}", "drafted_by": "ann"})
-    with sheet.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(answer))
-        writer.writeheader()
-        writer.writerows({**row, "use": "x", "reviewer": "ann"} for row in options[:4])
-    project.punchline("reviewed", "review.csv", "--strips", str(strips.relative_to(project.path)))
-    texts = next(strip for strip in json.loads(strips.read_bytes()) if strip["item_id"] == bare)["texts"]
-    assert texts["prediction"]["answer"] == answer["text"]
+    for rater, answer in (("1", "An end"), ("2", "Another end")):
+        review(project, "drafts", rater, answer)
+    strips = project.path / "data/raw/demo/stripcipher/strips.json"
+    export = ("--out", str(strips.relative_to(project.path)))
+    assert "punchline rate new --decide stripcipher/drafts" in project.punchline("rate", "export", "drafts", *export)
+    project.punchline("rate", "new", "--decide", "drafts")
+    review(project, "drafts-decide", "3", "The end")
+    project.punchline("rate", "export", "drafts-decide", *export)
+    texts = [strip["texts"] for strip in json.loads(strips.read_bytes())]
+    assert all(one["prediction"]["answer"] == one["comprehension"]["answer"] == "The end" for one in texts)
 
-    # The project's own manifest gets the digest of what was written.
-    (project.path / "review.csv").write_text(sheet.read_text().replace(bare, "mimi_eunice_270"))
-    project.punchline("reviewed", "review.csv")
+    # The project's own manifest gets the digest of the written file.
     folder = project.path / "data/manifests/stripcipher"
+    (folder / "strips.json").write_bytes(strips.read_bytes())
+    project.punchline("rate", "export", "drafts-decide")
     digest = hashlib.sha256((folder / "strips.json").read_bytes()).hexdigest()
     assert digest in (folder / "annotations.csv").read_text()

@@ -101,10 +101,11 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
             context = browser.new_context(viewport={"width": 390, "height": 800})
             assert rate_all(context.new_page(), link, own) == 2 + 8 + 1  # practice, two texts of four comics, a check
             context.close()
-    status = project.punchline("rate", "status", "relevance")
-    assert status.count("8 of 8") == 2
-    assert status.count("1 of 1") == 2
-    assert "interval" in status
+    raters, (agreement,) = json.loads(project.punchline("rate", "status", "relevance", "--json"))
+    assert [[rater[name] for name in ("rated", "of", "checks", "passed")] for rater in raters] == [[8, 8, 1, 1]] * 2
+    assert (agreement["level"], agreement["rated by several"]) == ("interval", 8)
+    (link,) = re.findall(r"http://\S+", project.punchline("rate", "new", "relevance", "--link", "2"))
+    assert link.startswith("http://127.0.0.1:8643/r/") and link not in links
 
     project.punchline("rate", "export", "relevance")
     exported = project.rows("config/pixelhumor/ratings.csv")
@@ -173,7 +174,7 @@ def test_explanations_that_people_write_are_chosen_among(small: Project, browser
 def test_sheets_go_out_and_come_back(small: Project) -> None:
     replayed(small)
     small.snakemake("responses", config=CONFIG)
-    small.punchline("sheet", *SAID, "--out", "study")
+    small.punchline("rate", "new", "relevance", *(f"--model={model}" for model in SAID), "--sheet", "study")
     texts = small.rows("study/sheet.csv")
     assert len(texts) == 12 and not any(model in row.values() for row in texts for model in SAID)
     for rater, score in (("ann", "3"), ("bob", "5")):
@@ -181,7 +182,7 @@ def test_sheets_go_out_and_come_back(small: Project) -> None:
             filled = csv.DictWriter(file, texts[0])
             filled.writeheader()
             filled.writerows({**row, "score": score} for row in texts)
-    said = small.punchline("rated", "study/ann.csv", "study/bob.csv", "--key", "study/key.csv")
+    said = small.punchline("rate", "import", "relevance", "study/ann.csv", "study/bob.csv", "--key", "study/key.csv")
     assert "config/pixelhumor/ratings.csv: 24 ratings by 2 raters" in said
     table = "results/pixelhumor/table5.csv"
     small.snakemake(table, "results/pixelhumor/table6.csv", config=CONFIG)

@@ -25,7 +25,7 @@ from punchline.fetch.ledger import read_ledger
 from punchline.fetch.manifests import Lock, read_manifest
 from punchline.journal import LINE_BYTES, Journal
 from punchline.paths import MODELS_LOCK
-from punchline.people.votes import Votes
+from punchline.rating.votes import Votes
 from punchline.respond import _storable
 from punchline.schema import (
     Gold,

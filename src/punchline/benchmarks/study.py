@@ -1,4 +1,4 @@
-"""Studies: what people are shown and asked about answers, and what their votes are for the tables that read them."""
+"""Declarations of rating studies: texts to rate, questions, and the file that tables read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from msgspec import UNSET, UnsetType
+
 from punchline.read import thoughts
+from punchline.schema import Record
 from punchline.stats.ratings import Level
 from punchline.tables.ratings import RATINGS, for_spreadsheet
 
@@ -14,19 +17,20 @@ BEST = "best"  # the aspect of a study in which the best of several texts is cho
 HUMAN = "Human"  # the source of a text that one person wrote
 
 
-class Question(NamedTuple):
-    """What is asked about a text."""
+class Question(Record, frozen=True):
+    """A question about a text."""
 
-    aspect: str  # as a ratings file calls it; "" where there is one question
+    aspect: str  # its name in a ratings file; "" for the only question
     ask: str
+    options: tuple[str, ...] | UnsetType = UNSET  # of a question that may be left open, with values of its own
 
 
 class Vote(NamedTuple):
-    """One rater's answer to one question about one text, under its source's name."""
+    """One rater's answer to one question about one text."""
 
     item_id: str
     source: str
-    task: str  # as a ratings file calls it
+    task: str  # its name in a ratings file
     aspect: str
     value: str
     text: str
@@ -37,54 +41,53 @@ class Vote(NamedTuple):
 
 
 def without_thoughts(answer: str) -> str:
-    """What raters read of an answer."""
+    """An answer without its reasoning."""
     return thoughts.off(answer).text
 
 
 def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
-    """Rows of a ratings file, one per vote; a choice of the best of several has only the chosen source."""
+    """Rows of a ratings file, one per vote; a choice of the best of several texts has no source but the chosen one."""
+    names = ("item_id", "source", "rater", "score", "choice", "task", "aspect", "time", "sheet", "note")
     rows = []
     for vote in votes:
-        best = vote.aspect == BEST
-        source, choice = ("", vote.source) if best else (vote.source, "")
-        score, aspect = ("", "") if best else (vote.value, vote.aspect)
-        rated = {"item_id": vote.item_id, "source": source, "rater": vote.rater, "score": score, "choice": choice}
-        about = {"task": vote.task, "aspect": aspect, "time": vote.time, "sheet": vote.sheet}
-        rows.append({**rated, **about, "note": for_spreadsheet(vote.note)})
+        row = vote._asdict() | {"score": vote.value, "choice": "", "note": for_spreadsheet(vote.note)}
+        if vote.aspect == BEST:
+            row |= {"source": "", "score": "", "choice": vote.source, "aspect": ""}
+        rows.append({name: row[name] for name in names})
     return rows
 
 
 def text_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
-    """Rows of a file of texts that people wrote, for `punchline rate new --texts`, one per text."""
-    columns = ("item_id", "source", "task", "text", "rater", "time", "sheet")
-    shown = (vote._replace(text=for_spreadsheet(vote.text)) for vote in votes)
-    return [{name: getattr(vote, name) for name in columns} for vote in shown]
+    """Rows of a file of written texts for `punchline rate new --texts`, one per text."""
+    names = ("item_id", "source", "task", "text", "rater", "time", "sheet")
+    return [{name: getattr(vote, name) for name in names} | {"text": for_spreadsheet(vote.text)} for vote in votes]
 
 
 @dataclass(frozen=True)
 class Study:
-    """One declaration; those of a benchmark are STUDIES of its module `studies`, by name."""
+    """The declaration of a study; a benchmark's module `studies` has them by name in STUDIES."""
 
     title: str
     feeds: tuple[str, ...]  # tables that read its export
-    tasks: Mapping[str, str]  # tasks whose answers are rated: what a ratings file calls them, "" where it does not
+    tasks: Mapping[str, str]  # {task whose answers are rated: its name in a ratings file, "" for the only one}
     questions: Mapping[str, tuple[Question, ...]]  # by that name
-    intro: tuple[str, ...]  # paragraphs, shown before the first item and beside each
-    options: tuple[tuple[str, str], ...] = ()  # (value, label); none where the best of all texts is chosen
-    writes: bool = False  # whether people write a text on each item, instead of rating one
+    intro: tuple[str, ...]  # paragraphs, shown before the first item and next to each
+    options: tuple[tuple[str, str], ...] = ()  # (value, label); none if the best of all texts is chosen
+    writes: bool = False  # raters write a text on each item
+    reviews: bool = False  # raters choose among drafts and correct them
     level: Level = "interval"  # of Krippendorff's alpha
-    picture: bool = True  # whether an item without a picture is left out
+    picture: bool = True  # items without a picture are left out
     fields: tuple[str, ...] = ()  # of the item, shown above the text
-    gold: tuple[str, ...] = ()  # of its gold
-    note: str = ""  # label of a box for words; none where it is empty
-    overlap: int = 2  # raters of the same text
+    gold: tuple[str, ...] = ()  # of its gold, shown above the text
+    note: str = ""  # label of a box for a note; "" for no box
+    overlap: int = 2  # raters per text
     practice: int = 2  # items before the first that counts
-    check_every: int = 20  # texts to one attention check, of which every rater has one at least
-    reading: Callable[[str], str | None] = without_thoughts  # what is shown of an answer; None or "": nothing is there
-    file: str = RATINGS  # below config/<benchmark>/, what is exported
+    check_every: int = 20  # texts per attention check; every rater has at least one
+    reading: Callable[[str], str | None] = without_thoughts  # the shown part of an answer; None or "" for nothing
+    file: str = RATINGS  # of the export, below config/<benchmark>/
     rows: Callable[[Sequence[Vote]], list[dict[str, Any]]] = rating_rows
 
     @property
     def best(self) -> bool:
-        """Whether the best of an item's texts is chosen."""
+        """True if the best of an item's texts is chosen."""
         return not self.options and not self.writes

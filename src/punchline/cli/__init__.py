@@ -1,19 +1,19 @@
-"""`punchline`: one module a group of commands."""
+"""`punchline`: one module per group of commands."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from punchline.cli import exports, pages, people, rating, running, start, tables, there
+from punchline.cli import listing, rating, running, share, tables
 from punchline.cli.base import PANELS, app
 from punchline.errors import PunchlineError, system_error
 
-__all__ = ["app", "exports", "main", "pages", "people", "rating", "running", "start", "tables", "there"]
+__all__ = ["app", "listing", "main", "rating", "running", "share", "tables"]
 
 
 def main() -> None:
-    """Run a command. An error that the user can act on is one message and status 2."""
+    """Run a command. Bad input ends it with one message and status 2."""
     app.registered_commands.sort(key=lambda command: [*PANELS, command.rich_help_panel].index(command.rich_help_panel))
     try:
         app(prog_name="punchline")

@@ -1,4 +1,4 @@
-"""`punchline rate`: pages on which people rate."""
+"""`punchline rate`: rating studies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from punchline.cli.base import RUN, app, as_table, given
+from punchline.cli.base import JSON, RUN, app, given, print_rows
 from punchline.config.runs import made_with
 from punchline.errors import PunchlineError, nearest
 from punchline.files import write_text
@@ -15,219 +15,209 @@ from punchline.paths import DEFAULT_RUN, VOTES, Paths
 from punchline.paths import votes as votes_file
 
 if TYPE_CHECKING:
-    from punchline.people.votes import Votes
+    from punchline.rating.votes import Seats, Sheet, Votes
 
-rate = typer.Typer(no_args_is_help=True, help="Rating studies: draw, serve to raters, follow, export.")
+rate = typer.Typer(no_args_is_help=True, help="Rating studies: draw, serve to raters, follow, export, import.")
 app.add_typer(rate, name="rate", rich_help_panel="People")
 
-PORT = 8643
+EVERYWHERE = ("0.0.0.0", "::")
+LABELS = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study, as printed by `rate new`")]
 Host = Annotated[str, typer.Option(help="Address of this machine in the local network; 0.0.0.0: all addresses")]
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the rating pages")]
+KIND = "Kind of study, from docs/ratings.md: pixelhumor/relevance, stripcipher"
 
 
 def _votes(name: str) -> Votes:
     """A study by benchmark/name, or by its name alone. Raises PunchlineError."""
-    from punchline.people.votes import Votes
+    from punchline.rating.votes import Votes
 
     there = {path.relative_to(VOTES).with_suffix("").as_posix(): path for path in Path(VOTES).glob("*/*.sqlite")}
-    of = [full for full in there if name in (full, full.partition("/")[2])]
-    if len(of) != 1:
+    found = [full for full in there if name in (full, full.partition("/")[2])]
+    if len(found) != 1:
         raise PunchlineError(f"no study {name!r} has been made", hint=nearest(name, there))
-    return Votes(there[of[0]])
+    return Votes(there[found[0]])
 
 
-def _reachable(host: str) -> None:
-    if host in ("0.0.0.0", "::"):
-        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
-        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
-
-
-def _say_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
+def _print_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     print("One link per rater. It is shown only once, and whoever has it votes as that rater:")
     for rater in raters:
         print(f"  {rater}  {address}/r/{votes.new_secret(rater)}")
 
 
+def _make(benchmark: str, name: str, drawn: tuple[Sheet, Seats], host: str, port: int) -> None:
+    """Write a study and print the links of its raters. Raises PunchlineError."""
+    from punchline.rating.votes import Votes
+
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise PunchlineError(f"{name!r} is no name", hint="Take letters, digits, - and _")
+    sheet, seats = drawn
+    votes = Votes.make(votes_file(benchmark, name), sheet, seats)
+    kinds = [unit.kind for unit in sheet.units]
+    what = "write" if sheet.writing else "review" if sheet.drafts else "rate"
+    most = max(len(own) for own in seats.values())
+    print(f"{votes.path}: {kinds.count('counts'):,} pages to {what}, up to {most:,} a rater, sheet {votes.version}")
+    if "practice" not in kinds and not sheet.drafts:
+        print("No item is left for practice: to have some, draw fewer with --items")
+    _print_links(votes, list(seats), host, port)
+    print(f"Serve them: punchline rate serve {votes.name}")
+
+
 @rate.command()
 def new(
-    study: Annotated[str, typer.Argument(help="Kind of study, from docs/ratings.md: pixelhumor/relevance")],
-    raters: Annotated[int, typer.Option(min=1, max=1000, help="Number of raters")],
+    study: Annotated[str, typer.Argument(help=KIND)] = "",
+    raters: Annotated[int | None, typer.Option(min=1, max=1000, help="Raters; default: as many as per page")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the items, their assignment to raters, and their order")] = 0,
-    overlap: Annotated[int | None, typer.Option(help="Raters per text; default: as in the paper")] = None,
+    overlap: Annotated[int | None, typer.Option(help="Raters per page; default: as in the paper")] = None,
     items: Annotated[int | None, typer.Option(min=1, help="Number of items; default: all")] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(help="Model to rate, may be repeated; default: all models of the run")
-    ] = None,
-    texts: Annotated[
-        Path | None,
-        typer.Option(parser=given, help="CSV of human-written texts to rate as well: item_id, source, text"),
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the study; default: the name of its kind")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Model to rate; default: all models of the run")] = None,
+    drafts: Annotated[list[str] | None, typer.Option(help="StripCipher: model that drafts texts to review")] = None,
+    texts: Annotated[Path | None, typer.Option(parser=given, help="CSV of texts by people to rate as well")] = None,
+    sheet: Annotated[Path | None, typer.Option(parser=given, help="Folder for a sheet and its key, no pages")] = None,
+    decide: Annotated[str, typer.Option(metavar="STUDY", help="One more rater for even votes of this study")] = "",
+    link: Annotated[list[str] | None, typer.Option(help="Replace the link of this rater of STUDY, or all")] = None,
+    name: Annotated[str, typer.Option(help="Name of the study; default: the name of its kind")] = "",
     host: Host = "127.0.0.1",
-    port: Port = PORT,
+    port: Port = 8643,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Draw a study from the answers of a run, and print a link per rater."""
-    from punchline.people.drawing import declared, draw_up
-    from punchline.people.votes import Votes
+    from punchline.rating.draw import declared, draw_decision, draw_up
 
-    _reachable(host)
-    benchmark, declaration, _ = declared(study)
-    called = declaration if name is None else name
-    if not called.replace("-", "").replace("_", "").isalnum():
-        raise PunchlineError(f"{called!r} is no name", hint="Take letters, digits, - and _")
-    if texts is not None and not texts.is_file():
-        raise PunchlineError("no such file", file=texts)
-    sheet, seats = draw_up(
-        Paths(run=run),
-        study,
-        model or made_with(run).models,
-        raters=raters,
-        seed=seed,
-        overlap=overlap,
-        items=items,
-        texts=(str(texts), texts.read_bytes()) if texts is not None else None,
-    )
-    votes = Votes.make(votes_file(benchmark, called), sheet, seats)
-    kinds = [unit.kind for unit in sheet.units]
-    most = max(len(own) for own in seats.values())
-    if items is not None and (there := len({unit.item_id for unit in sheet.units if unit.kind == "counts"})) < items:
+    if host in EVERYWHERE:
+        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
+        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
+    if link:
+        return _replace_links(_votes(study), link, host, port)
+    if decide:
+        votes = _votes(decide)
+        return _make(votes.sheet.benchmark, name or f"{votes.path.stem}-decide", draw_decision(votes), host, port)
+    benchmark, kind, declaration = declared(study)
+    if declaration.reviews != bool(drafts):
+        raise PunchlineError("--drafts names the models that draft texts, for stripcipher only")
+    models = drafts or model or made_with(run).models
+    if sheet is not None:
+        return _write_sheet(Paths(run=run), study, models, sheet, seed)
+    content = (str(texts), texts.read_bytes()) if texts is not None else None
+    where, raters = Paths(run=run), raters or overlap or declaration.overlap
+    drawn = draw_up(where, study, models, raters=raters, seed=seed, overlap=overlap, items=items, texts=content)
+    there = len({unit.item_id for unit in drawn[0].units if unit.kind == "counts"})
+    if items is not None and there < items:
         print(f"--items {items:,}: only {there:,} items have something to rate")
-    pages = f"{kinds.count('counts'):,} pages to {'write' if sheet.writing else 'rate'}"
-    print(f"{votes.path}: {pages}, up to {most:,} a rater, sheet {votes.version}")
-    if "practice" not in kinds:
-        print("No item is left over to practise on: for that draw fewer, --items")
-    _say_links(votes, list(seats), host, port)
-    print(f"Serve them: punchline rate serve {benchmark}/{called}")
+    return _make(benchmark, name or kind, drawn, host, port)
+
+
+def _replace_links(votes: Votes, link: list[str], host: str, port: int) -> None:
+    raters = votes.raters()
+    for rater in link:
+        if rater not in (*raters, "all"):
+            raise PunchlineError(f"no rater {rater!r}", hint=nearest(rater, raters))
+    _print_links(votes, raters if "all" in link else link, host, port)
+
+
+def _write_sheet(where: Paths, study: str, models: list[str], folder: Path, seed: int) -> None:
+    from punchline.rating.draw import declared, prepared_items
+    from punchline.rating.texts import answered, blinded
+
+    benchmark, _, declaration = declared(study)
+    texts = answered(where, benchmark, declaration, models)
+    sheet, key = blinded(declaration, texts, prepared_items(where, benchmark), seed)
+    write_text(folder / "sheet.csv", sheet)
+    write_text(folder / "key.csv", key)
+    print(f"{folder}/sheet.csv: {len(texts):,} texts of {len(models)} models; keep {folder}/key.csv from the raters")
 
 
 @rate.command()
-def drafts(
-    raters: Annotated[int, typer.Option(min=1, max=1000, help="Number of reviewers")],
-    sheet: Annotated[Path, typer.Argument(parser=given, help="Review sheet of `punchline drafts`")] = Path(
-        "review.csv"
-    ),
-    seed: Annotated[int, typer.Option(help="Seed of the assignment")] = 0,
-    name: Annotated[str, typer.Option(help="Name of the study")] = "drafts",
-    host: Host = "127.0.0.1",
-    port: Port = PORT,
-    run: RUN = DEFAULT_RUN,
-) -> None:
-    """StripCipher: draw a study in which people choose and correct drafted texts."""
-    from punchline.people.drafts import draw_up
-    from punchline.people.votes import Votes
-
-    _reachable(host)
-    if not sheet.is_file():
-        raise PunchlineError("no such file", file=sheet, hint="Make it: punchline drafts MODEL")
-    content, seats = draw_up(Paths(run=run), str(sheet), sheet.read_bytes(), raters=raters, seed=seed)
-    votes = Votes.make(votes_file("stripcipher", name), content, seats)
-    print(f"{votes.path}: {len(content.units):,} pages, each strip with one reviewer, sheet {votes.version}")
-    _say_links(votes, list(seats), host, port)
-    print(f"Serve them: punchline rate serve stripcipher/{name}")
-
-
-@rate.command()
-def links(
-    study: StudyName,
-    raters: Annotated[list[str] | None, typer.Argument(help="Raters; default: all")] = None,
-    host: Host = "127.0.0.1",
-    port: Port = PORT,
-) -> None:
-    """Replace lost links; the old links stop working, votes are kept."""
-    _reachable(host)
-    votes = _votes(study)
-    there = votes.raters()
-    for rater in raters or ():
-        if rater not in there:
-            raise PunchlineError(f"no rater {rater!r}", hint=nearest(rater, there))
-    _say_links(votes, raters or there, host, port)
-
-
-@rate.command()
-def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> None:
+def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = 8643) -> None:
     """Serve a study to its raters until Ctrl-C, on this machine or, with --host, in the local network."""
-    from punchline.people import pages
+    from punchline.rating.pages import application
     from punchline.report.serve import listen
     from punchline.report.serve import serve as listen_on
 
     votes = _votes(study)
     votes.check_writable()
-    hosts = ["*"] if host in ("0.0.0.0", "::") else [host, "127.0.0.1", "localhost"]
-    served = pages.application(votes, hosts)
-    listening = listen(
-        host, port, f"End what has it, or name another: --port N, and punchline rate links {votes.name} --port N"
-    )
+    hint = f"Stop its program, or use --port N with new links: punchline rate new {votes.name} --link all --port N"
+    listening = listen(host, port, hint)
     print(f"{votes.path}: votes go into it; http://{host}:{port} with each rater's link (Ctrl-C ends it)", flush=True)
-    listen_on(served, listening)
+    listen_on(application(votes, ["*"] if host in EVERYWHERE else [host, "127.0.0.1", "localhost"]), listening)
 
 
 @rate.command()
-def status(study: StudyName) -> None:
-    """Print the progress of each rater and their agreement."""
-    from punchline.people import outcome
+def status(study: StudyName, as_json: JSON = None) -> None:
+    """Print the progress of each rater, and their agreement: Krippendorff's alpha with a 95 % interval."""
+    from punchline.rating import outcome
 
     votes = _votes(study)
-    done = outcome.progress(votes)
-    rows = [(p.rater, f"{p.rated} of {p.of}", f"{p.passed} of {p.checks}", p.last or "-") for p in done]
-    print(f"{votes.path}: {votes.sheet.title} Sheet {votes.version}\n")
-    print(as_table(rows, ("rater", "rated", "checks passed", "last vote")))
-    if votes.sheet.drafts or votes.sheet.writing:
-        return
-    agreed = [
-        (
-            " ".join(part for part in (a.task, a.aspect) if part) or "-",
-            a.level,
-            a.units,
-            "-" if a.alpha is None else f"{a.alpha:.3f}",
-            "-" if a.lo is None else f"{a.lo:.3f} to {a.hi:.3f}",
-        )
-        for a in outcome.agreement(votes)
-    ]
-    print("\n" + as_table(agreed, ("question", "level", "rated by several", "Krippendorff's alpha", "95 %")))
-
-
-@rate.command()
-def decide(study: StudyName, host: Host = "127.0.0.1", port: Port = PORT) -> None:
-    """Add a rater who decides ties among the others."""
-    from punchline.people.decide import one_more
-
-    _reachable(host)
-    votes = _votes(study)
-    rater, count = one_more(votes)
-    print(f"{votes.path}: rater {rater} decides {count:,} pages that those before are even on")
-    _say_links(votes, [rater], host, port)
+    if as_json is None:
+        print(f"{votes.path}: {votes.sheet.title} Sheet {votes.version}\n")
+    print_rows(outcome.progress(votes), outcome.agreement(votes), as_json=as_json)
 
 
 @rate.command()
 def export(
     study: StudyName,
-    out: Annotated[
-        Path | None, typer.Option(parser=given, help="File to write; default: the file that tables read")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")] = None,
 ) -> None:
-    """Write the votes, with model names, into the file that tables read."""
-    from punchline.people import outcome
+    """Write the votes, with model names, into the file that tables read; accepted drafts into strips.json."""
+    from punchline.rating import drafts, outcome
 
     votes = _votes(study)
-    if votes.sheet.drafts:
-        from punchline.people.drafts import reviewed_sheet
-
-        out = out or Path("reviewed.csv")
-        write_text(out, reviewed_sheet(votes))
-        print(f"{out}: take it over with punchline reviewed {out}")
-        return
     out = out or outcome.target(votes)
-    rows, kept = outcome.export(votes, out)
-    beside = f"; {kept:,} rows that were there stay" if kept else ""
-    print(f"{out}: {rows:,} rows of sheet {votes.version}{beside}")
-    failed = [p.rater for p in outcome.progress(votes) if p.passed < p.checks]
+    if votes.sheet.drafts:
+        accepted, even = drafts.export(votes, out)
+        print(f"{out}: {accepted:,} accepted pages")
+        if even:
+            print(f"{even:,} pages with even votes are not in it: punchline rate new --decide {votes.name}")
+        return
+    rows, others = outcome.export(votes, out)
+    print(f"{out}: {rows:,} rows of sheet {votes.version}" + f"; {others:,} other rows stay" * bool(others))
+    failed = [row["rater"] for row in outcome.progress(votes) if row["passed"] < row["checks"]]
     if failed:
         print(f"Raters {', '.join(failed)} did not pass every attention check; their votes are in it")
     if votes.sheet.writing:
         print(f"Have them rated, by others: punchline rate new STUDY --raters N --texts {out}")
-        return
-    tables = ", ".join(f"{votes.sheet.benchmark}/{table}" for table in outcome.study_of(votes).feeds)
-    print(f"Tables that read it: {tables}")
+    else:
+        tables = ", ".join(f"{votes.sheet.benchmark}/{table}" for table in outcome.study_of(votes).feeds)
+        print(f"Tables that read it: {tables}")
+
+
+@rate.command("import")
+def import_command(
+    study: Annotated[str, typer.Argument(help=KIND)],
+    files: Annotated[list[Path], typer.Argument(parser=given, help="Filled-in sheets, or CSVs of HumorBench labels")],
+    key: Annotated[Path | None, typer.Option(parser=given, help="key.csv of the sheets; the files name raters")] = None,
+    out: Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file")] = False,
+    annotations: Annotated[Path, typer.Option(parser=given, help="HumorBench's annotations")] = LABELS,
+) -> None:
+    """Convert filled-in sheets into ratings, or explanations that people labelled into answers to replay."""
+    from punchline.benchmarks.humorbench.labels import as_released, read_labelled
+    from punchline.paths import own
+    from punchline.rating.draw import declared
+    from punchline.rating.texts import unblinded
+    from punchline.tables.ratings import as_csv, read_ratings
+
+    benchmark, _, declaration = declared(study)
+    labels = benchmark == "humorbench"
+    if labels and out is None:
+        raise PunchlineError("no file to write", hint="Name the CSV of a replay card: --out data/replay/labelled.csv")
+    if not labels and key is None:
+        raise PunchlineError("no key of the sheets", hint="Name the key.csv that was written with them: --key")
+    out = out or Path(own(benchmark, declaration.file))
+    if out.exists() and not replace:
+        raise PunchlineError("the file exists", file=out, hint="Give --replace, or another --out")
+    for file in (*files, key or annotations):
+        if not file.is_file():
+            hint = "Fetch it: punchline fetch corpus=full benchmarks=[humorbench]" if file == annotations else None
+            raise PunchlineError("no such file", file=file, hint=hint)
+    if key is None:
+        found = [one for file in files for one in read_labelled(file.read_bytes(), str(file), annotations.read_bytes())]
+        text, what = as_released(found), f"explanations by {', '.join(sorted({one.explainer for one in found}))}"
+        count = len(found)
+    else:
+        ratings = [rating for file in files for rating in unblinded(file, key)]
+        text, what, count = as_csv(ratings), f"ratings by {len(files)} raters", len(ratings)
+        read_ratings(text.encode(), str(out))  # refuses what tables would refuse
+    write_text(out, text)
+    print(f"{out}: {count:,} {what}")

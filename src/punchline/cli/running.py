@@ -15,7 +15,7 @@ import typer
 
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
-from punchline.cli.base import SELECTION, app, as_table, overrides, snakemake
+from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake
 from punchline.config.selection import EXECUTION_KEYS, last_overrides, named_run, read_selection
 from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError
@@ -32,7 +32,7 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
     """Download the data of dvc.lock with `dvc pull`, and check that every table is current."""
     if not Path("dvc.lock").is_file():
         raise PunchlineError(
-            "no dvc.lock: nothing was ever recorded",
+            "no dvc.lock: no run was ever recorded",
             hint="Run `dvc repro`, or clone a project whose dvc.lock is committed",
         )
     dvc = [sys.executable, "-m", "dvc"]
@@ -72,76 +72,72 @@ def fetch(
     selection: SELECTION = None,
     retry_missing: Annotated[bool, typer.Option("--retry-missing", help="Only files recorded as missing")] = False,
     config: Annotated[list[str] | None, typer.Option(help="Same as KEY=VALUE")] = None,
+    run: RUN = DEFAULT_RUN,
 ) -> None:
     """Download the annotations and images of the selected benchmarks."""
-    chosen = overrides([*(config or ()), *(selection or ())])
+    chosen = overrides([*(config or ()), *(selection or ())], run)
     if not retry_missing:
         raise typer.Exit(snakemake("fetch_all", *_words(chosen)))
     project = Project(read_selection(chosen)[0])
-    ledgers: dict[str, str] = {}
+    logs: dict[str, str] = {}
     for benchmark in project.selection.benchmarks:
-        ledger = project.paths.ledger(benchmark)
-        entries = read_records(ledger, FetchEntry) if Path(ledger).is_file() else []
+        log = project.paths.ledger(benchmark)
+        entries = read_records(log, FetchEntry) if Path(log).is_file() else []
         missing = sum(entry.state != "ok" for entry in entries)
-        print(
-            f"{benchmark}: {missing:,} of {len(entries):,} images are missing"
-            if entries
-            else f"{benchmark}: no images yet"
-        )
-        ledgers |= {ledger: project.raw(benchmark).job} if missing else {}
-    if not ledgers:
+        many = f"{missing:,} of {len(entries):,} images are missing" if entries else "no images yet"
+        print(f"{benchmark}: {many}")
+        logs |= {log: project.raw(benchmark).job} if missing else {}
+    if not logs:
         print("nothing to retry; `punchline fetch` downloads files that were never tried")
         return
-    again = {AGAIN: ",".join(ledgers), RETRY: "1"}
-    raise typer.Exit(snakemake(*ledgers.values(), *_words(chosen), **again))
+    again = {AGAIN: ",".join(logs), RETRY: "1"}
+    raise typer.Exit(snakemake(*logs.values(), *_words(chosen), **again))
 
 
 @app.command(rich_help_panel="Run")
-def plan(selection: SELECTION = None) -> None:
+def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = None) -> None:
     """Estimate requests, images, tokens and cost of a run before it starts; no request is sent."""
     from punchline.plan import plan
 
-    chosen = overrides(selection)
+    chosen = overrides(selection, run)
     if "run" in chosen:
         chosen = named_run(chosen)[1] | {key: value for key, value in chosen.items() if key != "run"}
-    if chosen.keys() <= EXECUTION_KEYS:  # a run that changes nothing has no name
+    if chosen.keys() <= EXECUTION_KEYS:  # a run without changes cannot have a name
         chosen |= {"benchmarks": read_selection({})[0].benchmarks}
-    name = f"plan-{os.getpid()}"  # a run of its own: no run's files are touched, and it may go beside another
+    name = f"plan-{os.getpid()}"  # a run of its own: it touches no other run, and may go on at the same time
     try:
         status = snakemake("prepare_all", "--nolock", "--quiet", "all", *_words({**chosen, "run": name}))
         if status:
             raise typer.Exit(status)
-        making = read_selection({**chosen, "run": name})
-        rows = plan(Project(making.selection, making.shards))
+        settings = read_selection({**chosen, "run": name})
+        rows = plan(Project(settings.selection, settings.shards))
     finally:
         where = Paths(run=name)
         for folder in (where.data, where.results, where.logs):
             shutil.rmtree(folder, ignore_errors=True)
     shown = [column for column in PLAN if any(row.get(column) not in (None, "") for row in rows)]
-    print(
-        as_table([["" if (cell := row.get(column)) is None else str(cell) for column in shown] for row in rows], shown)
-    )
+    print_rows(({column: row.get(column) for column in shown} for row in rows), as_json=as_json)
     asked = sum(int(row["to_ask"] or 0) for row in rows)
     costs = [float(row["cost_most"] or 0) for row in rows if row.get("cost_most")]
     unpriced = sorted({str(row["asked"]) for row in rows if row["to_ask"] and not row.get("cost_most")})
     parts = [f"at most {sum(costs):,.2f}"] if costs or not unpriced else []
     parts += [f"unknown for {', '.join(unpriced)} (no price)"] if unpriced else []
-    print(f"{asked:,} requests to ask; cost: {', '.join(parts)}")
+    typer.echo(f"{asked:,} requests to ask; cost: {', '.join(parts)}", err=as_json is not None)
 
 
 @app.command(rich_help_panel="Run")
-def retry(selection: SELECTION = None) -> None:
+def retry(selection: SELECTION = None, run: RUN = DEFAULT_RUN) -> None:
     """Send failed requests again, and rebuild the tables that use them.
 
     Default: the selection of the last run.
     """
-    chosen = overrides(selection) or last_overrides(DEFAULT_RUN) or {}
+    chosen = overrides(selection, run) or last_overrides(DEFAULT_RUN) or {}
     project = Project(read_selection(chosen)[0])
     again, failed = [], 0
-    for benchmark, model, hop, _, snapshot in project.asked():
-        if Path(snapshot).is_file() and (n := read_columns(snapshot, ["state"])["state"].count("failed")):
-            who = project.respondent(benchmark, "" if hop == "answer" else hop, model)
-            again.append(project.paths.responded(who, ALL))
+    for benchmark, model, hop, _, index in project.asked():
+        if Path(index).is_file() and (n := read_columns(index, ["state"])["state"].count("failed")):
+            respondent = project.respondent(benchmark, "" if hop == "answer" else hop, model)
+            again.append(project.paths.responded(respondent, ALL))
             failed += n
     again = list(dict.fromkeys(again))
     if not again:

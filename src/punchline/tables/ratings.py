@@ -1,4 +1,4 @@
-"""People's ratings: a file of them read and checked, and blinded sheets to rate answers on.
+"""Files of people's ratings.
 
 A ratings file is a CSV with the columns item_id, source and rater, and score (a number) or choice (the source that the
 rater prefers on the item); the columns task and aspect tell apart what was rated, any other is a note. It lies in
@@ -7,20 +7,17 @@ config/<benchmark>/ratings.csv, where the tables of ratings find it.
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from punchline.errors import PunchlineError, nearest
 from punchline.files import csv_text, parse_csv
 
 RATINGS = "ratings.csv"
-SHEET = ("row", "item_id", "image", "explanation", "score")
-KEY = ("row", "item_id", "source")
 ABOUT = ("task", "aspect")  # columns that tell apart what was rated; others are notes
-_NUMBER = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
+NUMBER = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -77,7 +74,7 @@ def read_ratings(
         if choice:
             choices.append(Choice(item_id, rater, choice))
             continue
-        if not _NUMBER.fullmatch(score):
+        if not NUMBER.fullmatch(score):
             raise wrong(f"{score!r} is no number", "score", "Write a number")
         number = float(score)
         least, most = scale or (-1e9, 1e9)
@@ -103,15 +100,6 @@ def leading(counted: Counter[str]) -> str | None:
     return None if rest and rest[0][1] == first[1] else first[0]
 
 
-class Explanation(NamedTuple):
-    """What is to be rated."""
-
-    item_id: str
-    source: str
-    image: str  # path, for the rater to open
-    text: str
-
-
 def for_spreadsheet(text: str) -> str:
     """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
     return f"'{text}" if text.startswith(_FORMULA) else text
@@ -122,51 +110,8 @@ def from_spreadsheet(text: str) -> str:
     return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
 
 
-def blinded(explanations: Sequence[Explanation], seed: int) -> tuple[str, str]:
-    """A rating sheet without any source's name, and its key, as CSV: rows in an order drawn with the seed.
-
-    Texts are `for_spreadsheet`.
-    """
-    order = sorted(explanations)
-    random.Random(seed).shuffle(order)
-    rows = [
-        dict(zip(("row", *Explanation._fields), (number, *one._replace(text=for_spreadsheet(one.text))), strict=True))
-        for number, one in enumerate(order, start=1)
-    ]
-    sheet = [{"explanation": row["text"], **row, "score": ""} for row in rows]
-    return _csv(SHEET, sheet), _csv(KEY, rows)
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """These columns of some rows as CSV."""
-    return csv_text(columns, ({name: row.get(name) for name in columns} for row in rows))
-
-
-def unblinded(sheet: bytes, key: bytes, rater: str, *, sheet_file: str, key_file: str) -> list[Rating]:
-    """Scores of a filled-in sheet under their sources' names, without rows that have no score.
-
-    Raises PunchlineError for a row that the key does not have, or has for another item, a score that is not a number,
-    and a row that occurs twice.
-    """
-    of_row = {cells["row"]: cells for _, cells in parse_csv(key, KEY, file=key_file)}
-    found: dict[str, Rating] = {}
-    for line, cells in parse_csv(sheet, ("row", "item_id", "score"), file=sheet_file):
-        row, item_id, score = cells["row"], cells["item_id"], cells["score"].strip()
-        known = of_row.get(row, {})
-        if known.get("item_id") != item_id:
-            what, hint = f"the key has no row {row!r} of this item", "Use the key that was written with this sheet"
-            raise PunchlineError(what, file=sheet_file, line=line, record=item_id, hint=f"{hint}: {key_file}")
-        if score and (row in found or not _NUMBER.fullmatch(score)):
-            what = f"row {row} is there twice" if row in found else f"{score!r} is no number"
-            hint = "Write a number once, or leave the cell empty"
-            raise PunchlineError(what, file=sheet_file, line=line, record=item_id, field="score", hint=hint)
-        if score:
-            found[row] = Rating(item_id, known["source"], rater, float(score), {})
-    return list(found.values())
-
-
 def as_csv(ratings: Sequence[Rating]) -> str:
     """A ratings file."""
-    about = dict.fromkeys(name for rating in ratings for name in rating.about)
-    rows = ({**rating._asdict(), **rating.about, "score": f"{rating.score:g}"} for rating in ratings)
-    return _csv(("item_id", "source", "rater", "score", *about), rows)
+    rows = [{**rating._asdict(), "score": f"{rating.score:g}", **rating.about} for rating in ratings]
+    columns = dict.fromkeys(name for row in rows for name in row if name != "about")
+    return csv_text(list(columns), ({name: row.get(name) for name in columns} for row in rows))

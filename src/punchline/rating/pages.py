@@ -1,14 +1,14 @@
-"""The pages on which people rate: one study, one page a unit, a rater known by a secret link.
+"""The rating pages of a study: one page per unit; a rater is known by a secret link.
 
-What a page sends names no model, no item and no other rater. A vote is on the disk before its reply leaves. Nothing is
-sent to, or taken from, anybody without a rater's secret; a post must come from these pages themselves.
+Pages name no model, no item and no other rater. A vote is on disk before its reply is sent. Requests without a rater's
+secret get nothing, and posts must come from these pages.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -26,13 +26,13 @@ from starlette.staticfiles import StaticFiles
 
 from punchline.core.pages import templates
 from punchline.errors import PunchlineError
-from punchline.people import drafts
-from punchline.people.assignment import shown_order
-from punchline.people.votes import Given, Votes
+from punchline.rating import drafts
+from punchline.rating.assignment import shown_order
+from punchline.rating.votes import Given, Sheet, Unit, Votes
 
 HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
-WORDS = 2_000  # characters of a note, or of a text that a rater writes
+WORDS = 2_000  # characters of a note or a written text
 COOKIE_S = 90 * 24 * 3600
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -42,7 +42,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-SAID = {
+MESSAGES = {
     400: "That cannot be read. Go back and send it again.",
     403: "This page opens with the link that you were sent, in the browser in which you opened it.",
     404: "There is no such page.",
@@ -54,7 +54,7 @@ SAID = {
 
 
 class Pages:
-    """What answers a rater's requests."""
+    """Replies to raters' requests."""
 
     def __init__(self, votes: Votes) -> None:
         self.votes, self.sheet = votes, votes.sheet
@@ -66,144 +66,125 @@ class Pages:
         shown = self.templates.get_template(template).render(title=self.sheet.title, sheet=self.sheet, **values)
         return HTMLResponse(shown, status)
 
-    def rater(self, request: Request) -> str:
-        found = self.votes.rater_of(request.cookies.get(self.cookie, ""))
+    def rater(self, secret: str) -> str:
+        found = self.votes.rater_of(secret)
         if found is None:
             raise HTTPException(403)
         return found
 
-    def unit(self, request: Request, rater: str) -> tuple[int, int]:
-        """(place, index of the unit) of the page's address, which counts a rater's own pages from 1."""
-        said = request.path_params["place"]
-        place = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
+    def opened(self, request: Request) -> tuple[str, int, int]:
+        """(rater, place, index of the unit) of a request's page; places count a rater's own pages from 1."""
+        rater, text = self.rater(request.cookies.get(self.cookie, "")), request.path_params["place"]
+        place = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
         if not 1 <= place <= len(self.seats(rater)):
             raise HTTPException(404)
-        return place, self.seats(rater)[place - 1]
+        return rater, place, self.seats(rater)[place - 1]
 
     def first_open(self, rater: str, given: Mapping[tuple[str, int], Given], after: int = 0) -> int | None:
-        """The next place without a vote, from `after` on and then from the start."""
+        """The next place without a vote, after `after` and then from the start."""
         places = [place for place, unit in enumerate(self.seats(rater), 1) if (rater, unit) not in given]
         return next((place for place in places if place > after), places[0] if places else None)
 
     def order(self, rater: str, index: int) -> list[int]:
+        """The texts of a rater's page, in the order in which they are shown."""
         order = shown_order(len(self.sheet.units[index].texts), rater, index, self.sheet.seed)
         return [text for text in order if text in self.offered(rater).get(index, order)]
 
-    # ---- what is sent
-
     def enter(self, request: Request) -> Response:
         secret = request.path_params["secret"]
-        if self.votes.rater_of(secret) is None:
-            raise HTTPException(403)
+        self.rater(secret)
         reply = RedirectResponse("/", 303)
-        # Lax: a link in a mail works, and no other site's form does.
-        https = request.url.scheme == "https"  # as a server with TLS before this one says it
+        # Lax: a link in a mail works, a form of another site does not.
+        https = request.url.scheme == "https"  # as reported by a TLS server in front of this one
         reply.set_cookie(self.cookie, secret, max_age=COOKIE_S, httponly=True, samesite="lax", secure=https)
         return reply
 
     def start(self, request: Request) -> Response:
-        rater = self.rater(request)
-        given = self.votes.given(rater)
-        return self.page(
-            "start.html",
-            next=self.first_open(rater, given),
-            done=len(given),
-            of=len(self.seats(rater)),
-            practice=sum(self.sheet.units[unit].kind == "practice" for unit in self.seats(rater)),
-            places=[(rater, unit) in given for unit in self.seats(rater)],
-        )
+        rater = self.rater(request.cookies.get(self.cookie, ""))
+        given, seats = self.votes.given(rater), self.seats(rater)
+        practice = sum(self.sheet.units[unit].kind == "practice" for unit in seats)
+        places = [(rater, unit) in given for unit in seats]
+        return self.page("start.html", next=self.first_open(rater, given), practice=practice, places=places)
 
     def item(self, request: Request) -> Response:
-        rater = self.rater(request)
-        place, index = self.unit(request, rater)
-        return self._item(rater, place, index)
+        rater, place, index = self.opened(request)
+        saved = self.votes.given(rater).get((rater, index))
+        answered = saved or Given(rater, index, {})
+        if saved is None and self.sheet.drafts:  # an inspector sees the review of the rater before
+            answered = next((given for (_, unit), given in self.votes.given().items() if unit == index), answered)
+        return self._item(rater, place, answered, saved=saved is not None)
 
-    def _item(self, rater: str, place: int, index: int, said: Given | None = None, wrong: str = "") -> Response:
-        unit, given = self.sheet.units[index], self.votes.given(rater)
+    def _item(self, rater: str, place: int, answered: Given, *, saved: bool = False, wrong: str = "") -> Response:
+        unit = self.sheet.units[answered.unit]
         return self.page(
             "item.html",
             422 if wrong else 200,
             place=place,
             of=len(self.seats(rater)),
-            done=len(given),
+            done=len(self.votes.given(rater)),
             unit=unit,
-            texts=[(position, unit.texts[position].text) for position in self.order(rater, index)],
+            texts=[(position, unit.texts[position].text) for position in self.order(rater, answered.unit)],
             questions=self.sheet.questions[unit.task],
-            said=said or given.get((rater, index)) or Given(rater, index, {}, "", ""),
-            saved=(rater, index) in given,
+            answered=answered,
+            saved=saved,
             wrong=wrong,
             words=WORDS,
         )
 
     def picture(self, request: Request) -> Response:
-        rater = self.rater(request)
-        _, index = self.unit(request, rater)
-        path = self.sheet.units[index].picture
+        path = self.sheet.units[self.opened(request)[2]].picture
         if not path or not Path(path).is_file():
             raise HTTPException(404)
         return FileResponse(path)
 
     async def vote(self, request: Request) -> Response:
-        rater = await run_in_threadpool(self.rater, request)
-        place, index = self.unit(request, rater)
+        opened = await run_in_threadpool(self.opened, request)
         fields = await _fields(request)
-        return await run_in_threadpool(self._vote, rater, place, index, fields)
-
-    def _review(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
-        count, known = len(self.sheet.units[index].texts), [use for use, _ in self.sheet.options]
-        uses = [fields.get(f"use-{n}", "") for n in range(count)]
-        texts = [" ".join(fields.get(f"text-{n}", "").split())[:WORDS] for n in range(count)]
-        answers = {f"use-{n}": use for n, use in enumerate(uses)} | {f"text-{n}": t for n, t in enumerate(texts)}
-        why = drafts.wrong(uses, texts) if set(uses) <= set(known) else "Nothing is saved yet."
-        if why:
-            return self._item(rater, place, index, Given(rater, index, answers, "", ""), why)
-        return self._saved(rater, place, index, answers, "")
+        return await run_in_threadpool(self._vote, *opened, fields)
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
-        unit = self.sheet.units[index]
-        if self.sheet.drafts:
-            return self._review(rater, place, index, fields)
-        said = {ask.aspect: fields.get(f"answer-{ask.aspect}", "") for ask in self.sheet.questions[unit.task]}
-        if self.sheet.writing:
-            answers = {aspect: text for aspect, given in said.items() if (text := _words(given))}
-        else:
-            valid = self._valid(rater, index)
-            answers = {aspect: value for aspect, value in said.items() if value in valid}
         note = _words(fields.get("note", "")) if self.sheet.note else ""
-        if len(answers) < len(self.sheet.questions[unit.task]):
-            kept = Given(rater, index, answers, note, "")
-            return self._item(rater, place, index, kept, "Nothing is saved yet: a question has no answer.")
-        return self._saved(rater, place, index, answers, note)
-
-    def _saved(self, rater: str, place: int, index: int, answers: Mapping[str, str], note: str) -> Response:
+        answers, wrong = _answers(self.sheet, self.sheet.units[index], self.order(rater, index), fields)
+        given = Given(rater, index, answers, note)
+        if wrong or (self.sheet.drafts and (wrong := drafts.wrong(given))):
+            return self._item(rater, place, given, wrong=wrong)
         self.votes.vote(rater, index, answers, note)
         following = self.first_open(rater, self.votes.given(rater), place)
         return RedirectResponse("/" if following is None else f"/items/{following}", 303)
 
-    def _valid(self, rater: str, index: int) -> set[str]:
-        if self.sheet.best:
-            return {str(position) for position in self.order(rater, index)}
-        return {value for value, _ in self.sheet.options}
-
-    # ---- what goes wrong
-
     async def refused(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        return self.page("said.html", status, said=SAID.get(status, SAID[404 if status < 500 else 500]))
+        return self.page("said.html", status, said=MESSAGES.get(status, MESSAGES[404 if status < 500 else 500]))
 
     async def unsaved(self, request: Request, error: Exception) -> Response:
-        """The file cannot be read or written: a full disk, a folder that is gone."""
+        """The reply if the file cannot be read or written: a full disk, a removed folder."""
         print(f"error: {self.votes.path}: {error}. Votes are not being saved", file=sys.stderr, flush=True)
-        return self.page("said.html", 503, said=SAID[503])
+        return self.page("said.html", 503, said=MESSAGES[503])
 
 
-def _words(given: str) -> str:
-    """What a rater wrote in a box."""
-    return given.replace("\r\n", "\n").strip()[:WORDS]
+def _words(text: str) -> str:
+    """The text of a box."""
+    return text.replace("\r\n", "\n").strip()[:WORDS]
+
+
+def _answers(sheet: Sheet, unit: Unit, order: Sequence[int], fields: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """(answers of a form by aspect, why they cannot be saved; "" if they can)."""
+    answers, wrong = dict[str, str](), ""
+    for position in order if sheet.drafts else ():
+        answers[f"use-{position}"] = fields.get(f"use-{position}", "")
+        answers[f"text-{position}"] = " ".join(fields.get(f"text-{position}", "").split())[:WORDS]
+    values = set(map(str, order)) if sheet.best else {value for value, _ in sheet.options}
+    for question in sheet.questions[unit.task]:
+        value = _words(fields.get(f"answer-{question.aspect}", ""))
+        if value and (sheet.writing or value in (question.options or values)):
+            answers[question.aspect] = value
+        elif not question.options and not sheet.drafts:
+            wrong = "Nothing is saved yet: a question has no answer."
+    return answers, wrong
 
 
 async def _fields(request: Request) -> dict[str, str]:
-    """The fields of a form. Raises HTTPException for one that is too long."""
+    """The fields of a form. Raises HTTPException for a form that is too long."""
     content = b""
     async for part in request.stream():
         content += part
@@ -217,7 +198,7 @@ async def _fields(request: Request) -> dict[str, str]:
 
 
 async def _guard(request: Request, go: Callable[[Request], Awaitable[Response]]) -> Response:
-    """No post but from a page of this server; the same headers on every reply."""
+    """Refuse posts from other sites; set the same headers on every reply."""
     own = f"{request.url.scheme}://{request.headers.get('host', '')}"
     foreign = request.headers.get("sec-fetch-site", "same-origin") != "same-origin"
     if request.method not in ("GET", "HEAD") and (foreign or request.headers.get("origin") != own):
@@ -229,7 +210,7 @@ async def _guard(request: Request, go: Callable[[Request], Awaitable[Response]])
 
 
 def application(votes: Votes, hosts: list[str]) -> Starlette:
-    """What serves a study; `hosts`: the names under which it may be asked for, ["*"] for any."""
+    """The server of a study. `hosts`: names under which it may be addressed, ["*"] for any."""
     pages = Pages(votes)
     return Starlette(
         routes=[

@@ -1,4 +1,4 @@
-"""Who rates what, in which order: balanced, overlapping, the same for the same seed."""
+"""Seeded draws of a study: items, raters of each unit, orders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def chosen(sources: Mapping[str, str], count: int, seed: int) -> list[str]:
-    """`count` item ids drawn from {item id: its source}, of every source as many as of any other where there are."""
+    """`count` item ids drawn from {item id: source}, from all sources equally as far as possible."""
     by_source: dict[str, list[str]] = {}
     for item_id in sorted(sources):
         by_source.setdefault(sources[item_id], []).append(item_id)
@@ -23,11 +23,10 @@ def chosen(sources: Mapping[str, str], count: int, seed: int) -> list[str]:
 
 
 def assigned(groups: Sequence[str], raters: int, overlap: int, seed: int) -> list[list[int]]:
-    """For each rater the indices of the units that they rate, in an order of their own.
+    """By rater, the indices of their units, each in an order of its own.
 
-    `groups`: of each unit what it is to be balanced by (whose text it is). Every unit has `overlap` different raters,
-    raters differ by at most 1 in their number of units and by at most 2 in those of one group, and who meets whom on a
-    unit is drawn.
+    `groups`: of each unit the group to balance by, such as the source of its text. Every unit has `overlap` different
+    raters; raters differ by at most 1 in their number of units and by at most 2 in those of one group.
     """
     draw = random.Random(f"raters/{seed}")
     order = list(range(len(groups)))
@@ -43,7 +42,7 @@ def assigned(groups: Sequence[str], raters: int, overlap: int, seed: int) -> lis
 
 
 def with_checks(units: Sequence[T], checks: Sequence[T], rater: str, seed: int) -> list[T]:
-    """A rater's units with attention checks among them: one at a drawn place of each of as many equal stretches."""
+    """A rater's units with attention checks at drawn places, one in each of as many equal stretches."""
     draw = random.Random(f"checks/{rater}/{seed}")
     found: list[T] = []
     for number, check in enumerate(checks):

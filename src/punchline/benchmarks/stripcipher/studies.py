@@ -1,0 +1,170 @@
+"""StripCipher's texts (section 4): prompts for drafts, their review as a study, and strips.json with accepted texts.
+
+Models draft answers and distractors; raters choose one answer and three distractors and correct them. Only accepted
+texts become items. docs/stripcipher.md has the commands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from punchline.benchmarks.prompts import prompts
+from punchline.benchmarks.request import question
+from punchline.benchmarks.stripcipher import REVIEWED as TASKS
+from punchline.benchmarks.stripcipher import STRIPS
+from punchline.benchmarks.stripcipher.strips import CATEGORIES, Choice, Texts, read_strips
+from punchline.benchmarks.stripcipher.words import plain
+from punchline.benchmarks.study import Question, Study
+from punchline.benchmarks.task import Task
+from punchline.errors import PunchlineError, nearest
+from punchline.read import thoughts
+from punchline.schema import Item, Request, Response
+
+CONDITION = "draft"
+ANSWER, DISTRACTOR, CATEGORY = "answer", "distractor", "category"
+BOTH = "both"
+DISTRACTORS = 3  # drafts of a distractor by one model
+
+# Figure 9, with its misspelling, and figure 11 (both); line breaks as printed. The second prompt of comprehension is
+# printed without its question: it gets that of the first prompt, as the second prompt of prediction has it.
+PROMPTS = prompts(__package__, "draft")
+
+
+class Draft(NamedTuple):
+    """A drafted text."""
+
+    item_id: str
+    task: str
+    kind: str  # ANSWER | DISTRACTOR
+    text: str
+    source: str  # the model
+
+
+class Accepted(NamedTuple):
+    """The accepted texts of one strip and task."""
+
+    item_id: str
+    task: str
+    texts: tuple[str, ...]  # the answer and three distractors; none: the question stays as it is
+    category: str = ""  # of the strip; "": it stays as it is
+
+
+def draft_requests(item: Item) -> list[Request]:
+    """Requests for drafts of a strip's texts, with the prompts of figures 9 and 11; none for a strip without images.
+
+    Their tasks: answer_<task>, distractor_<task> (DISTRACTORS samples), both.
+    """
+    if not item.images:
+        return []
+    n = int(str(item.fields["frames"]))
+    pictures = {
+        "prediction": (*(f"frame{number}" for number in range(1, n - 1)), "masked", f"frame{n}"),
+        "comprehension": ("page",),
+        BOTH: ("page", f"frame{n - 1}"),
+    }
+
+    def ask(name: str) -> Request:
+        task = Task(name, max_tokens=2048, condition=CONDITION, temperature=1.0)  # samples should differ
+        return question(item, task, PROMPTS[name], pictures=pictures[name.partition("_")[2] or name])
+
+    requests = []
+    for task in TASKS:
+        requests.append(ask(f"{ANSWER}_{task}"))
+        distractor = ask(f"{DISTRACTOR}_{task}")
+        requests += [replace(distractor, sample=sample) for sample in range(DISTRACTORS)]
+    return [*requests, ask(BOTH)]
+
+
+_PLACES = {"prediction": ("Options in Q1", "Right Answer 1"), "comprehension": ("Options in Q2", "Right Answer 2")}
+_OPTION = re.compile(r"^[\s*_]{0,8}+([A-D])[.):][*_]{0,2}[ \t]{0,4}(\S[^\n]*)", re.MULTILINE)
+_RIGHT = re.compile(r"[\s:*_]{0,8}+([A-D])\b")
+
+
+def parse_both(answer: str) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """{task: (answer, distractors)} of an answer in figure 11's format, without tasks that have no right answer."""
+    found = {}
+    for task, (start, end) in _PLACES.items():
+        at = answer.find(start)
+        stop = answer.find(end, at) if at >= 0 else -1
+        if stop < 0:
+            continue
+        options: dict[str, str] = {}
+        for letter, text in _OPTION.findall(answer[at:stop]):
+            options.setdefault(letter, text.strip().strip("[]").strip())
+        right = _RIGHT.match(answer, stop + len(end))
+        if right is not None and right[1] in options:
+            found[task] = options.pop(right[1]), tuple(text for text in options.values() if text)
+    return found
+
+
+def parse_drafts(requests: Sequence[Request], responses: Sequence[Response], model: str) -> list[Draft]:
+    """Drafts in a model's responses to `draft_requests`, without reasoning, empty texts and repetitions."""
+    drafts: dict[tuple[str, str, str], Draft] = {}
+    for request, response in zip(requests, responses, strict=True):
+        if response.state != "ok":
+            continue
+        answer = thoughts.off(response.text or "").text
+        kind, _, task = request.task.partition("_")
+        texts = [(task, kind, answer)]
+        if request.task == BOTH:
+            both = parse_both(answer)
+            texts = [(task, ANSWER, both[task][0]) for task in both]
+            texts += [(task, DISTRACTOR, text) for task in both for text in both[task][1]]
+        for task, kind, text in texts:
+            if plain(text):
+                draft = Draft(request.item_id, task, kind, " ".join(text.split()), model)
+                drafts.setdefault((request.item_id, task, plain(text)), draft)
+    return list(drafts.values())
+
+
+def with_accepted(strips: bytes, accepted: Iterable[Accepted], file: str = STRIPS) -> str:
+    """strips.json with accepted texts. Raises PunchlineError for an unknown strip and for texts that are refused."""
+    known = {strip.item_id: strip for strip in read_strips(strips)}
+    for one in accepted:
+        if one.item_id not in known:
+            raise PunchlineError("no such strip", file=file, record=one.item_id, hint=nearest(one.item_id, known))
+        strip = known[one.item_id]
+        texts = strip.texts or Texts()
+        if one.texts:
+            before = getattr(texts, one.task)
+            choice = Choice(question=before and before.question, options=one.texts[:4], answer=one.texts[0])  # type: ignore[arg-type]
+            texts = replace(texts, **{one.task: choice})
+        if one.category:
+            texts = replace(texts, category=one.category)
+        known[one.item_id] = replace(strip, texts=texts)
+    content = "[\n" + ",\n".join(msgspec.json.encode(strip).decode() for strip in known.values()) + "\n]\n"
+    read_strips(content.encode())
+    return content
+
+
+STUDIES = {
+    "drafts": Study(
+        title="Which texts are right?",
+        feeds=("table4",),
+        tasks={"prediction": "prediction", "comprehension": "comprehension"},
+        questions={
+            "prediction": (Question("", "What happens in the second-to-last frame?"),),
+            "comprehension": (
+                Question("", "What does the strip tell and mean?"),
+                Question(CATEGORY, "Category of the strip, if one fits", CATEGORIES),
+            ),
+        },
+        intro=(
+            "You see a strip and drafts of answers to a question about it. Choose one as the answer and three as "
+            "distractors: plausible, and wrong. Correct their words where they need it, or write your own.",
+            "Where somebody has reviewed the page before you, you see their choice: send it as it is to agree, or "
+            "change it.",
+            "Where no four will do, leave all of them out and send the page.",
+        ),
+        options=(("", "leave out"), (ANSWER, "answer"), (DISTRACTOR, "distractor")),
+        level="nominal",
+        reviews=True,
+        practice=0,
+        file=STRIPS,
+    )
+}

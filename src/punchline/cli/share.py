@@ -1,0 +1,95 @@
+"""Commands that pass results on: report pages, exports, new projects."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import punchline
+from punchline.artifacts.project import Project
+from punchline.cli.base import RUN, app, given
+from punchline.config.runs import made_with
+from punchline.errors import PunchlineError
+from punchline.export import FORMATS, export
+from punchline.files import new_folder
+from punchline.paths import DEFAULT_RUN
+from punchline.workflow.processes import MODES
+
+WORKFLOW = Path(punchline.__file__).parent / "template"  # packed by setup.py
+PIN = "requirements.txt"  # in place of src/: DVC reruns its stages for another version
+
+
+@app.command(rich_help_panel="Look")
+def view(
+    run: RUN = DEFAULT_RUN,
+    port: Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")] = True,
+) -> None:
+    """Open the report of a run in the browser, with all images; on this machine only."""
+    from punchline.report import serve
+
+    served = serve.application(Project(made_with(run)))
+    listening = serve.listen(serve.HOST, port)
+    address = f"http://{serve.HOST}:{listening.getsockname()[1]}/index.html"
+    print(f"{address}  (Ctrl-C ends it)", flush=True)
+    if browser:
+        webbrowser.open(address)
+    serve.serve(served, listening)
+
+
+@app.command("publish", rich_help_panel="Share")
+def publish_command(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="New folder, or one published before")],
+    run: RUN = DEFAULT_RUN,
+) -> None:
+    """Write the report, tables and shareable files of a run into one folder for a static web host."""
+    from punchline.report.publish import publish
+
+    publish(Project(made_with(run)), Path(given(folder)))
+
+
+@app.command("export", rich_help_panel="Share")
+def export_command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()),
+            autocompletion=lambda: list(FORMATS),
+        ),
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="New or empty folder")],
+    pictures: Annotated[
+        str, typer.Option(help=f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing")
+    ] = "open",
+    run: RUN = DEFAULT_RUN,
+) -> None:
+    """Export a run for another tool."""
+    if pictures not in MODES:
+        raise typer.BadParameter(f"one of {', '.join(MODES)}", param_hint="--pictures")
+    for line in export(Project(made_with(run)), name, given(output), pictures):
+        print(line)
+    print(f"{output}: {FORMATS[name]}")
+
+
+@app.command(rich_help_panel="Run")
+def init(folder: Annotated[str, typer.Argument(metavar="DIR", help="New or empty folder")]) -> None:
+    """Create a project folder: workflow, configuration, manifests."""
+    if not WORKFLOW.is_dir():
+        raise PunchlineError(
+            "this Punchline is a checkout, installed in place, and brings no workflow along",
+            hint=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it",
+        )
+    target = Path(given(folder)).resolve()
+    with new_folder(target, "Name a new folder") as new:
+        shutil.copytree(WORKFLOW, new)
+        stages = new / "dvc.yaml"
+        stages.write_text(re.sub(r"(deps: \[.*?)\bsrc\b", rf"\1{PIN}", stages.read_text()))
+        (new / PIN).write_text(f"punchline=={punchline.__version__}\n")
+    print(f"{target}: a project; run `git init` in it to version it (dvc needs it)")
+    print("snakemake --cores all results/table8.csv     # in it: the demo corpus, the baselines")

@@ -1,0 +1,116 @@
+"""Drafts of StripCipher's texts: models write them, raters choose and correct, strips.json gets the accepted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from itertools import chain
+from operator import attrgetter, itemgetter
+from pathlib import Path
+
+from punchline.benchmarks.stripcipher.studies import (
+    ANSWER,
+    CATEGORY,
+    DISTRACTOR,
+    Accepted,
+    Draft,
+    draft_requests,
+    parse_drafts,
+    with_accepted,
+)
+from punchline.benchmarks.stripcipher.words import plain
+from punchline.config.cards import read_card
+from punchline.core import engine as engines
+from punchline.errors import PunchlineError
+from punchline.fetch.manifests import ANNOTATION_COLUMNS
+from punchline.files import csv_text, parse_csv, write_text
+from punchline.paths import journal
+from punchline.rating.votes import Given, Shown, Unit, Votes
+from punchline.respond import answered, image_files
+from punchline.schema import Item, sha256
+
+TEXTS = 4  # of a question: an answer and three distractors
+
+
+def units(items: Mapping[str, Item], models: Sequence[str], seed: int) -> list[Unit]:
+    """A unit per strip and task with the drafts of models, which are asked once and journalled."""
+    requests = [request for item in items.values() for request in draft_requests(item)]
+    pool: list[Draft] = []
+    for model in models if requests else ():
+        card = read_card(model)
+        with closing(engines.load(card, seed)) as engine:
+            key, log = engines.model_key(engine, card, "stripcipher"), journal("stripcipher", f"drafts/{model}")
+            images = image_files(items.values())
+            with answered(engine, requests, images, journal=log, key=key, label=f"drafts of {model}") as answers:
+                responses = [answers.read((request.request_id, key)) for request in requests]
+        pool += parse_drafts(requests, responses, model)
+    return draft_units(items, pool)
+
+
+def draft_units(items: Mapping[str, Item], pool: Sequence[Draft]) -> list[Unit]:
+    """A unit per strip and task, answers before distractors, with empty texts to write in if drafts are too few."""
+    groups: dict[tuple[str, str], list[Shown]] = {}
+    for draft in sorted(pool, key=lambda draft: draft.kind):
+        shown = Shown(source=draft.source, text=draft.text, kind=draft.kind)
+        groups.setdefault((draft.item_id, draft.task), []).append(shown)
+    made = []
+    for (item_id, task), texts in sorted(groups.items()):
+        picture = items[item_id].images[0]
+        texts += [Shown(source="", text="", kind=DISTRACTOR)] * (TEXTS - len(texts))
+        made.append(Unit(item_id=item_id, task=task, texts=tuple(texts), picture=picture.path, sha256=picture.sha256))
+    return made
+
+
+def texts_of(given: Given) -> list[tuple[str, str]]:
+    """(kind, text) of the texts that a rater used, the answer first."""
+    places = range(len(given.answers))
+    used = [(given.answers.get(f"use-{place}"), given.answers.get(f"text-{place}", "")) for place in places]
+    return sorted(((kind, text) for kind, text in used if kind), key=itemgetter(0))
+
+
+def wrong(given: Given) -> str:
+    """Why a page cannot be saved; "" if it can."""
+    used = texts_of(given)
+    kinds = [kind for kind, _ in used]
+    if not used or (kinds == [ANSWER, *[DISTRACTOR] * 3] and len({plain(text) for _, text in used} - {""}) == TEXTS):
+        return ""
+    return "Nothing is saved yet: a question needs one answer and three distractors, all different, or none at all."
+
+
+def winner(own: Sequence[Given]) -> Given | None:
+    """The vote that most raters of a unit agree with; None if several lead."""
+    versions = [({(kind, plain(text)) for kind, text in texts_of(one)}, one.answers.get(CATEGORY, "")) for one in own]
+    counts = [versions.count(version) for version in versions]
+    leading = [version for version, count in zip(versions, counts, strict=True) if count == max(counts)]
+    return own[versions.index(leading[0])] if all(version == leading[0] for version in leading) else None
+
+
+def used(own: Sequence[Given]) -> tuple[Shown, ...]:
+    """All texts that a unit's raters used, each once, in the words of the first."""
+    texts: dict[str, Shown] = {}
+    for kind, text in chain.from_iterable(map(texts_of, own)):
+        texts.setdefault(plain(text), Shown(source="", text=text, kind=kind))
+    return tuple(sorted(texts.values(), key=attrgetter("kind")))
+
+
+def export(votes: Votes, out: Path) -> tuple[int, int]:
+    """Write accepted texts into strips.json and its digest into the manifest; (pages accepted, pages still even)."""
+    if not out.is_file():
+        raise PunchlineError("no such file", file=out)
+    winners = {unit: winner(own) for unit, own in votes.rated().items()}
+    accepted = []
+    for index, given in winners.items():
+        unit = votes.sheet.units[index]
+        texts, category = (texts_of(given), given.answers.get(CATEGORY, "")) if given else ([], "")
+        if texts or category:
+            accepted.append(Accepted(unit.item_id, unit.task, tuple(text for _, text in texts), category))
+    text = with_accepted(out.read_bytes(), accepted, str(out))
+    write_text(out, text)
+    listed = out.with_name("annotations.csv")
+    if listed.is_file():
+        lines = [cells for _, cells in parse_csv(listed.read_bytes(), ANNOTATION_COLUMNS, file=listed)]
+        for cells in lines:
+            if cells["path"] == out.name:
+                cells |= {"sha256": sha256(text.encode()), "bytes": str(len(text.encode()))}
+        write_text(listed, csv_text(ANNOTATION_COLUMNS, lines))
+    return len(accepted), list(winners.values()).count(None)

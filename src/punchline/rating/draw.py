@@ -1,0 +1,202 @@
+"""Draw a study: the pages to rate, and the pages of each rater."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from punchline.benchmarks.study import Study
+from punchline.config.runs import making
+from punchline.core.benchmark import names, shown, studies
+from punchline.errors import PunchlineError, nearest
+from punchline.files import read_records
+from punchline.paths import Paths
+from punchline.rating import drafts
+from punchline.rating.assignment import assigned, chosen, with_checks
+from punchline.rating.outcome import even, study_of
+from punchline.rating.texts import Texts, answered, written
+from punchline.rating.votes import Seats, Sheet, Shown, Unit, Votes
+from punchline.schema import Gold, Item
+
+CHECK = "This is no answer but a check that you read along: choose {} here."
+
+
+def declared(name: str) -> tuple[str, str, Study]:
+    """(benchmark, name, declaration) of a study: `pixelhumor/relevance`, `relevance`, or a benchmark with one study.
+
+    Raises PunchlineError.
+    """
+    known = {f"{benchmark}/{study}": (benchmark, study) for benchmark in names() for study in studies(benchmark)}
+    found = [full for full in known if name in (full, *known[full])]
+    if len(found) != 1:
+        raise PunchlineError(f"no study {name!r}", hint=nearest(name, found or known))
+    benchmark, study = known[found[0]]
+    return benchmark, study, studies(benchmark)[study]
+
+
+def prepared_items(where: Paths, benchmark: str, target: str = "prepare") -> dict[str, Item]:
+    """A run's items by id. Raises PunchlineError if there are none yet."""
+    path = where.items(benchmark)
+    if not Path(path).is_file():
+        hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
+        raise PunchlineError("no item is prepared", file=path, hint=hint)
+    return {item.item_id: item for item in read_records(path, Item)}
+
+
+def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapping[str, Item]) -> list[Unit]:
+    """All units: one per text, or per item if the best of its texts is chosen or a text is written."""
+    blurred: Mapping[str, str] = getattr(shown(benchmark), "BLURRED", {})  # values of gold
+    golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
+    groups: dict[tuple[str, ...], list[Shown]] = {}
+    if study.writes:
+        groups = {(item_id, task): [] for item_id in sorted(items) for task in study.questions}
+    for (item_id, task, source), text in sorted(texts.items()):
+        key = (item_id, task) if study.best else (item_id, task, source)
+        groups.setdefault(key, []).append(Shown(source=source, text=text))
+    units = []
+    for (item_id, task, *_), own in groups.items():
+        item = items[item_id]
+        if (study.picture and not item.images) or (study.best and len(own) < 2):
+            continue
+        context = [(name, str(item.fields.get(name, ""))) for name in study.fields]
+        context += [(name, str(golds[item_id].values[name])) for name in study.gold]
+        unit = Unit(item_id=item_id, task=task, texts=tuple(own), context=tuple(context))
+        if study.picture:
+            unit = replace(unit, picture=item.images[0].path, sha256=item.images[0].sha256)
+        if any(golds[item_id].values.get(name) == value for name, value in blurred.items()):
+            unit = replace(unit, blurred=True)
+        units.append(unit)
+    return units
+
+
+def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
+    """An attention check that looks like a unit."""
+    if study.best:
+        place = draw.randrange(len(unit.texts))
+        texts = [Shown(source="", text=shown.text) for shown in unit.texts]
+        texts[place] = Shown(source="", text=CHECK.format("this text"))
+        right = str(place)
+    else:
+        right = draw.choice(study.options)[0]
+        texts = [Shown(source="", text=CHECK.format(right))]
+    return replace(unit, texts=tuple(texts), kind="check", right=right)
+
+
+def _seated(
+    sheet: Sheet, study: Study, practice: Sequence[Unit], raters: Sequence[str], overlap: int, draw: random.Random
+) -> tuple[Sheet, Seats]:
+    """(sheet with practice and checks, pages by rater) of a sheet that has only the units that count."""
+    units = sheet.units
+    groups = [f"{unit.task}/{unit.texts[0].source if len(unit.texts) == 1 else ''}" for unit in units]
+    own = assigned(groups, len(raters), overlap, sheet.seed)
+    checked = not study.writes and not study.reviews
+    checks = [max(1, len(mine) // study.check_every) if mine and checked else 0 for mine in own]
+    checking = [_check(draw.choice(units), study, draw) for _ in range(max(checks))]
+    first = len(units) + len(practice)
+    seats = {}
+    for rater, mine, n in zip(raters, own, checks, strict=True):
+        seats[rater] = [*range(len(units), first), *with_checks(mine, range(first, first + n), rater, sheet.seed)]
+    sheet = replace(sheet, units=(*units, *practice, *checking))
+    for picture in sorted({unit.picture for unit in sheet.units if unit.picture}):
+        if not Path(picture).is_file():
+            raise PunchlineError("the picture is missing", file=picture, hint="Run the target `prepare`")
+    return sheet, seats
+
+
+def draw_up(
+    where: Paths,
+    name: str,
+    models: Sequence[str],
+    *,
+    raters: int,
+    seed: int,
+    overlap: int | None = None,
+    items: int | None = None,
+    texts: tuple[str, bytes] | None = None,
+) -> tuple[Sheet, Seats]:
+    """(sheet, pages by rater) of a new study of answers of models, or of their drafts.
+
+    `texts`: (name, content) of a file of texts that people wrote; items are drawn among theirs. As many items of every
+    source are drawn as of any other; practice items are not among those that count. Raises PunchlineError if there is
+    nothing to rate, a rater would have no page, or a picture is missing.
+    """
+    benchmark, study_name, study = declared(name)
+    if (study.writes or study.reviews) and texts is not None:
+        raise PunchlineError(
+            "no texts are rated in this study", file=texts[0], hint="--texts is for studies of ratings"
+        )
+    overlap = min(study.overlap, raters) if overlap is None else overlap
+    if not 1 <= overlap <= raters:
+        hint = f"--overlap goes from 1 to --raters, {raters}"
+        raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint=hint)
+    all_items = prepared_items(where, benchmark, "prepare" if study.writes or study.reviews else "responses")
+    if study.reviews:
+        ratable, models = drafts.units(all_items, models, seed), ()
+    else:
+        models = () if study.writes else models
+        found = answered(where, benchmark, study, models)
+        if texts is not None:
+            by_people = written(texts[1], texts[0], study, all_items)
+            about = {item_id for item_id, *_ in by_people}
+            found = {key: text for key, text in found.items() if key[0] in about} | by_people
+        ratable = _units(where, benchmark, study, found, all_items)
+    if not ratable:
+        what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
+        hint = "Run the target `responses` with models that look at pictures, or name more models: --model"
+        if study.writes or study.reviews:
+            what, hint = "no item", "Run the target `prepare` with more of them, and a model that looks at pictures"
+        raise PunchlineError(what + (" and a picture" if study.picture else ""), hint=hint)
+    sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
+    drawn = chosen(sources, len(sources), seed)
+    count = min(items or len(drawn), len(drawn))
+    counted = set(drawn[:count])
+    draw = random.Random(f"study/{seed}")
+    practice = [
+        replace(draw.choice([unit for unit in ratable if unit.item_id == item_id]), kind="practice")
+        for item_id in drawn[count : count + study.practice]
+    ]
+    units = [unit for unit in ratable if unit.item_id in counted]
+    if raters > (most := len(units) * overlap):
+        raise PunchlineError(
+            f"{raters:,} raters of {len(units):,} pages with {overlap} raters each: {raters - most:,} would have none",
+            hint=f"--raters {most} at most, a larger --overlap, or more --items",
+        )
+    sheet = Sheet(
+        benchmark=benchmark,
+        study=study_name,
+        run=where.run,
+        models=tuple(models),
+        seed=seed,
+        title=study.title,
+        intro=study.intro,
+        options=study.options,
+        questions=dict(study.questions),
+        note=study.note,
+        units=tuple(units),
+    )
+    called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]
+    return _seated(sheet, study, practice, called, overlap, draw)
+
+
+def draw_decision(votes: Votes) -> tuple[Sheet, Seats]:
+    """(sheet, pages) of one more rater who decides the even votes of a study, as in PixelHumor's section 5.4.
+
+    If the best text is chosen, the rater chooses among the leading ones; of drafts, among those that were used. Raises
+    PunchlineError for a study of points or written texts, and if no vote is even.
+    """
+    study = study_of(votes)
+    if study.level != "nominal":
+        votes_are = "texts" if study.writes else "points on a scale"
+        raise PunchlineError(f"{study.title} Its votes are {votes_are}: there is nothing to decide", file=votes.path)
+    units = even(votes)
+    if not units:
+        hint = f"See who has rated: punchline rate status {votes.name}"
+        raise PunchlineError("no votes are even on a page that all its raters have rated", file=votes.path, hint=hint)
+    raters = votes.raters()
+    rater = f"{len(raters) + 1:0{len(raters[0])}d}"
+    practice = [unit for unit in votes.sheet.units if unit.kind == "practice"]
+    draw = random.Random(f"decide/{rater}/{votes.sheet.seed}")
+    return _seated(replace(votes.sheet, units=tuple(units)), study, practice, [rater], 1, draw)

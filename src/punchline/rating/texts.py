@@ -1,0 +1,134 @@
+"""Texts to rate: answers of a run, texts that people wrote, and blinded sheets of them for a spreadsheet."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from punchline.benchmarks.study import HUMAN, Study
+from punchline.config.runs import making
+from punchline.core.benchmark import DEFAULT
+from punchline.core.storage import read_table
+from punchline.errors import PunchlineError, nearest
+from punchline.files import csv_text, parse_csv
+from punchline.paths import DEFAULT_RUN, Paths
+from punchline.schema import Item, Request, Response
+from punchline.tables.ratings import NUMBER, Rating, for_spreadsheet, from_spreadsheet
+from punchline.text import log_line
+
+TEXTS = ("item_id", "source", "text")  # columns of a file of written texts
+RELEASED = ("comic_id", "explanation")  # of PixelHumor's
+SHEET = ("row", "item_id", "image", "explanation", "question", "score")
+KEY = ("row", "item_id", "source", "task", "aspect")
+
+Texts = dict[tuple[str, str, str], str]  # by item, task and source
+
+
+def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) -> Texts:
+    """A run's answers as raters read them, without those that are empty then.
+
+    Raises PunchlineError if nothing was asked, and for models without an answer.
+    """
+    if not models:
+        return {}
+    path = Path(where.requests(benchmark))
+    if not path.is_file():
+        hint = f"Run {making(where.run, 'responses', benchmarks=f'[{benchmark}]')} first"
+        raise PunchlineError("nothing was asked yet", file=path, hint=hint)
+    requests = read_table(path, Request)
+    found: Texts = {}
+    states: Counter[str] = Counter()
+    for model in models:
+        index = Path(where.snapshot(benchmark, model))
+        if not index.is_file():
+            there = [other.stem for other in index.parent.glob("*.parquet")]
+            raise PunchlineError("the model has no answers", file=index, hint=nearest(model, there))
+        for request, response in zip(requests, read_table(index, Response), strict=True):
+            if request.task not in study.tasks or (request.condition, request.sample) != (DEFAULT, 0):
+                continue
+            states[response.state] += 1
+            if response.state == "ok" and (text := (study.reading(response.text or "") or "").strip()):
+                found[request.item_id, study.tasks[request.task], model] = text
+    if not states["ok"]:
+        what = f"no answer to {', '.join(study.tasks)} of {', '.join(models)} ({states.total():,} were asked for)"
+        hint = f"Select models that answer it: {making(where.run, 'responses', models='[NAME]')}; baselines do not"
+        if states["failed"]:
+            of_run = "" if where.run == DEFAULT_RUN else f" --run {where.run}"
+            hint = f"punchline retry{of_run} asks the {states['failed']:,} again that failed"
+        raise PunchlineError(what, file=path, hint=hint)
+    return found
+
+
+def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) -> Texts:
+    """Texts that people wrote, from a CSV with item_id, source, text, and task if the study has several.
+
+    PixelHumor's released file is read too: the first explanation of each item of the run. Raises PunchlineError.
+    """
+    found: Texts = {}
+    if all(name in content.partition(b"\n")[0].decode("utf-8-sig", "replace") for name in RELEASED):
+        rows = [tuple(cells[name].strip() for name in RELEASED) for _, cells in parse_csv(content, RELEASED, file=file)]
+        for item_id, text in rows:
+            if item_id in items and text:
+                found.setdefault((item_id, "", HUMAN), text)
+        log_line(f"{file}: {len(found):,} of {len(rows):,} explanations are of comics of this run, the first of each")
+        return found
+    for line, cells in parse_csv(content, TEXTS, file=file):
+        item_id, source, text = (from_spreadsheet(cells[name].strip()) for name in TEXTS)
+        task = cells.get("task", "").strip()
+        refused = partial(PunchlineError, file=file, line=line, record=item_id)
+        if item_id not in items:
+            raise refused("no such item", field="item_id", hint="Check the id")
+        if task not in study.questions:
+            raise refused(f"unknown task {task!r}", field="task", hint=nearest(task, study.questions))
+        if not source or not text:
+            raise refused(
+                "the cell is empty", field="text" if source else "source", hint="Name the writer and the text"
+            )
+        if (item_id, task, source) in found:
+            raise refused("a second text by the same source", field="source", hint="Keep one of the two")
+        found[item_id, task, source] = text
+    return found
+
+
+def blinded(study: Study, texts: Texts, items: Mapping[str, Item], seed: int) -> tuple[str, str]:
+    """(sheet without sources, key with them) as CSV: a row per text and question, texts in seeded order.
+
+    Raises PunchlineError for a study in which raters give no points.
+    """
+    if study.level == "nominal" or not study.options:
+        raise PunchlineError("a sheet is for studies in which raters give points", hint="Use pages: --raters N")
+    order = sorted(texts.items())
+    random.Random(seed).shuffle(order)
+    asked = [(key, text, question) for key, text in order for question in study.questions[key[1]]]
+    sheet, key_rows = [], []
+    for row, ((item_id, task, source), text, question) in enumerate(asked, start=1):
+        image = items[item_id].images[0].path if items[item_id].images else ""
+        sheet.append(dict(zip(SHEET, (row, item_id, image, for_spreadsheet(text), question.ask, ""), strict=True)))
+        key_rows.append(dict(zip(KEY, (row, item_id, source, task, question.aspect), strict=True)))
+    return csv_text(SHEET, sheet), csv_text(KEY, key_rows)
+
+
+def unblinded(sheet: Path, key: Path) -> list[Rating]:
+    """Scores of a filled-in sheet with their sources; the file's name is the rater's. Rows without a score are skipped.
+
+    Raises PunchlineError for a row that the key does not have, or has for another item, and for an invalid score.
+    """
+    rows = {cells["row"]: cells for _, cells in parse_csv(key.read_bytes(), KEY[:3], file=key)}
+    found: dict[str, Rating] = {}
+    for line, cells in parse_csv(sheet.read_bytes(), ("row", "item_id", "score"), file=sheet):
+        row, item_id, score = cells["row"], cells["item_id"], cells["score"].strip()
+        refused = partial(PunchlineError, file=sheet, line=line, record=item_id)
+        if row not in rows or rows[row]["item_id"] != item_id:
+            hint = f"Use the key that was written with this sheet: {key}"
+            raise refused(f"the key has no row {row!r} of this item", hint=hint)
+        if score and row in found:
+            raise refused(f"row {row} is there twice", field="score", hint="Keep one of the two")
+        if score and not NUMBER.fullmatch(score):
+            raise refused(f"{score!r} is no number", field="score", hint="Write a number, or leave the cell empty")
+        if score:
+            about = {name: rows[row][name] for name in KEY[3:] if rows[row].get(name)}
+            found[row] = Rating(item_id, rows[row]["source"], sheet.stem, float(score), about)
+    return list(found.values())

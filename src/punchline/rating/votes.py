@@ -1,0 +1,221 @@
+"""The file of a study, SQLite: its sheet, its raters, their pages, and every vote, synced to disk when it is cast.
+
+Votes are only added: a rater's last vote on a page counts. Of a rater's secret the file holds the sha256.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from hmac import compare_digest
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from punchline.benchmarks.study import Question
+from punchline.errors import PunchlineError, permission_hint
+from punchline.files import write_bytes
+from punchline.schema import Record
+
+PATIENCE_S = 20.0  # of a vote that waits for another's
+SCHEMA = """
+CREATE TABLE sheet (content BLOB NOT NULL) STRICT;
+CREATE TABLE raters (name TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT;
+CREATE TABLE seats (rater TEXT NOT NULL, place INTEGER NOT NULL, unit INTEGER NOT NULL,
+                    PRIMARY KEY (rater, place)) STRICT;
+CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, rater TEXT NOT NULL, unit INTEGER NOT NULL,
+                    answers TEXT NOT NULL, note TEXT NOT NULL, time TEXT NOT NULL) STRICT;
+CREATE INDEX last_votes ON votes (rater, unit);
+"""
+
+
+class Shown(Record, frozen=True, kw_only=True):
+    """A text and its source."""
+
+    source: str
+    text: str
+    kind: str = ""  # of a draft: answer or distractor
+
+
+class Unit(Record, frozen=True, kw_only=True):
+    """The content of one page. Fields that are unset by default are not in the digest of older sheets."""
+
+    item_id: str
+    task: str  # its name in a ratings file
+    texts: tuple[Shown, ...]  # one, or several of which the best is chosen; none if a text is written
+    context: tuple[tuple[str, str], ...] = ()  # (name, text) shown above
+    picture: str = ""  # path from the root
+    sha256: str = ""  # of the picture
+    blurred: bool | UnsetType = UNSET  # until the rater asks
+    kind: Literal["counts", "practice", "check"] = "counts"
+    right: str = ""  # of a check: the right value; if the best text is chosen, its place in `texts`
+
+
+class Sheet(Record, frozen=True, kw_only=True):
+    """All content of a study; its digest is its version."""
+
+    benchmark: str
+    study: str  # name of the declaration
+    run: str
+    models: tuple[str, ...]  # whose answers are shown; other sources are people
+    seed: int
+    title: str
+    intro: tuple[str, ...]
+    options: tuple[tuple[str, str], ...]
+    questions: dict[str, tuple[Question, ...]]
+    note: str
+    units: tuple[Unit, ...]
+
+    @property
+    def best(self) -> bool:
+        """True if the best of several texts is chosen."""
+        return not self.options and not self.writing
+
+    @property
+    def writing(self) -> bool:
+        """True if texts are written instead of rated."""
+        return not any(unit.texts for unit in self.units)
+
+    @property
+    def drafts(self) -> bool:
+        """True if drafts are chosen and corrected instead of rated."""
+        return any(shown.kind for unit in self.units for shown in unit.texts)
+
+
+Seats = Mapping[str, Sequence[int]]  # by rater, the units of their pages in order
+
+
+class Given(NamedTuple):
+    """A rater's last vote on a unit."""
+
+    rater: str
+    unit: int
+    answers: dict[str, str]  # value by aspect
+    note: str = ""
+    time: str = ""
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class Votes:
+    """A study. Raises PunchlineError for a file that is none, sqlite3.Error if the disk is full."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise PunchlineError("no such study", file=path, hint="Make it: punchline rate new STUDY --raters N")
+        try:
+            ((content,),) = self._rows("SELECT content FROM sheet")
+            self.sheet = msgspec.json.decode(content, type=Sheet)
+        except (sqlite3.DatabaseError, msgspec.DecodeError, ValueError) as error:
+            raise PunchlineError(f"not a readable study: {error}", file=path, hint="Restore a copy") from error
+        self.version = self.sheet.digest[:16]
+
+    @property
+    def name(self) -> str:
+        """Its name for commands: benchmark/name."""
+        return f"{self.path.parent.name}/{self.path.stem}"
+
+    @classmethod
+    def make(cls, path: str | Path, sheet: Sheet, seats: Seats) -> Votes:
+        """Write a new study. Raises PunchlineError if the file exists."""
+        path = Path(path)
+        if path.exists():
+            hint = "Give the new one another name: --name NAME; or move the file away, with its -wal and -shm"
+            raise PunchlineError("the study exists", file=path, hint=hint)
+        with closing(sqlite3.connect(":memory:")) as file:
+            file.executescript(SCHEMA)
+            file.execute("INSERT INTO sheet VALUES (?)", [msgspec.json.encode(sheet)])
+            file.executemany("INSERT INTO raters VALUES (?, '')", [[rater] for rater in seats])
+            places = [(rater, place, unit) for rater, own in seats.items() for place, unit in enumerate(own, 1)]
+            file.executemany("INSERT INTO seats VALUES (?, ?, ?)", places)
+            file.commit()
+            write_bytes(path, file.serialize())
+        return cls(path)
+
+    def check_writable(self) -> None:
+        """Raises PunchlineError if votes cannot be written."""
+        for place in (self.path, self.path.parent):
+            if not os.access(place, os.W_OK):
+                raise PunchlineError("votes cannot be written here", file=place, hint=permission_hint(place))
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        barred = not all(os.access(place, os.W_OK) for place in (self.path, self.path.parent))
+        log = Path(f"{self.path}-wal")  # votes that are not in the file itself yet
+        mode = "mode=rw" if not barred else "mode=ro" if log.is_file() and log.stat().st_size else "immutable=1"
+        with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?{mode}", uri=True, timeout=PATIENCE_S)) as file:
+            if not barred:
+                file.execute("PRAGMA journal_mode = WAL")
+                file.execute("PRAGMA synchronous = FULL")  # a committed vote survives a crash
+            with file:
+                yield file
+
+    def _rows(self, query: str, *values: str | None) -> list[tuple[Any, ...]]:
+        with self._open() as file:
+            return file.execute(query, values).fetchall()
+
+    def _write(self, query: str, *values: str | int) -> None:
+        self.check_writable()
+        with self._open() as file:
+            file.execute(query, values)
+
+    def raters(self) -> list[str]:
+        """Their names, in order."""
+        return [name for (name,) in self._rows("SELECT name FROM raters ORDER BY name")]
+
+    def new_secret(self, rater: str) -> str:
+        """Give a rater a new secret, which replaces the last one."""
+        secret = secrets.token_urlsafe(24)
+        self._write("UPDATE raters SET secret = ? WHERE name = ?", _hashed(secret), rater)
+        return secret
+
+    def rater_of(self, secret: str) -> str | None:
+        """The rater with this secret; None for an unknown one."""
+        raters = self._rows("SELECT name, secret FROM raters")
+        found = [name for name, known in raters if known and compare_digest(known, _hashed(secret))]
+        return found[0] if found else None
+
+    def seats(self, rater: str) -> list[int]:
+        """The units of a rater's pages, in order."""
+        return [unit for (unit,) in self._rows("SELECT unit FROM seats WHERE rater = ? ORDER BY place", rater)]
+
+    def offered(self, rater: str) -> dict[int, set[int]]:
+        """{unit: the texts to choose among} of a rater who decides, in a study that an older version made."""
+        found: dict[int, set[int]] = {}
+        if self._rows("SELECT 1 FROM sqlite_master WHERE name = 'offered'"):
+            for unit, text in self._rows("SELECT unit, text FROM offered WHERE rater = ?", rater):
+                found.setdefault(unit, set()).add(text)
+        return found
+
+    def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str) -> None:
+        """Add a vote; it is on disk on return."""
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        insert = "INSERT INTO votes (rater, unit, answers, note, time) VALUES (?, ?, ?, ?, ?)"
+        self._write(insert, rater, unit, json.dumps(answers, sort_keys=True), note, now)
+
+    def given(self, rater: str | None = None) -> dict[tuple[str, int], Given]:
+        """The last vote on every unit by (rater, unit), of one rater or of all, in the order of first votes."""
+        query = "SELECT rater, unit, answers, note, time FROM votes WHERE ?1 IS NULL OR rater = ?1 ORDER BY id"
+        rows = (Given(*row) for row in self._rows(query, rater))
+        return {(row.rater, row.unit): row._replace(answers=json.loads(row.answers)) for row in rows}  # type: ignore[arg-type]
+
+    def rated(self) -> dict[int, list[Given]]:
+        """The last votes by unit, of all units without a rater who is yet to vote."""
+        given = self.given()
+        seated: dict[int, list[str]] = {}
+        for rater in self.raters():
+            for unit in self.seats(rater):
+                seated.setdefault(unit, []).append(rater)
+        complete = {unit: own for unit, own in seated.items() if all((rater, unit) in given for rater in own)}
+        return {unit: [given[rater, unit] for rater in own] for unit, own in sorted(complete.items())}

@@ -1,0 +1,409 @@
+"""Rating studies: drawing, votes, even votes, exports, StripCipher's drafts. The pages: test_rating_pages.py."""
+
+import itertools
+import json
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.studies import IMAGE, MODELS, answer, drawn, fill, items_of, made, saved, write_run
+
+from punchline.benchmarks.humorbench.labels import read_labelled
+from punchline.benchmarks.humorbench.studies import label_rows
+from punchline.benchmarks.stripcipher.studies import Draft
+from punchline.benchmarks.study import Vote
+from punchline.core.benchmark import load, names, studies
+from punchline.errors import PunchlineError
+from punchline.files import csv_text, parse_csv, write_text
+from punchline.rating import drafts, outcome
+from punchline.rating.assignment import assigned, chosen, shown_order, with_checks
+from punchline.rating.draw import declared, draw_decision
+from punchline.rating.texts import written
+from punchline.rating.votes import Sheet, Votes
+from punchline.schema import Item
+from punchline.tables.ratings import read_ratings
+
+TEXTS = "item_id,source,text\n"
+
+
+@pytest.fixture(autouse=True)
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def answers() -> None:
+    write_run()
+
+
+def rows_of(path: str | Path) -> list[dict[str, str]]:
+    return [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path)]
+
+
+def counting(sheet: Sheet) -> list[int]:
+    return [place for place, unit in enumerate(sheet.units) if unit.kind == "counts"]
+
+
+# Assignment
+
+
+@given(
+    st.lists(st.sampled_from("abcdef"), min_size=1, max_size=60),
+    st.integers(1, 9).flatmap(lambda raters: st.tuples(st.just(raters), st.integers(1, raters))),
+    st.integers(0, 99),
+)
+def test_assignment_is_balanced_and_overlaps(groups: list[str], of: tuple[int, int], seed: int) -> None:
+    raters, overlap = of
+    own = assigned(groups, raters, overlap, seed)
+    assert own == assigned(groups, raters, overlap, seed)
+    assert Counter(itertools.chain(*own)) == dict.fromkeys(range(len(groups)), overlap)
+    assert all(len(set(units)) == len(units) for units in own)
+    assert max(map(len, own)) - min(map(len, own)) <= 1
+    for group in set(groups):
+        counts = [sum(groups[unit] == group for unit in units) for units in own]
+        assert max(counts) - min(counts) <= 2
+
+
+@given(st.dictionaries(st.text("xyz", min_size=1), st.sampled_from("abc"), min_size=1), st.integers(1, 20))
+def test_items_are_drawn_evenly(sources: dict[str, str], count: int) -> None:
+    found = chosen(sources, count, 0)
+    assert found == chosen(dict(sorted(sources.items())), count, 0)
+    assert len(set(found)) == len(found) == min(count, len(sources))
+    drawn, there = Counter(sources[item] for item in found), Counter(sources.values())
+    assert all(drawn[source] >= min(there[source], max(drawn.values()) - 1) for source in there)
+
+
+@given(st.lists(st.integers(0, 99), min_size=1, max_size=50, unique=True), st.integers(1, 4))
+def test_every_stretch_has_its_check(units: list[int], checks: int) -> None:
+    found = with_checks(units, range(100, 100 + checks), "1", 0)
+    assert [unit for unit in found if unit < 100] == units
+    assert [unit for unit in found if unit >= 100] == list(range(100, 100 + checks))
+
+
+def test_pairs_of_raters_and_orders_of_texts_vary() -> None:
+    own = assigned(["a"] * 60, 4, 2, 0)
+    assert len({frozenset(rater for rater in range(4) if unit in own[rater]) for unit in range(60)}) == 6
+    assert len({tuple(shown_order(3, "1", unit, 0)) for unit in range(60)}) == 6
+
+
+# Drawing
+
+
+def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers: None) -> None:
+    sheet, seats = drawn("relevance", raters=3, items=5, seed=4)
+    assert (sheet, seats) == drawn("relevance", raters=3, items=5, seed=4)
+    assert sheet.digest != drawn("relevance", raters=3, items=5, seed=5)[0].digest
+    counted = {unit.item_id for unit in sheet.units if unit.kind == "counts"}
+    practice = [unit.item_id for unit in sheet.units if unit.kind == "practice"]
+    assert (len(counted), len(practice)) == (5, 2) and not counted & set(practice)
+    for own in seats.values():
+        kinds = [sheet.units[unit].kind for unit in own]
+        assert kinds[:2] == ["practice", "practice"] and kinds.count("check") == 1
+    assert not any("<think>" in text.text for unit in sheet.units for text in unit.texts)
+
+
+@pytest.mark.parametrize(
+    ("study", "more", "expected"),
+    [
+        ("relevanze", {}, "no study 'relevanze'. Did you mean 'pixelhumor/relevance'"),
+        ("pixelhumor", {}, "no study 'pixelhumor'. Did you mean 'pixelhumor/relevance' or "),
+        ("relevance", {"overlap": 4}, "4 raters per text of 3 raters. --overlap goes from 1 to --raters, 3"),
+        ("relevance", {"overlap": 0}, "--overlap goes from 1"),
+        ("relevance", {"items": 1, "raters": 9, "overlap": 2}, "3 would have none. --raters 6 at most"),
+        ("preference", {"models": MODELS[:1]}, "no item has two texts to choose from and a picture"),
+        ("relevance", {"models": ["hal-9"]}, "the model has no answers. Did you mean 'hal-9000'"),
+        ("relevance", {"texts": "99,Human,x"}, "t.csv, line 2, record 99"),
+        ("relevance", {"texts": "1,Human,"}, "field text: the cell is empty"),
+        ("relevance", {"texts": "1,,x"}, "field source: the cell is empty"),
+        (
+            "relevance",
+            {"texts": "1,a,x\n1,a,y"},
+            "line 3, record 1, field source: a second",
+        ),
+        ("texts", {"texts": "1,Human,x"}, "unknown task ''"),
+        (
+            "explanations",
+            {"texts": "1,Human,x"},
+            "t.csv: no texts are rated in this study",
+        ),
+        (
+            "stripcipher",
+            {},
+            "no item is prepared. Run snakemake --cores all prepare --config 'benchmarks=[strip",
+        ),
+    ],
+)
+def test_studies_that_cannot_be_drawn(answers: None, study: str, more: dict[str, Any], expected: str) -> None:
+    if "texts" in more:
+        more = {"texts": ("t.csv", f"{TEXTS}{more['texts']}\n".encode())}
+    with pytest.raises(PunchlineError) as error:
+        drawn(study, **{"raters": 3, **more})
+    assert expected in str(error.value)
+
+
+def test_missing_answers_come_with_a_command(answers: None) -> None:
+    for state, hint in (
+        ("missing", "Select models that answer it: snakemake --cores all responses --config 'models=[NAME]'"),
+        ("failed", f"punchline retry asks the {len(items_of('pixelhumor'))} again that failed"),
+    ):
+        answer("silent", None, state)  # type: ignore[arg-type]
+        with pytest.raises(PunchlineError) as error:
+            drawn("relevance", models=["silent"])
+        assert "no answer to Q6 of silent (8 were asked for)" in str(error.value) and hint in str(error.value)
+    for path, what in {"requests/pixelhumor.parquet": "nothing was", "items/pixelhumor/items.jsonl": "no item"}.items():
+        Path("data", path).unlink()
+        with pytest.raises(PunchlineError, match=rf"{path}: {what}.*responses --config 'benchmarks=\[pixelhumor\]'"):
+            drawn("relevance")
+
+
+def test_a_study_is_never_overwritten(answers: None) -> None:
+    study = saved(drawn("relevance"))
+    with pytest.raises(PunchlineError, match="the study exists"):
+        saved((study.sheet, {}))
+    for content in (b"no database" * 100, b""):
+        Path("data/ratings/other.sqlite").write_bytes(content)
+        with pytest.raises(PunchlineError, match="not a readable study"):
+            Votes("data/ratings/other.sqlite")
+    Path("images/comic.png").unlink()
+    with pytest.raises(PunchlineError, match=r"images/comic\.png: the picture is missing"):
+        drawn("relevance")
+
+
+def test_every_declaration_names_existing_tables_and_tasks() -> None:
+    for benchmark in names():
+        for study in studies(benchmark).values():
+            assert set(study.feeds) <= set(load(benchmark).TABLES)
+            assert set(study.tasks) <= set(load(benchmark).TASKS)
+            assert set(study.tasks.values()) == set(study.questions)
+
+
+def test_released_explanations_are_read(answers: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """PixelHumor's file: one comic is unknown, one has a second text."""
+    content = b'comic_id,explanation\r\n2,=A pun\r\ngarfied_1,Lost\r\n5,"Two\nlines"\r\n2,Of another comic\r\n'
+    sheet, _ = drawn("preference", texts=("released.csv", content))
+    own = {u.item_id: t.text for u in sheet.units if u.kind == "counts" for t in u.texts if t.source == "Human"}
+    assert own == {"2": "=A pun", "5": "Two\nlines"}
+    assert "released.csv: 2 of 4 explanations are of comics of this run" in capsys.readouterr().err
+
+
+@pytest.mark.real
+def test_pixelhumors_own_explanations(mirror: Path) -> None:
+    content = (mirror / "pixelhumor/human_explanation.csv").read_bytes()
+    ids = {row["comic_id"] for row in rows_of(mirror / "pixelhumor/objective_label.csv")}
+    items = {i: Item(benchmark="pixelhumor", item_id=i, source="s", cluster=i) for i in ids}
+    assert len(written(content, "human_explanation.csv", declared("preference")[2], items)) == 66
+
+
+# Export
+
+
+def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
+    votes = made(overlap=2)
+    with pytest.raises(PunchlineError, match="nothing to export yet"):
+        outcome.export(votes, Path("out.csv"))
+    fill(votes, lambda index, rater: str({"1": 1, "2": 3}[rater] + index % 4))
+    Path("out.csv").write_text("item_id,source,rater,score\n7,someone,ann,3\n")
+    assert outcome.export(votes, Path("out.csv")) == (30, 1)
+    assert outcome.export(votes, Path("out.csv")) == (30, 1)  # again: the same rows, once
+    scores, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv", scale=(1, 7))
+    expected = {
+        (unit.item_id, unit.texts[0].source, rater): add + index % 4
+        for index, unit in enumerate(votes.sheet.units)
+        if unit.kind == "counts"
+        for rater, add in (("1", 1), ("2", 3))
+    } | {("7", "someone", "ann"): 3}
+    assert {(one.item_id, one.source, one.rater): one.score for one in scores} == expected and choices == []
+    assert {row["sheet"] for row in rows_of("out.csv")} == {"", votes.version}
+    done = [{name: row[name] for name in ("rated", "of", "checks", "passed")} for row in outcome.progress(votes)]
+    assert done == [{"rated": 15, "of": 15, "checks": 1, "passed": 1}] * 2
+    (row,) = outcome.agreement(votes)
+    assert row["rated by several"] == 15 and row["lo"] <= row["alpha"] <= row["hi"]
+    answer("hal-9000", "Now it is another answer")
+    with pytest.raises(PunchlineError, match=r"other answers were rated than run default has now: 5, .* hal-9000"):
+        outcome.export(votes, Path("out.csv"))
+
+
+def test_written_explanations_are_rated_by_others(answers: None) -> None:
+    """Table 7's source Human: written, exported, and rated on the same comics."""
+    votes = made("explanations", items=4)
+    counts = counting(votes.sheet)
+    assert not votes.sheet.models and not any(unit.kind == "check" for unit in votes.sheet.units)
+    assert sorted(i for rater in votes.raters() for i in votes.seats(rater) if i in counts) == counts
+    fill(votes, lambda index, _: f"=1+1 & <script>\nIt stands on its head {index}")
+    out = outcome.target(votes)
+    assert out == Path("config/pixelhumor/explanations.csv")
+    assert outcome.export(votes, out) == (4, 0) == outcome.export(votes, out)
+    rows = rows_of(out)
+    assert {row["source"] for row in rows} == {"Human"} and all(row["text"].startswith("'=1+1 &") for row in rows)
+    assert outcome.agreement(votes) == []
+
+    votes = saved(drawn("preference", texts=(str(out), out.read_bytes())))
+    rated = [votes.sheet.units[place] for place in counting(votes.sheet)]
+    assert {unit.item_id for unit in rated} == {row["item_id"] for row in rows}
+    assert all([text.source for text in unit.texts] == ["Human", *sorted(MODELS)] for unit in rated)
+    assert rated[0].texts[0].text.startswith("=1+1 & <script>\nIt stands")
+    fill(votes, lambda index, rater: {"1": "0", "2": "3"}[rater])
+    outcome.export(votes, Path("out.csv"))
+    _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
+    assert {(one.rater, one.source) for one in choices} == {("1", "Human"), ("2", "wintermute")}
+
+
+def test_several_writers_of_an_item_are_told_apart(answers: None) -> None:
+    votes = made("explanations", items=3, overlap=2)
+    fill(votes, lambda index, _: f"It is funny {index}")
+    assert Counter(vote.source for vote in outcome.cast(votes)) == {"Human-1": 3, "Human-2": 3}
+
+
+def test_yesbuts_aspects_and_humorbenchs_labels(answers: None) -> None:
+    votes = made("texts", raters=1)
+    fill(votes, lambda index, _: "4")
+    outcome.export(votes, Path("out.csv"))
+    scores, _ = read_ratings(Path("out.csv").read_bytes(), "out.csv", scale=(1, 5))
+    assert list(Counter((one.about["task"], one.about["aspect"]) for one in scores).values()) == [15] * 5
+    votes = made("elements")
+    fill(votes, lambda index, _: "PASS" if index % 2 else "FAIL")
+    assert outcome.target(votes) == Path("config/humorbench/human_labels.csv")
+    assert outcome.export(votes, Path("labels.csv")) == (15, 0)
+    annotations = csv_text(("caption", "element"), [{"caption": "c", "element": str(n)} for n in range(8)])
+    labelled = read_labelled(Path("labels.csv").read_bytes(), "labels.csv", annotations.encode())
+    assert {one.explainer for one in labelled} == set(MODELS)
+    assert outcome.agreement(votes)[0]["alpha"] == 1
+
+
+def test_even_raters_give_no_label() -> None:
+    one = Vote("1", "m", "", "", "PASS", "text", "ann", "2026-01-01T00:00:00Z", "", "s")
+    bob, eve = one._replace(rater="bob", value="FAIL"), one._replace(rater="eve")
+    assert label_rows([one, bob]) == []
+    (row,) = label_rows([one, bob, eve])
+    assert (row["label"], row["rater"]) == ("PASS", "ann bob eve")
+
+
+# Even votes
+
+
+def test_one_more_rater_decides_even_votes(answers: None) -> None:
+    votes = made("preference")
+    counts = counting(votes.sheet)
+    fill(votes, lambda index, _: "0", "1")
+    with pytest.raises(PunchlineError, match=r"preference\.sqlite: no votes are even .* rate status"):
+        draw_decision(votes)  # the other has not rated yet
+    fill(votes, lambda index, _: "1" if index in counts[:3] else "0", "2")
+    outcome.export(votes, Path("out.csv"))
+    decision = saved(draw_decision(votes), "decide")
+    assert decision.raters() == ["3"]
+    kinds = [decision.sheet.units[unit].kind for unit in decision.seats("3")]
+    assert kinds[:2] == ["practice", "practice"] and sorted(kinds[2:]) == ["check", "counts", "counts", "counts"]
+    assert (decision.sheet.study, decision.sheet.models) == ("preference", MODELS)
+    for place, index in zip(counting(decision.sheet), counts[:3], strict=True):  # "from the chosen explanations"
+        assert decision.sheet.units[place].texts == votes.sheet.units[index].texts[:2]
+    fill(decision, lambda index, _: "1")
+    assert outcome.export(decision, Path("out.csv")) == (3, 10)
+    _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
+    assert Counter(Counter(one.item_id for one in choices).values()) == {2: 2, 3: 3}
+    third = {one.source for one in choices if one.rater == "3"}
+    assert third == {votes.sheet.units[counts[0]].texts[1].source}
+
+
+@pytest.mark.parametrize(
+    ("study", "value", "even"),
+    [
+        ("preference", lambda _, rater: str(int(rater) - 1), [3] * 5),
+        ("elements", lambda index, rater: "PASS" if index < 6 and rater == "1" else "FAIL", [1] * 0),
+    ],
+)
+def test_three_raters_may_be_even_too(answers: None, study: str, value: Any, even: list[int]) -> None:
+    votes = made(study, raters=3, overlap=3)
+    fill(votes, value)
+    assert [len(unit.texts) for unit in outcome.even(votes)] == even
+
+
+@pytest.mark.parametrize(("study", "what"), [("relevance", "points on a scale"), ("explanations", "texts")])
+def test_points_and_texts_are_not_decided(answers: None, study: str, what: str) -> None:
+    votes = made(study)
+    fill(votes, lambda _, rater: {"1": "1", "2": "7"}[rater])
+    with pytest.raises(PunchlineError, match=f"{what}: there is nothing to decide"):
+        draw_decision(votes)
+
+
+# StripCipher's drafts
+
+STRIP = '{"item_id": "s1", "source": "a", "frames": 4, "boxes": null, "texts": null, "credit": "c", "licence": "l"}'
+STRIPS = Path("strips.json")
+KEPT = ["", "answer", "distractor", "distractor", "distractor", ""]
+OTHER = ["", "answer", "distractor", "distractor", "", "distractor"]
+NONE = [""] * 6
+
+
+def review(uses: list[str], words: str = "=Ends", category: str = "") -> dict[str, str]:
+    answers = {f"use-{n}": use for n, use in enumerate(uses)} | {f"text-{n}": f"{words} {n}" for n in range(len(uses))}
+    return answers | ({"category": category} if category else {})
+
+
+def reviewed(*reviews: dict[str, str]) -> Votes:
+    """A study of a strip's six drafts, with a review by each rater."""
+    item = Item(benchmark="stripcipher", item_id="s1", source="a", cluster="s1", images=(IMAGE,))
+    pool = [Draft("s1", "comprehension", "distractor", f"Other {n}", "one") for n in range(4)]
+    pool += [Draft("s1", "comprehension", "answer", f"=Ends {model}", model) for model in ("one", "two")]
+    (unit,) = drafts.draft_units({"s1": item}, pool)
+    assert [shown.kind for shown in unit.texts] == ["answer"] * 2 + ["distractor"] * 4
+    sheet = Sheet(
+        benchmark="stripcipher", study="drafts", run="default", models=(), seed=0, title="", intro=(), options=(),
+        questions={}, note="", units=(unit,),
+    )  # fmt: skip
+    votes = saved((sheet, {str(n): [0] for n in range(1, 3)}))
+    for rater, answers in enumerate(reviews, start=1):
+        votes.vote(str(rater), 0, answers, "")
+    STRIPS.write_text(f"[{STRIP}]")
+    write_text("images/comic.png", "")
+    return votes
+
+
+@pytest.mark.parametrize(
+    ("reviews", "expected", "even"),
+    [
+        ([review(KEPT)], None, 0),  # an inspector is yet to come
+        ([review(KEPT), review(KEPT, "=ends ")], ["=Ends 1", "=Ends 2", "=Ends 3", "=Ends 4"], 0),
+        ([review(NONE), review(NONE)], None, 0),
+        ([review(KEPT), review(NONE)], None, 1),
+        ([review(KEPT), review(OTHER)], None, 1),
+        ([review(KEPT), review(KEPT, category="Humorous")], None, 1),
+    ],
+)
+def test_texts_are_accepted_where_inspectors_agree(
+    reviews: list[dict[str, str]], expected: list[str] | None, even: int
+) -> None:
+    votes = reviewed(*reviews)
+    assert drafts.export(votes, STRIPS) == (int(expected is not None), even)
+    texts = json.loads(STRIPS.read_bytes())[0]["texts"]
+    assert (texts and texts["comprehension"]["options"]) == expected
+    assert len(outcome.even(votes)) == even
+
+
+def test_a_third_inspector_decides_among_used_drafts() -> None:
+    votes = reviewed(review(KEPT, category="Critical"), review(OTHER, "=ENDS"))
+    decision = saved(draw_decision(votes), "decide")
+    (unit,) = decision.sheet.units
+    assert [text.text for text in unit.texts] == ["=Ends 1", "=Ends 2", "=Ends 3", "=Ends 4", "=ENDS 5"]
+    decision.vote("3", 0, review(["answer", "distractor", "", "distractor", "distractor"], "End", "Touching"), "")
+    Path("annotations.csv").write_text("path,url,sha256,bytes,licence,mirror\nstrips.json,u,0,0,,\n")
+    assert drafts.export(decision, STRIPS) == (1, 0)
+    texts = json.loads(STRIPS.read_bytes())[0]["texts"]
+    assert (texts["comprehension"]["answer"], texts["category"]) == ("End 0", "Touching")
+    assert rows_of("annotations.csv")[0]["bytes"] == str(STRIPS.stat().st_size)
+
+
+# Studies of older versions
+
+
+def test_a_study_of_drafts_of_version_0_1_is_read_and_exported(root: Path) -> None:
+    with sqlite3.connect("old.sqlite") as file:
+        file.executescript((root / "tests/old_drafts.sql").read_text())
+    votes = Votes("old.sqlite")
+    assert votes.version == "454631ad839a8537"
+    STRIPS.write_text(f"[{STRIP}]")
+    assert drafts.export(votes, STRIPS) == (1, 0)
+    assert json.loads(STRIPS.read_bytes())[0]["texts"]["prediction"]["answer"] == "=Ends 1"

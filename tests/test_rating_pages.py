@@ -1,0 +1,319 @@
+"""Rating pages: content, access, votes on disk. The way of votes to a table: e2e/test_rate.py."""
+
+import itertools
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from starlette.testclient import TestClient
+from tests.ran import full_disk
+from tests.records import together
+from tests.studies import HOST, HOSTILE, IMAGE, MODELS, client, drawn, made, saved, write_run
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from punchline.benchmarks.stripcipher.studies import Draft
+from punchline.rating import drafts, draw
+from punchline.rating.pages import MOST, application
+from punchline.rating.votes import Votes
+from punchline.schema import Item
+
+
+@pytest.fixture(autouse=True)
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_run()
+
+
+def answer_all(votes: Votes, rater: str, value: str, http: TestClient) -> None:
+    """Answer every page; checks with the right value."""
+    for place, index in enumerate(votes.seats(rater), 1):
+        unit = votes.sheet.units[index]
+        answers = {f"answer-{ask.aspect}": unit.right or value for ask in votes.sheet.questions[unit.task]}
+        reply = http.post(f"/items/{place}", data=answers)
+        assert reply.status_code == 200, reply.text
+
+
+@pytest.mark.parametrize("name", ["relevance", "preference", "texts", "elements"])
+def test_no_reply_names_a_model(name: str) -> None:
+    votes = made(name)
+    for rater in ("1", "2"):
+        http = client(votes, rater)
+        replies = [http.get("/")]
+        for place in range(1, len(votes.seats(rater)) + 1):
+            replies += [
+                http.get(f"/items/{place}"),
+                http.get(f"/pictures/{place}"),
+                http.post(f"/items/{place}", data={}),
+            ]
+        answer_all(votes, rater, votes.sheet.options[0][0] if votes.sheet.options else "0", http)
+        replies.append(http.get("/"))
+        assert any("voice 0" in reply.text for reply in replies)
+        for reply in replies:
+            everything = f"{reply.url}{dict(reply.headers)}{reply.text}".lower()
+            assert not any(word in everything for model in MODELS for word in (model, "think", "images/"))
+            assert "<script>alert" not in reply.text and "\x1b" not in reply.text
+            policy = reply.headers["content-security-policy"]
+            assert "default-src 'none'" in policy and "unsafe" not in policy
+
+
+def test_the_order_of_texts_varies_and_stays() -> None:
+    votes = made("preference", items=8, seed=3)
+    http = client(votes, "1")
+    first = Counter()
+    for place, index in enumerate(votes.seats("1"), 1):
+        if votes.sheet.units[index].kind == "counts":
+            pages = [re.findall(r"voice (\d)", http.get(f"/items/{place}").text) for _ in range(2)]
+            assert pages[0] == pages[1]
+            first[pages[0][0]] += 1
+    assert len(first) > 1
+
+
+def test_without_a_link_nothing_is_sent_or_taken() -> None:
+    votes = made()
+    known, unknown = client(votes, "1"), client(votes)
+    for path in ("/", "/items/1", "/pictures/1", "/r/guess", "/r/" + "x" * 5000):
+        assert unknown.get(path).status_code == 403
+    assert unknown.post("/items/1", data={"answer-": "3"}).status_code == 403
+    unknown.cookies.set(f"rater_{votes.version}", "1")
+    assert unknown.get("/").status_code == 403
+    elsewhere = [{"origin": origin} for origin in ("http://evil.test", "null", "")]
+    for headers in (*elsewhere, *({"origin": HOST, "sec-fetch-site": f"{site}-site"} for site in ("cross", "same"))):
+        assert known.post("/items/1", data={"answer-": "3"}, headers=headers).status_code == 403
+    del known.headers["origin"]
+    assert known.post("/items/1", data={"answer-": "3"}).status_code == 403
+    assert known.get("/", headers={"host": "evil.test"}).status_code == 400
+    assert votes.given() == {}
+    known.headers["origin"] = HOST
+    assert known.post("/items/1", data={"answer-": "3"}).status_code == 200
+    votes.new_secret("1")  # the link is replaced
+    assert known.get("/").status_code == 403
+
+
+def test_the_cookie_is_protected_and_the_file_holds_no_secret() -> None:
+    votes = made()
+    secret = votes.new_secret("1")
+    reply = client(votes).get(f"/r/{secret}", follow_redirects=False)
+    assert reply.status_code == 303
+    cookie, *flags = reply.headers["set-cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=lax"} <= set(flags)
+    stored = b"".join(path.read_bytes() for path in Path("data/ratings/pixelhumor").iterdir())
+    assert secret.encode() not in stored
+
+    http = TestClient(ProxyHeadersMiddleware(application(votes, ["*"])), base_url=HOST, client=("127.0.0.1", 1))  # type: ignore[arg-type]
+    http.headers.update({"x-forwarded-proto": "https"})  # behind a server with TLS
+    reply = http.get(f"/r/{secret}", follow_redirects=False)
+    assert "Secure" in reply.headers["set-cookie"].split("; ")
+    own = {"cookie": cookie, "origin": HOST.replace("http:", "https:"), "sec-fetch-site": "same-origin"}
+    for origin, status in ((HOST, 403), (own["origin"], 303)):
+        sent = http.post("/items/1", data={"answer-": "4"}, headers=own | {"origin": origin}, follow_redirects=False)
+        assert sent.status_code == status
+    assert len(votes.given()) == 1
+
+
+def test_back_and_forth_changing_and_coming_back() -> None:
+    votes = made()
+    http = client(votes, "1")
+    assert 'href="/items/1"' in http.get("/").text
+    reply = http.post("/items/1", data={"answer-": "3", "note": HOSTILE + "\r\nx" * 3000})
+    assert str(reply.url) == f"{HOST}/items/2"  # the next
+    again = http.get("/items/1").text
+    assert re.search(r'value="3"[^>]*checked', again) and "Saved" in again and "<script>alert" not in again
+    http.post("/items/1", data={"answer-": "6"})
+    http.post("/items/4", data={"answer-": "2"})
+    later = client(votes, "1")  # another browser, a new link
+    assert '<a class="button" id="go" href="/items/2"' in later.get("/").text
+    assert http.get("/").status_code == 403
+    seats = votes.seats("1")
+    assert {unit: one.answers[""] for (_, unit), one in votes.given("1").items()} == {seats[0]: "6", seats[3]: "2"}
+    wrong = later.post("/items/2", data={"answer-": "8", "note": "kept"})
+    assert wrong.status_code == 422 and "Nothing is saved" in wrong.text and "kept</textarea>" in wrong.text
+    items = ("/items/0", "/items/999", f"/items/{'9' * 5000}", "/items/²")
+    for path in (*items, "/pictures/99", f"/pictures/{'9' * 5000}", "/static/../pages.py", "/nothing"):
+        assert later.get(path).status_code == 404
+    assert later.post("/items/1", content=b"answer-=1&note=" + b"x" * MOST).status_code == 413
+    unreadable = later.post("/items/1", content=b"\xff\xfe&a=")
+    assert unreadable.status_code == 400 and "cannot be read" in unreadable.text
+
+
+def test_a_rater_sees_only_own_votes_and_two_rate_at_once() -> None:
+    votes = made(overlap=2)
+    both = {rater: client(votes, rater) for rater in ("1", "2")}
+    scores = {"1": "2", "2": "7"}
+    together(*(partial(answer_all, votes, rater, scores[rater], http) for rater, http in both.items()))
+    assert len(votes.given()) == sum(len(votes.seats(rater)) for rater in both)
+    for rater, http in both.items():
+        for place, index in enumerate(votes.seats(rater), 1):
+            if votes.sheet.units[index].kind != "check":
+                checked = re.findall(r'value="(\d)"[^>]*checked', http.get(f"/items/{place}").text)
+                assert checked == [scores[rater]]
+        assert "Thank you" in http.get("/").text
+
+
+def test_a_harmful_comic_is_blurred_until_asked_for() -> None:
+    votes = made("relevance", raters=1, items=8)
+    http = client(votes, "1")
+    blurred = {
+        votes.sheet.units[unit].item_id
+        for place, unit in enumerate(votes.seats("1"), 1)
+        if '<figure class="blurred">' in http.get(f"/items/{place}").text
+    }
+    assert blurred == {"0"}
+    sheet = msgspec.json.encode(votes.sheet)
+    assert b'"blurred":true' in sheet and b'"blurred":false' not in sheet
+
+
+def test_texts_are_written_on_pages() -> None:
+    votes = made("explanations", items=4)
+    http = client(votes, "1")
+    page = http.get("/items/1").text
+    assert "<textarea" in page and "<blockquote" not in page and 'type="radio"' not in page
+    refused = http.post("/items/1", data={"answer-": " \r\n "})
+    assert refused.status_code == 422 and "a question has no answer" in refused.text and not votes.given()
+    answer_all(votes, "1", f"=1+1 & {HOSTILE}\r\nIt stands", http)
+    page = http.get("/items/3").text
+    assert "&lt;script&gt;" in page and "<script>alert" not in page
+    assert {one.answers[""] for one in votes.given().values()} == {f"=1+1 & {HOSTILE}\nIt stands"}
+
+
+def test_a_decider_of_an_older_version_chooses_among_the_leading_texts() -> None:
+    votes = made("preference", raters=1)
+    with votes._open() as file:
+        file.execute("CREATE TABLE offered (rater TEXT NOT NULL, unit INTEGER NOT NULL, text INTEGER NOT NULL) STRICT")
+        file.execute("INSERT INTO offered VALUES ('1', 0, 2), ('1', 0, 0)")
+    http = client(votes, "1")
+    for place, index in enumerate(votes.seats("1"), 1):
+        offered = sorted(re.findall(r'name="answer-best" value="(\d+)"', http.get(f"/items/{place}").text))
+        assert offered == (["0", "2"] if index == 0 else ["0", "1", "2"])
+        assert http.post(f"/items/{place}", data={"answer-best": "1"}).status_code == (200 if index else 422)
+
+
+def test_drafts_are_reviewed_next_to_their_strip(monkeypatch: pytest.MonkeyPatch) -> None:
+    item = Item(benchmark="stripcipher", item_id="s1", source="a", cluster="s1", images=(IMAGE,))
+    pool = [Draft("s1", "comprehension", "answer", f"=Ends {model}", model) for model in ("one", "two")]
+    pool += [Draft("s1", "comprehension", "distractor", f"Other {n}", "one") for n in range(4)]
+    monkeypatch.setattr(draw, "prepared_items", lambda *_: {"s1": item})
+    monkeypatch.setattr(drafts, "units", lambda items, *_: drafts.draft_units(items, pool))
+    votes = saved(drawn("stripcipher", raters=2, items=5))
+    assert {rater: len(votes.seats(rater)) for rater in votes.raters()} == {"1": 1, "2": 1}
+    http = client(votes, "1")
+    page = http.get("/items/1").text
+    assert page.count("<textarea") == 6 and 'src="/pictures/1"' in page and page.count('name="answer-category"') == 6
+    texts = {f"text-{n}": f"=Ends {n}" for n in range(6)}
+    uses = {"use-0": "", "use-1": "answer", "use-2": "distractor", "use-3": "distractor", "use-4": "distractor"}
+    for bad in ({"use-0": "answer"}, {"use-5": "distractor"}, {"use-0": "x"}, {"use-2": ""}, {"text-2": "=ends  1!"}):
+        refused = http.post("/items/1", data=texts | uses | bad)
+        assert refused.status_code == 422
+        assert "=Ends 5</textarea>" in refused.text  # the page keeps the rater's words
+    assert votes.given() == {}
+    assert http.post("/items/1", data=texts | uses | {"answer-category": "Critical"}).status_code == 200
+    inspector = client(votes, "2").get("/items/1").text  # who sees the first review
+    for page in (http.get("/items/1").text, inspector):
+        assert re.search(r'name="use-1" value="answer"[^>]*checked', page) and "=Ends 5</textarea>" in page
+        assert re.search(r'value="Critical"[^>]*checked', page)
+    assert "Saved" not in inspector
+
+
+# The server
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+Serving = Callable[..., tuple[subprocess.Popen[str], str]]
+
+
+@pytest.fixture
+def serving() -> Iterator[Serving]:
+    """Starts `punchline rate serve`; gives the process and its address."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(port: int, limit: int | None = None) -> tuple[subprocess.Popen[str], str]:
+        command = [sys.executable, "-m", "punchline.cli", "rate", "serve", "relevance", "--port", str(port)]
+        pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        served = subprocess.Popen(command, text=True, preexec_fn=full_disk(limit), **pipes)
+        started.append(served)
+        return served, f"http://127.0.0.1:{port}"
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def voting(address: str, secret: str, places: list[int], acknowledged: list[tuple[int, str]]) -> None:
+    """Vote until there is no reply; acknowledged votes are noted."""
+    with suppress(httpx.HTTPError), httpx.Client(base_url=address, headers={"origin": address}) as http:
+        http.get(f"/r/{secret}")
+        for score in itertools.cycle("1234567"):
+            for place in places:
+                if http.post(f"/items/{place}", data={"answer-": score}).status_code == 303:
+                    acknowledged.append((place, score))
+
+
+def stored(votes: Votes, rater: str) -> list[tuple[int, str]]:
+    """(place, score) of all votes of a rater, oldest first."""
+    places = {unit: place for place, unit in enumerate(votes.seats(rater), 1)}
+    with votes._open() as file:
+        rows = file.execute("SELECT unit, answers ->> '$.\"\"' FROM votes WHERE rater = ? ORDER BY id", [rater])
+        return [(places[unit], score) for unit, score in rows]
+
+
+def test_a_killed_server_loses_no_acknowledged_vote(serving: Serving) -> None:
+    votes = made(raters=3)
+    served, address = serving(port := free_port())
+    assert "votes go into it" in served.stdout.readline()  # type: ignore[union-attr]
+    taken, _ = serving(port)
+    error = taken.communicate(timeout=60)[1]
+    assert taken.returncode == 2 and f"port {port} of 127.0.0.1 cannot be had" in error
+    acknowledged: dict[str, list[tuple[int, str]]] = {rater: [] for rater in votes.raters()}
+    threads = [
+        threading.Thread(target=voting, args=(address, votes.new_secret(rater), [1, 3, 4], found))
+        for rater, found in acknowledged.items()
+    ]
+    for thread in threads:
+        thread.start()
+    while sum(map(len, acknowledged.values())) < 60:
+        assert served.poll() is None
+    served.send_signal(signal.SIGKILL)
+    for thread in threads:
+        thread.join()
+    assert "/r/" not in "".join(served.communicate())  # no log holds a secret
+    for rater, found in acknowledged.items():
+        history = stored(Votes(votes.path), rater)
+        assert history[: len(found)] == found
+        assert len(history) - len(found) <= 1  # one whose reply was on its way
+
+
+def test_on_a_full_disk_no_vote_is_acknowledged(serving: Serving) -> None:
+    votes = made(raters=1)
+    secret = votes.new_secret("1")
+    served, address = serving(free_port(), limit=max(80_000, votes.path.stat().st_size))
+    assert "votes go into it" in served.stdout.readline()  # type: ignore[union-attr]
+    acknowledged = 0
+    with httpx.Client(base_url=address, headers={"origin": address}) as http:
+        http.get(f"/r/{secret}")
+        for _ in range(200):
+            reply = http.post("/items/1", data={"answer-": "5", "note": "x" * 1500})
+            if reply.status_code != 303:
+                break
+            acknowledged += 1
+        assert reply.status_code == 503 and "NOT saved" in reply.text
+        assert "default-src 'none'" in reply.headers["content-security-policy"]
+    served.kill()
+    assert "Votes are not being saved" in served.communicate()[1]
+    assert len(stored(Votes(votes.path), "1")) == acknowledged > 0
