@@ -36,7 +36,7 @@ def test_drafts_are_reviewed_and_decided(
     project = add_served(Project.copy(tmp_path / "p"))
     server.script(key=KEY)
     assert "no item is prepared" in project.punchline(*DRAW, fails=True)
-    project.snakemake("prepare", config=CONFIG)
+    project.snakemake("prepare_all", config=CONFIG)
     assert "for stripcipher only" in project.punchline("rate", "new", "stripcipher", "--raters", "2", fails=True)
     assert "pages to review" in project.punchline(*DRAW)
     counts = server.get("/counts")

@@ -102,7 +102,7 @@ def _seated(
     sheet = replace(sheet, units=(*units, *practice, *checking))
     for picture in sorted({unit.picture for unit in sheet.units if unit.picture}):
         if not Path(picture).is_file():
-            raise PunchlineError("the picture is missing", file=picture, hint="Run the target `prepare`")
+            raise PunchlineError("the picture is missing", file=picture, hint="Run the target `prepare_all`")
     return sheet, seats
 
 
@@ -145,9 +145,9 @@ def draw_up(
         ratable = _units(where, benchmark, study, found, all_items)
     if not ratable:
         what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
-        hint = "Run the target `responses` with models that look at pictures, or name more models: --model"
+        hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
         if study.writes or study.reviews:
-            what, hint = "no item", "Run the target `prepare` with more of them, and a model that looks at pictures"
+            what, hint = "no item", "Run the target `prepare_all` with more of them, and a model that looks at pictures"
         raise PunchlineError(what + (" and a picture" if study.picture else ""), hint=hint)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
     drawn = chosen(sources, len(sources), seed)
