@@ -699,8 +699,6 @@ def test_no_bytes_break_the_decoder(content: bytes, start: bytes) -> None:
     [
         ("comic,url\nxkcd_1,x\n", "field comic_id: missing column"),
         ("item\n", "field comic_id: missing column"),
-        ("comic_id\nxkcd_404\n", "record xkcd_404"),
-        ("comic_id\n../../x\n", "can't be a file's name"),
         (None, "no such file"),
     ],
 )
@@ -714,6 +712,14 @@ def test_a_list_of_ids_that_is_wrong(
         manifests.read_ids(Path("ids.csv"))
     error = caught.value
     assert message in (str(error) if isinstance(error, PunchlineError) else system_error(error))
+
+
+@pytest.mark.parametrize(
+    ("item_id", "message"), [("xkcd_404", "record xkcd_404"), ("../../x", "can't be a file's name")]
+)
+def test_an_id_that_is_no_comic_or_no_file_name(tmp_path: Path, item_id: str, message: str) -> None:
+    with pytest.raises(PunchlineError, match=message):
+        fetch_images([item_id], {}, None, tmp_path / "o", tmp_path / "l", None, root=tmp_path)
 
 
 @pytest.mark.real

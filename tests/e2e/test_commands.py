@@ -43,7 +43,7 @@ RATED = "rate import relevance no.csv --key k.csv"
         ("print pixelhumor/table8", "docs", "Sequence recognition"),
         (f"print {TABLE}", "docs", "Sequence recognition"),
         ("print table8.csv", "results", "Sequence recognition"),
-        ("audit table8", "src/punchline", "verdict  equal"),
+        ("audit table8", "src", "verdict  equal"),
         ("compare random reading-order --table table8", "", "pixelhumor table8.* panel_acc"),
         ("compare random reading-order", "", "pixelhumor table8"),
         ("ranks table8 --csv", "", "^column,row,model,n,value,low,high,rank,first,last\npanel_acc,"),

@@ -59,5 +59,5 @@ def test_a_report_of_them_shows_who_answered_what(made: tuple[Project, str]) -> 
 
 def test_without_the_runs_nothing_of_them_is_fetched(mirror: Path, tmp_path: Path) -> None:
     project = Project.copy(tmp_path / "p")
-    project.snakemake("fetch", config=f"benchmarks=[humorbench] corpus=full models=[echo] mirror={mirror}")
+    project.snakemake("fetch_all", config=f"benchmarks=[humorbench] corpus=full models=[echo] mirror={mirror}")
     assert not (project.path / "data/raw/humorbench_runs").exists()

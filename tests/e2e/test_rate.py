@@ -90,7 +90,7 @@ def served(project: Project, study: str, port: str) -> Iterator[None]:
 def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> None:
     project = small
     replayed(project)
-    project.snakemake("responses", config=CONFIG)
+    project.snakemake("respond_all", config=CONFIG)
     said = project.punchline(
         "rate", "new", "relevance", "--raters", "2", "--seed", "3", "--items", "4", "--port", "8677"
     )
@@ -128,7 +128,7 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
 def test_explanations_that_people_write_are_chosen_among(small: Project, browser: Browser) -> None:
     """Table 7 from nothing: a person writes on pages, another chooses the best on pages."""
     replayed(small)
-    small.snakemake("responses", config=CONFIG)
+    small.snakemake("respond_all", config=CONFIG)
     said = small.punchline(
         "rate", "new", "explanations", "--raters", "1", "--items", "3", "--port", "8678", "--name", "own-words"
     )
@@ -173,7 +173,7 @@ def test_explanations_that_people_write_are_chosen_among(small: Project, browser
 
 def test_sheets_go_out_and_come_back(small: Project) -> None:
     replayed(small)
-    small.snakemake("responses", config=CONFIG)
+    small.snakemake("respond_all", config=CONFIG)
     small.punchline("rate", "new", "relevance", *(f"--model={model}" for model in SAID), "--sheet", "study")
     texts = small.rows("study/sheet.csv")
     assert len(texts) == 12 and not any(model in row.values() for row in texts for model in SAID)

@@ -67,9 +67,10 @@ class Project(Answered):
         if rule not in KINDS:
             return [getattr(self, rule)(*wildcards)]
         (name,) = wildcards
-        without = {"images", "pictures"} if not self.illustrated(name) else set()
-        kinds = KINDS[rule] if name in selected else ["raw"]  # a manifest of released runs
-        return [getattr(self, kind)(name) for kind in kinds if kind not in without]
+        if name not in selected:  # a manifest of released runs
+            return [self.raw(name)]
+        without = () if self.illustrated(name) else ("images", "pictures")
+        return [getattr(self, kind)(name) for kind in KINDS[rule] if kind not in without]
 
     def jobs(self, rule: str) -> list[tuple[str, ...]]:
         """Wildcards of all jobs of a rule in the selection; of `respond`, those of whole respondents."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from punchline import paths
 from punchline.artifacts.lineage import read_lineage
 from punchline.artifacts.passes import Round
@@ -38,9 +40,16 @@ NAMES = {
     "score": "scores",
     "tables": "table",
 }
+
+
+def _counted(entry: FetchEntry) -> FetchEntry:
+    """An entry of the fetch log without the origin and time of its bytes, which differ between machines."""
+    return replace(entry, url=None, note=None, fetched_at=None)
+
+
 # Records in the outputs of a kind of artifact: how they are read, and the name of one.
 READ: dict[str, tuple[Callable[[Path], Iterable[Any]], Callable[[Any], str]]] = {
-    "images": (lambda path: read_records(path, FetchEntry), lambda entry: entry.item_id),
+    "images": (lambda path: map(_counted, read_records(path, FetchEntry)), lambda entry: entry.item_id),
     "pictures": (lambda path: read_records(path, Pictures), lambda made: made.item_id),
     "items": (lambda path: read_records(path, Item), lambda item: item.item_id),
     "gold": (lambda path: read_records(path, Gold), lambda gold: gold.item_id),
@@ -71,10 +80,7 @@ def scratch(project: Project, steps: Sequence[Artifact]) -> Iterator[Path]:
     """Work in an empty folder that has the project's sources, raw files and journals as links; gives the project's."""
     origin, corpus = Path.cwd(), project.selection.corpus
     names = {need.path for step in steps for need in step.needs if need.step is None}
-    asked = (
-        Round(benchmark, hop, (model,)) for benchmark, hop, model in (s.wildcards for s in steps if s.rule == "respond")
-    )
-    journals = (project.journal(project.respondent(*one[:2], *one.models), one) for one in asked)
+    journals = (journal_of(project, *step.wildcards) for step in steps if step.rule == "respond")
     names |= {path for journal in journals for path in paths.with_shards(journal)}
     with tempfile.TemporaryDirectory(prefix="punchline-audit-") as folder, contextlib.chdir(folder):
         for path in origin.iterdir():
@@ -90,6 +96,11 @@ def scratch(project: Project, steps: Sequence[Artifact]) -> Iterator[Path]:
         for name in sorted(names):
             link(origin, name)
         yield origin
+
+
+def journal_of(project: Project, benchmark: str, hop: str, model: str) -> str:
+    """The journal of a model's responses, or of those about them in a later pass."""
+    return project.journal(project.respondent(benchmark, hop, model), Round(benchmark, hop, (model,)))
 
 
 def link(origin: Path, name: str) -> None:
@@ -123,7 +134,11 @@ def _rebuilt(project: Project, step: Artifact, origin: Path) -> Iterator[Differe
         yield "picture", step.outputs[0], other
         return
     if step.rule == "respond":
-        index_answers(project, *step.wildcards)
+        try:
+            index_answers(project, *step.wildcards)
+        except PunchlineError as error:
+            yield "journal", journal_of(project, *step.wildcards), str(error)
+            return
     else:
         call(project, step)
     for path in [*step.outputs, *step.extra()]:

@@ -8,8 +8,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tabulate import tabulate
-
 from punchline.tables.declare import Table
 from punchline.tables.ranks import main_column
 from punchline.tables.render import digits, read_rows
@@ -50,7 +48,9 @@ def _text(rows: Sequence[Row], columns: Sequence[str], table: Table, *, interval
         value, *limits = (digits(float(end), whole=name in table.counts) for end in (row[name], *ends) if end)
         return f"{value} [{', '.join(limits)}]" if limits else value
 
-    return tabulate([[cell(row, name) for name in columns] for row in rows], columns, "plain", disable_numparse=True)
+    cells = [columns, *([cell(row, name) for name in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells)
 
 
 def run_notes(markdown: Path, table: Table) -> list[str]:
