@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.asked import answers_in, lines_of
@@ -23,6 +24,7 @@ from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.core.storage import read_table, write_table
 from punchline.files import csv_text, write_records
 from punchline.schema import Request, Response, Text
+from punchline.workflow.processes import SELECTION
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONCURRENCY = 8
@@ -58,15 +60,14 @@ class Infer:
         (folder / "config/model/m.yaml").write_text(json.dumps(card))  # YAML holds JSON
         selection = selection_json(folder, models=["m"], benchmarks=["humorbench"], scorers=None)
         script = str(ROOT / "scripts" / "stage.py")
-        self.command = [sys.executable, script, "respond", "--selection", selection]
-        self.command += ["--respondent", "m", "--shard", "all"]
+        self.command = [sys.executable, script, "respond", "m", "all"]
+        self.environment = os.environ | {SELECTION: selection}
         self.journal = folder / "data/responses/humorbench/m.jsonl"
         self.snapshot = folder / "data/responses/humorbench/m.parquet"
 
     def start(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            self.command, cwd=self.folder, stderr=subprocess.PIPE, text=True, start_new_session=True
-        )
+        pipes: Any = {"stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+        return subprocess.Popen(self.command, cwd=self.folder, env=self.environment, **pipes)
 
     def finish(self, status: int = 0) -> str:
         child = self.start()

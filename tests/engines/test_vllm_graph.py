@@ -1,4 +1,4 @@
-"""vLLM through the real graph: two benchmarks, two hops, one engine start for each model and hop."""
+"""vLLM through the real graph: two benchmarks, one engine start for each model and judge."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def test_one_start_for_each_model_and_hop(tmp_path: Path, monkeypatch: pytest.Mo
         assert project.audit(table)["verdict"] == "equal"
         assert "random weights: answers mean nothing" in (project.path / table).with_suffix(".md").read_text()
     # Nothing is left to ask: made anew, the snapshots start no server.
-    project.snakemake(*TABLES, "--forcerun", "infer", "judge_smollm2", config=CONFIG)
+    project.snakemake(*TABLES, "--forcerun", "respond", config=CONFIG)
     assert len((logs / "tiny-qwen2-vl-vllm.stats.jsonl").read_text().splitlines()) == 1
     left = subprocess.run(["pgrep", "-f", str(project.path)], capture_output=True, text=True, check=False)
     assert left.stdout == ""
