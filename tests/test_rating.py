@@ -227,18 +227,6 @@ def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
         outcome.export(votes, Path("out.csv"))
 
 
-def test_choices_are_exported_as_their_sources(answers: None) -> None:
-    """Comics are drawn among those with a text by people; "Human" sorts before "wintermute"."""
-    people = TEXTS + "".join(f"{n},Human,A pun\n" for n in (1, 2, 5))
-    votes = saved(drawn("preference", raters=3, texts=("people.csv", people.encode())))
-    fill(votes, lambda index, _: str(len(votes.sheet.units[index].texts) - 1))
-    outcome.export(votes, Path("out.csv"))
-    _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
-    assert {(one.item_id, one.source) for one in choices} == {(str(n), sorted(MODELS)[-1]) for n in (1, 2, 5)}
-    rated = [votes.sheet.units[place] for place in counting(votes.sheet)]
-    assert all("Human" in {text.source for text in unit.texts} for unit in rated)
-
-
 def test_written_explanations_are_rated_by_others(answers: None) -> None:
     """Table 7's source Human: written, exported, and rated on the same comics."""
     votes = made("explanations", items=4)
@@ -253,12 +241,15 @@ def test_written_explanations_are_rated_by_others(answers: None) -> None:
     assert {row["source"] for row in rows} == {"Human"} and all(row["text"].startswith("'=1+1 &") for row in rows)
     assert outcome.agreement(votes) == []
 
-    sheet, _ = drawn("preference", texts=(str(out), out.read_bytes()))
-    rated = [sheet.units[place] for place in counting(sheet)]
-    assert {unit.item_id for unit in rated} == {votes.sheet.units[place].item_id for place in counts}
-    assert all({text.source for text in unit.texts} == {*MODELS, "Human"} for unit in rated)
-    (own,) = [text.text for text in rated[0].texts if text.source == "Human"]
-    assert own.startswith("=1+1 & <script>\nIt stands")
+    votes = saved(drawn("preference", texts=(str(out), out.read_bytes())))
+    rated = [votes.sheet.units[place] for place in counting(votes.sheet)]
+    assert {unit.item_id for unit in rated} == {row["item_id"] for row in rows}
+    assert all([text.source for text in unit.texts] == ["Human", *sorted(MODELS)] for unit in rated)
+    assert rated[0].texts[0].text.startswith("=1+1 & <script>\nIt stands")
+    fill(votes, lambda index, rater: {"1": "0", "2": "3"}[rater])
+    outcome.export(votes, Path("out.csv"))
+    _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
+    assert {(one.rater, one.source) for one in choices} == {("1", "Human"), ("2", "wintermute")}
 
 
 def test_several_writers_of_an_item_are_told_apart(answers: None) -> None:

@@ -9,7 +9,6 @@ import contextlib
 import functools
 import warnings
 from collections.abc import Callable, Iterable
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -35,6 +34,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 KEY = ("item_id", "task", "condition", "sample")
+GRADE = (*KEY, "rule", "state", "scored", "truncated", "parsed", "judge", "signature", "digest")
 DIFFERENCES = (
     *("benchmark", "table", "rule", "row", "column", "n_a", "n_b", "clusters", "a", "b"),
     *("difference", "difference_lo", "difference_hi", "p", "p_holm", "effect", "detectable"),
@@ -132,44 +132,37 @@ class Run:
 
     @_in_project
     def answers(self, model: str, benchmark: str) -> pd.DataFrame:
-        """A model's answers to a benchmark, with their prompts, what was parsed, and their scores under both rules."""
+        """A model's answers to a benchmark, with their prompts, parsed labels, and scores under both rules."""
         project = self._of(benchmark, model)
         where = project.paths
         self._check_made(project.score(benchmark, model), read=(where.snapshot(benchmark, model),))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-        scores = {attrgetter(*KEY, "rule")(score): score for score in read_scores(where.scores(benchmark, model))}
-        rows: list[dict[str, Any]] = []
-        scored: dict[str, list[dict[str, Any]]] = {rule: [] for rule in RULES}
-        for request, response in asked(project, benchmark, model):
-            found = {rule: scores.get((*attrgetter(*KEY)(request), rule)) for rule in RULES}
-            rows.append(
-                {
-                    **pick_fields(request, *KEY),
-                    "question": prompt(request),
-                    "gold": golds[request.item_id].values,
-                    **_answer(response),
-                    "pictures": self._pictures(items[request.item_id]),
-                    "reading": found["paper"] and found["paper"].parsed,
-                }
-            )
-            for rule, score in found.items():
-                scored[rule].append(pick_fields(score, "state", "scored", "parsed") | score.metrics if score else {})
-        frames = (pd.DataFrame(made).add_prefix(f"{rule}_") for rule, made in scored.items())
-        return pd.concat([pd.DataFrame(rows), *frames], axis="columns")
+        rows = [
+            {
+                **pick_fields(request, *KEY),
+                "question": prompt(request),
+                "gold": golds[request.item_id].values,
+                **_answer(response),
+                "pictures": self._pictures(items[request.item_id]),
+                "reading": None,
+            }
+            for request, response in asked(project, benchmark, model)
+        ]
+        frame = pd.DataFrame(rows)
+        for rule in RULES:
+            scores = _scores(where.scores(benchmark, model), rule).set_index(list(KEY))
+            scores = scores.drop(columns=["rule", "truncated", "judge", "signature", "digest"])
+            frame = frame.join(scores.add_prefix(f"{rule}_"), on=list(KEY))
+        return frame.assign(reading=frame["paper_parsed"].where(frame["paper_parsed"].notna(), None))
 
     @_in_project
     def grades(self, model: str, benchmark: str, rule: Rule | None = None) -> pd.DataFrame:
-        """A model's scores, a row an answer and rule, with a column for each metric. `rule`: only those under it."""
+        """A model's scores, a row per answer and rule, with a column for each metric. `rule`: only those under it."""
         if rule is not None and rule not in RULES:
             raise PunchlineError(f"no rule {rule!r}", hint=nearest(rule, RULES))
         project = self._of(benchmark, model)
         self._check_made(project.score(benchmark, model))
-        columns = (*KEY, "rule", "state", "scored", "truncated", "parsed", "judge", "signature", "digest")
-        return pd.DataFrame(
-            pick_fields(score, *columns) | score.metrics
-            for score in read_scores(project.paths.scores(benchmark, model))
-            if rule in (None, score.rule)
-        )
+        return _scores(project.paths.scores(benchmark, model), rule)
 
     @_in_project
     def compare(self, a: str, b: str, table: str | None = None) -> pd.DataFrame:
@@ -217,6 +210,12 @@ class Run:
         for artifact in artifacts:
             if (why := status(artifact).reason) is not None:
                 warnings.warn(f"{artifact.outputs[0]} is not current: {why}", Stale, stacklevel=4)
+
+
+def _scores(path: str, rule: Rule | None) -> pd.DataFrame:
+    """Scores under one rule, or all, with a column for each metric that they have."""
+    rows = [pick_fields(score, *GRADE) | score.metrics for score in read_scores(path) if rule in (None, score.rule)]
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=GRADE)
 
 
 def _answer(response: Response) -> dict[str, Any]:

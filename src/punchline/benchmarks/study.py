@@ -47,13 +47,13 @@ def without_thoughts(answer: str) -> str:
 
 def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     """Rows of a ratings file, one per vote; a choice of the best of several texts has no source but the chosen one."""
+    names = ("item_id", "source", "rater", "score", "choice", "task", "aspect", "time", "sheet", "note")
     rows = []
     for vote in votes:
-        best = vote.aspect == BEST
-        row = {"item_id": vote.item_id, "source": "" if best else vote.source, "rater": vote.rater}
-        row |= {"score": "" if best else vote.value, "choice": vote.source if best else "", "task": vote.task}
-        row |= {"aspect": "" if best else vote.aspect, "time": vote.time, "sheet": vote.sheet}
-        rows.append(row | {"note": for_spreadsheet(vote.note)})
+        row = vote._asdict() | {"score": vote.value, "choice": "", "note": for_spreadsheet(vote.note)}
+        if vote.aspect == BEST:
+            row |= {"source": "", "score": "", "choice": vote.source, "aspect": ""}
+        rows.append({name: row[name] for name in names})
     return rows
 
 

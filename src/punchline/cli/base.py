@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 import yaml
@@ -21,12 +21,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-HELP = (
-    "Evaluate multimodal models on comic-humor benchmarks. Snakemake builds tables; these commands plan and read them."
-)
+HELP = "Evaluate multimodal models on comic-humor benchmarks. Snakemake builds tables; commands plan and read them."
 PANELS = ("Run", "Look", "Check", "Share", "People")
 
 _here = [Path()]  # the current folder: paths of the command line start there
@@ -34,7 +29,7 @@ _here = [Path()]  # the current folder: paths of the command line start there
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=HELP)
 
 
-def version(asked: bool) -> None:
+def _version(asked: bool) -> None:
     if asked:
         print(f"punchline {punchline.__version__}")
         raise typer.Exit
@@ -46,11 +41,9 @@ ANYWHERE = ("init", "audit")  # commands that work without a project; an audit d
 @app.callback()
 def root(
     context: typer.Context,
-    root: Annotated[
-        Path | None, typer.Option(help="Project folder; default: the nearest one above the current folder")
-    ] = None,
+    root: Annotated[Path | None, typer.Option(help="Project folder; default: the nearest one above this one")] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version and exit")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
     ] = False,
 ) -> None:
     """Find the project; commands work in any of its folders."""
@@ -67,38 +60,26 @@ def given(path: str | Path) -> Path:
     return path if isinstance(path, Path) else Path(os.path.relpath(_here[0] / path))
 
 
-def completes(folder: str) -> Any:
-    """Completion of names of cards."""
-
-    def names(incomplete: str) -> list[str]:
-        return [name for name in stems(find_root(Path.cwd()) / folder) if name.startswith(incomplete)]
-
-    return names
+def model_names(incomplete: str) -> list[str]:
+    """Completion of names of models."""
+    return [name for name in stems(find_root(Path.cwd()) / "config/model") if name.startswith(incomplete)]
 
 
 def table_names(incomplete: str) -> list[str]:
     """Completion of names of tables."""
-    of = [(b, table) for b in benchmarks.names() for table in benchmarks.load(b).TABLES]
-    names = sorted({table for _, table in of} | {f"{b}/{table}" for b, table in of})
-    return [name for name in names if name.startswith(incomplete)]
+    full = [f"{name}/{table}" for name in benchmarks.names() for table in benchmarks.load(name).TABLES]
+    names = {*full, *(name.rpartition("/")[2] for name in full)}
+    return sorted(name for name in names if name.startswith(incomplete))
 
 
 RUN = Annotated[str, typer.Option(help="Name of the run")]
 TABLE = "Name or path of a table: table8, yesbut/table2, results/table8.csv"
 SELECTION = Annotated[
     list[str] | None,
-    typer.Argument(
-        help="Overrides of config/run.yaml, as for snakemake --config: benchmarks=all models=\\[a,b] judge=c",
-        metavar="KEY=VALUE",
-    ),
+    typer.Argument(metavar="KEY=VALUE", help="Overrides of config/run.yaml: benchmarks=all models=\\[a,b] judge=c"),
 ]
 Model = Annotated[
-    str,
-    typer.Argument(
-        metavar="MODEL",
-        help="Name of a scored model; RUN:MODEL for another run",
-        autocompletion=completes("config/model"),
-    ),
+    str, typer.Argument(metavar="MODEL", help="Scored model; RUN:MODEL: of another run", autocompletion=model_names)
 ]
 TableName = Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)]
 
@@ -142,15 +123,14 @@ def print_rows(
     if as_json:
         lists = [frame.to_dict("records") for frame in frames]
         print(json.dumps(lists if len(tables) > 1 else lists[0], indent=1, ensure_ascii=False))
-    elif as_json is False:
-        print("\n".join(frame.to_csv(index=False) for frame in frames if len(frame.columns)), end="")
-    else:
-        print("\n\n".join(_text(frame.map(_cell), widths or {}) for frame in frames if len(frame.columns)))
-
-
-def _text(frame: pd.DataFrame, widths: Mapping[str, int]) -> str:
-    wrapped = [widths.get(str(column)) for column in frame]
-    return tabulate(frame.to_dict("list"), "keys", "plain", disable_numparse=True, maxcolwidths=wrapped)
+        return
+    texts = []
+    for frame in (frame for frame in frames if not frame.empty):
+        wrapped = [(widths or {}).get(str(column)) for column in frame]
+        cells = frame.map(_cell).to_dict("list")
+        plain = tabulate(cells, "keys", "plain", disable_numparse=True, maxcolwidths=wrapped)
+        texts.append(f"{plain}\n" if as_json is None else frame.to_csv(index=False))
+    print("\n".join(texts), end="")
 
 
 def _cell(value: Any) -> str:
@@ -165,9 +145,11 @@ def table_path(name: str, run: str = DEFAULT_RUN) -> str:
 
 def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:
     """The file of an overview, by path or name: `cost`, `yesbut/unread`; None for another name."""
-    where = Paths(run=run_of(name) or run)
-    paths = [where.cost, where.discrepancies]
-    paths += [path for b in benchmarks.names() for path in (where.unread(b), where.ranks(b), where.availability(b))]
-    names = {path.removeprefix(f"{where.results}/").removesuffix(".csv"): path for path in paths}
-    given_as = {Path(name).as_posix(), given(name).as_posix()}
-    return names.get(name) or next((path for path in paths if path in given_as), None)
+    results = Paths(run=run_of(name) or run).results
+    stems = {"cost", "discrepancies"}
+    stems |= {f"{b}/{kind}" for b in benchmarks.names() for kind in ("unread", "ranks", "availability")}
+    for path in (Path(name), given(name)):
+        stem = path.as_posix().removeprefix(f"{results}/").removesuffix(".csv")
+        if stem in stems:
+            return f"{results}/{stem}.csv"
+    return None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -42,60 +43,49 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
-from punchline.project.lineage import Lineage
 from punchline.project.needs import Project
 
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
 
 @app.command("audit", rich_help_panel="Check")
 def audit_command(
-    table: Annotated[str | None, typer.Argument(help=TABLE, autocompletion=table_names)] = None,
+    table: Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)] = "",
     row: Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")] = None,
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: verdict, root digest, files, cells, findings")
-    ] = False,
+    as_json: AS_JSON = False,
     expect: Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")] = None,
-    published: Annotated[
-        Path | None, typer.Option(help="A folder that `publish` wrote; all its tables, if none is named", metavar="DIR")
-    ] = None,
+    published: Annotated[str, typer.Option(help="A folder that `publish` wrote: one or all of its tables")] = "",
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs."""
     from punchline.audit import audit, overviews
+    from punchline.audit.published import audit_published
     from punchline.audit.state import keep_verdict
 
-    if published is not None:
-        _audit_published(given(str(published)), table, expect, as_json)
+    if published:
+        audits = audit_published(given(published), table or None, expect)
+        text = "\n\n".join(f"table    {one.table}\n{audit.as_text(one, [])}" for one in audits)
+        print(json.dumps([audit.as_json(one, []) for one in audits], indent=1) if as_json else text)
+        raise typer.Exit(0 if all(one.verdict == "equal" for one in audits) else 1)
     find_root(Path.cwd())
-    if table is None:
+    if not table:
         raise PunchlineError("no table is named", hint="Name one: punchline tables lists them")
-    if (overview := overview_path(table, run)) is not None and not (row or column):
+    chosen = row is not None or column is not None
+    if not chosen and (overview := overview_path(table, run)) is not None:
         found = overviews.audit(overview, Project(made_with(run_of(overview) or run)), expect)
     else:
         found = audit.audit(table_path(table, run), expect=expect)
     cells = []
     if found.lineage is not None:
         keep_verdict(found.table, found.lineage, found.verdict, found.root)
-        chosen = row is not None or column is not None
-        cells = audit.cells_of(found.lineage, row, column) if chosen else found.lineage.cells
-        if not chosen and not as_json:
-            cells = []  # all of them would hide the verdict
+        if chosen:
+            cells = audit.cells_of(found.lineage, row, column)
+        elif as_json:  # as text, all cells would hide the verdict
+            cells = found.lineage.cells
     print(json.dumps(audit.as_json(found, cells), indent=1) if as_json else audit.as_text(found, cells))
     raise typer.Exit(0 if found.verdict == "equal" else 1)
-
-
-def _audit_published(folder: Path, table: str | None, expect: str | None, as_json: bool) -> NoReturn:
-    from punchline.audit import audit
-    from punchline.audit.published import audit_published
-
-    made = audit_published(folder, table, expect)
-    if as_json:
-        print(json.dumps([audit.as_json(found, []) for found in made], indent=1))
-    else:
-        print("\n\n".join(f"table    {found.table}\n{audit.as_text(found, [])}" for found in made))
-    raise typer.Exit(0 if all(found.verdict == "equal" for found in made) else 1)
 
 
 @app.command("print", rich_help_panel="Look")
@@ -125,19 +115,19 @@ def compare_command(
     a: Model,
     b: Model,
     table: Annotated[
-        str | None, typer.Option(help=f"{TABLE}; default: the main table of each benchmark", autocompletion=table_names)
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of comparisons")] = False,
+        str, typer.Option(help=f"{TABLE}; default: each benchmark's main table", autocompletion=table_names)
+    ] = "",
+    as_json: AS_JSON = False,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Compare two models on their common items: differences, intervals, tests, effect sizes."""
     from punchline.audit import compare, compare_text
 
-    made, refused = compare.compare_models((a, b), None if table is None else table_path(table, run), run)
+    compared, refused = compare.compare_models((a, b), table_path(table, run) if table else None, run)
     if as_json:
-        print(json.dumps([compare_text.as_json(one) for one in made], indent=1, ensure_ascii=False))
+        print(json.dumps([compare_text.as_json(one) for one in compared], indent=1, ensure_ascii=False))
     else:
-        print("\n\n".join(compare_text.as_text(one) for one in made))
+        print("\n\n".join(compare_text.as_text(one) for one in compared))
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)
@@ -147,9 +137,7 @@ def compare_command(
 def ranks_command(
     table: TableName,
     column: Annotated[str | None, typer.Option(help="Column to rank by; default: the first")] = None,
-    lowest: Annotated[
-        bool | None, typer.Option("--lowest/--highest", help="Which value is best; default: as the table defines")
-    ] = None,
+    lowest: Annotated[bool | None, typer.Option("--lowest/--highest", help="Best value; default: the table's")] = None,
     as_json: JSON = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
@@ -158,25 +146,23 @@ def ranks_command(
 
     path = table_path(table, run)
     by, ranked = ranks.ranks(path, run_of(path) or run, column, lowest=lowest)
-    if as_json:
-        print(json.dumps(ranks.as_json(by, ranked), indent=1))
-    elif as_json is None:
-        print(ranks.as_text(by, ranked))
+    if as_json is False:
+        print_rows(({"column": by, **asdict(rank)} for rank in ranked), as_json=False)
     else:
-        print_rows([{"column": by, **asdict(rank)} for rank in ranked], as_json=False)
+        print(json.dumps(ranks.as_json(by, ranked), indent=1) if as_json else ranks.as_text(by, ranked))
 
 
 @app.command("judges", rich_help_panel="Check")
 def judges_command(
     run: Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")] = None,
     benchmark: Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
+    as_json: AS_JSON = False,
 ) -> None:
     """Compare judges with human labels and with each other, and the model ranking under each judge."""
     from punchline.audit import judges
 
-    made = judges.judges(run or [DEFAULT_RUN], benchmark)
-    print(json.dumps(judges.as_json(*made), indent=1) if as_json else judges.as_text(*made))
+    found = judges.judges(run or [DEFAULT_RUN], benchmark)
+    print(json.dumps(judges.as_json(*found), indent=1) if as_json else judges.as_text(*found))
 
 
 @app.command("tables", rich_help_panel="Look")
@@ -213,7 +199,7 @@ def tables_command(
 @app.command("runs", rich_help_panel="Look")
 def runs_command(as_json: JSON = None) -> None:
     """List runs: selection, tables, date of the newest table."""
-    from punchline.audit.state import table_states
+    from punchline.audit.state import read_lineage, table_states
 
     rows, broken = [], []
     for name, chosen in runs().items():
@@ -226,24 +212,17 @@ def runs_command(as_json: JSON = None) -> None:
             broken.append(f"{name}: {error}")
             continue
         there = [state.path for state in states if Path(state.path).is_file()]
-        lineages = [lineage for path in there if (lineage := _lineage(path)) is not None]
         stale = sum(state.state == "stale" for state in states)
         row["tables"] = f"{len(there)} of {len(states)}" + f", {stale} stale" * bool(stale)
-        row["root of the first"] = lineages[0].root[:16] if lineages else ""
-        row["made (UTC)"] = max((str(lineage.noted.get("made_at")) for lineage in lineages), default="")[:16]
+        for path in there:
+            with suppress(PunchlineError):
+                lineage = read_lineage(path)
+                row["root of the first"] = row["root of the first"] or lineage.root[:16]
+                row["made (UTC)"] = max(row["made (UTC)"], str(lineage.noted.get("made_at"))[:16])
     print_rows(rows, as_json=as_json, widths={"selection": 60})
     for why in broken:
         print(why, file=sys.stderr)
     raise typer.Exit(1 if broken else 0)
-
-
-def _lineage(path: str) -> Lineage | None:
-    from punchline.audit.state import read_lineage
-
-    try:
-        return read_lineage(path)
-    except PunchlineError:
-        return None
 
 
 @app.command("diff", rich_help_panel="Check")
@@ -262,8 +241,7 @@ def diff_command(
         print_rows(({"table": one.table, **cell._asdict()} for one in found for cell in one.cells), as_json=False)
     for one in found if as_json is None else ():
         print(f"{one.table}: {len(one.cells):,} cells differ, {one.same:,} are equal")
-        for why in one.why:
-            print(f"  because  {why}")
+        print("".join(f"  because  {why}\n" for why in one.why), end="")
         print_rows(cell._asdict() for cell in one.cells[:20])
         if len(one.cells) > 20:
             print(f"  … and {len(one.cells) - 20:,} more: --csv has all")

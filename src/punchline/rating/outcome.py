@@ -123,22 +123,20 @@ def check_unchanged(votes: Votes) -> None:
     """Raises PunchlineError if the run's answers have changed since the study was drawn."""
     sheet = votes.sheet
     now = answered(Paths(run=sheet.run), sheet.benchmark, study_of(votes), sheet.models)
-    changed = [
-        (shown.source, unit.item_id)
+    rated = {
+        (unit.item_id, unit.task, text.source): text.text
         for unit in sheet.units
-        for shown in unit.texts
-        if unit.kind == "counts"
-        and shown.source in sheet.models
-        and now.get((unit.item_id, unit.task, shown.source)) != shown.text
-    ]
-    if changed:
-        (source, item_id), count = changed[0], len(changed)
+        for text in unit.texts
+        if unit.kind == "counts" and text.source in sheet.models
+    }
+    if changed := [key for key, text in rated.items() if now.get(key) != text]:
+        item_id, _, source = changed[0]
+        hint = "Restore the selection and the answers of that time, or make a new study: punchline rate new"
         raise PunchlineError(
-            f"other answers were rated than run {sheet.run} has now: {count:,}, the first that of {source}",
+            f"other answers were rated than run {sheet.run} has now: {len(changed):,}, the first that of {source}",
             file=votes.path,
             record=item_id,
-            hint="Restore the selection and the answers of that time, or make a new study: punchline rate new "
-            f"{sheet.benchmark}/{sheet.study} --raters N --name NAME",
+            hint=f"{hint} {sheet.benchmark}/{sheet.study} --raters N --name NAME",
         )
 
 

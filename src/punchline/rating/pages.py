@@ -66,19 +66,19 @@ class Pages:
         shown = self.templates.get_template(template).render(title=self.sheet.title, sheet=self.sheet, **values)
         return HTMLResponse(shown, status)
 
-    def rater(self, request: Request) -> str:
-        found = self.votes.rater_of(request.cookies.get(self.cookie, ""))
+    def rater(self, secret: str) -> str:
+        found = self.votes.rater_of(secret)
         if found is None:
             raise HTTPException(403)
         return found
 
-    def unit(self, request: Request, rater: str) -> tuple[int, int]:
-        """(place, index of the unit) of the page's address, which counts a rater's own pages from 1."""
-        text = request.path_params["place"]
+    def opened(self, request: Request) -> tuple[str, int, int]:
+        """(rater, place, index of the unit) of a request's page; places count a rater's own pages from 1."""
+        rater, text = self.rater(request.cookies.get(self.cookie, "")), request.path_params["place"]
         place = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
         if not 1 <= place <= len(self.seats(rater)):
             raise HTTPException(404)
-        return place, self.seats(rater)[place - 1]
+        return rater, place, self.seats(rater)[place - 1]
 
     def first_open(self, rater: str, given: Mapping[tuple[str, int], Given], after: int = 0) -> int | None:
         """The next place without a vote, after `after` and then from the start."""
@@ -92,8 +92,7 @@ class Pages:
 
     def enter(self, request: Request) -> Response:
         secret = request.path_params["secret"]
-        if self.votes.rater_of(secret) is None:
-            raise HTTPException(403)
+        self.rater(secret)
         reply = RedirectResponse("/", 303)
         # Lax: a link in a mail works, a form of another site does not.
         https = request.url.scheme == "https"  # as reported by a TLS server in front of this one
@@ -101,25 +100,19 @@ class Pages:
         return reply
 
     def start(self, request: Request) -> Response:
-        rater = self.rater(request)
-        given = self.votes.given(rater)
-        return self.page(
-            "start.html",
-            next=self.first_open(rater, given),
-            done=len(given),
-            of=len(self.seats(rater)),
-            practice=sum(self.sheet.units[unit].kind == "practice" for unit in self.seats(rater)),
-            places=[(rater, unit) in given for unit in self.seats(rater)],
-        )
+        rater = self.rater(request.cookies.get(self.cookie, ""))
+        given, seats = self.votes.given(rater), self.seats(rater)
+        practice = sum(self.sheet.units[unit].kind == "practice" for unit in seats)
+        places = [(rater, unit) in given for unit in seats]
+        return self.page("start.html", next=self.first_open(rater, given), practice=practice, places=places)
 
     def item(self, request: Request) -> Response:
-        rater = self.rater(request)
-        place, index = self.unit(request, rater)
+        rater, place, index = self.opened(request)
         saved = self.votes.given(rater).get((rater, index))
+        answered = saved or Given(rater, index, {})
         if saved is None and self.sheet.drafts:  # an inspector sees the review of the rater before
-            before = [given for (_, unit), given in self.votes.given().items() if unit == index]
-            return self._item(rater, place, before[0] if before else Given(rater, index, {}))
-        return self._item(rater, place, saved or Given(rater, index, {}), saved=saved is not None)
+            answered = next((given for (_, unit), given in self.votes.given().items() if unit == index), answered)
+        return self._item(rater, place, answered, saved=saved is not None)
 
     def _item(self, rater: str, place: int, answered: Given, *, saved: bool = False, wrong: str = "") -> Response:
         unit = self.sheet.units[answered.unit]
@@ -139,17 +132,15 @@ class Pages:
         )
 
     def picture(self, request: Request) -> Response:
-        _, index = self.unit(request, self.rater(request))
-        path = self.sheet.units[index].picture
+        path = self.sheet.units[self.opened(request)[2]].picture
         if not path or not Path(path).is_file():
             raise HTTPException(404)
         return FileResponse(path)
 
     async def vote(self, request: Request) -> Response:
-        rater = await run_in_threadpool(self.rater, request)
-        place, index = self.unit(request, rater)
+        opened = await run_in_threadpool(self.opened, request)
         fields = await _fields(request)
-        return await run_in_threadpool(self._vote, rater, place, index, fields)
+        return await run_in_threadpool(self._vote, *opened, fields)
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
         note = _words(fields.get("note", "")) if self.sheet.note else ""

@@ -22,7 +22,7 @@ from msgspec import UNSET, UnsetType
 
 from punchline.benchmarks.study import Question
 from punchline.errors import PunchlineError, permission_hint
-from punchline.files import sync
+from punchline.files import write_bytes
 from punchline.schema import Record
 
 PATIENCE_S = 20.0  # of a vote that waits for another's
@@ -130,26 +130,17 @@ class Votes:
     def make(cls, path: str | Path, sheet: Sheet, seats: Seats) -> Votes:
         """Write a new study. Raises PunchlineError if the file exists."""
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             hint = "Give the new one another name: --name NAME; or move the file away, with its -wal and -shm"
             raise PunchlineError("the study exists", file=path, hint=hint)
-        half = path.with_suffix(".part")
-        for leftover in path.parent.glob(f"{half.name}*"):
-            leftover.unlink()
-        try:
-            with closing(sqlite3.connect(half, isolation_level=None)) as file:
-                file.executescript(f"PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; BEGIN; {SCHEMA}")
-                file.execute("INSERT INTO sheet VALUES (?)", [msgspec.json.encode(sheet)])
-                file.executemany("INSERT INTO raters VALUES (?, '')", [[rater] for rater in seats])
-                places = [(rater, place, unit) for rater, own in seats.items() for place, unit in enumerate(own, 1)]
-                file.executemany("INSERT INTO seats VALUES (?, ?, ?)", places)
-                file.execute("COMMIT")
-            half.rename(path)
-            sync(path.parent)
-        except sqlite3.Error as error:
-            half.unlink(missing_ok=True)
-            raise PunchlineError(f"the study cannot be written: {error}", file=path) from error
+        with closing(sqlite3.connect(":memory:")) as file:
+            file.executescript(SCHEMA)
+            file.execute("INSERT INTO sheet VALUES (?)", [msgspec.json.encode(sheet)])
+            file.executemany("INSERT INTO raters VALUES (?, '')", [[rater] for rater in seats])
+            places = [(rater, place, unit) for rater, own in seats.items() for place, unit in enumerate(own, 1)]
+            file.executemany("INSERT INTO seats VALUES (?, ?, ?)", places)
+            file.commit()
+            write_bytes(path, file.serialize())
         return cls(path)
 
     def check_writable(self) -> None:
