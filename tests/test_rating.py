@@ -48,9 +48,6 @@ def counting(sheet: Sheet) -> list[int]:
     return [place for place, unit in enumerate(sheet.units) if unit.kind == "counts"]
 
 
-# Assignment
-
-
 @given(
     st.lists(st.sampled_from("abcdef"), min_size=1, max_size=60),
     st.integers(1, 9).flatmap(lambda raters: st.tuples(st.just(raters), st.integers(1, raters))),
@@ -88,9 +85,6 @@ def test_pairs_of_raters_and_orders_of_texts_vary() -> None:
     own = assigned(["a"] * 60, 4, 2, 0)
     assert len({frozenset(rater for rater in range(4) if unit in own[rater]) for unit in range(60)}) == 6
     assert len({tuple(shown_order(3, "1", unit, 0)) for unit in range(60)}) == 6
-
-
-# Drawing
 
 
 def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers: None) -> None:
@@ -198,9 +192,6 @@ def test_pixelhumors_own_explanations(mirror: Path) -> None:
     assert len(written(content, "human_explanation.csv", declared("preference")[2], items)) == 66
 
 
-# Export
-
-
 def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
     votes = made(overlap=2)
     with pytest.raises(PunchlineError, match="nothing to export yet"):
@@ -280,9 +271,6 @@ def test_even_raters_give_no_label() -> None:
     assert label_rows([one, bob]) == []
     (row,) = label_rows([one, bob, eve])
     assert (row["label"], row["rater"]) == ("PASS", "ann bob eve")
-
-
-# Even votes
 
 
 def test_one_more_rater_decides_even_votes(answers: None) -> None:
@@ -394,9 +382,6 @@ def test_a_third_inspector_decides_among_used_drafts() -> None:
     texts = json.loads(STRIPS.read_bytes())[0]["texts"]
     assert (texts["comprehension"]["answer"], texts["category"]) == ("End 0", "Touching")
     assert rows_of("annotations.csv")[0]["bytes"] == str(STRIPS.stat().st_size)
-
-
-# Studies of older versions
 
 
 def test_a_study_of_drafts_of_version_0_1_is_read_and_exported(root: Path) -> None:
