@@ -139,7 +139,7 @@ def test_a_cancelled_job_is_retried_and_asks_only_the_rest(project: Project, can
 
 def test_only_what_takes_time_is_submitted_and_only_the_model_gets_a_gpu(cancelled: tuple[bytes, str]) -> None:
     known = asked_of_slurm(cancelled[1])
-    assert known.keys() == {"pictures/pixelhumor", "respond/reading-order_all", "respond/slow_all"}
+    assert known.keys() == {"respond/reading-order_all", "respond/slow_all"}
     assert {name for name, about in known.items() if "gres:gpu:1" in about} == {"respond/slow_all"}
     for about in known.values():
         assert "JobState=COMPLETED" in about and "NumCPUs=4" in about
