@@ -408,7 +408,7 @@ def test_an_adapter_out_of_date(project: Path) -> None:
     weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
     model = Path("data/models/tiny-qwen2-vl/punchline.json")
     write_bytes(model, b"{}")
-    assert why() == "missing"
+    assert why() == "not built yet"
     write_bytes(weights, b"weights")
     made = Base(card=recipe.base, id=base.options["id"], revision="r")
     files = {adapters.WEIGHTS: sha256(b"weights")}

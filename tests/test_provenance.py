@@ -125,7 +125,7 @@ NO_RECORD = "no provenance record"
     [
         # the record
         (gone(RECORD), NO_RECORD),
-        (gone(RECORD, ONE), "missing"),
+        (gone(RECORD, ONE), "not built yet"),
         *((put(RECORD, text), NO_RECORD) for text in ("", "{", "[]", "null", "{}", '{"step": "one b"}', "\0")),
         (lambda: Path(RECORD).write_bytes(b"\xff\xfe"), NO_RECORD),
         (lambda: os.truncate(RECORD, 40), NO_RECORD),
@@ -170,7 +170,7 @@ def test_what_is_there(spoil: Callable[[], object], reason: str | None) -> None:
     assert why(one()) is None
     content = Path(ONE).read_bytes()
     spoil()
-    recorded = reason not in (NO_RECORD, "missing")
+    recorded = reason not in (NO_RECORD, "not built yet")
     unchanged = Path(ONE).is_file() and Path(ONE).read_bytes() == content
     assert provenance.is_intact(ONE) is (recorded and unchanged)
     assert not provenance.is_intact(SOURCE)  # not an output

@@ -195,7 +195,7 @@ class Status:
             return "asked for"
         made = read_provenance(step)
         if made is None:
-            return "no provenance record" if Path(step.outputs[0]).is_file() else "missing"
+            return "no provenance record" if Path(step.outputs[0]).is_file() else "not built yet"
         if why := "; ".join(_differences(made, step, {need.path: self._digest(need) for need in step.deciding()})):
             return why
         for path in step.outputs:
