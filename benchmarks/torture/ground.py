@@ -42,7 +42,7 @@ SERVED = ("served", "other")
 SAYS = ["Yes. <judgement>PASS</judgement>", "No. <judgement>FAIL</judgement>", "1, 2", "2, 1", "B", "A", "Pun", "Text"]
 TABLES = ("results/table8.csv", "results/humorbench/leaderboard.csv")
 LABELS = "data/raw/demo/pixelhumor/objective_label.csv"
-JOB = re.compile(r"^(?:local)?rule (\w+):\n(.*?)^Shell command: (.*?) &> ", re.MULTILINE | re.DOTALL)
+JOB = re.compile(r"(\w+):\n.*?^    output: (.*?)$.*?^Shell command: (.*?) &> ", re.MULTILINE | re.DOTALL)
 
 
 @dataclass
@@ -134,9 +134,10 @@ class Ground:
         """(rule, command, outputs) of every job of the run, as a dry run says it."""
         said = self.whole.snakemake("-n", "-p", "--forceall", *self.targets, config=self.config)
         found = []
-        for rule, about, command in JOB.findall(said):
-            (made,) = re.findall(r"^    output: (.*)$", about, re.MULTILINE)
-            found.append((rule, command.split(), [name.removesuffix(" (update)") for name in made.split(", ")]))
+        for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE)[1:]:
+            if parts := JOB.match(job):
+                rule, made, command = parts.groups()
+                found.append((rule, command.split(), [name.removesuffix(" (update)") for name in made.split(", ")]))
         return found
 
     @contextlib.contextmanager
@@ -247,8 +248,9 @@ def hangs_on_server(name: str) -> bool:
 
 
 def fair(name: str) -> bool:
-    """Whether a file is the same whenever the same is answered."""
-    return not hangs_on_server(name) or ("responses" in name and not name.endswith(".made.json"))
+    """Whether a file is the same whenever the same is answered; digests of indexes are not: they hold latencies."""
+    answers = "responses" in name and "/respondents/" not in name and not name.endswith(".made.json")
+    return answers or not hangs_on_server(name)
 
 
 def differences(ground: Ground, folder: Path, ignored: Callable[[str], bool] = lambda name: False) -> list[str]:
