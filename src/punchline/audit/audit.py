@@ -53,7 +53,7 @@ class Finding:
 
 @dataclass
 class Audit:
-    """What an audit found."""
+    """Result of an audit."""
 
     table: str
     root: str = ""
@@ -61,8 +61,8 @@ class Audit:
     files: list[File] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     links: list[str] = field(default_factory=list)  # what was rebuilt or checked and is equal
-    code: list[str] = field(default_factory=list)  # rules whose code is another now than what made the table
-    libraries: list[str] = field(default_factory=list)  # of which another version is installed than what made it
+    code: list[str] = field(default_factory=list)  # kinds of artifact whose code has changed since the build
+    libraries: list[str] = field(default_factory=list)  # packages with another version than at the build
     sources: list[str] = field(default_factory=list)  # where the published bytes come from
     withheld: dict[str, str] = field(default_factory=dict)  # files that need not be there, and why: published.py
     unchecked: list[str] = field(default_factory=list)  # what could not be rebuilt without them
@@ -195,7 +195,7 @@ def _files(found: Audit, lineage: Lineage, project: Project) -> None:
         elif path not in now and absent:  # what names it is not here
             found.unchecked.append(f"what of {path} counts")
         elif path not in now:
-            found.differs(then[path].role, path, "the lineage names it, and the table does not rest on it")
+            found.differs(then[path].role, path, "the lineage names it, and the table does not depend on it")
         else:
             ours, theirs = (file.content or file.sha256 for file in (now[path], then[path]))
             if ours != theirs:

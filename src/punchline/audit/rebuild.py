@@ -60,8 +60,8 @@ READ: dict[str, tuple[Callable[[Path], Iterable[Any]], Callable[[Any], str]]] = 
 }
 
 
-def in_order(*targets: Artifact) -> list[Artifact]:
-    """Artifacts with all that they depend on, each after what it depends on."""
+def in_order(target: Artifact) -> list[Artifact]:
+    """An artifact with all that it depends on, each after its own dependencies."""
     found: dict[int, Artifact] = {}
 
     def visit(step: Artifact) -> None:
@@ -70,8 +70,7 @@ def in_order(*targets: Artifact) -> list[Artifact]:
                 visit(need.step())
         found[id(step)] = step
 
-    for target in targets:
-        visit(target)
+    visit(target)
     return list(found.values())
 
 

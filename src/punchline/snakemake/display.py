@@ -19,7 +19,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from punchline.text import log_line
 
 EVERY_S = 0.3
-UNCHANGED = ": unchanged"  # ends the message of a job that runs nothing
+UNCHANGED = "unchanged"  # ends the message of a job that runs nothing
 SHOWN = 10  # failed jobs
 ERROR = "error: "
 STOPPED = "stopped; what was fetched, answered and made is kept, and the same command goes on from there"
@@ -112,7 +112,7 @@ class Display(logging.Handler):
         if event == LogEvent.JOB_INFO:
             logs = [Path(name) for name in said["log"]]
             self.names[said["jobid"]] = (job_name(record), logs)
-            if not self.settings.dryrun and not job_name(record).endswith(UNCHANGED):
+            if not self.settings.dryrun and not job_name(record).endswith(f": {UNCHANGED}"):
                 for path in logs:  # of an earlier run: what follows is this one's
                     with suppress(PermissionError):  # the job says so
                         path.unlink(missing_ok=True)

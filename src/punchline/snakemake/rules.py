@@ -29,7 +29,7 @@ from punchline.errors import PunchlineError, did_you_mean, system_error
 from punchline.paths import Paths
 from punchline.schema import canonical
 from punchline.snakemake import preflight
-from punchline.snakemake.display import install
+from punchline.snakemake.display import UNCHANGED, install
 from punchline.snakemake.summary import summary
 from punchline.workflow.processes import (
     AGAIN,
@@ -46,7 +46,6 @@ from punchline.workflow.processes import (
 from punchline.workflow.provenance import Status
 
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
-UNCHANGED = "unchanged"
 
 
 def fail(error: PunchlineError | OSError) -> NoReturn:
