@@ -15,7 +15,15 @@ ORDER = (
     *(("schema", "text", "paths"), ("errors",), ("files",), ("journal",), ("core",), ("workflow",), ("config",)),
     *(("read", "metrics", "comics", "stats", "scores"), ("tables",)),
     ("shared",),  # the modules of benchmarks/ that are no benchmark
-    *(("benchmarks",), ("engines",), ("artifacts",), ("jobs",), ("prepare", "responses"), ("pictures", "requests")),
+    *(
+        ("benchmarks",),
+        ("engines",),
+        ("artifacts",),
+        ("jobs",),
+        ("prepare", "responses"),
+        ("extraction",),
+        ("pictures", "requests"),
+    ),
     *(("fetch", "respond", "score"), ("tabulate", "train"), ("overview",), ("plan",), ("snakemake",)),
     *(("audit", "rating"), ("report",), ("export",), ("api",), ("cli",)),
 )

@@ -46,7 +46,7 @@ def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 def test_a_frame_says_what_the_scores_say(tmp_path: Path) -> None:
     frame, _ = scores_frame(written(tmp_path, SCORES), OF_ITEMS, "released")
-    assert set(frame) == {*FRAME, "cluster", "row", "acc", "wer"} - {"digest"}
+    assert set(frame) == {*FRAME, "cluster", "extracted", "row", "acc", "wer"} - {"digest"}
     first, second, third = frame.itertuples(index=False)
     assert (first.parsed, first.gold, first.judge, first.cluster) == ('["Pun","dark"]', '["Dark"]', "j", "z")
     assert (second.state, second.parsed, second.gold, second.scored) == ("missing", "[]", "[]", False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 
 import msgspec
 
 from punchline import paths
 from punchline.artifacts.contents import printed
-from punchline.artifacts.passes import CHAINED, DATA
+from punchline.artifacts.passes import CHAINED, DATA, EXTRACTOR
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import DEFAULT, Benchmark
 from punchline.core.storage import Stored, write_table
@@ -38,12 +39,18 @@ def ask_hop(
     conditions: Sequence[str] = (DEFAULT,),
 ) -> Iterator[Request]:
     """What one model's answers lead to in one hop, in the order of the requests, the same thing once."""
+    made: Iterable[Request]
+    if hop == EXTRACTOR:
+        # By name: no other request depends on its code.
+        made = import_module("punchline.extraction").extraction_requests(benchmark, items, golds, asked)
+    else:
+        groups = by_item(asked)
+        made = (r for i, units in groups for r in _after(benchmark, hop, items[i], golds, units, conditions))
     seen: set[str] = set()
-    for item_id, units in by_item(asked):
-        for request in _after(benchmark, hop, items[item_id], golds, units, conditions):
-            if request.request_id not in seen:
-                seen.add(request.request_id)
-                yield request
+    for request in made:
+        if request.request_id not in seen:
+            seen.add(request.request_id)
+            yield request
 
 
 def _after(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from punchline.artifacts.passes import CHAINED
+from punchline.artifacts.passes import CHAINED, EXTRACTOR
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import Benchmark, Verdict
+from punchline.extraction import Extracted, read_replies, with_replies
 from punchline.files import Keyed
 from punchline.requests import asked, asked_of_hop
-from punchline.responses import Asked, Verdicts, by_item, read_verdicts
-from punchline.schema import RULES, Gold, Item, Response, Score
+from punchline.responses import Asked, Unit, Verdicts, by_item, read_verdicts
+from punchline.schema import RULES, Gold, Item, Response, Rule, Score
 from punchline.scores import write_scores
 
 
@@ -23,47 +24,62 @@ def score(
     golds: Mapping[str, Gold],
     asked: Iterable[Asked],
     verdicts: Mapping[str, Verdict] | None = None,
+    extracted: Extracted | None = None,
 ) -> Iterator[Score]:
     """Scores under both rules, item by item; items and golds by item id.
 
     In a condition that was asked, an item that was not, for want of what its question depends on, has rows of state
     `missing`: no denominator hides it. `verdicts`: of judges and scorers, by id of the request; None when nobody was
-    asked.
+    asked. `extracted`: an extractor's replies, for rule `paper`.
     """
     seen: dict[tuple[str, int], set[str]] = {}  # items by condition and sample
     for item_id, units in by_item(asked):
         for (_, condition, sample), answers in units.items():
             seen.setdefault((condition, sample), set()).add(item_id)
-            yield from _scored(benchmark, model, items[item_id], golds[item_id], answers, verdicts, condition, sample)
+            unit = (item_id, condition, sample)
+            yield from _scored(benchmark, model, items, golds, answers, verdicts, extracted, unit)
     for (condition, sample), known in seen.items():
         for item_id in items:
             if item_id not in known:
-                yield from _scored(benchmark, model, items[item_id], golds[item_id], {}, verdicts, condition, sample)
+                yield from _scored(benchmark, model, items, golds, {}, verdicts, None, (item_id, condition, sample))
 
 
 def _scored(
     benchmark: Benchmark,
     model: str,
-    item: Item,
-    gold: Gold,
+    items: Mapping[str, Item],
+    golds: Mapping[str, Gold],
     answers: Mapping[str, Response],
     verdicts: Mapping[str, Verdict] | None,
-    condition: str,
-    sample: int,
+    extracted: Extracted | None,
+    unit: Unit,
 ) -> Iterator[Score]:
+    item_id, condition, sample = unit
+    item, gold = items[item_id], golds[item_id]
     for rule in RULES:
-        for made in benchmark.score_item(answers, item, gold, model, rule, verdicts, condition):
+
+        def rescore(answers: Mapping[str, Response], rule: Rule = rule) -> Sequence[Score]:
+            return benchmark.score_item(answers, item, gold, model, rule, verdicts, condition)
+
+        scores = rescore(answers)
+        if extracted and rule == "paper":
+            scores = with_replies(scores, answers, unit, extracted, rescore)
+        for made in scores:
             yield made if sample == made.sample else replace(made, sample=sample)
 
 
 def write_model(project: Project, benchmark: str, model: str) -> None:
     """Write the scores of one model's answers to one benchmark under both rules."""
-    judges = {hop: who for hop, who in project.hops(benchmark, model).items() if hop != CHAINED}
+    hops = project.hops(benchmark, model)
+    judges = {hop: who for hop, who in hops.items() if hop not in (CHAINED, EXTRACTOR)}
     verdicts: Verdicts | None = {} if judges else None
     for hop, who in judges.items():
         verdicts = (verdicts or {}) | read_verdicts(who, asked_of_hop(project, benchmark, hop, model))
     items = Keyed(project.paths.items(benchmark), Item)
     golds = Keyed(project.paths.gold(benchmark), Gold)
     loaded, own = project.benchmark(benchmark), asked(project, benchmark, model)
-    scores = score(loaded, model, items, golds, own, verdicts)
+    extracted = None
+    if EXTRACTOR in hops:
+        extracted = read_replies(hops[EXTRACTOR], asked_of_hop(project, benchmark, EXTRACTOR, model))
+    scores = score(loaded, model, items, golds, own, verdicts, extracted)
     write_scores(project.paths.scores(benchmark, model), scores, loaded.METRICS)

@@ -26,6 +26,7 @@ from punchline.schema import STATES, Gold, Item, Rule, Score, canonical
 
 Digests = npt.NDArray[np.void]  # 32 bytes each
 DIGEST = np.dtype("V32")
+EXTRACTED = "|extractor:"  # in the signature of a score whose answer an extractor has read
 ItemColumn = Callable[[Item, Gold], Any]
 
 _TEXT = pa.string()
@@ -114,9 +115,9 @@ def scores_frame(
     """(scores under one rule, their digests by row): a row per answer, NaN where it does not have a metric.
 
     Columns: item_id and cluster (categories shared by all models of a benchmark), task, condition, sample, state,
-    scored, truncated, parsed and gold (JSON lists of labels), judge, signature, gold_digest, one per metric, and `row`,
-    the row's number. Answers to items that `items` does not have are left out. `source`: a file, or scores of a
-    benchmark with these `metrics`, whether any score has them or not.
+    scored, truncated, extracted (by an extractor), parsed and gold (JSON lists of labels), judge, signature,
+    gold_digest, one per metric, and `row`, the row's number. Answers to items that `items` does not have are left out.
+    `source`: a file, or scores of a benchmark with these `metrics`, whether any score has them or not.
     """
     if isinstance(source, str | Path):
         with naming(source), pq.ParquetFile(source, buffer_size=BUFFER) as file:
@@ -136,7 +137,7 @@ def scores_frame(
 
 def metrics_of(scores: pd.DataFrame) -> list[str]:
     """Names of the metrics that a frame of scores has."""
-    return [name for name in scores.columns if name not in (*FRAME, "cluster", "row")]
+    return [name for name in scores.columns if name not in (*FRAME, "cluster", "extracted", "row")]
 
 
 def _of_rule(table: pa.Table, rule: Rule) -> pa.Table:
@@ -158,6 +159,8 @@ def _frame(table: pa.Table, items: pd.DataFrame, metrics: Sequence[str]) -> tupl
         columns[name] = table[name].to_numpy(zero_copy_only=False).astype(bool)
     for name in metrics:
         columns[name] = table[name].to_numpy(zero_copy_only=False).astype(np.float64)
+    signatures = [EXTRACTED in text for text in columns["signature"].categories]
+    columns["extracted"] = np.isin(columns["signature"].codes, np.flatnonzero(signatures))
     columns["row"] = np.arange(len(table), dtype=np.int32)
     digests = np.frombuffer(bytes.fromhex("".join(table["digest"].to_pylist())), DIGEST)
     return pd.DataFrame(columns), digests

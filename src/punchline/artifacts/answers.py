@@ -9,7 +9,7 @@ from typing import Any
 from punchline import paths
 from punchline.artifacts.contents import answers_in, counted, printed
 from punchline.artifacts.data import Prepared, once
-from punchline.artifacts.passes import ALL, CHAINED, DATA, Round
+from punchline.artifacts.passes import ALL, CHAINED, DATA, EXTRACTOR, Round
 from punchline.artifacts.respondents import key_so_far, role_of
 from punchline.config import adapters, recipes
 from punchline.config.cards import read_card
@@ -132,8 +132,9 @@ class Answered(Prepared):
         index = where.hop_snapshot(benchmark, hop, model) if hop else where.snapshot(benchmark, model)
         items = self._items(benchmark)._replace(decides=False)
         asked = self._asked_after(benchmark, hop, model) if hop else [self._requests(benchmark), items]
-        chained = hop == CHAINED
-        module = "compared" if model == DATA else "ask" if chained else "judge"
+        module = "compared" if model == DATA else {CHAINED: "ask", EXTRACTOR: "scoring"}.get(hop, "judge")
+        stage = "score" if hop == EXTRACTOR else module
+        code = (benchmarks.module_of(benchmark, module),) + (("punchline.extraction",) if hop == EXTRACTOR else ())
         return Artifact(
             "respond",
             (benchmark, hop, model),
@@ -141,8 +142,8 @@ class Answered(Prepared):
             (*asked, *files, *self._shards_of(who)),
             {"who": who, **parameters, **({"conditions": self.conditions(benchmark)} if hop and model != DATA else {})},
             "punchline.respond:write_answers",
-            (benchmarks.module_of(benchmark, module),) if hop else (),
-            benchmarks.libraries(self.benchmark(benchmark), module) if hop and model != DATA else (),
+            code if hop else (),
+            benchmarks.libraries(self.benchmark(benchmark), stage) if hop and model != DATA else (),
             journals=lambda: [(f"{role_of(hop)} journal" if hop else "journal", journal, answers_in(index))],
             verify=lambda: counted(index, paths.with_shards(journal)),
             job=where.responded(who, ALL),

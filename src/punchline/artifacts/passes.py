@@ -1,8 +1,8 @@
 """Passes: the rounds of requests that follow the main one, and their respondents.
 
-A pass sends requests about a model's responses: `chained` to the model itself, `judge` to a judge, `bertscore` and
-`cosine` to scorers, which compare two texts. Its files are named after it (paths.py). A scorer may also compare texts
-of the dataset itself, which belong to no model: DATA.
+A pass sends requests about a model's responses: `chained` to the model itself, `extractor` to a model that says what an
+unparsable answer chooses, `judge` to a judge, `bertscore` and `cosine` to scorers, which compare two texts. Its files
+are named after it (paths.py). A scorer may also compare texts of the dataset itself, which belong to no model: DATA.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from punchline.schema import ModelCard
 
 CHAINED = "chained"
 JUDGE = "judge"
-HOPS = (CHAINED, JUDGE, *SCORERS)  # in the order in which they are answered
+EXTRACTOR = "extractor"
+HOPS = (CHAINED, EXTRACTOR, JUDGE, *SCORERS)  # in the order in which they are answered
 
 ALL = "all"  # in place of a shard's name: the job of the respondent itself
 JUDGES = "judge/"  # before the name of a judge or scorer, where models are named too
@@ -77,6 +78,7 @@ def hops_of(
     engine: Engine,
     *,
     conditions: Sequence[str],
+    extractor: str | None,
     judge: str | None,
     scorers: Mapping[str, str],
 ) -> dict[str, str]:
@@ -88,6 +90,8 @@ def hops_of(
     found = {}
     if set(benchmark.CHAINED) & set(conditions):
         found[CHAINED] = model.name
+    if extractor and benchmark.CLOSED:
+        found[EXTRACTOR] = extractor
     for hop in HOPS:
         if hop not in benchmark.JUDGES:
             continue

@@ -22,7 +22,7 @@ from punchline.artifacts.passes import (
 from punchline.config import revisions
 from punchline.config.cards import read_card
 from punchline.config.resources import ASKED
-from punchline.config.selection import Selection
+from punchline.config.selection import Selection, folder_of_judge
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import Benchmark
@@ -122,13 +122,13 @@ class Asking:
 
     @functools.cached_property
     def judges(self) -> dict[str, ModelCard]:
-        """Cards of the judge and the scorers, by name."""
-        names = [*([self.selection.judge] if self.selection.judge else []), *self.selection.scorers]
-        return {name: read_card(name, "config/judge") for name in names}
+        """Cards of the judge, the extractor and the scorers, by name."""
+        names = (self.selection.judge, self.selection.extractor, *self.selection.scorers)
+        return {name: read_card(name, folder_of_judge(name)) for name in names if name}
 
     @functools.cached_property
     def judging(self) -> dict[str, Engine]:
-        """Engines of the judge and the scorers, by name."""
+        """Engines of the judge, the extractor and the scorers, by name."""
         return {name: self._engine(card) for name, card in self.judges.items()}
 
     def benchmark(self, name: str) -> Benchmark:
@@ -183,6 +183,7 @@ class Asking:
             self.cards[model],
             self.engines[model],
             conditions=self.conditions(benchmark),
+            extractor=self.selection.extractor or None,
             judge=self.selection.judge,
             scorers=self.scorers,
         )
@@ -259,6 +260,7 @@ class Asking:
             benchmarks=[benchmark],
             models=[],
             judge=None,
+            extractor=msgspec.UNSET,
             scorers=[],
             conditions=[],
             subset=None,
@@ -277,6 +279,7 @@ class Asking:
             corpus=msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources}),
             models=selection.models,
             judge=selection.judge if "judge" in loaded.JUDGES else None,
+            extractor=selection.extractor if loaded.CLOSED else msgspec.UNSET,
             scorers=scorers,
             conditions=self.conditions(benchmark),
             subset=selection.subset,

@@ -19,7 +19,8 @@ def changes(before: Selection, after: Selection) -> list[str]:
     """`key: before → after` of every key of two selections that differs."""
     old, new = msgspec.to_builtins(before), msgspec.to_builtins(after)
     old["corpus"], new["corpus"] = before.corpus.name, after.corpus.name
-    return [f"{key}: {_text(old[key])} → {_text(new[key])}" for key in new if old[key] != new[key] and key != "run"]
+    pairs = {key: (old.get(key), new.get(key)) for key in old | new if key != "run"}
+    return [f"{key}: {_text(one)} → {_text(other)}" for key, (one, other) in pairs.items() if one != other]
 
 
 def _text(value: Any) -> str:

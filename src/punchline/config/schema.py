@@ -31,6 +31,7 @@ def schema(kind: str) -> dict[str, Any]:
         kept["scorers"] = {"anyOf": [_some(stems("config/judge")), {"type": "null"}]}
         kept["conditions"] = {"anyOf": [{"const": "all"}, kept["conditions"]]}
         kept["judge"] = {"enum": [*stems("config/judge"), None]}
+        kept["extractor"] = {"enum": [*stems("config/judge"), *stems("config/model"), None]}
         kept |= {"corpus": {"enum": stems("config/corpus")}, "mirror": {"type": ["string", "null"]}, "defaults": {}}
         kept |= {"shards": {"type": ["integer", "null"], "minimum": 1}, "strict": {"type": "boolean"}}
         required = [key for key in required if key != "corpus"]

@@ -56,6 +56,8 @@ class Selection(Record, frozen=True, kw_only=True):
     benchmarks: list[str]
     models: list[str]
     judge: str | None
+    # Absent without an extractor: digests of selections made before there was the key stay as they are.
+    extractor: str | msgspec.UnsetType = msgspec.UNSET
     scorers: list[str]
     conditions: list[str]
     subset: str | None
@@ -130,7 +132,7 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
     chosen = overrides.get("corpus")
     if chosen is not None:
         check_name(str(chosen), stems(CORPORA), file=where("corpus"), key="corpus")
-    merged = {"shards": None, "strict": False, **_composed(None if chosen is None else str(chosen))}
+    merged = {"shards": None, "strict": False, "extractor": None, **_composed(None if chosen is None else str(chosen))}
     for key in overrides:
         if key not in merged:
             valid = {*merged, "run", "pictures"}  # the last is the report's
@@ -191,10 +193,11 @@ def _composed(corpus: str | None) -> dict[str, Any]:
 
     content = read_yaml(RUN)
     keys = {*KEYS, "defaults"} - {"run"}
+    optional = {"corpus", "extractor"}
     for key in content:
         if key not in keys:
             raise PunchlineError(f"unknown key {key!r}", file=RUN, hint=nearest(key, keys))
-    for key in sorted(keys - {*content, "corpus"}):
+    for key in sorted(keys - optional - content.keys()):
         raise PunchlineError(f"the key {key!r} is missing", file=RUN, hint="Put its line back: git diff shows it")
     default = _default_corpus()  # checked even if overridden
     name = corpus or default
@@ -287,6 +290,10 @@ def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
         check_name(str(merged["scoring"]), list(RULES), file=where("scoring"), key="scoring")
     if merged["judge"] is not None:
         _check_judge(str(merged["judge"]), where("judge"))
+    if merged["extractor"] is None:
+        del merged["extractor"]
+    else:
+        _check_judge(str(merged["extractor"]), where("extractor"), "extractor")
     if merged["subset"] is not None:
         merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
 
@@ -313,12 +320,17 @@ def _conditions(value: object, benchmarks: list[str], file: str) -> list[str]:
     return [name for name in known if name in (DEFAULT, *chosen)]
 
 
-def _check_judge(name: str, file: str) -> None:
-    """Raise PunchlineError for an unknown judge, or a scorer in its place."""
-    check_name(name, stems(JUDGES), file=file, key="judge")
-    if read_card(name, JUDGES).engine == "similarity":
+def folder_of_judge(name: str) -> str:
+    """The folder of a judge's or extractor's card: config/judge/, or config/model/ for a model that is both."""
+    return JUDGES if name in stems(JUDGES) else MODELS
+
+
+def _check_judge(name: str, file: str, key: str = "judge") -> None:
+    """Raise PunchlineError for an unknown judge or extractor, or a scorer in its place."""
+    check_name(name, stems(JUDGES) + (stems(MODELS) if key == "extractor" else []), file=file, key=key)
+    if read_card(name, folder_of_judge(name)).engine == "similarity":
         what = f"{name} is a scorer, which compares texts, and not a judge"
-        raise PunchlineError(what, file=file, field="judge", hint=f"Write scorers=[{name}]")
+        raise PunchlineError(what, file=file, field=key, hint=f"Write scorers=[{name}]")
 
 
 def _subset_sha256(subset: str, file: str) -> str:

@@ -53,6 +53,7 @@ class Benchmark(Protocol):
     CONDITIONS: tuple[str, ...]  # what can be asked; the first is DEFAULT, the others are asked when they are selected
     CHAINED: tuple[str, ...]  # conditions whose requests hang on the model's own answers
     IMAGES: bool  # whether its items have images
+    CLOSED: tuple[str, ...]  # tasks answered by a choice, labels, boxes or an order: an extractor may read the answers
     JUDGES: tuple[str, ...]  # who sees answers before they are scored: "judge", and any of SCORERS
     COMPARED: dict[str, tuple[str, ...]]  # scorers' hops asked about texts of the data itself: tables that print any
     ITEM_FILES: tuple[str, ...]  # raw files that items are made of
@@ -218,6 +219,7 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
 UNSAID: dict[str, Any] = {  # what a card need not say
     "CONDITIONS": (DEFAULT,),
     "CHAINED": (),
+    "CLOSED": (),
     "IMAGES": True,
     "JUDGES": (),
     "COMPARED": {},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,6 +22,7 @@ from punchline.tables.declare import Across, Row, Table
 # The first of these that an answer to one of a row's tasks is in is the item's state in that row.
 WORST = ("failed", "missing", "refused", "unparsable")
 COUNTED = (*(state for state in STATES if state != "ok"), "truncated")
+FLAGS = ("truncated", "extracted")  # counted beside the state; `extracted` is shown in runs with an extractor
 
 
 class Value(msgspec.Struct, frozen=True, array_like=True):
@@ -60,20 +62,21 @@ class Answers:
 
     def __init__(self, frames: Sequence[tuple[pd.DataFrame, Digests]]) -> None:
         known: dict[tuple[str, str], int] = {}
-        pair, state, truncated, unit, digests = [], [], [], [], []
+        pair, state, unit, digests = [], [], [], []
+        flags: dict[str, list[Any]] = {name: [] for name in FLAGS}
         for frame, own in frames:
             found = frame.groupby(["task", "condition"], observed=True, sort=False).ngroup().to_numpy()
             heads = frame[["task", "condition"]].drop_duplicates().itertuples(index=False, name=None)
             codes = np.array([known.setdefault(head, len(known)) for head in heads] or [0])
             pair.append(codes[found])
             state.append(frame["state"].cat.codes.to_numpy())
-            truncated.append(frame["truncated"].to_numpy())
+            for name in FLAGS:
+                flags[name].append(frame[name].to_numpy())
             unit.append(units(frame))
             digests.append(own)
         self.pairs = list(known)  # (task, condition)
-        self.pair, self.state, self.truncated, self.unit, self.digests = (
-            np.concatenate(of) if of else np.empty(0, dtype=np.int64) for of in (pair, state, truncated, unit, digests)
-        )
+        self.pair, self.state, self.unit, self.digests = map(_joined, (pair, state, unit, digests))
+        self.flags = {name: _joined(of) for name, of in flags.items()}
 
     def given(self, row: Row) -> RowNumbers:
         """Numbers of the score rows that a row's states are counted over."""
@@ -83,9 +86,9 @@ class Answers:
         return np.flatnonzero(flags)
 
     def count_states(self, given: RowNumbers) -> tuple[int, dict[str, int]]:
-        """(items, {state but ok, or truncated: items}) of score rows, each sample of an item by itself.
+        """(items, {state but ok, or flag: items}) of score rows, each sample of an item by itself.
 
-        An item is in one state, the worst of its answers; beside it, it is truncated where one of them is. A task
+        An item is in one state, the worst of its answers; beside it, it has the flags that one of them has. A task
         without a single answer was not attempted and does not count, unless none was.
         """
         attempted = np.bincount(self.pair[given], weights=self.state[given] != STATES.index("missing")) > 0
@@ -93,12 +96,11 @@ class Answers:
             given = given[attempted[self.pair[given]]]
         place, unit = np.unique(self.unit[given], return_inverse=True)
         severity = np.array([len(WORST) - WORST.index(state) if state in WORST else 0 for state in STATES])
-        worst, truncated = np.zeros(len(place), dtype=np.int64), np.zeros(len(place), dtype=np.bool_)
+        worst = np.zeros(len(place), dtype=np.int64)
         np.maximum.at(worst, unit, severity[self.state[given]])
-        np.logical_or.at(truncated, unit, self.truncated[given])
-        counts = {state: int((worst == severity[STATES.index(state)]).sum()) for state in WORST}
-        counts["truncated"] = int(truncated.sum())
-        return len(place), {name: counts[name] for name in COUNTED if counts[name]}
+        counts = {state: int((worst == severity[STATES.index(state)]).sum()) for state in COUNTED[:-1]}
+        counts |= {name: len(np.unique(unit[flag[given]])) for name, flag in self.flags.items()}
+        return len(place), {name: count for name, count in counts.items() if count}
 
     def filter(self, given: RowNumbers) -> dict[str, Scalar]:
         """What selects these score rows: tasks, their condition but for the default, other pairs of task@condition."""
@@ -116,6 +118,10 @@ class Answers:
         own = np.sort(self.digests[np.unique(estimate.used)])
         texts = own.tobytes().hex("\n", own.itemsize)
         return digest_of_all([*estimate.digests, *texts.split()]) if len(estimate.digests) else sha256(texts.encode())
+
+
+def _joined(arrays: Sequence[Any]) -> Any:
+    return np.concatenate(arrays) if arrays else np.empty(0, dtype=np.int64)
 
 
 def measure(rows: Iterable[Row], answers: Answers) -> list[Measured]:

@@ -42,22 +42,26 @@ def tabulate(
     printed_as: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     retry: str = RETRY,
+    extractor: bool = False,
 ) -> Tabulated:
     """A table of its rows and the paper's: those of the rule that is shown, then those of the other. Pure.
 
     `printed_as`: {model: name of its row in the paper}; that row then follows the model's own. `complete`: whether the
     selection is all of the paper's items; `subset`: what the user's is called, and what it is. A row of ours is
     comparable when the selection is complete, none of its items is missing or failed, and the rule is the table's own;
-    the published rows are when any of ours is.
+    the published rows are when any of ours is. `extractor`: the run has one, so that the column n_extracted is there.
     """
     values = (name for column in table.columns for name in (column, f"{column}_lo", f"{column}_hi"))
-    keys, states = dict.fromkeys(("subset", *table.keys)), (f"n_{name}" for name in COUNTED)
+    counted = (*COUNTED, "extracted") if extractor else COUNTED
+    keys, states = dict.fromkeys(("subset", *table.keys)), (f"n_{name}" for name in counted)
     columns = ("model", "kind", "engine", "scoring", *keys, "n", *states, *values, "comparable", "note")
     written: dict[Rule, list[Line]] = {}
     cells: dict[Rule, list[Cell]] = {}
     for one in sorted(RULES, key=lambda other: other != rule):
         pairs = [(part, row) for part in parts.get(one, ()) for row in part.rows]
-        written[one] = [_written(table, part, row, one, complete=complete, subset=subset) for part, row in pairs]
+        written[one] = [
+            _written(table, part, row, one, counted, complete=complete, subset=subset) for part, row in pairs
+        ]
         cells[one] = [cell for part, row in pairs for cell in _cells(table, part, row, one)]
     comparable = any(row["comparable"] == "yes" for row in written[rule])
     papers = published_rows(table, published, comparable=comparable)
@@ -86,7 +90,14 @@ def _methods(cells: Sequence[Cell]) -> list[str]:
 
 
 def _written(
-    table: Table, part: Part, row: Measured, rule: Rule, *, complete: bool, subset: tuple[str, str] | None
+    table: Table,
+    part: Part,
+    row: Measured,
+    rule: Rule,
+    counted: Sequence[str],
+    *,
+    complete: bool,
+    subset: tuple[str, str] | None,
 ) -> Line:
     """A row as it is written."""
     values = {name: row.values[name] for name in table.columns if name in row.values}
@@ -103,7 +114,7 @@ def _written(
     if subset is not None and part.engine:  # of answers: rows of the data itself are of all of it
         written["subset"] = subset[0] if written["subset"] == "all" else f"{subset[0]}: {written['subset']}"
         notes.insert(0, subset[1])
-    written |= {f"n_{name}": row.states.get(name, 0) for name in COUNTED}
+    written |= {f"n_{name}": row.states.get(name, 0) for name in counted}
     for name, value in values.items():
         written |= {name: value.value, f"{name}_lo": value.lo, f"{name}_hi": value.hi}
     whole = complete and row.complete and row.values and rule == table.published_rule and not absent

@@ -139,6 +139,7 @@ def _table(
         | {part.name: row["row"] for part in beside for row in printed},
         notes=[*of_items, *told],
         retry=_retry(project),
+        extractor=bool(selection.extractor),
     )
     tabulated.notes.extend(notes)
     return tabulated, models, hops

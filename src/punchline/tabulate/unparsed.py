@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from punchline.artifacts.passes import JUDGE
+from punchline.artifacts.passes import EXTRACTOR, JUDGE
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import SCORERS
 from punchline.core.storage import digests_in, rows_in
@@ -64,7 +64,7 @@ def unread(scores: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unre
     An answer that a judge has seen is unread where the judge's verdict is: then that is the example.
     """
     judges = set(digests_in(snapshots[JUDGE])) if JUDGE in snapshots else set[str]()
-    scorers = {digest for hop in SCORERS if hop in snapshots for digest in digests_in(snapshots[hop])}
+    scorers = {digest for hop in (EXTRACTOR, *SCORERS) if hop in snapshots for digest in digests_in(snapshots[hop])}
     states: dict[Key, Counter[str]] = {}
     truncated: Counter[Key] = Counter()
     told: dict[str, list[Key]] = {}  # by digest of a response: where it was not read

@@ -71,6 +71,7 @@ LABELS = (*POSITIVE, "No", "Discard")
 SCORERS = {"labse": "cosine", "minilm": "cosine_minilm"}  # scorer: its value; two embedders never share one
 
 _OVERLAP = ("precision", "recall", "iou", "jaccard", "rouge1", "rouge2")
+CLOSED = ("classification", *PROMPT_TASKS, "image_bbox")  # answered by a choice or boxes
 METRICS = ("success", "tp", "fp", "fn", "tn", *_OVERLAP, *SCORERS.values())  # of scores
 LIBRARIES = {"score": ("rouge-score",), "pictures": ("pillow",)}  # whose versions the results of a stage depend on
 

@@ -43,6 +43,7 @@ GOLD_FILES = (STRIPS,)
 FEWEST, MOST = 3, 8  # frames of a strip, section 3
 LETTERS = "ABCD"
 
+CLOSED = TASKS  # answered by an option or an order
 METRICS = ("correct", "correct_as_places")  # of scores
 LIBRARIES = {"pictures": ("opencv-python-headless",)}  # whose version the results of a stage hang on
 

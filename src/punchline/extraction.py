@@ -1,0 +1,102 @@
+"""Extraction: a second model says what an answer chooses that rule `paper` cannot read. Rule `released` never uses it.
+
+The extractor sees the question and the answer, no picture and no gold. Its reply is read as the answer would be; NONE,
+a failed reply, and one that cannot be read either leave the answer unparsable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from punchline.core.benchmark import Benchmark, Verdict
+from punchline.read import thoughts
+from punchline.responses import Asked, Unit, by_item
+from punchline.schema import Gold, Item, Message, Request, Response, Sampling, Score, Text, sha256
+from punchline.scores import EXTRACTED
+
+PROMPT = """\
+A model was asked the question below and gave the answer below it. Which option, label or order does this answer choose?
+Reply with that choice only, in the form that the question asks for: for a question with lettered options, the letter. \
+Do not answer the question yourself. If the answer makes no choice, reply NONE.
+
+<question>
+{question}
+</question>
+
+<answer>
+{answer}
+</answer>"""
+_PROMPT_DIGEST = sha256(PROMPT.encode())[:12]
+
+Extracted = Mapping[tuple[str, str, int, str], Verdict]  # replies by item id, condition, sample and task
+Rescore = Callable[[Mapping[str, Response]], Sequence[Score]]  # scores of answers by task
+
+
+def extraction_requests(
+    benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], asked: Iterable[Asked]
+) -> Iterator[Request]:
+    """Requests about one model's answers to CLOSED tasks that rule `paper` cannot read; an answer's task is theirs."""
+    for item_id, pairs in groupby(asked, key=lambda pair: pair[0].item_id):
+        of_item = list(pairs)
+        questions = {request.request_id: request for request, _ in of_item}
+        for _, units in by_item(of_item):
+            for (_, condition, _), answers in units.items():
+                scores = benchmark.score_item(answers, items[item_id], golds[item_id], "", "paper", None, condition)
+                for task in _unparsed(benchmark, scores, answers):
+                    yield _request(questions[answers[task].request_id], answers[task])
+
+
+def _unparsed(benchmark: Benchmark, scores: Iterable[Score], answers: Mapping[str, Response]) -> list[str]:
+    """Tasks whose answer has a text that cannot be read."""
+    unparsable = {score.task for score in scores if score.state == "unparsable"}
+    return [
+        t for t in benchmark.CLOSED if t in unparsable and t in answers and thoughts.off(answers[t].text or "").text
+    ]
+
+
+def _request(question: Request, answer: Response) -> Request:
+    texts = [part.text for one in question.messages for part in one.content if isinstance(part, Text)]
+    content = PROMPT.format(question="\n\n".join(texts), answer=thoughts.off(answer.text or "").text)
+    return replace(
+        question,
+        messages=(Message(role="user", content=(Text(text=content),)),),
+        sampling=Sampling(temperature=0.0, max_tokens=256),
+    )
+
+
+def read_replies(extractor: str, asked: Iterable[Asked]) -> Extracted:
+    """An extractor's replies, by what they are about."""
+    return {(r.item_id, r.condition, r.sample, r.task): Verdict(extractor, reply) for r, reply in asked}
+
+
+def with_replies(
+    scores: Sequence[Score], answers: Mapping[str, Response], unit: Unit, extracted: Extracted, rescore: Rescore
+) -> Sequence[Score]:
+    """Scores under rule `paper`, those of unparsable answers by the extractor's reply.
+
+    Such a score names the extractor in its signature, and both responses.
+    """
+    replies: dict[str, Verdict] = {}
+    for score in scores:
+        verdict = extracted.get((*unit, score.task))
+        text = (verdict.response.text or "").strip() if verdict and verdict.response.state == "ok" else ""
+        if verdict and score.state == "unparsable" and text and text.strip(" .\"'*`").upper() != "NONE":
+            replies[score.task] = verdict
+    if not replies:
+        return scores
+    read = {task: replace(answers[task], text=reply.response.text) for task, reply in replies.items()}
+    both = {read[task].digest: (answers[task].digest, reply.response.digest) for task, reply in replies.items()}
+    made = []
+    for before, score in zip(scores, rescore({**answers, **read}), strict=True):
+        if score.task in replies and score.state == "unparsable":
+            made.append(before)
+            continue
+        responses = tuple(digest for one in score.responses for digest in both.get(one, (one,)))
+        signature = score.signature
+        if score.task in replies:
+            signature += f"{EXTRACTED}{replies[score.task].judge}|prompt:{_PROMPT_DIGEST}"
+        made.append(replace(score, responses=responses, signature=signature))
+    return made
