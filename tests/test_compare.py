@@ -19,8 +19,7 @@ from tests.records import score
 from typer.testing import CliRunner
 
 from punchline import cli
-from punchline.audit import compare
-from punchline.audit.compare_text import as_json, as_text
+from punchline.audit import compare, compare_text
 from punchline.cli import base
 from punchline.config import runs
 from punchline.errors import PunchlineError
@@ -243,28 +242,23 @@ def test_only_shared_items_count_and_the_rest_is_said() -> None:
     a, b = scores_of("A", ids[:20]), scores_of("B", ids[5:])
     a[7:9] = [changed(one, scored=False, state="missing", metrics={}) for one in a[7:9]]
     made = compared(a, b)
-    (shared,) = made.shared
-    assert (shared.both, shared.left_out, shared.unscored) == (13, (5, 6), (2, 0))
+    counts = {"both": 13, "left_out": (5, 6), "unscored": (2, 0)}
+    assert made.shared == [{"task": "Q", "condition": "default", **counts}]
     both = [item for item in ids[5:20] if item not in (ids[7], ids[8])]
     expected = [np.mean([hash_of(name, item) % 2 for item in both]) for name in "AB"]
     (acc, length) = made.differences
-    assert (acc.paired.a, acc.paired.b, acc.n) == (*map(pytest.approx, expected), (13, 13))
-    assert length.paired.difference == pytest.approx(2 * acc.paired.difference)
-    assert acc.p_holm == pytest.approx(min(1, 2 * acc.paired.p))  # type: ignore[operator]
-    text = as_text(made)
-    assert (
-        "13 answers scored for both; left out, as the other has none: 5 of A, 6 of B; not scored: 2 of A, 0 of B"
-        in text
-    )
-    assert "Fewer than 20 clusters" in text
-    assert json.loads(json.dumps(as_json(made)))["shared"][0]["left_out"] == [5, 6]
+    assert (acc["a"], acc["b"], acc["n"]) == (*map(pytest.approx, expected), (13, 13))
+    assert length["difference"] == pytest.approx(2 * acc["difference"])
+    assert acc["p_holm"] == pytest.approx(min(1, 2 * acc["p"]))
+    left_out = "13 answers scored for both; left out, as the other has none: 5 of A, 6 of B; not scored: 2 of A, 0 of B"
+    assert left_out in compare_text.head(made) and "Fewer than 20 clusters" in compare_text.notes(made)
 
 
 def test_a_value_that_one_lacks_is_left_out_of_both() -> None:
     a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
     a[0] = changed(a[0], metrics={"acc": 1.0})
     made = compared(a, b)
-    assert [one.n for one in made.differences] == [(24, 24), (23, 23)]
+    assert [one["n"] for one in made.differences] == [(24, 24), (23, 23)]
     assert "Only one of the two has it, so it is left out of both: length (1 answers)." in made.notes
 
 
@@ -305,7 +299,7 @@ def test_rows_of_one_model_and_of_other_items_are_said() -> None:
     a, b = (scores_of(name, list(ITEMS)) for name in "AB")
     a = [changed(one, metrics={"acc": 1.0, "length": 1.0}) for one in a]
     made = compared(a, b, replace(TABLE, rows=uneven))
-    assert {one.row for one in made.differences} == {"subset=all"}
+    assert {one["row"] for one in made.differences} == {"subset=all"}
     assert "Row only=A: only A has it." in made.notes and "Row only=B: only B has it." in made.notes
     assert "Row own=x: not compared, as it is of other items for each model." in made.notes
 
@@ -344,8 +338,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Path
     (tmp_path / "Snakefile").touch()
     (tmp_path / "config").symlink_to(root / "config")
     monkeypatch.setattr(compare, "benchmark_names", lambda: ["b"])
-    monkeypatch.setattr(compare, "_loaded", lambda: [Module])
-    for place in (base, runs):
+    for place in (base, compare, runs):
         monkeypatch.setattr(place, "benchmarks", SimpleNamespace(load=lambda name: Module, names=lambda: ["b"]))
     monkeypatch.chdir(tmp_path)
     for name, ids in (("A", list(ITEMS)), ("B", list(ITEMS)[4:])):

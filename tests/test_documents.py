@@ -12,7 +12,7 @@ from tests.documents import ALL, MARKS, MENTIONED, PAGES, PROGRAM, REASONS, ROOT
 from typer.core import TyperGroup
 
 from punchline.cli import app
-from punchline.cli.base import overrides, table_path
+from punchline.cli.base import find_table, overrides
 from punchline.config.selection import read_selection
 
 WAY_OUT = (
@@ -101,7 +101,7 @@ def wrong_snakemake(words: list[str], proven: bool) -> str:
         return ""
     for target in arguments.targets or ():
         if re.fullmatch(r"results/.*\.csv", target):
-            table_path(target)
+            find_table(target)
     if chosen := overrides(arguments.config):
         read_selection({key: value for key, value in chosen.items() if key != "pictures"})
     return ", ".join(target for target in arguments.targets or () if "/" not in target and target not in RULES)

@@ -186,12 +186,12 @@ def test_a_comparison_swaps_costs_and_not_tokens() -> None:
     table, items = TABLES["leaderboard"], frame_of_items(SMALL.items, SMALL.golds)
     (dear, cheap), _ = models_of(models, items, table.published_rule)
     made = compare("humorbench", table, (dear, cheap), Across((dear, cheap), items, SMALL.files), seed=0)
-    (found,) = (one.paired for one in made.differences if one.column == "cost")
+    (found,) = (one for one in made.differences if one["column"] == "cost")
     each = (100 * (4 - 2) + 50 * (30 - 10)) / 1e6
-    assert found.difference == pytest.approx(6 * each)
-    assert found.p == 2 / 8
+    assert found["difference"] == pytest.approx(6 * each)
+    assert found["p"] == 2 / 8
     d = each * np.array([2, 1, 3])
-    assert found.effect == pytest.approx(d.sum() / (d.std(ddof=1) * 3))
+    assert found["effect"] == pytest.approx(d.sum() / (d.std(ddof=1) * 3))
 
 
 def passed(rows: list[dict[str, Any]], definition: str) -> dict[str, tuple[int, float]]:

@@ -1,10 +1,10 @@
 """Judges against people and each other: the measures against other implementations, and the order of models."""
 
-import json
 from pathlib import Path
 
 import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats as distributions
 from sklearn.metrics import cohen_kappa_score
@@ -12,16 +12,19 @@ from tests.records import score
 from typer.testing import CliRunner
 
 from punchline import cli
-from punchline.audit.judges import PEOPLE, Verdicts, add_scores, agreement, as_json, as_text, order
+from punchline.audit.judges import COLUMNS, PEOPLE, agreement, agreement_rows, order, order_rows, verdicts_in
 from punchline.schema import Gold, Item
 from punchline.scores import items_frame, scores_frame
 
 
-def said(first: list[bool], second: list[bool]) -> Verdicts:
-    """Of a judge and people on the same explanations, two of a caption."""
-    keys = [(f"i{n:03}", "digest") for n in range(len(first))]
-    both = {"judge": dict(zip(keys, first, strict=True)), PEOPLE: dict(zip(keys, second, strict=True))}
-    return Verdicts(said=both, clusters={item: f"c{n // 2}" for n, (item, _) in enumerate(keys)})
+def said(first: list[bool], second: list[bool]) -> pd.DataFrame:
+    """Verdicts of a judge and people on the same explanations, two of a caption."""
+    rows = [
+        (who, None, f"i{n:03}", f"c{n // 2}", 0, "digest", passed)
+        for who, verdicts in (("judge", first), (PEOPLE, second))
+        for n, passed in enumerate(verdicts)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def test_measures_are_the_libraries() -> None:
@@ -62,21 +65,22 @@ def test_measures_by_hand(judge: str, people: str, expected: dict[str, float | N
 
 
 def test_nothing_in_common_says_nothing() -> None:
-    verdicts = Verdicts(said={"judge": {("a", "x"): True}, PEOPLE: {("a", "y"): True}}, clusters={"a": "c"})
+    verdicts = said([True], [True])
+    verdicts["digest"] = ["x", "y"]
     assert agreement("judge", PEOPLE, verdicts) is None
 
 
-def boards(second: dict[str, float]) -> Verdicts:
+def boards(second: dict[str, float]) -> pd.DataFrame:
     """Two judges' verdicts on the answers of models to the same 200 items: shares of PASS."""
     random = np.random.default_rng(0)
     first = {"m1": 0.9, "m2": 0.7, "m3": 0.5, "m4": 0.3}
-    made = Verdicts(clusters={f"i{n:03}": f"c{n // 2}" for n in range(200)})
-    for judge, shares in (("one", first), ("other", second)):
-        made.models[judge] = {
-            model: {(f"i{n:03}", 0): bool(random.random() < share) for n in range(200)}
-            for model, share in shares.items()
-        }
-    return made
+    rows = [
+        (judge, model, f"i{n:03}", f"c{n // 2}", 0, model, bool(random.random() < share))
+        for judge, shares in (("one", first), ("other", second))
+        for model, share in shares.items()
+        for n in range(200)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def test_the_order_of_models_by_two_judges() -> None:
@@ -104,21 +108,25 @@ def test_verdicts_come_from_scores() -> None:
     right = {"rule": "released", "metrics": {"passed": 1.0}}
     scores = [score("a", judge="j", parsed=("of a",), **right), score("b", judge="j", parsed=(), **right)]
     scores += [score("b", **right), score("b", judge="k", rule="released", scored=False)]
-    found = Verdicts()
-    add_scores(found, "m", scores_frame(scores, items_frame(items, golds), "released", ["passed"])[0])
-    assert found.said == {"j": {("a", "of a"): True, ("b", ""): True}}
-    assert found.models == {"j": {"m": {("a", 0): True, ("b", 0): True}}}
+    found = verdicts_in("m", scores_frame(scores, items_frame(items, golds), "released", ["passed"])[0])
+    assert found.to_dict("list") == {
+        "judge": ["j", "j"],
+        "model": ["m", "m"],
+        "item_id": ["a", "b"],
+        "cluster": ["c", "c"],
+        "sample": [0, 0],
+        "digest": ["of a", ""],
+        "passed": [True, True],
+    }
 
 
-def test_both_are_plain_data_and_text() -> None:
+def test_both_for_reading() -> None:
     made = agreement("judge", PEOPLE, said([True, False, True, True], [True, False, False, True]))
     by_two = order(("one", "other"), boards({"m1": 0.8, "m2": 0.6, "m3": 0.4, "m4": 0.2}), 0)
     assert made is not None and by_two is not None
-    plain = json.loads(json.dumps(as_json([made], [by_two])))
-    assert plain["agreement"][0]["measures"]["fnr"]["value"] == 0
-    assert plain["order"][0]["tau"]["value"] == 1
-    text = as_text([made], [by_two])
-    assert "Kendall's tau 1.000" in text and "rank by other" in text
+    (row,) = agreement_rows([made])
+    assert (row["n"], row["accuracy"][:6], row["fnr"][:6]) == ("4", "0.750 ", "0.000 ")
+    assert order_rows(by_two)[0].keys() == {"model", "one", "other", "rank by one", "rank by other"}
 
 
 def test_a_run_without_a_judge_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

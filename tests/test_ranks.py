@@ -1,6 +1,5 @@
 """The range of each model's rank: against simulation, and what is refused."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from punchline import cli
-from punchline.audit.ranks import as_json, as_text
 from punchline.core.benchmark import load
 from punchline.stats.estimate import POSITIVE, Array, Estimate, mean
 from punchline.tables.ranks import Rank, ranked
@@ -64,14 +62,6 @@ def test_ranges_hold_the_true_rank() -> None:
         for name, (first, _, last) in spans(ranked(answers(shares, 60, seed))).items():
             held[name] += any(first <= rank <= last for rank in truth[name])
     assert min(held.values()) / 300 >= 0.93
-
-
-def test_ranks_are_plain_data_and_text() -> None:
-    made = ranked(answers({"a": 0.9, "b": 0.1}, 100), "subset=all")
-    plain = json.loads(json.dumps(as_json("acc", made)))
-    assert plain["column"] == "acc" and plain["level"] == 0.95
-    assert [(rank["model"], rank["first"], rank["last"]) for rank in plain["ranks"]] == [("a", 1, 1), ("b", 2, 2)]
-    assert "subset=all" in as_text("acc", made).splitlines()[1]
 
 
 @pytest.mark.parametrize(

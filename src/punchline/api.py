@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pandas as pd
 
 from punchline.artifacts.project import Project
-from punchline.audit.compare import compare_models
+from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_shown
 from punchline.config.runs import find_root, made_with, making, table_named
 from punchline.core import benchmark as benchmarks
@@ -35,10 +35,6 @@ T = TypeVar("T")
 
 KEY = ("item_id", "task", "condition", "sample")
 GRADE = (*KEY, "rule", "state", "scored", "truncated", "parsed", "judge", "signature", "digest")
-DIFFERENCES = (
-    *("benchmark", "table", "rule", "row", "column", "n_a", "n_b", "clusters", "a", "b"),
-    *("difference", "difference_lo", "difference_hi", "p", "p_holm", "effect", "detectable"),
-)
 
 
 class Stale(UserWarning):
@@ -174,15 +170,9 @@ class Run:
         """
         for model in (a, b):
             self._check(model, self.models, "model")
-        path = None if table is None else self._csv(*table_named(table, self.name)).as_posix()
-        made, refused = compare_models((a, b), path, self.name)
-        rows = [
-            {**vars(comparison), **vars(one), **vars(one.paired), "n_a": one.n[0], "n_b": one.n[1]}
-            for comparison in made
-            for one in comparison.differences
-        ]
-        frame = pd.DataFrame(rows).rename(columns={"low": "difference_lo", "high": "difference_hi"})
-        frame = frame.reindex(columns=DIFFERENCES)
+        named = None if table is None else table_named(table, self.name)
+        made, refused = compare_models((a, b), named, self.name)
+        frame = differences_frame(made)
         frame.attrs["notes"] = [note for comparison in made for note in comparison.notes] + refused
         return frame
 

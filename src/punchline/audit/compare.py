@@ -6,17 +6,16 @@ left out together. docs/compare.md explains the numbers.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 import pandas as pd
 
-from punchline import paths
 from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
 from punchline.audit.versions import differences, not_current
@@ -29,80 +28,85 @@ from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
-from punchline.prepare import read_files
-from punchline.schema import Gold, Item, ModelCard, Rule
+from punchline.prepare import paths_of_table, read_files
+from punchline.schema import Gold, Item, Rule
 from punchline.scores import items_frame, metrics_of, scores_frame
-from punchline.stats.estimate import NO_ROWS, Estimate
-from punchline.stats.paired import Paired, holm, paired_difference
+from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
+from punchline.stats.paired import POWER, holm, paired_difference
 from punchline.tables.declare import Across, Model, Row, Table
 from punchline.tables.run import rows_across, rows_of_model
 from punchline.tables.tabulate import key_text
 
 FEW = 20  # clusters; with fewer a note warns
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
+SCORE = "Make it first: snakemake --cores all, with both among models="
+ANSWER = ["task", "condition", "sample", "item_id"]
+ALIKE = {"judge": "by another judge", "signature": "in another way", "gold_digest": "against other gold"}
 
 
 class Unshared(PunchlineError):
     """Two models that have no scored answer in common."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """One cell of a table, of both models."""
-
-    row: str
-    column: str
-    n: tuple[int, int]  # denominators
-    paired: Paired
-    p_holm: float | None = None
-
-
-@dataclass(frozen=True)
-class Shared:
-    """How many answers to one task both models have, and how many of each are left out because the other has none."""
-
-    task: str
-    condition: str
-    both: int
-    left_out: tuple[int, int]
-    unscored: tuple[int, int]  # asked, and not in the denominator: missing, failed, gated
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Two models in one table."""
+    """Two models in one table. Pairs of numbers are in the order of `models`."""
 
     benchmark: str
     table: str
     title: str
     rule: Rule
     models: tuple[str, str]
-    judges: tuple[str, ...]
-    shared: list[Shared]
-    differences: list[Difference]
-    notes: list[str] = field(default_factory=list)
+    judges: list[str]
+    notes: list[str]
+    effect: str = EFFECT
+    alpha: float = ALPHA
+    power: float = POWER
+    tests: int  # that Holm's correction is over
+    shared: list[dict[str, Any]]  # task, condition, answers scored for both, left_out, unscored
+    differences: list[dict[str, Any]]  # row, column, n, those of stats.paired.Paired, p_holm
+
+
+DIFFERENCES = (
+    *("benchmark", "table", "rule", "row", "column", "n_a", "n_b", "clusters", "a", "b"),
+    *("difference", "difference_lo", "difference_hi", "p", "p_holm", "effect", "detectable"),
+)
+
+
+def differences_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:
+    """A row per difference, with the columns DIFFERENCES."""
+    rows = [
+        {**vars(made), **one, "n_a": one["n"][0], "n_b": one["n"][1]}
+        for made in comparisons
+        for one in made.differences
+    ]
+    frame = pd.DataFrame(rows).rename(columns={"low": "difference_lo", "high": "difference_hi"})
+    return frame.reindex(columns=DIFFERENCES)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Two models in one table
 
 
-def compare(benchmark: str, table: Table, models: tuple[Model, Model], across: Across, seed: int) -> Comparison:
+def compare(benchmark: str, table: Table, models: Sequence[Model], across: Across, seed: int) -> Comparison:
     """Compare two models in a table, on what both were scored on. `across`: items and files for rows of several. Pure.
 
     Raises PunchlineError when they share nothing, were scored in different ways, or the table has no row of one model.
     """
     _check_table_of_models(table)
-    names = (models[0].name, models[1].name)
-    frames = [_by_answer(table.read_by(model.scores)) for model in models]
-    if absent := [name for name, frame in zip(names, frames, strict=True) if not len(frame)]:
-        raise PunchlineError(f"no scores of {' and '.join(absent)} for {table.name}", file=table.file, hint=SCORE)
-    scored = [frame.index[frame["scored"]] for frame in frames]
-    both = scored[0].intersection(scored[1]).sort_values()
+    a, b = models
+    frames = []
+    for model in models:
+        scores = table.read_by(model.scores)
+        if scores.empty:
+            raise PunchlineError(f"no scores of {model.name} for {table.name}", file=table.file, hint=SCORE)
+        frames.append(scores.set_index(pd.MultiIndex.from_frame(scores[ANSWER].astype(object))))
+    scored = [frame[frame["scored"]] for frame in frames]
+    both = scored[0].index.intersection(scored[1].index).sort_values()
     pair = [frame.loc[both] for frame in frames]
-    _check_alike(pair, names, table)
+    _check_alike(pair, f"{a.name} and {b.name}", table)
     if both.empty:
-        each = ", ".join(f"{name} {len(own):,}" for name, own in zip(names, scored, strict=True))
+        each = ", ".join(f"{model.name} {len(own):,}" for model, own in zip(models, scored, strict=True))
         what = f"no answer that is scored for both models (scored: {each})"
         raise Unshared(what, file=table.file, hint="Run both on the same selection, or choose a table: --table")
     restricted, notes = _common(pair)
@@ -111,18 +115,30 @@ def compare(benchmark: str, table: Table, models: tuple[Model, Model], across: A
     if not found:
         what = f"{table.name} has no column that is defined for both models"
         raise PunchlineError(what, file=table.file, hint="Choose another: --table")
-    differences = _tested(found, seed)
+    made = [
+        {"row": row, "column": column, "n": (one.n, other.n), **asdict(paired_difference(one, other, seed))}
+        for row, column, one, other in found
+    ]
+    tested = [one for one in made if one["p"] is not None]
+    adjusted = iter(holm([one["p"] for one in tested]))
+    for one in made:
+        one["p_holm"] = None if one["p"] is None else next(adjusted)
     notes += said
-    if few := sum(one.paired.clusters < FEW for one in differences):
-        notes.append(f"Fewer than {FEW} clusters in {few} of {len(differences)} lines: little can be found there.")
-    judges = tuple(sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()}))
-    shared = _shared([frame.index for frame in frames], scored, both)
-    rule = table.published_rule
-    return Comparison(benchmark, table.name, table.title, rule, names, judges, shared, differences, notes)
-
-
-SCORE = "Make it first: snakemake --cores all, with both among models="
-ANSWER = ["task", "condition", "sample", "item_id"]
+    if few := sum(one["clusters"] < FEW for one in made):
+        notes.append(f"Fewer than {FEW} clusters in {few} of {len(made)} lines: little can be found there.")
+    judges = sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()})
+    return Comparison(
+        benchmark=benchmark,
+        table=table.name,
+        title=table.title,
+        rule=table.published_rule,
+        models=(a.name, b.name),
+        judges=judges,
+        notes=notes,
+        tests=len(tested),
+        shared=_shared([*frames, *scored, pair[0]]),
+        differences=made,
+    )
 
 
 def _check_table_of_models(table: Table) -> None:
@@ -131,30 +147,13 @@ def _check_table_of_models(table: Table) -> None:
         raise PunchlineError(f"{table.name} is made of the released data, of no model's answers", file=table.file)
 
 
-def _by_answer(scores: pd.DataFrame) -> pd.DataFrame:
-    """Scores by what they are of: task, condition, sample, item."""
-    return scores.set_index(pd.MultiIndex.from_frame(scores[ANSWER].astype(object)))
-
-
-def _tested(found: Sequence[tuple[str, str, Estimate, Estimate]], seed: int) -> list[Difference]:
-    """Differences with their tests, corrected for how many there are."""
-    made = [paired_difference(one, other, seed) for _, _, one, other in found]
-    tested = [index for index, paired in enumerate(made) if paired.p is not None]
-    adjusted = dict(zip(tested, holm([float(made[index].p or 0.0) for index in tested]), strict=True))
-    return [
-        Difference(key, column, (one.n, other.n), made[index], adjusted.get(index))
-        for index, (key, column, one, other) in enumerate(found)
-    ]
-
-
-def _check_alike(pair: Sequence[pd.DataFrame], names: tuple[str, str], table: Table) -> None:
+def _check_alike(pair: Sequence[pd.DataFrame], names: str, table: Table) -> None:
     """Raises PunchlineError where the two models' answers were scored in different ways."""
-    what = {"judge": "by another judge", "signature": "in another way", "gold_digest": "against other gold"}
-    for column, how in what.items():
+    for column, how in ALIKE.items():
         ours, theirs = (frame[column].astype(object).fillna("nobody") for frame in pair)
         for key in ours.index[(ours != theirs).to_numpy()][:1]:
             raise PunchlineError(
-                f"{names[0]} and {names[1]} were scored {how}: {ours[key]} and {theirs[key]}",
+                f"{names} were scored {how}: {ours[key]} and {theirs[key]}",
                 file=table.file,
                 record=key[3],
                 field=column.removesuffix("_digest"),
@@ -162,18 +161,19 @@ def _check_alike(pair: Sequence[pd.DataFrame], names: tuple[str, str], table: Ta
             )
 
 
-def _shared(answers: Sequence[pd.Index], scored: Sequence[pd.Index], both: pd.Index) -> list[Shared]:
-    """By task and condition: what is shared, and what is left out of each."""
-    counts = [
-        Counter(zip(*map(index.get_level_values, ANSWER[:2]), strict=True)) for index in (*answers, *scored, both)
+def _shared(parts: Sequence[pd.DataFrame]) -> list[dict[str, Any]]:
+    """Counts by task and condition; `parts`: answers of a and of b, the scored ones of each, those scored of both."""
+    counts = pd.concat([part.groupby(level=ANSWER[:2]).size() for part in parts], axis=1).fillna(0).astype(int)
+    return [
+        {
+            "task": task,
+            "condition": condition,
+            "both": both,
+            "left_out": (scored_a - both, scored_b - both),
+            "unscored": (a - scored_a, b - scored_b),
+        }
+        for (task, condition), a, b, scored_a, scored_b, both in counts.sort_index().itertuples(name=None)
     ]
-    made = []
-    for task, condition in sorted(counts[0].keys() | counts[1].keys()):
-        a, b, scored_a, scored_b, common = (count[task, condition] for count in counts)
-        made.append(
-            Shared(task, condition, common, (scored_a - common, scored_b - common), (a - scored_a, b - scored_b))
-        )
-    return made
 
 
 def _common(pair: Sequence[pd.DataFrame]) -> tuple[list[pd.DataFrame], list[str]]:
@@ -197,29 +197,28 @@ def _estimates(
     table: Table, pair: Sequence[Model], across: Across
 ) -> tuple[list[tuple[str, str, Estimate, Estimate]], list[str]]:
     """(row, column, estimate of each) of all that both have, and notes on what only one has."""
-    names = [model.name for model in pair]
     rows = [_rows_of(table, pair, model, across) for model in pair]
     found: list[tuple[str, str, Estimate, Estimate]] = []
     notes = []
-    for key in [*rows[0], *(key for key in rows[1] if key not in rows[0])]:
-        if key not in rows[0] or key not in rows[1]:
-            notes.append(f"Row {key or 'all'}: only {names[0] if key in rows[0] else names[1]} has it.")
+    for key in dict.fromkeys([*rows[0], *rows[1]]):
+        own = [model.name for model, of in zip(pair, rows, strict=True) if key in of]
+        if len(own) == 1:
+            notes.append(f"Row {key or 'all'}: only {own[0]} has it.")
             continue
-        items = [_items_of(row[key], model.scores) for row, model in zip(rows, pair, strict=True)]
-        if items[0] != items[1]:
+        one_row, other_row = (of[key] for of in rows)
+        if _items_of(one_row, pair[0].scores) != _items_of(other_row, pair[1].scores):
             notes.append(f"Row {key or 'all'}: not compared, as it is of other items for each model.")
             continue
         for column in table.columns:
-            one, other = (row[key].estimates.get(column) for row in rows)
-            if not any(of is not None and of.n for of in (one, other)):
+            one, other = one_row.estimates.get(column), other_row.estimates.get(column)
+            if not (one and one.n) and not (other and other.n):
                 continue
             if one is None or other is None or one.point() is None or other.point() is None:
                 notes.append(f"{key or 'all'}, {column}: not compared, as it is undefined for one of the two.")
                 continue
             if one.n != other.n or sorted(one.clusters) != sorted(other.clusters):
-                notes.append(
-                    f"{key or 'all'}, {column}: denominators depend on the answers ({one.n:,} and {other.n:,})."
-                )
+                what = f"denominators depend on the answers ({one.n:,} and {other.n:,})"
+                notes.append(f"{key or 'all'}, {column}: {what}.")
             found.append((key, column, one, other))
     return found, notes
 
@@ -242,9 +241,9 @@ def _rows_of(table: Table, pair: Sequence[Model], model: Model, across: Across) 
 
 
 def compare_models(
-    models: Sequence[str], table: str | None = None, run: str = DEFAULT_RUN
+    models: Sequence[str], table: tuple[str, str] | None = None, run: str = DEFAULT_RUN
 ) -> tuple[list[Comparison], list[str]]:
-    """Compare two models in the table with this path, else in the main table of every benchmark that has both.
+    """Compare two models in one table (benchmark, name), else in the main table of every benchmark that has both.
 
     A model is a name, or RUN:NAME for its answers in another run. Gives comparisons, and why others were
     refused. Raises PunchlineError when there is none at all.
@@ -254,12 +253,10 @@ def compare_models(
     if a == b:
         raise PunchlineError(f"{a} is one model; name two")
     if table is not None:
-        places = [
-            (of, found) for of in _loaded() for found in of.TABLES.values() if project.paths.table(found.file) == table
-        ]
-        return [compare_files(of, found, (a, b), project) for of, found in places[:1]], []
-    placed = [in_run(name, project) for name in (a, b)]
-    scored = [of for of in _loaded() if all(Path(own.paths.scores(of.NAME, name)).is_file() for own, name in placed)]
+        benchmark = benchmarks.load(table[0])
+        return [compare_files(benchmark, benchmark.TABLES[table[1]], models, project)], []
+    placed = [in_run(name, project) for name in models]
+    scored = [n for n in benchmark_names() if all(Path(own.paths.scores(n, name)).is_file() for own, name in placed)]
     if not scored:
         for own, name in placed:
             _check_scored(name, own)
@@ -268,7 +265,7 @@ def compare_models(
     refused: list[str] = []
     for of in scored:
         try:
-            made.append(compare_somewhere(of, (a, b), project))
+            made.append(compare_somewhere(benchmarks.load(of), models, project))
         except PunchlineError as error:
             if len(scored) == 1:
                 raise
@@ -278,7 +275,7 @@ def compare_models(
     return made, refused
 
 
-def compare_somewhere(benchmark: Benchmark, models: tuple[str, str], project: Project) -> Comparison:
+def compare_somewhere(benchmark: Benchmark, models: Sequence[str], project: Project) -> Comparison:
     """In the main table, else in the first in which both models have scored answers."""
     first = main_table(benchmark)
     try:
@@ -307,40 +304,26 @@ def in_run(model: str, project: Project) -> tuple[Project, str]:
     return Project(msgspec.structs.replace(chosen, models=[*chosen.models, name])), name  # asked before
 
 
-def _loaded() -> list[Benchmark]:
-    return [benchmarks.load(name) for name in benchmark_names()]
-
-
 def _check_scored(model: str, project: Project) -> None:
     """Raises PunchlineError for a model without scores in any benchmark."""
-    folders = [Path(project.paths.scores(name, model)).parent for name in benchmark_names()]
-    known = {path.stem for folder in folders for path in folder.glob("*.parquet")}
+    results = project.paths.results
+    known = {path.stem for path in Path(results).glob("*/scores/*.parquet")}
     if model not in known:
         hint = nearest(model, known) if known else SCORE
-        raise PunchlineError(f"no scores of {model} in {project.paths.results}/*/scores/", hint=hint)
+        raise PunchlineError(f"no scores of {model} in {results}/*/scores/", hint=hint)
 
 
-def compare_files(benchmark: Benchmark, table: Table, models: tuple[str, str], project: Project) -> Comparison:
+def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], project: Project) -> Comparison:
     """Compare from score files, items, gold and released files."""
     of = benchmark.NAME
     _check_table_of_models(table)
     placed = [in_run(model, project) for model in models]
     notes = [note for own, name in placed for note in _check_scores(of, name, own)]
     items = _items(benchmark, [own for own, _ in placed])
-    scored = []
-    for label, (own, name) in zip(models, placed, strict=True):
-        path = own.paths.scores(of, name)
-        _check_items(path, own.paths.items(of))
-        frame, _ = scores_frame(path, items, table.published_rule)
-        card = read_card(name) if name in stems("config/model") else None
-        kind, engine = (kind_of(card), card.engine) if card is not None else ("measured", "")
-        scored.append(Model(label, kind, engine, frame, card, _judge_card(frame)))
-    raw = [project.paths.raw(of, name) for name in table.files] if table.across is not None else []
-    users = [path for name in table.own if Path(path := paths.own(of, name)).is_file()]
-    if absent := [path for path in raw if not Path(path).is_file()]:
-        raise PunchlineError("no such file", file=absent[0], hint=SCORE)
-    across = Across([], items, read_files([*raw, *users]))
-    made = compare(of, table, (scored[0], scored[1]), across, project.selection.seed)
+    files = read_files(paths_of_table(project, of, table.name)) if table.across is not None else {}
+    stored = [own.paths.scores(of, name) for own, name in placed]
+    scored = [_model(label, path, items, table) for label, path in zip(models, stored, strict=True)]
+    made = compare(of, table, scored, Across([], items, files), project.selection.seed)
     (one, model), (other, another) = placed
     notes += differences(of, (model, another), one.paths, other.paths)
     return replace(made, notes=[*notes, *made.notes])
@@ -352,10 +335,14 @@ def _check_scores(benchmark: str, model: str, project: Project) -> list[str]:
     if not Path(path).is_file():
         _check_scored(model, project)
         raise PunchlineError(f"no scores of {model}", file=path, hint=SCORE)
-    for needed in (where.items(benchmark), where.gold(benchmark)):
+    for needed in (where.gold(benchmark), file := where.items(benchmark)):
         if not Path(needed).is_file():
             raise PunchlineError("no such file", file=needed, hint=SCORE)
-    return not_current(benchmark, model, project)
+    notes = not_current(benchmark, model, project)
+    if unknown := sorted(set(read_columns(path, ["item_id"])["item_id"]) - Keyed(file, Item).keys()):
+        what = f"{len(unknown):,} scored items are not in {file}, e.g. {unknown[0]}"
+        raise PunchlineError(what, file=path, hint="The scores are of another selection: make them again")
+    return notes
 
 
 def _items(benchmark: Benchmark, projects: Sequence[Project]) -> pd.DataFrame:
@@ -368,15 +355,11 @@ def _items(benchmark: Benchmark, projects: Sequence[Project]) -> pd.DataFrame:
     return items_frame(items, golds, benchmark.ITEMS)
 
 
-def _check_items(path: str, file: str) -> None:
-    """Raises PunchlineError for scores of items that are not in a file of items."""
-    if unknown := sorted(set(read_columns(path, ["item_id"])["item_id"]) - Keyed(file, Item).keys()):
-        what = f"{len(unknown):,} scored items are not in {file}, e.g. {unknown[0]}"
-        raise PunchlineError(what, file=path, hint="The scores are of another selection: make them again")
-
-
-def _judge_card(scores: pd.DataFrame) -> ModelCard | None:
-    """The card of the one judge whose verdicts were read, for its price; None where there is none."""
-    judges = scores["judge"].dropna().unique().tolist()
-    name = judges[0] if len(judges) == 1 else ""
-    return read_card(name, "config/judge") if name in stems("config/judge") else None
+def _model(label: str, path: str, items: pd.DataFrame, table: Table) -> Model:
+    """A model with its scores; its card, and that of the one judge whose verdicts were read, for their prices."""
+    frame, _ = scores_frame(path, items, table.published_rule)
+    name, judges = Path(path).stem, frame["judge"].dropna().unique().tolist()
+    card = read_card(name) if name in stems("config/model") else None
+    judged = len(judges) == 1 and judges[0] in stems("config/judge")
+    kind, engine = ("measured", "") if card is None else (kind_of(card), card.engine)
+    return Model(label, kind, engine, frame, card, read_card(judges[0], "config/judge") if judged else None)

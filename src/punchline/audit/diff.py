@@ -17,20 +17,11 @@ from punchline.workflow.provenance import read_provenance, with_dependencies
 SOURCES = ("raw annotation", "image", "subset", "user's file", "published values", "released answers", "manifest")
 
 
-class Cells(NamedTuple):
-    """One cell in two runs; None where a run has no such cell."""
-
-    row: str
-    column: str
-    a: float | None
-    b: float | None
-
-
 class TableDiff(NamedTuple):
     """One table in two runs."""
 
     table: str
-    cells: list[Cells]  # that differ
+    cells: list[dict[str, Any]]  # row, column, a, b of the cells that differ; None where a run has no such cell
     same: int  # cells that are equal
     why: list[str]
 
@@ -58,7 +49,11 @@ def diff(a: str, b: str) -> list[TableDiff]:
 def _table(file: str, one: Project, other: Project, benchmark: str, name: str, a: Lineage, b: Lineage) -> TableDiff:
     ours, theirs = ({(cell.row, cell.column): cell.value for cell in shown_cells(lineage)} for lineage in (a, b))
     keys = list(dict.fromkeys([*ours, *theirs]))
-    differing = [Cells(*key, ours.get(key), theirs.get(key)) for key in keys if ours.get(key) != theirs.get(key)]
+    differing = [
+        {"row": key[0], "column": key[1], "a": ours.get(key), "b": theirs.get(key)}
+        for key in keys
+        if ours.get(key) != theirs.get(key)
+    ]
     why = list(_why(one, other, benchmark, name, a, b)) if differing else []
     return TableDiff(file.removesuffix(".csv"), differing, len(keys) - len(differing), why)
 

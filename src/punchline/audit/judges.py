@@ -1,4 +1,4 @@
-"""Judges against people and against each other, and what the order of models owes to the judge."""
+"""Judges compared with human labels and with each other, and the order of models under each judge."""
 
 from __future__ import annotations
 
@@ -6,41 +6,33 @@ import importlib
 import importlib.util
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from tabulate import tabulate as tabulate_text
 
-from punchline import paths
 from punchline.artifacts.project import Project
 from punchline.config.runs import made_with
 from punchline.core.benchmark import module_of
 from punchline.errors import PunchlineError
-from punchline.prepare import read_files, run_files
+from punchline.prepare import paths_of_table, read_files, run_files
 from punchline.scores import scores_frame
 from punchline.stats.agreement import nominal_alpha
-from punchline.stats.estimate import ALPHA, COEFFICIENT, SHARE, Array, Estimate, Kind, Value
-from punchline.stats.intervals import Interval, interval
+from punchline.stats.estimate import ALPHA, COEFFICIENT, SHARE, Array, Estimate, Kind, Value, ratio
+from punchline.stats.intervals import interval
 from punchline.tabulate.ranks import items_of
 
 PEOPLE = "people"
 RESAMPLES = 1_000
 PASSED = "passed"  # the metric of a score whose judge says PASS or FAIL
+SCORE = "Make it first: snakemake --cores all"
 
-Key = tuple[str, str]  # item id, digest of what was judged
-
-
-@dataclass
-class Verdicts:
-    """What was said of which answers."""
-
-    said: dict[str, dict[Key, bool]] = field(default_factory=dict)  # by judge, people among them
-    models: dict[str, dict[str, dict[tuple[str, int], bool]]] = field(default_factory=dict)  # by judge, model, answer
-    clusters: dict[str, str] = field(default_factory=dict)  # of items
+# A verdict: the judge or PEOPLE; the model whose answer it is about (None: a released label); the item and its cluster;
+# the sample; the digest of the judged text; PASS or FAIL.
+COLUMNS = ["judge", "model", "item_id", "cluster", "sample", "digest", PASSED]
 
 
 @dataclass(frozen=True)
@@ -72,31 +64,23 @@ class Order:
     models: dict[str, tuple[float, float]]  # share of PASS by each judge, in the first one's order
 
 
-# --------------------------------------------------------------------------------------------------------------- values
-
-
 def _rate(wrong: Sequence[int], of: Sequence[int]) -> Value:
-    def value(cells: Array) -> Array:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(cells[..., wrong].sum(axis=-1) / cells[..., of].sum(axis=-1), dtype=np.float64)
-
-    return value
+    return lambda cells: ratio(cells[..., wrong].sum(axis=-1), cells[..., of].sum(axis=-1))
 
 
 def kappa(cells: Array) -> Array:
     """Cohen's kappa of summed cells [..., 4] (both, first only, second only, neither); NaN where one label is given."""
-    both, first, second, neither = (cells[..., place] for place in range(4))
+    both, first, second, neither = np.moveaxis(cells, -1, 0)
     n = both + first + second + neither
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chance = ((both + first) * (both + second) + (neither + first) * (neither + second)) / n**2
-        return np.asarray(((both + neither) / n - chance) / (1 - chance), dtype=np.float64)
+    chance = ratio((both + first) * (both + second) + (neither + first) * (neither + second), n**2)
+    return ratio(ratio(both + neither, n) - chance, 1 - chance)
 
 
 def alpha(cells: Array) -> Array:
     """Krippendorff's alpha of the same."""
-    one_of = cells[..., 1] + cells[..., 2]
-    agreeing = 2 * (cells[..., 0] + cells[..., 3])
-    return nominal_alpha(np.stack([agreeing, 2 * cells[..., 0] + one_of, 2 * cells[..., 3] + one_of], axis=-1))
+    both, first, second, neither = np.moveaxis(cells, -1, 0)
+    one_of = first + second
+    return nominal_alpha(np.stack([2 * (both + neither), 2 * both + one_of, 2 * neither + one_of], axis=-1))
 
 
 MEASURES: dict[str, tuple[Value, Kind]] = {
@@ -108,58 +92,43 @@ MEASURES: dict[str, tuple[Value, Kind]] = {
 }
 
 
-def agreement(judge: str, reference: str, verdicts: Verdicts) -> Agreement | None:
-    """None where there is nothing that both judged."""
-    own, other = verdicts.said[judge], verdicts.said[reference]
-    both = sorted(own.keys() & other.keys())
-    if not both:
+def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> Agreement | None:
+    """Agreement on the texts that both judged, the first verdict of each; None for no text. `verdicts`: COLUMNS."""
+    first = verdicts.drop_duplicates(["judge", "item_id", "digest"]).set_index(["item_id", "digest"])
+    own, other = (first[first["judge"] == name] for name in (judge, reference))
+    both = own.join(other[PASSED].rename("by_other"), how="inner").sort_index()
+    if both.empty:
         return None
-    cells = np.zeros((len(both), 4))
-    cells[np.arange(len(both)), [2 * (not own[key]) + (own[key] != other[key]) for key in both]] = 1
-    cells[:, 2:] = cells[:, [3, 2]]  # (both FAIL, only the reference PASS) to (only the reference, neither)
-    clusters = [verdicts.clusters[item] for item, _ in both]
+    a, b = both[PASSED].astype(bool), both["by_other"].astype(bool)
+    cells = np.stack([a & b, a & ~b, ~a & b, ~a & ~b], axis=1).astype(np.float64)
+    clusters = both["cluster"].tolist()
     estimates = {name: Estimate(cells, value, clusters, kind=kind) for name, (value, kind) in MEASURES.items()}
-    return Agreement(judge, reference, len(both), {name: _measure(of) for name, of in estimates.items()})
-
-
-def _measure(of: Estimate) -> Measure:
-    return Measure(of.point(), *interval(of))
-
-
-def order(judges: tuple[str, str], verdicts: Verdicts, seed: int) -> Order | None:
-    """Kendall's tau-b of the shares of PASS, with percentiles of resampled clusters; None of under three models."""
-    first, second = (verdicts.models.get(judge, {}) for judge in judges)
-    common = {model: sorted(first[model].keys() & second[model].keys()) for model in first if model in second}
-    shared = {model: both for model, both in common.items() if both}
-    if len(shared) < 3:
-        return None
-    clusters = sorted({verdicts.clusters[item] for both in shared.values() for item, _ in both})
-    place = {name: row for row, name in enumerate(clusters)}
-    sums = np.zeros((3, len(clusters), len(shared)))  # PASS by each judge, answers
-    for column, (model, both) in enumerate(shared.items()):
-        for answer in both:
-            row = place[verdicts.clusters[answer[0]]]
-            sums[:, row, column] += (first[model][answer], second[model][answer], 1.0)
-    weights = np.random.default_rng(seed).multinomial(
-        len(clusters), np.full(len(clusters), 1 / len(clusters)), size=RESAMPLES
+    return Agreement(
+        judge, reference, len(both), {name: Measure(of.point(), *interval(of)) for name, of in estimates.items()}
     )
+
+
+def order(judges: tuple[str, str], verdicts: pd.DataFrame, seed: int) -> Order | None:
+    """Kendall's tau-b of the shares of PASS, with percentiles of resampled clusters; None for under three models."""
+    about = ["model", "item_id", "sample"]
+    first = verdicts.dropna(subset="model").drop_duplicates(["judge", *about])
+    wide = first.pivot(index=[*about, "cluster"], columns="judge", values=PASSED).reindex(columns=judges).dropna()
+    both = wide.set_axis(["first", "second"], axis=1).astype(float).assign(n=1.0).reset_index()
+    if both["model"].nunique() < 3:
+        return None
+    by_model = both.pivot_table(index="cluster", columns="model", aggfunc="sum", fill_value=0.0)
+    sums = np.stack([by_model[name].to_numpy() for name in ("first", "second", "n")])  # [3, clusters, models]
+    count = sums.shape[1]
+    weights = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
     drawn = weights.astype(np.float64) @ sums  # [3, resamples, models]
-    taus = np.array([_tau(a, b) for a, b in zip(*_shares(drawn), strict=True)])
+    taus = np.array([_tau(a, b) for a, b in zip(ratio(drawn[0], drawn[2]), ratio(drawn[1], drawn[2]), strict=True)])
     taus = taus[~np.isnan(taus)]
-    ends: Interval = (None, None)
-    if len(taus):
-        ends = float(np.quantile(taus, ALPHA / 2)), float(np.quantile(taus, 1 - ALPHA / 2))
-    shares = _shares(sums.sum(axis=1))
-    tau = _tau(*shares)
-    by_model = {model: (float(a), float(b)) for model, a, b in zip(shared, *shares, strict=True)}
-    ordered = dict(sorted(by_model.items(), key=lambda of: (-of[1][0], of[0])))
-    n = sum(len(both) for both in shared.values())
-    return Order(judges, n, Measure(None if np.isnan(tau) else tau, *ends), ordered)
-
-
-def _shares(sums: Array) -> tuple[Array, Array]:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return sums[0] / sums[2], sums[1] / sums[2]
+    ends = [float(np.quantile(taus, end)) for end in (ALPHA / 2, 1 - ALPHA / 2)] if len(taus) else [None, None]
+    means = both.groupby("model")[["first", "second"]].mean()
+    tau = _tau(means["first"].to_numpy(), means["second"].to_numpy())
+    ordered = means.sort_index().sort_values("first", ascending=False, kind="stable")
+    shares = {name: (a, b) for name, a, b in ordered.itertuples(name=None)}
+    return Order(judges, len(both), Measure(None if np.isnan(tau) else tau, *ends), shares)
 
 
 def _tau(a: Array, b: Array) -> float:
@@ -169,64 +138,57 @@ def _tau(a: Array, b: Array) -> float:
     return float(kendalltau(a[there], b[there]).statistic)
 
 
-# ------------------------------------------------------------------------------------------------------- from the files
-
-
-def add_scores(verdicts: Verdicts, model: str, scores: pd.DataFrame) -> None:
-    """The verdicts on a model's answers. Where a judge has judged an answer before, the first verdict stands."""
+def verdicts_in(model: str, scores: pd.DataFrame) -> pd.DataFrame:
+    """The verdicts on a model's answers, by COLUMNS."""
     if PASSED not in scores:
-        return
+        return pd.DataFrame(columns=COLUMNS)
     judged = scores[scores["scored"] & scores[PASSED].notna() & scores["judge"].notna()]
-    columns = ["judge", "item_id", "sample", "parsed", PASSED]
-    for judge, item, sample, parsed, passed in judged[columns].itertuples(index=False, name=None):
-        digest = next(iter(json.loads(parsed)), "") if isinstance(parsed, str) else ""
-        verdicts.said.setdefault(judge, {}).setdefault((item, digest), bool(passed))
-        verdicts.models.setdefault(judge, {}).setdefault(model, {}).setdefault((item, sample), bool(passed))
+    plain = judged[["judge", "item_id", "cluster", "sample", PASSED]].astype(object)
+    texts = [next(iter(json.loads(text)), "") if isinstance(text, str) else "" for text in judged["parsed"]]
+    return plain.assign(model=model, digest=texts, **{PASSED: plain[PASSED].astype(bool)})[COLUMNS]
 
 
-def verdicts_of(benchmark: str, runs: Iterable[str]) -> Verdicts:
-    """All that people and judges said of a benchmark's answers in some runs, and what was released."""
-    found = Verdicts()
-    for run in runs:
-        project = Project(made_with(run))
-        loaded, where = project.benchmark(benchmark), project.paths
-        if not all(Path(path).is_file() for path in (where.items(benchmark), where.gold(benchmark))):
-            raise PunchlineError("no such file", file=where.items(benchmark), hint=GRADE)
-        items = items_of(project, benchmark)
-        found.clusters |= dict(zip(items.index, items["cluster"], strict=True))
-        for model in project.selection.models:
-            if Path(scores := where.scores(benchmark, model)).is_file():
-                add_scores(found, model, scores_frame(scores, items, "released")[0])
-        if importlib.util.find_spec(module_of(benchmark, "labels")) is None:
-            continue
-        labels = importlib.import_module(module_of(benchmark, "labels"))
-        table = loaded.TABLES[labels.SHOWN]
-        own = [path for name in table.own if Path(path := paths.own(benchmark, name)).is_file()]
-        raw = [path for name in table.files if Path(path := where.raw(benchmark, name)).is_file()]
-        files = {**read_files([*raw, *own]), **run_files(project, benchmark, table.name)}
-        for who, key, passed in labels.labelled(files):
-            if key[0] in found.clusters:
-                found.said.setdefault(who or PEOPLE, {}).setdefault(key, passed)
-    return found
+def verdicts_of(benchmark: str, runs: Iterable[str]) -> pd.DataFrame:
+    """All verdicts of people and judges on a benchmark's answers in some runs, and released ones, by COLUMNS."""
+    return pd.concat([pd.DataFrame(columns=COLUMNS), *(part for run in runs for part in _verdicts(benchmark, run))])
 
 
-GRADE = "Make it first: snakemake --cores all"
+def _verdicts(benchmark: str, run: str) -> Iterator[pd.DataFrame]:
+    project = Project(made_with(run))
+    where = project.paths
+    if not all(Path(path).is_file() for path in (where.items(benchmark), where.gold(benchmark))):
+        raise PunchlineError("no such file", file=where.items(benchmark), hint=SCORE)
+    items = items_of(project, benchmark)
+    for model in project.selection.models:
+        if Path(scores := where.scores(benchmark, model)).is_file():
+            yield verdicts_in(model, scores_frame(scores, items, "released")[0])
+    if importlib.util.find_spec(module_of(benchmark, "labels")) is None:
+        return
+    labels = importlib.import_module(module_of(benchmark, "labels"))
+    there = [path for path in paths_of_table(project, benchmark, labels.SHOWN) if Path(path).is_file()]
+    files = {**read_files(there), **run_files(project, benchmark, labels.SHOWN)}
+    clusters = dict(zip(items.index, items["cluster"], strict=True))
+    rows = [
+        (judge or PEOPLE, None, item, clusters[item], 0, digest, passed)
+        for judge, (item, digest), passed in labels.labelled(files)
+        if item in clusters
+    ]
+    yield pd.DataFrame(rows, columns=COLUMNS)
 
 
 def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[Agreement], list[Order]]:
-    """Of the benchmark whose answers were judged PASS or FAIL in these runs. Raises PunchlineError for none."""
+    """Compare the judges of a benchmark, or of all benchmarks of these runs. Raises PunchlineError for no two."""
     of = {run: made_with(run).benchmarks for run in runs}  # one run may have another benchmark than the next
-    chosen = [benchmark] if benchmark else list(dict.fromkeys(b for names in of.values() for b in names))
+    chosen = [benchmark] if benchmark else list(dict.fromkeys(itertools.chain.from_iterable(of.values())))
     agreements: list[Agreement | None] = []
     orders: list[Order | None] = []
-    seed = made_with(runs[0]).seed
     for name in chosen:
         verdicts = verdicts_of(name, [run for run in runs if benchmark or name in of[run]])
-        judging = sorted(verdicts.said.keys() - {PEOPLE})
-        pairs = list(itertools.combinations(judging, 2))
-        agreements += [agreement(judge, PEOPLE, verdicts) for judge in judging if PEOPLE in verdicts.said]
-        agreements += [agreement(*pair, verdicts) for pair in pairs]
-        orders += [order(pair, verdicts, seed) for pair in pairs]
+        said = set(verdicts["judge"])
+        pairs = list(itertools.combinations(sorted(said - {PEOPLE}), 2))
+        with_people = [(judge, PEOPLE) for judge in sorted(said - {PEOPLE}) if PEOPLE in said]
+        agreements += [agreement(*pair, verdicts) for pair in [*with_people, *pairs]]
+        orders += [order(pair, verdicts, made_with(runs[0]).seed) for pair in pairs]
     if not any(agreements):
         raise PunchlineError(
             f"no two of people and judges say PASS or FAIL of the same answer ({', '.join(chosen)})",
@@ -235,31 +197,28 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[Agre
     return [one for one in agreements if one is not None], [one for one in orders if one is not None]
 
 
-def as_json(agreements: Sequence[Agreement], orders: Sequence[Order]) -> dict[str, Any]:
-    """Both as plain data."""
-    agreement, order = ([asdict(one) for one in of] for of in (agreements, orders))
-    return {"level": 1 - ALPHA, "agreement": agreement, "order": order}
+def agreement_rows(agreements: Iterable[Agreement]) -> list[dict[str, Any]]:
+    """A row per agreement, for reading."""
+    return [
+        {"judge": one.judge, "against": one.reference, "n": f"{one.n:,}"}
+        | {name: measure_text(of) for name, of in one.measures.items()}
+        for one in agreements
+    ]
 
 
-def _text(of: Measure) -> str:
+def order_rows(one: Order) -> list[dict[str, Any]]:
+    """A row per model, for reading."""
+    second = sorted(one.models, key=lambda name: (-one.models[name][1], name))
+    first, other = one.judges
+    return [
+        {"model": name, first: f"{a:.3f}", other: f"{b:.3f}"}
+        | {f"rank by {first}": rank, f"rank by {other}": 1 + second.index(name)}
+        for rank, (name, (a, b)) in enumerate(one.models.items(), start=1)
+    ]
+
+
+def measure_text(of: Measure) -> str:
+    """`0.812 [0.701, 0.891]`; empty for an undefined value."""
     if of.value is None:
         return ""
     return f"{of.value:.3f}" + ("" if of.low is None else f" [{of.low:.3f}, {of.high:.3f}]")
-
-
-def as_text(agreements: Sequence[Agreement], orders: Sequence[Order]) -> str:
-    """Both for reading."""
-    cells = [[a.judge, a.reference, f"{a.n:,}", *map(_text, a.measures.values())] for a in agreements]
-    lines = [tabulate_text(cells, ["judge", "against", "n", *MEASURES], tablefmt="plain", disable_numparse=True)]
-    for one in orders:
-        first, second = one.judges
-        lines += ["", f"Order by {first} and by {second}, {one.n:,} answers: Kendall's tau {_text(one.tau)}"]
-        shares: Mapping[str, tuple[float, float]] = one.models
-        places = sorted(shares, key=lambda name: (-shares[name][1], name))
-        rows = [
-            [name, f"{a:.3f}", f"{b:.3f}", str(rank), str(1 + places.index(name))]
-            for rank, (name, (a, b)) in enumerate(shares.items(), start=1)
-        ]
-        heads = ["model", first, second, f"rank by {first}", f"rank by {second}"]
-        lines.append(tabulate_text(rows, heads, tablefmt="plain", disable_numparse=True))
-    return "\n".join(lines)

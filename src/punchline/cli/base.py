@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import msgspec
 import typer
 import yaml
 from tabulate import tabulate
@@ -20,6 +20,9 @@ from punchline.config.runs import find_root, named_root, run_of, table_named
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
+
+if TYPE_CHECKING:
+    from punchline.tables.declare import Table  # which imports pandas
 
 HELP = "Evaluate multimodal models on comic-humor benchmarks. Snakemake builds tables; commands plan and read them."
 PANELS = ("Run", "Look", "Check", "Share", "People")
@@ -109,8 +112,13 @@ def _override(text: str) -> tuple[str, Any]:
 JSON = Annotated[bool | None, typer.Option("--json/--csv", help="Print JSON, or CSV", show_default=False)]
 
 
+def print_json(value: Any) -> None:
+    """Print records, rows or plain data as JSON."""
+    print(msgspec.json.format(msgspec.json.encode(value, enc_hook=float), indent=1).decode())
+
+
 def print_rows(
-    *tables: Iterable[Mapping[str, Any]], as_json: bool | None = None, widths: Mapping[str, int] | None = None
+    *tables: Iterable[Mapping[Any, Any]], as_json: bool | None = None, widths: Mapping[str, int] | None = None
 ) -> None:
     """Print tables of rows for a terminal, as JSON (True) or as CSV (False), without empty tables.
 
@@ -118,14 +126,14 @@ def print_rows(
     """
     import pandas as pd  # slow to import; most commands print no rows
 
-    frames = [pd.DataFrame(list(rows), dtype=object) for rows in tables]
-    frames = [frame.where(frame.notna(), None) for frame in frames]
+    lists = [list(rows) for rows in tables]
     if as_json:
-        lists = [frame.to_dict("records") for frame in frames]
-        print(json.dumps(lists if len(tables) > 1 else lists[0], indent=1, ensure_ascii=False))
+        print_json(lists if len(lists) > 1 else lists[0])
         return
     texts = []
-    for frame in (frame for frame in frames if not frame.empty):
+    for rows in filter(None, lists):
+        frame = pd.DataFrame(rows, dtype=object)
+        frame = frame.where(frame.notna(), "")
         wrapped = [(widths or {}).get(str(column)) for column in frame]
         cells = frame.map(_cell).to_dict("list")
         plain = tabulate(cells, "keys", "plain", disable_numparse=True, maxcolwidths=wrapped)
@@ -134,13 +142,30 @@ def print_rows(
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def table_path(name: str, run: str = DEFAULT_RUN) -> str:
-    """The CSV of a table, by path or name. Of several tables with one name, that of the run's benchmarks."""
+def without_empty(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows without the columns that are empty in all of them."""
+    shown = dict.fromkeys(name for row in rows for name, cell in row.items() if cell not in (None, ""))
+    names = [name for name in (rows[0] if rows else ()) if name in shown]
+    return [{name: row.get(name) for name in names} for row in rows]
+
+
+class Named(NamedTuple):
+    """A table of a run."""
+
+    run: str
+    benchmark: str
+    spec: Table
+    path: str  # of its CSV
+
+
+def find_table(name: str, run: str = DEFAULT_RUN) -> Named:
+    """A table by path or name. Of several tables with one name, that of the run's benchmarks. Raises PunchlineError."""
     benchmark, table = table_named(name, run, given(name))
-    return Paths(run=run_of(name) or run).table(benchmarks.load(benchmark).TABLES[table].file)
+    spec, run = benchmarks.load(benchmark).TABLES[table], run_of(name) or run
+    return Named(run, benchmark, spec, Paths(run=run).table(spec.file))
 
 
 def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -22,31 +22,24 @@ from punchline.cli.base import (
     Model,
     TableName,
     app,
+    find_table,
     given,
     overrides,
     overview_path,
+    print_json,
     print_rows,
     table_names,
-    table_path,
+    without_empty,
 )
-from punchline.config.runs import (
-    find_root,
-    made_with,
-    making,
-    nothing_scored,
-    run_of,
-    runs,
-    selection_text,
-    table_named,
-)
+from punchline.config.runs import find_root, made_with, making, nothing_scored, run_of, runs, selection_text
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
+from punchline.stats.estimate import ALPHA
 
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
-AS_JSON = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
 
 @app.command("audit", rich_help_panel="Check")
@@ -54,7 +47,7 @@ def audit_command(
     table: Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)] = "",
     row: Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")] = None,
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
-    as_json: AS_JSON = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
     expect: Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")] = None,
     published: Annotated[str, typer.Option(help="A folder that `publish` wrote: one or all of its tables")] = "",
     run: RUN = DEFAULT_RUN,
@@ -66,8 +59,10 @@ def audit_command(
 
     if published:
         audits = audit_published(given(published), table or None, expect)
-        text = "\n\n".join(f"table    {one.table}\n{audit.as_text(one, [])}" for one in audits)
-        print(json.dumps([audit.as_json(one, []) for one in audits], indent=1) if as_json else text)
+        if as_json:
+            print_json([audit.as_json(one, []) for one in audits])
+        else:
+            print("\n\n".join(f"table    {one.table}\n{audit.as_text(one, [])}" for one in audits))
         raise typer.Exit(0 if all(one.verdict == "equal" for one in audits) else 1)
     find_root(Path.cwd())
     if not table:
@@ -76,7 +71,7 @@ def audit_command(
     if not chosen and (overview := overview_path(table, run)) is not None:
         found = audit.audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)
     else:
-        found = audit.audit(table_path(table, run), expect=expect)
+        found = audit.audit(find_table(table, run).path, expect=expect)
     cells = []
     if found.lineage is not None:
         keep_verdict(found.table, found.lineage, found.verdict, found.root)
@@ -84,7 +79,10 @@ def audit_command(
             cells = audit.cells_of(found.lineage, row, column)
         elif as_json:  # as text, all cells would hide the verdict
             cells = found.lineage.cells
-    print(json.dumps(audit.as_json(found, cells), indent=1) if as_json else audit.as_text(found, cells))
+    if as_json:
+        print_json(audit.as_json(found, cells))
+    else:
+        print(audit.as_text(found, cells))
     raise typer.Exit(0 if found.verdict == "equal" else 1)
 
 
@@ -94,20 +92,24 @@ def print_command(table: TableName, run: RUN = DEFAULT_RUN, strict: STRICT = Fal
     from punchline.audit.state import again, check_shown, table_states
     from punchline.cli.printing import printed
 
-    path = table_path(table, run)
-    run = run_of(path) or run
+    run, _, spec, path = find_table(table, run)
     if not Path(path).is_file() or not Path(path).with_suffix(".md").is_file():
         raise PunchlineError("no such table", file=path, hint=f"Make it first: {making(run, path)}")
     check_shown(path)
-    states = {state.path: state for state in table_states(Project(made_with(run)))}
-    if path in states and states[path].reason:
-        print(f"{path}: stale: {states[path].reason}. {again(path)}", file=sys.stderr)
-    empty = nothing_scored(path)
-    if empty:
-        typer.secho(f"{path}: not one item is scored", fg="red", err=True)
-    name, key = table_named(path, run)
-    print(printed(path, benchmarks.load(name).TABLES[key], get_terminal_size().columns))
+    for state in table_states(Project(made_with(run))):
+        if state.path == path and state.reason:
+            print(f"{path}: stale: {state.reason}. {again(path)}", file=sys.stderr)
+    empty = _warn_of_empty([path])
+    print(printed(path, spec, get_terminal_size().columns))
     raise typer.Exit(1 if empty and strict else 0)
+
+
+def _warn_of_empty(paths: Iterable[str]) -> list[str]:
+    """The tables that have no scored item, after a red line for each."""
+    empty = [path for path in paths if Path(path).is_file() and nothing_scored(path)]
+    for path in empty:
+        typer.secho(f"{path}: not one item is scored", fg="red", err=True)
+    return empty
 
 
 @app.command("compare", rich_help_panel="Look")
@@ -117,17 +119,22 @@ def compare_command(
     table: Annotated[
         str, typer.Option(help=f"{TABLE}; default: each benchmark's main table", autocompletion=table_names)
     ] = "",
-    as_json: AS_JSON = False,
+    as_json: JSON = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Compare two models on their common items: differences, intervals, tests, effect sizes."""
     from punchline.audit import compare, compare_text
 
-    compared, refused = compare.compare_models((a, b), table_path(table, run) if table else None, run)
+    named = find_table(table, run) if table else None
+    compared, refused = compare.compare_models((a, b), named and (named.benchmark, named.spec.name), run)
     if as_json:
-        print(json.dumps([compare_text.as_json(one) for one in compared], indent=1, ensure_ascii=False))
-    else:
-        print("\n\n".join(compare_text.as_text(one) for one in compared))
+        print_json(compared)
+    elif as_json is False:
+        print_rows(compare.differences_frame(compared).to_dict("records"), as_json=False)
+    for number, one in enumerate(compared if as_json is None else ()):
+        print("\n" * bool(number) + compare_text.head(one), end="\n\n")
+        print_rows(without_empty(compare_text.rows(one)))
+        print(f"\n{compare_text.notes(one)}")
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)
@@ -142,27 +149,49 @@ def ranks_command(
     run: RUN = DEFAULT_RUN,
 ) -> None:
     """Rank the models of a table, with a 95 % confidence interval of each rank."""
-    from punchline.audit import ranks
+    from punchline.audit.ranks import ranks
 
-    path = table_path(table, run)
-    by, ranked = ranks.ranks(path, run_of(path) or run, column, lowest=lowest)
+    run, benchmark, spec, _ = find_table(table, run)
+    by, ranked = ranks(Project(made_with(run)), benchmark, spec, column, lowest=lowest)
+    rows = [asdict(rank) for rank in ranked]
+    if as_json:
+        return print_json({"column": by, "level": 1 - ALPHA, "ranks": rows})
     if as_json is False:
-        print_rows(({"column": by, **asdict(rank)} for rank in ranked), as_json=False)
-    else:
-        print(json.dumps(ranks.as_json(by, ranked), indent=1) if as_json else ranks.as_text(by, ranked))
+        return print_rows(({"column": by, **row} for row in rows), as_json=False)
+    return print_rows(
+        {"row": one.row or "all", "model": one.model, "n": one.n, by: f"{one.value:.3f}"}
+        | {"95 %": "" if one.low is None else f"[{one.low:.3f}, {one.high:.3f}]", "rank": one.rank}
+        | {"95 % of rank": f"{one.first}-{one.last}"}
+        for one in ranked
+    )
 
 
 @app.command("judges", rich_help_panel="Check")
 def judges_command(
     run: Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")] = None,
     benchmark: Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")] = None,
-    as_json: AS_JSON = False,
+    as_json: JSON = None,
 ) -> None:
     """Compare judges with human labels and with each other, and the model ranking under each judge."""
     from punchline.audit import judges
 
-    found = judges.judges(run or [DEFAULT_RUN], benchmark)
-    print(json.dumps(judges.as_json(*found), indent=1) if as_json else judges.as_text(*found))
+    agreements, orders = judges.judges(run or [DEFAULT_RUN], benchmark)
+    if as_json:
+        return print_json({"level": 1 - ALPHA, "agreement": agreements, "order": orders})
+    if as_json is False:
+        pairs = ((one, name, of) for one in agreements for name, of in one.measures.items())
+        about = (
+            {"judge": one.judge, "reference": one.reference, "n": one.n, "measure": name} | asdict(of)
+            for one, name, of in pairs
+        )
+        return print_rows(about, as_json=False)
+    print_rows(judges.agreement_rows(agreements))
+    for one in orders:
+        first, second = one.judges
+        tau = judges.measure_text(one.tau)
+        print(f"\nOrder by {first} and by {second}, {one.n:,} answers: Kendall's tau {tau}")
+        print_rows(judges.order_rows(one))
+    return None
 
 
 @app.command("tables", rich_help_panel="Look")
@@ -178,21 +207,18 @@ def tables_command(
     chosen = overrides(selection)
     selected = read_selection({**chosen, "run": run})[0] if chosen else made_with(run)
     states = {(one.benchmark, one.table): one for one in table_states(Project(selected))}
-    rows, empty = [], []
+    rows = []
     for name in benchmark_names():
         for table in benchmarks.load(name).TABLES.values():
-            state = states.get((name, table.name))
-            path = Paths(run=run).table(table.file)
+            state, path = states.get((name, table.name)), Paths(run=run).table(table.file)
             known = "not selected" if state is None else state.state
             known += f": {state.reason}" if state is not None and known == "stale" else ""
-            if Path(path).is_file() and nothing_scored(path):
-                empty.append(path)
-                known += "; not one item is scored"
             row = {"table": table.name, "target": path, "rule": table.published_rule, "state": known}
             rows.append(row | {"title": table.title})
+    empty = _warn_of_empty([row["target"] for row in rows])
+    for row in rows:
+        row["state"] += "; not one item is scored" if row["target"] in empty else ""
     print_rows(rows, as_json=as_json, widths={"state": 60})
-    for path in empty:
-        typer.secho(f"{path}: not one item is scored", fg="red", err=True)
     raise typer.Exit(1 if empty and strict else 0)
 
 
@@ -236,15 +262,16 @@ def diff_command(
 
     found = diff(a, b)
     if as_json:
-        print(json.dumps([{**one._asdict(), "cells": [c._asdict() for c in one.cells]} for one in found], indent=1))
-    elif as_json is False:
-        print_rows(({"table": one.table, **cell._asdict()} for one in found for cell in one.cells), as_json=False)
-    for one in found if as_json is None else ():
+        return print_json([{**one._asdict(), "cells": one.cells} for one in found])
+    if as_json is False:
+        return print_rows(({"table": one.table, **cell} for one in found for cell in one.cells), as_json=False)
+    for one in found:
         print(f"{one.table}: {len(one.cells):,} cells differ, {one.same:,} are equal")
         print("".join(f"  because  {why}\n" for why in one.why), end="")
-        print_rows(cell._asdict() for cell in one.cells[:20])
+        print_rows(one.cells[:20])
         if len(one.cells) > 20:
             print(f"  … and {len(one.cells) - 20:,} more: --csv has all")
+    return None
 
 
 @app.command(rich_help_panel="Look")

@@ -260,8 +260,8 @@ def compared(project: Project, benchmark: str) -> list[dict[str, Any]]:
         with suppress(PunchlineError):  # no answers that both have: the page says so
             made = compare_somewhere(loaded, pair, project)
             differences = [
-                {**pick_fields(one, "row", "column"), "n": one.n[0]}
-                | {**pick_fields(one.paired, "difference", "low", "high"), "p": one.p_holm}
+                {name: one[name] for name in ("row", "column", "difference", "low", "high")}
+                | {"n": one["n"][0], "p": one["p_holm"]}
                 for one in made.differences
             ]
             found.append(pick_fields(made, "models", "title") | {"differences": differences})
