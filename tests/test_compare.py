@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace as changed
+from msgspec.structs import replace
 from scipy import stats as distributions
 from tests.records import score
 from typer.testing import CliRunner
@@ -240,7 +239,7 @@ def compared(a: Sequence[Score], b: Sequence[Score], table: Table = TABLE) -> co
 def test_only_shared_items_count_and_the_rest_is_said() -> None:
     ids = list(ITEMS)
     a, b = scores_of("A", ids[:20]), scores_of("B", ids[5:])
-    a[7:9] = [changed(one, scored=False, state="missing", metrics={}) for one in a[7:9]]
+    a[7:9] = [replace(one, scored=False, state="missing", metrics={}) for one in a[7:9]]
     made = compared(a, b)
     counts = {"both": 13, "left_out": (5, 6), "unscored": (2, 0)}
     assert made.shared == [{"task": "Q", "condition": "default", **counts}]
@@ -256,7 +255,7 @@ def test_only_shared_items_count_and_the_rest_is_said() -> None:
 
 def test_a_value_that_one_lacks_is_left_out_of_both() -> None:
     a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
-    a[0] = changed(a[0], metrics={"acc": 1.0})
+    a[0] = replace(a[0], metrics={"acc": 1.0})
     made = compared(a, b)
     assert [one["n"] for one in made.differences] == [(24, 24), (23, 23)]
     assert "Only one of the two has it, so it is left out of both: length (1 answers)." in made.notes
@@ -297,7 +296,7 @@ def test_rows_of_one_model_and_of_other_items_are_said() -> None:
         return [row(scores, subset="all"), row(scores, only=name), row(own, own="x")]
 
     a, b = (scores_of(name, list(ITEMS)) for name in "AB")
-    a = [changed(one, metrics={"acc": 1.0, "length": 1.0}) for one in a]
+    a = [replace(one, metrics={"acc": 1.0, "length": 1.0}) for one in a]
     made = compared(a, b, replace(TABLE, rows=uneven))
     assert {one["row"] for one in made.differences} == {"subset=all"}
     assert "Row only=A: only A has it." in made.notes and "Row only=B: only B has it." in made.notes

@@ -30,6 +30,7 @@ from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.stats.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 from punchline.stats.intervals import interval
+from punchline.tables.declare import describe
 
 Points = dict[tuple[str | int, ...], dict[str, float | None]]
 
@@ -360,3 +361,18 @@ def test_released_agreement(released: dict[str, bytes], published: dict[str, Poi
     table = points("agreement", released)
     near = differences(table, published["agreement"], 0.003)
     assert near == {}, "within 0.003 of the print, 0.872 and 0.556"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tabel8: {title: A}", "tables.yaml, record tabel8: no such table. Did you mean 'table8'? Valid: table8"),
+        ("table8: {colums: [a]}", "tables.yaml, record table8: Object contains unknown field `colums`"),
+        ("table8: {keys: a}", "tables.yaml, record table8: Expected `array`, got `str` - at `$.keys`"),
+    ],
+)
+def test_what_tables_yaml_may_say(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "tables.yaml").write_text(text)
+    with pytest.raises(PunchlineError) as error:
+        describe(tmp_path / "tables.yaml", ["table8"])
+    assert str(error.value).endswith(message)

@@ -10,7 +10,7 @@ from tests.tabulated import Scored, tabulate
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import CATEGORIES, judge_requests, score_item
 from punchline.benchmarks.humorbench.answers import parse_verdict
-from punchline.benchmarks.humorbench.dataset import EXAMPLES, dataset_rows
+from punchline.benchmarks.humorbench.dataset import EXAMPLES
 from punchline.core.benchmark import Verdict
 from punchline.engines.lexical import engine as lexical
 from punchline.files import parse_csv
@@ -92,7 +92,7 @@ def test_what_a_judge_that_counts_words_is_worth(
 
 def test_the_dataset_and_the_papers_examples(folder: Path, files: dict[str, bytes], items: dict[str, Item]) -> None:
     rubric = {"gpt_4o_rubric.csv": (folder / "rubric/gpt_4o_rubric.csv").read_bytes()}
-    (row,) = dataset_rows(files | rubric)
+    (row,) = humorbench.TABLES["dataset"].data(files | rubric)
     assert row.model == "released annotations"
     assert {column: found.point() for column, found in row.estimates.items()} == {
         "elements": 499,

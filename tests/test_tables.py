@@ -1,7 +1,6 @@
 """Tables: states, intervals, published rows, and what people read."""
 
 import csv
-import dataclasses
 import io
 
 import pandas as pd
@@ -157,7 +156,7 @@ def test_a_filter_names_only_other_conditions(condition: str, expected: dict[str
 
 def test_a_row_of_less_than_the_papers_items_does_not_compare() -> None:
     part = lambda scores, items: [row.set(complete=False) for row in of_tasks(scores, items)]  # noqa: E731
-    table = dataclasses.replace(TABLE, rows=part)
+    table = replace(TABLE, rows=part)
     assert read(made([score("a", "Q1")], table))[0]["comparable"] == "no"
     nothing = read(made([score("a", "Q3")]))[0]
     assert (nothing["n"], nothing["acc"], nothing["comparable"]) == ("0", "", "no")

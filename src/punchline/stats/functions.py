@@ -6,6 +6,8 @@ estimate remembers which rows it was given, and a table counts missing answers a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -15,6 +17,7 @@ from punchline.stats.estimate import (
     COUNT,
     DIFFERENCE,
     EXACT,
+    NO_ROWS,
     POSITIVE,
     SHARE,
     Array,
@@ -124,6 +127,27 @@ def total(part: pd.DataFrame, column: str, kind: Kind = COUNT) -> Estimate:
     """Sum of a metric; a count of 0 or 1 by default."""
     values = metric(part, column)
     return statistic(part, values[:, None], total_of_sums, kind, where=~np.isnan(values))
+
+
+def average(
+    values: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    kind: Kind | None = None,
+    *,
+    digests: Sequence[str] = (),
+    used: Rows = NO_ROWS,
+) -> Estimate:
+    """Mean of values that are not scores: of released files, of ratings."""
+    column = np.asarray(values, dtype=np.float64)
+    sums = np.stack([column, np.ones_like(column)], axis=1)
+    return Estimate(sums, mean_of_sums, np.asarray(clusters), digests, kind, used)
+
+
+def count(
+    values: npt.ArrayLike, clusters: npt.ArrayLike, kind: Kind | None = None, *, digests: Sequence[str] = ()
+) -> Estimate:
+    """Number of items for which a flag that is not a score is true, or the sum of such numbers."""
+    return Estimate(np.asarray(values)[:, None], total_of_sums, np.asarray(clusters), digests, kind)
 
 
 def items_of(part: pd.DataFrame, where: Flags) -> Estimate:

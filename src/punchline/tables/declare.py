@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Self
 
+import msgspec
 import pandas as pd
+import yaml
 
-from punchline.core.benchmark import DEFAULT, Verdict
+from punchline.core.benchmark import DEFAULT, FOLDER, Verdict
+from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Rule
 from punchline.scores import ItemColumn, items_frame, scores_frame
 from punchline.stats.estimate import PERCENT, Estimate
 from punchline.tables.chart import Chart
 
 Better = Literal["higher", "lower", "neither"]
+Source = Literal["rows", "across", "data", "compared"]
 PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
 Verdicts = Mapping[str, Verdict]  # by id of a request
 
@@ -70,8 +75,7 @@ class Across:
 Rows = Callable[[pd.DataFrame, pd.DataFrame], Iterable[Row]]  # of a model's scores, and the items
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One table of a paper: what its rows are made of, and how it is written.
 
     `rows` makes those of one model, `across` those that need several models, prices or the user's files, `data` those
@@ -80,7 +84,7 @@ class Table:
     """
 
     name: str  # table8
-    title: str
+    title: str = ""
     file: str = ""  # its CSV, below the folder of a run's results: table8.csv
     rows: Rows | None = None
     across: Callable[[Across], Iterable[Row]] | None = None
@@ -123,27 +127,50 @@ class Table:
         return scores[read & scores["task"].isin(self.tasks)] if self.tasks else scores[read]
 
 
-def table(name: str, title: str, **options: Any) -> Callable[[Rows], Table]:
-    """Declare a table whose rows a function yields for each model: `@table("table8", "Sequence recognition")`."""
-    return lambda rows: Table(name, title, rows=rows, **options)
+def table(name: str, title: str = "", of: Source = "rows", **options: Any) -> Callable[[Callable[..., Any]], Table]:
+    """Declare a table by the function that yields its rows: `@table("table8", "Sequence recognition")`.
+
+    `of`: the field of Table that the function becomes.
+    """
+    return lambda function: Table(name, title, **options | {of: function})
 
 
 def collect(
     benchmark: str, metrics: Sequence[str], items: Mapping[str, ItemColumn], *declared: Table
 ) -> dict[str, Table]:
-    """A benchmark's tables by name, with their files, keys and columns.
+    """A benchmark's tables by name, with their files, keys and columns, and what tables.yaml says of them.
 
     A table's columns are those of the first row that its function yields for no scores at all.
+    Raises PunchlineError for a table of tables.yaml that there is not, and for a field that a table does not have.
     """
     scores, none = no_scores(metrics), items_frame({}, {}, items)
-    made = {}
+    described, made = describe(FOLDER / benchmark / "tables.yaml", [one.name for one in declared]), {}
     for one in declared:
+        one = msgspec.structs.replace(one, **described.get(one.name, {}))
         first = next(iter(one.rows(scores, none) if one.rows is not None else ()), Row())
         keys, columns = one.keys or tuple(first.keys), one.columns or first.columns
         percents = one.percents or tuple(name for name, own in first.estimates.items() if own.kind == PERCENT)
         file = one.file or f"{benchmark}/{one.name}.csv"
-        made[one.name] = replace(one, file=file, keys=keys, columns=columns, percents=percents)
+        made[one.name] = msgspec.structs.replace(one, file=file, keys=keys, columns=columns, percents=percents)
     return made
+
+
+def describe(file: Path, known: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """{table: fields of it} of a YAML file: titles, columns, notes. {} without the file.
+
+    Raises PunchlineError for a table that is not among the `known` ones, and for a field that a table does not have.
+    """
+    tables: dict[str, dict[str, Any]] = yaml.load(file.read_bytes(), yaml.CSafeLoader) if file.is_file() else {}
+    found = {}
+    for name, fields in tables.items():
+        if name not in known:
+            raise PunchlineError("no such table", file=file, record=name, hint=nearest(name, known))
+        try:
+            table = msgspec.convert({"name": name, **fields}, Table)
+        except msgspec.ValidationError as error:
+            raise PunchlineError(str(error), file=file, record=name) from error
+        found[name] = {field: getattr(table, field) for field in fields}
+    return found
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from punchline.benchmarks.hummus import DATASET, SCORERS, TEST_SET
-from punchline.benchmarks.hummus.compared import CASED, DOMAINS, Marked, compare, keys_of, marked_parts, of_pair
+from punchline.benchmarks.hummus.compared import DOMAINS, Marked, compare, keys_of, marked_parts, of_pair
 from punchline.benchmarks.hummus.dataset import labelled_pairs, of_pairs, statistics_rows
 from punchline.benchmarks.score import measured
 from punchline.core.benchmark import Files
@@ -69,37 +69,7 @@ def _nearest(item_id: str, marked: Marked, column: str, verdicts: Verdicts) -> l
     return [nearest(part) for part in marked.parts]
 
 
-def _pairs(name: str, task: str) -> Table:
-    return Table(
-        name,
-        f"Hummus: printed pairs of {task}, and their similarity",
-        columns=("cosine", CASED, "cosine_minilm"),
-        keys=("output", "reference"),
-        compared=pair_rows,
-        notes=(
-            "The only printed check of the scorer: the paper's pairs compared again. cosine: by LaBSE, in lower case "
-            "as everywhere here; cosine_cased: in the case in which they are printed; cosine_minilm: by the packaged "
-            "MiniLM, another measure.",
-        ),
-    )
-
-
 TABLES = (
-    _pairs("table8", "naming"),
-    _pairs("table9", "image_label"),
-    Table(
-        "statistics",
-        "Hummus: what sections 4 and 5 count",
-        columns=("value", "value_minilm"),
-        keys=("statistic",),
-        data=statistics_rows,
-        compared=domain_rows,
-        files=(DATASET, TEST_SET),
-        notes=(
-            "Shares are percentages of the metaphorical pairs of hummus_dataset.json. Agreement needs the second "
-            "person's annotations, which are not released; FrameBERT is another system: published values only.",
-            "image_in_target_domain, caption_in_source_domain: pairs with some label of a box, or some highlighted "
-            "part, that is nearest to a term of that domain; by LaBSE, value_minilm by the packaged MiniLM.",
-        ),
-    ),
+    *(Table(name, compared=pair_rows) for name in ("table8", "table9")),
+    Table("statistics", data=statistics_rows, compared=domain_rows, files=(DATASET, TEST_SET)),
 )

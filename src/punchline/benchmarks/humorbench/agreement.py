@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from punchline.benchmarks.humorbench.estimates import verdicts
-from punchline.benchmarks.humorbench.labels import LABELS, RUBRIC, human_labels, released_verdicts
+from punchline.benchmarks.humorbench import ANNOTATIONS
+from punchline.benchmarks.humorbench.estimates import across_models, verdicts
+from punchline.benchmarks.humorbench.labels import LABELLED, LABELS, RUBRIC, VERDICTS, human_labels, released_verdicts
 from punchline.schema import digest_of
 from punchline.stats.estimate import Array, Estimate, Value, ratio
 from punchline.tables.declare import Across, Row
@@ -64,7 +65,8 @@ def _agreement(across: Across, part: pd.DataFrame, rates: Iterable[str] = RATES)
     return {name: Estimate(sums, value, clusters, digests, used=used) for name, value in values.items()}
 
 
-def agreement_rows(across: Across) -> Iterator[Row]:
+@across_models("table1", files=(ANNOTATIONS, RUBRIC), runs=(*LABELLED, *VERDICTS), own=(LABELS,))
+def judge_agreement(across: Across) -> Iterator[Row]:
     """Table 1: each judge on each explainer's explanations, and over all explainers; labels of the others alone."""
     rows = [(*key, *label) for key, label in human_labels(across.files).items()]
     labels = pd.DataFrame(rows, columns=[*KEY, "explainer", "label"])

@@ -10,6 +10,7 @@ import numpy as np
 
 from punchline.benchmarks.annotations import Filled, csv_rows
 from punchline.benchmarks.humorbench import NAME, summaries
+from punchline.benchmarks.humorbench.estimates import across_models
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.stats.estimate import EXACT, RANKS, Array, Estimate, Value
@@ -79,7 +80,8 @@ def _row(benchmark: str, source: str, accuracies: Mapping[str, float], scores: M
     return Row(model=benchmark, accuracies=source, rho=rho, p_value=p_value)
 
 
-def correlation_rows(across: Across) -> Iterator[Row]:
+@across_models("table2", runs=(*summaries.SCORES.values(), summaries.MAIN), own=(SCORES,))
+def rank_correlation(across: Across) -> Iterator[Row]:
     """Table 2: the user's scores of other benchmarks, then the released ones."""
     own, published, accuracies = own_scores(across.files), summaries.scores(across.files), _accuracies(across)
     for benchmark, scores in own.items():

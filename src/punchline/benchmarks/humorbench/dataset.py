@@ -9,12 +9,12 @@ import numpy as np
 from punchline.benchmarks.annotations import csv_rows
 from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.data import Element
-from punchline.benchmarks.humorbench.estimates import verdicts
+from punchline.benchmarks.humorbench.estimates import across_models, verdicts
 from punchline.benchmarks.humorbench.labels import RUBRIC, read_labelled
 from punchline.benchmarks.humorbench.texts import normal
 from punchline.schema import digest_of
 from punchline.stats.estimate import EXACT, Estimate, mean, total
-from punchline.tables.declare import Across, Row
+from punchline.tables.declare import Across, Row, table
 
 EXAMPLES = {  # table 5: `idx` of the element that it prints of a cartoon; none of those that occur twice
     "CC123065": "490",
@@ -28,7 +28,8 @@ EXAMPLES = {  # table 5: `idx` of the element that it prints of a cartoon; none 
 }
 
 
-def dataset_rows(files: Mapping[str, bytes]) -> Iterator[Row]:
+@table("dataset", of="data", files=(ANNOTATIONS, RUBRIC))
+def counts(files: Mapping[str, bytes]) -> Iterator[Row]:
     """Numbers of elements, captions and labelled explanations in the released files."""
     captions = [normal(row.caption) for _, row in csv_rows(files, ANNOTATIONS, Element)]
     rubric = RUBRIC.split("/")[-1]
@@ -42,7 +43,8 @@ def dataset_rows(files: Mapping[str, bytes]) -> Iterator[Row]:
     yield Row(model="released annotations", **numbers)
 
 
-def example_rows(across: Across) -> Iterator[Row]:
+@across_models("table5")
+def examples_of_paper(across: Across) -> Iterator[Row]:
     """Table 5: the share of the selected models that pass each element of the paper's examples."""
     judged, idx = verdicts(across.models), across.items["idx"]
     examples = [(cartoon, judged[judged["item_id"].isin(idx.index[idx == one])]) for cartoon, one in EXAMPLES.items()]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from punchline.benchmarks.humorbench import METRICS
+from punchline.benchmarks.humorbench import METRICS, TASKS
 from punchline.schema import ModelCard, Price
 from punchline.stats.estimate import EXACT, POSITIVE, Array, Estimate, ratio, total
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.functions import Flags, empty, mean, statistic
-from punchline.tables.declare import Model, no_scores
+from punchline.tables.declare import Model, no_scores, table
+
+across_models = functools.partial(table, of="across", tasks=TASKS)
 
 VERDICT = ["item_id", "cluster", "row", "judge", "parsed", "passed"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES
 from punchline.benchmarks.humorbench.data import category_flags
-from punchline.benchmarks.humorbench.estimates import verdicts
+from punchline.benchmarks.humorbench.estimates import across_models, verdicts
 from punchline.benchmarks.humorbench.texts import row_in, rows_of
 from punchline.files import parse_csv
 from punchline.stats.estimate import DIFFERENCE, Difference, Estimate, mean
@@ -82,7 +82,8 @@ def _share(items: pd.DataFrame, flags: pd.Series) -> Estimate:
     return Estimate(sums, mean, items["cluster"].cat.codes.to_numpy(), tuple(items["gold_digest"]))
 
 
-def category_rows(across: Across) -> Iterator[Row]:
+@across_models("table3", runs=tuple(f"{EARLIER}/{file}" for file, _ in CATEGORIES.values()))
+def categories(across: Across) -> Iterator[Row]:
     """Table 3: shares of categories in the whole set and in the hard subset, and their difference."""
     items, hard = across.items, hard_subsets(across).get("elements")
     complete = hard is None or all_ranked(across)

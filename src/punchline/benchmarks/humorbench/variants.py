@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from punchline.benchmarks.humorbench.estimates import has_output_tokens, output_tokens, within_budget
+from punchline.benchmarks.humorbench import summaries
+from punchline.benchmarks.humorbench.estimates import across_models, has_output_tokens, output_tokens, within_budget
 from punchline.benchmarks.humorbench.hard import all_ranked, hard_subsets
 from punchline.stats.estimate import Estimate
 from punchline.stats.functions import mean, paired
@@ -16,7 +17,8 @@ def _option(model: Model, name: str) -> str:
     return "" if value is None or value is False else str(value)
 
 
-def effort_rows(across: Across) -> list[Row]:
+@across_models("figure5", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated("figure5"))
+def reasoning_effort(across: Across) -> list[Row]:
     """Figure 5: reasoning effort or thinking budget against accuracy and output tokens."""
     bases = {m.card.base for m in across.models if m.card is not None and _option(m, "thinking_budget")}
     rows = []
@@ -31,7 +33,8 @@ def effort_rows(across: Across) -> list[Row]:
     return rows
 
 
-def budget_rows(across: Across) -> list[Row]:
+@across_models("figure7", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated("figure7"))
+def thinking_budgets(across: Across) -> list[Row]:
     """Figure 7: output tokens under a thinking budget."""
     rows = []
     for model in across.models:
@@ -58,7 +61,8 @@ def _pairs(across: Across, searching: bool) -> list[tuple[Model, Model]]:
     return pairs
 
 
-def tuning_rows(across: Across) -> Iterator[Row]:
+@across_models("figure6")
+def tuned_models(across: Across) -> Iterator[Row]:
     """Figure 6: a tuned or thinking model and its base, on the elements that both have a verdict on."""
     for variant, base in _pairs(across, searching=False):
         accuracy, of_base, difference = paired(variant.scores, base.scores, "passed")
@@ -66,7 +70,8 @@ def tuning_rows(across: Across) -> Iterator[Row]:
         yield row.set(of=variant)
 
 
-def search_rows(across: Across) -> Iterator[Row]:
+@across_models("table6")
+def web_search(across: Across) -> Iterator[Row]:
     """Table 6: a searching model and its base, overall and on the hard subset."""
     pairs = _pairs(across, searching=True)
     hard = hard_subsets(across).get("elements") if pairs else None

@@ -3,30 +3,27 @@
 Ryan, Tan, Choo, Lee: Humor in Pixels: Benchmarking Large Multimodal Models Understanding of Online Comics. 2025.
 Tables 10, 11 and 12, section 3.3 and figure 2; besides, whether the raw votes give the released labels. Differences
 from the print, and their reasons: docs/pixelhumor-dataset.md.
-
-Pure functions: bytes of the released CSVs in (by file name), rows out. No model takes part, so the estimates carry no
-scores.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, get_type_hints
+from collections.abc import Iterator
+from typing import Annotated, get_type_hints
 
 import msgspec
 import numpy as np
+import pandas as pd
 
 from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, SOUND_EFFECTS, STYLES, SUBJECTIVE
 from punchline.benchmarks.pixelhumor.data import Literals, Objective, Some, Subjective, by_comic, source_of
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.stats.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
-from punchline.stats.estimate import COEFFICIENT, EXACT, PERCENT, POSITIVE, Array, Estimate, Kind, Sums, mean, total
-from punchline.tables.chart import Chart
-from punchline.tables.declare import Row, Table
+from punchline.stats.estimate import COEFFICIENT, EXACT, PERCENT, POSITIVE, Array, Estimate, Kind, Sums, Value, mean
+from punchline.stats.functions import average, count
+from punchline.tables.declare import Row, table
 
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 ANNOTATORS = tuple(f"A{number}" for number in range(1, 9))  # undergraduates, section 3.2
@@ -71,39 +68,19 @@ def consolidate_comic(cells: Cells, question: str) -> tuple[str, ...]:
     return ("Both",) if question == "Q4" and set(winners) == {"Text", "Visual"} else winners
 
 
-def _mean(values: Iterable[float], comics: Sequence[str], kind: Kind | None = None) -> Estimate:
-    return Estimate(_with_ones(values), mean, comics, kind=kind)
-
-
-def _with_ones(values: Iterable[float]) -> Sums:
-    column = np.fromiter(values, np.float64)
-    return np.stack([column, np.ones_like(column)], axis=1)
-
-
-def _count(values: Iterable[bool], comics: Sequence[str]) -> Estimate:
-    return Estimate(np.fromiter(values, np.bool_)[:, None], total, comics)
-
-
-def _extreme(value: int, n: int) -> Estimate:
-    """The largest or smallest of n values: of these comics, so that it has no interval and no sum."""
-    return Estimate(np.ones((n, 1)), lambda sums: np.full(sums.shape[:-1], float(value)), [RELEASED] * n, kind=EXACT)
-
-
-def _sources(comics: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """(source, its comics), sources in alphabetic order."""
-    for source, own in itertools.groupby(sorted(comics, key=source_of), source_of):
-        yield source, list(own)
-
-
-def _by_source(values: Mapping[str, int]) -> Iterator[Row]:
+def _by_source(values: dict[str, int]) -> Iterator[Row]:
     """Largest, smallest and average value of a number per comic, for each source."""
-    for source, comics in _sources(values):
-        numbers = [values[comic] for comic in comics]
-        extremes = {"max": _extreme(max(numbers), len(comics)), "min": _extreme(min(numbers), len(comics))}
-        yield Row(model=RELEASED, source=source, **extremes, average=_mean(numbers, comics, POSITIVE))
+
+    def extreme(value: float, n: int) -> Estimate:  # of these comics, so that it has no interval and no sum
+        return Estimate(np.ones((n, 1)), lambda sums: np.full(sums.shape[:-1], value), [RELEASED] * n, kind=EXACT)
+
+    for source, own in pd.Series(values).groupby(source_of):
+        extremes = {"max": extreme(own.max(), len(own)), "min": extreme(own.min(), len(own))}
+        yield Row(model=RELEASED, source=str(source), **extremes, average=average(own, own.index, POSITIVE))
 
 
-def _panels(files: Files) -> Iterator[Row]:
+@table("table10", of="data", files=(OBJECTIVE,))
+def panels(files: Files) -> Iterator[Row]:
     return _by_source({comic: row.number_of_panels for comic, row in by_comic(files, OBJECTIVE, Objective).items()})
 
 
@@ -112,11 +89,12 @@ def words(text: str) -> int:
     return len(re.sub(r"^[ \t]*\d+:", "", text, flags=re.MULTILINE).split())
 
 
-def _words(files: Files) -> Iterator[Row]:
+@table("table11", of="data", files=(OBJECTIVE,))
+def words_by_source(files: Files) -> Iterator[Row]:
     return _by_source({comic: words(row.text) for comic, row in by_comic(files, OBJECTIVE, Objective).items()})
 
 
-def _voted(files: Files, gold: Mapping[str, Cells]) -> dict[str, Cells]:
+def _voted(files: Files, gold: dict[str, Cells]) -> dict[str, Cells]:
     """The votes; raises PunchlineError for a comic with votes and without labels."""
     voted = votes(files)
     for comic in voted.keys() - gold:
@@ -125,7 +103,8 @@ def _voted(files: Files, gold: Mapping[str, Cells]) -> dict[str, Cells]:
     return voted
 
 
-def _styles(files: Files) -> Iterator[Row]:
+@table("table12", of="data", files=(SUBJECTIVE, ANNOTATIONS))
+def styles(files: Files) -> Iterator[Row]:
     """Comics by source and style, each comic under one style: of its labels the one with most votes of A1-A8.
 
     Ties go to the label listed first. The paper does not say how it chose; this rule comes nearest.
@@ -136,9 +115,9 @@ def _styles(files: Files) -> Iterator[Row]:
     for comic, cells in gold.items():
         counts = Counter(label for a in ANNOTATORS for label in voted.get(comic, {}).get(f"{a}Q5", ()))
         style[comic] = max(cells["Q5"], key=counts.__getitem__)  # the first of several
-    for source, comics in _sources(style):
-        columns = {label.lower(): _count((style[c] == label for c in comics), comics) for label in (*STYLES, "NA")}
-        yield Row(model=RELEASED, source=source, **columns)
+    for source, own in pd.Series(style).groupby(source_of):
+        columns = {label.lower(): count(own == label, own.index) for label in (*STYLES, "NA")}
+        yield Row(model=RELEASED, source=str(source), **columns)
 
 
 def _pairs(files: Files) -> dict[str, tuple[Answers, Answers]]:
@@ -152,37 +131,35 @@ def _pairs(files: Files) -> dict[str, tuple[Answers, Answers]]:
     return found
 
 
-def _agreement(files: Files) -> Iterator[Row]:
+@table("agreement", of="data", files=(ANNOTATIONS,))
+def agreement(files: Files) -> Iterator[Row]:
     """Section 3.3: agreement and nominal Krippendorff alpha of the main pairs, by question and their means.
 
     Q1-Q4 agree when the answers are the same, Q5 when they share a style. Q2-Q5 leave out comics where either annotator
     said No to Q1. Alpha of Q5 pools one yes-or-no question for each of the eight styles.
     """
     pairs = _pairs(files)
-    comics = list(pairs)
+    comics = np.array(list(pairs))
     yes = np.array([first["Q1"] == second["Q1"] == {"Yes"} for first, second in pairs.values()], np.bool_)
-    values = {"agreement": (mean, None), "alpha": (nominal_alpha, COEFFICIENT)}
+    values: dict[str, tuple[Value, Kind | None]] = {"agreement": (mean, None), "alpha": (nominal_alpha, COEFFICIENT)}
     blocks: dict[str, list[Sums]] = {name: [] for name in values}
     for question in QUESTIONS:
-        asked = np.flatnonzero(yes | (question == "Q1"))
-        names = [comics[place] for place in asked]
-        answers = [(first[question], second[question]) for first, second in map(pairs.__getitem__, names)]
+        answers = [(first[question], second[question]) for first, second in pairs.values()]
         if question == "Q5":
             agreed, statistics = [bool(a & b) for a, b in answers], binary_statistics(answers, STYLES)
         else:
             agreed, statistics = [a == b for a, b in answers], nominal_statistics(answers)
-        sums: dict[str, Sums] = {"agreement": _with_ones(agreed), "alpha": statistics}
-        columns = {name: Estimate(sums[name], value, names, kind=kind) for name, (value, kind) in values.items()}
-        yield Row(model=RELEASED, question=question, **columns)
+        sums: dict[str, Sums] = {"agreement": np.stack([agreed, np.ones(len(pairs))], axis=1), "alpha": statistics}
+        asked = yes | (question == "Q1")
+        of = {name: Estimate(sums[name][asked], of, comics[asked], kind=kind) for name, (of, kind) in values.items()}
+        yield Row(model=RELEASED, question=question, **of)
         for name, own in sums.items():
-            block = np.zeros((len(comics), own.shape[1]), own.dtype)  # a comic that was not asked adds nothing
-            block[asked] = own
-            blocks[name].append(block)
+            blocks[name].append(own * asked[:, None])  # a comic that was not asked adds nothing
     overall = {name: _mean_of(blocks[name], *of, comics) for name, of in values.items()}
     yield Row(model=RELEASED, question="overall", **overall)
 
 
-def _mean_of(blocks: Sequence[Sums], value: Callable[[Array], Array], kind: Kind | None, comics: list[str]) -> Estimate:
+def _mean_of(blocks: list[Sums], value: Value, kind: Kind | None, comics: np.ndarray) -> Estimate:
     """The unweighted mean of one value over several blocks of statistics."""
     ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
 
@@ -193,106 +170,36 @@ def _mean_of(blocks: Sequence[Sums], value: Callable[[Array], Array], kind: Kind
     return Estimate(np.concatenate(blocks, axis=1), of_all, comics, kind=kind)
 
 
-def _labels(files: Files) -> Iterator[Row]:
+@table("figure2", of="data", files=(SUBJECTIVE,))
+def labels(files: Files) -> Iterator[Row]:
     """Comics by sound effects (Q2), modality (Q4) and style (Q5; a comic counts under each of its styles)."""
-    gold = gold_labels(files)
+    gold = pd.DataFrame.from_dict(gold_labels(files), orient="index")
     absent, contribute, do_not_contribute = SOUND_EFFECTS
-    every, present = list(gold), [comic for comic in gold if absent not in gold[comic]["Q2"]]
+    present = gold[[absent not in found for found in gold.Q2]]
     parts = [
-        ("sound_effects", "absent", every, "Q2", {absent}),
-        ("sound_effects", "present", every, "Q2", {contribute, do_not_contribute}),
-        ("sound_effects", "contribute", every, "Q2", {contribute}),
-        ("sound_effects", "do_not_contribute", every, "Q2", {do_not_contribute}),
-        ("sound_effects", "contribute_of_present", present, "Q2", {contribute}),
-        *(("modality", modality.lower(), every, "Q4", {modality}) for modality in ("Text", "Both", "Visual", "NA")),
-        *(("styles", style.lower(), every, "Q5", {style}) for style in (*STYLES, "NA")),
+        ("sound_effects", "absent", gold.Q2, {absent}),
+        ("sound_effects", "present", gold.Q2, {contribute, do_not_contribute}),
+        ("sound_effects", "contribute", gold.Q2, {contribute}),
+        ("sound_effects", "do_not_contribute", gold.Q2, {do_not_contribute}),
+        ("sound_effects", "contribute_of_present", present.Q2, {contribute}),
+        *(("modality", modality.lower(), gold.Q4, {modality}) for modality in ("Text", "Both", "Visual", "NA")),
+        *(("styles", style.lower(), gold.Q5, {style}) for style in (*STYLES, "NA")),
     ]
-    for part, label, comics, question, wanted in parts:
-        has = [not wanted.isdisjoint(gold[comic][question]) for comic in comics]
-        percent = _mean((100.0 * value for value in has), comics, PERCENT)
-        yield Row(model=RELEASED, part=part, label=label, count=_count(has, comics), percent=percent)
+    for part, label, found, wanted in parts:
+        has = np.array([not wanted.isdisjoint(own) for own in found], np.bool_)
+        percent = average(100 * has, found.index, PERCENT)
+        yield Row(model=RELEASED, part=part, label=label, count=count(has, found.index), percent=percent)
 
 
-def _consolidation(files: Files) -> Iterator[Row]:
+@table("consolidation", of="data", files=(SUBJECTIVE, ANNOTATIONS))
+def consolidation(files: Files) -> Iterator[Row]:
     """Comics whose raw votes consolidate into the released label, labels and their order alike, by question."""
     gold = gold_labels(files)
     voted = _voted(files, gold)
     for question in QUESTIONS:
         made = {c: label for c, cells in voted.items() if (label := consolidate_comic(cells, question))}
         equal = [label == gold[comic][question] for comic, label in made.items()]
-        yield Row(model=RELEASED, question=question, equal=_count(equal, list(made)), share=_mean(equal, list(made)))
+        yield Row(model=RELEASED, question=question, equal=count(equal, [*made]), share=average(equal, [*made]))
 
 
-def _table(name: str, title: str, *notes: str, **options: Any) -> Table:
-    return Table(name, title, notes=notes, **options)
-
-
-_EXTREMES = ("max", "min")
-_STYLES = tuple(label.lower() for label in (*STYLES, "NA"))
-_NO_INTERVAL = "max and min have no interval."
-_BY_SOURCE: dict[str, Any] = {"keys": ("source",), "columns": (*_EXTREMES, "average"), "counts": _EXTREMES}
-_FILES = (SUBJECTIVE, ANNOTATIONS)
-
-TABLES = (
-    _table(
-        "table10",
-        "Panels per comic by source",
-        _NO_INTERVAL,
-        "The released annotations were edited after the paper: peanuts and xkcd differ.",
-        data=_panels,
-        files=(OBJECTIVE,),
-        **_BY_SOURCE,
-    ),
-    _table(
-        "table11",
-        "Words per comic by source",
-        _NO_INTERVAL,
-        "Panel labels at the beginning of a line are no words; words are separated by white space.",
-        "The released annotations were edited after the paper: explosm and peanuts differ.",
-        data=_words,
-        files=(OBJECTIVE,),
-        **_BY_SOURCE,
-    ),
-    _table(
-        "table12",
-        "Comics by source and humour style, one style per comic",
-        "Each comic stands under the one of its styles with most votes, ties under the first listed.",
-        "The paper does not state its rule: these figures are near the published ones, not the same.",
-        data=_styles,
-        files=_FILES,
-        keys=("source",),
-        columns=_STYLES,
-        counts=_STYLES,
-    ),
-    _table(
-        "agreement",
-        "Agreement of the main pair of annotators (section 3.3)",
-        "Comics whose main pair (A1 and A2, A3 and A4, A5 and A6, A7 and A8) did not both answer are not in n.",
-        "Q2 to Q5 leave out comics where either annotator said No to Q1; overall is the mean of the five.",
-        data=_agreement,
-        files=(ANNOTATIONS,),
-        keys=("question",),
-        columns=("agreement", "alpha"),
-    ),
-    _table(
-        "figure2",
-        "Sound effects, modality and humour styles (figure 2)",
-        "A comic counts under each of its styles, so their percentages add up to more than 100.",
-        data=_labels,
-        files=(SUBJECTIVE,),
-        keys=("part", "label"),
-        columns=("count", "percent"),
-        counts=("count",),
-        chart=Chart(("percent",), by="label", within=("part",)),
-    ),
-    _table(
-        "consolidation",
-        "Raw votes consolidated into the released labels",
-        "Comics without votes are not in n.",
-        data=_consolidation,
-        files=_FILES,
-        keys=("question",),
-        columns=("equal", "share"),
-        counts=("equal",),
-    ),
-)
+TABLES = (panels, words_by_source, styles, agreement, labels, consolidation)
