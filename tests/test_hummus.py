@@ -496,14 +496,14 @@ def test_printed_pairs_are_compared(demo: Files, root: Path, scorer: str, column
     assert len(asked) == 2 * len(printed) == 20
     assert sorted(texts_of(asked[0])) == ["gun", "pistol"] and sorted(texts_of(asked[1])) == ["Gun", "Pistol"]
     verdicts = {one.request_id: Verdict(scorer, response(one, str(at / 100))) for at, one in enumerate(asked)}
-    rows = pair_rows(demo, printed, verdicts)
+    rows = list(pair_rows(demo, printed, verdicts))
     assert rows[0].keys == {"output": "Gun", "reference": "Pistol"}
     values = [{name: found.point() for name, found in row.estimates.items()} for row in rows]
     assert all(set(one) == columns for one in values) and {row.model for row in rows} == {scorer}
     assert values[3] == ({"cosine": 0.06, "cosine_cased": 0.07} if scorer == "labse" else {"cosine_minilm": 0.06})
-    assert pair_rows(demo, printed, {}) == []
+    assert not list(pair_rows(demo, printed, {}))
     failed = {one.request_id: Verdict(scorer, response(one, None, "failed")) for one in asked}
-    assert pair_rows(demo, printed, failed) == []
+    assert not list(pair_rows(demo, printed, failed))
 
 
 def test_domains_of_image_and_caption(demo: Files) -> None:
@@ -520,7 +520,7 @@ def test_domains_of_image_and_caption(demo: Files) -> None:
             for one in requests:
                 near = nearest != "neither" and texts_of(one)[1] in terms
                 verdicts[one.request_id] = Verdict("minilm", response(one, "0.9" if near else "0.1"))
-        rows = domain_rows(demo, [], verdicts)
+        rows = list(domain_rows(demo, [], verdicts))
         assert [row.keys["statistic"] for row in rows] == ["image_in_target_domain", "caption_in_source_domain"]
         assert {column for row in rows for column in row.columns} == {"value_minilm"}
         return [found.point() for row in rows for found in row.estimates.values()]

@@ -104,6 +104,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     summed_up: Callable[[Mapping[str, bytes]], list[PublishedRow]] | None = None  # rows that those files state
     own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
     notes: tuple[str, ...] = ()
+    empty_note: str = ""  # a further note where across yields no row
     kind: str = "measured"  # of the rows of data: measured | baseline | human
     prices: bool = False  # whether it shows what answers cost
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them

@@ -154,7 +154,10 @@ def rows_across(table: Table, across: Across) -> list[Row]:
     if table.across is None:
         return []
     own = [replace(model, scores=table.read_by(model.scores)) for model in across.models]
-    return list(table.across(replace(across, models=own)))
+    rows = list(table.across(replace(across, models=own)))
+    if not rows and table.empty_note:
+        across.notes.append(table.empty_note)
+    return rows
 
 
 def parts_of(rows: Sequence[Row], answers: Answers, kind: str = "measured") -> list[Part]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+
+import pandas as pd
 
 from punchline.benchmarks.hummus import NAME
 from punchline.benchmarks.hummus.data import Metaphor, metaphors, pairs
@@ -16,25 +17,17 @@ from punchline.schema import Request
 
 Printed = Mapping[str, str]  # a row of config/published/
 
-DOMAINS = {"image_in_target_domain": "target", "caption_in_source_domain": "source"}  # statistic: domain
+# statistic: the domain that it counts, the other one; "X is Y" has its target first
+DOMAINS = {"image_in_target_domain": ("target", "source"), "caption_in_source_domain": ("source", "target")}
 CASED = "cosine_cased"  # the column of pairs in the case in which they are printed
 _VERB = re.compile(r"\s(?:is|are|has|have)\s", re.IGNORECASE)
-
-
-class Marked(NamedTuple):
-    """The marked parts of an image or caption, and the terms of its metaphors by domain."""
-
-    parts: tuple[str, ...]
-    terms: dict[str, tuple[str, ...]]  # target, source
 
 
 def data_requests(files: Files, printed: Sequence[Printed]) -> list[Request]:
     """Printed pairs, as all texts are compared and as they are printed; each marked part with each term."""
     made = [one for row in printed for one in of_pair(row).values()]
-    for item_id, statistics in marked_parts(files).items():
-        for marked in statistics.values():
-            terms = [term for own in marked.terms.values() for term in own]
-            made += [compare(item_id, part, term) for part in marked.parts for term in terms]
+    marked = marked_parts(files)
+    made += [compare(*texts) for texts in zip(marked["item_id"], marked["part"], marked["term"], strict=True)]
     return list({request.request_id: request for request in made}.values())
 
 
@@ -56,14 +49,18 @@ def keys_of(row: Printed) -> dict[str, str]:
     return dict(part.split("=", 1) for part in row["key"].split(";"))
 
 
-def marked_parts(files: Files) -> dict[str, dict[str, Marked]]:
-    """{item id: {statistic: marked parts}} of the metaphorical pairs of hummus_dataset.json."""
-    found = {}
+def marked_parts(files: Files) -> pd.DataFrame:
+    """Marked parts of image and caption of the metaphorical pairs, each with each term of their metaphors.
+
+    Columns: item_id, statistic (of DOMAINS), part, domain (target or source), term.
+    """
+    rows = []
     for item_id, pair in pairs(files).items():
         if isinstance(pair, Metaphor):
             sides = zip(*(_VERB.split(one, maxsplit=1) for one in metaphors(pair.conceptual_metaphor)), strict=True)
-            terms = {domain: tuple(dict.fromkeys(side)) for domain, side in zip(DOMAINS.values(), sides, strict=True)}
+            target, source = (dict.fromkeys(side) for side in sides)
+            terms = [*(("target", term) for term in target), *(("source", term) for term in source)]
             parts = pair.objects, highlight.passages(pair.caption_hl)
-            own = zip(DOMAINS, parts, strict=True)
-            found[item_id] = {statistic: Marked(tuple(dict.fromkeys(texts)), terms) for statistic, texts in own}
-    return found
+            for statistic, texts in zip(DOMAINS, parts, strict=True):
+                rows += [(item_id, statistic, part, *term) for part in dict.fromkeys(texts) for term in terms]
+    return pd.DataFrame(rows, columns=["item_id", "statistic", "part", "domain", "term"])

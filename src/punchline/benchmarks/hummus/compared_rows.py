@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-import numpy as np
+import pandas as pd
 
 from punchline.benchmarks.hummus import DATASET, SCORERS, TEST_SET
-from punchline.benchmarks.hummus.compared import DOMAINS, Marked, compare, keys_of, marked_parts, of_pair
-from punchline.benchmarks.hummus.dataset import labelled_pairs, of_pairs, statistics_rows
+from punchline.benchmarks.hummus.compared import DOMAINS, compare, keys_of, marked_parts, of_pair
+from punchline.benchmarks.hummus.dataset import metaphorical_pairs, statistics_rows
 from punchline.benchmarks.score import measured
 from punchline.core.benchmark import Files
 from punchline.schema import Request
-from punchline.stats.estimate import EXACT, Estimate, mean, percent
+from punchline.stats.estimate import EXACT, PERCENT, Estimate
+from punchline.stats.functions import average
 from punchline.tables.declare import PublishedRow, Row, Table, Verdicts
 
 
@@ -21,9 +22,8 @@ def _similarity(request: Request, verdicts: Verdicts) -> dict[str, float]:
     return measured(verdicts.get(request.request_id), SCORERS, -1.001, 1.001)
 
 
-def pair_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdicts) -> list[Row]:
+def pair_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdicts) -> Iterator[Row]:
     """The similarity of every printed pair. The packaged scorer has its own column and ignores case."""
-    rows = []
     for pair in printed:
         columns: dict[str, Estimate] = {}
         scorer = ""
@@ -31,42 +31,34 @@ def pair_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdicts)
             for column, value in _similarity(request, verdicts).items():
                 scorer, response = verdicts[request.request_id]
                 if not case or column == "cosine":
-                    sums = np.array([[value, 1.0]])
-                    columns[case or column] = Estimate(sums, mean, [pair["key"]], [response.digest], EXACT)
+                    columns[case or column] = average([value], [pair["key"]], EXACT, digests=[response.digest])
         if columns:
-            rows.append(Row(model=scorer, **keys_of(pair), **columns).set(complete="cosine" in columns))
-    return rows
+            yield Row(model=scorer, **keys_of(pair), **columns).set(complete="cosine" in columns)
 
 
-def domain_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdicts) -> list[Row]:
-    """Share of the metaphorical pairs with a marked part in image or caption that is nearest to that domain."""
+def domain_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdicts) -> Iterator[Row]:
+    """Share of the metaphorical pairs with a marked part in image or caption that is nearest to that domain.
+
+    A pair leaves the share where a scorer did not compare one of its parts with either domain.
+    """
     measures = sorted({name for one in verdicts.values() for name in measured(one, SCORERS, -1.001, 1.001)})
-    pairs, marked = labelled_pairs(files), marked_parts(files)
-    rows = []
-    for statistic, domain in DOMAINS.items() if measures else ():
+    pairs, marked = metaphorical_pairs(files), marked_parts(files)
+    texts = zip(marked["item_id"], marked["part"], marked["term"], strict=True)
+    found = pd.DataFrame([_similarity(compare(*one), verdicts) for one in texts], columns=measures)
+    for statistic, (domain, other) in DOMAINS.items() if measures else ():
         columns = {}
         for name in measures:
-            near = {item_id: _nearest(item_id, own[statistic], name, verdicts) for item_id, own in marked.items()}
-            hits = {item_id: [domain in domains, 1] for item_id, domains in near.items() if None not in domains}
-            columns[name.replace("cosine", "value")] = of_pairs(pairs.loc[list(hits)], list(hits.values()), percent)
-        rows.append(Row(model=DATASET, statistic=statistic, **columns).set(complete="value" in columns))
-    return rows
-
-
-def _nearest(item_id: str, marked: Marked, column: str, verdicts: Verdicts) -> list[str | None]:
-    """The nearest domain of each part; "" for a tie; None without a similarity."""
-
-    def most(part: str, terms: Sequence[str]) -> float:
-        found = [_similarity(compare(item_id, part, term), verdicts).get(column, np.nan) for term in terms]
-        return max(found, default=np.nan)
-
-    def nearest(part: str) -> str | None:
-        target, source = (most(part, terms) for terms in marked.terms.values())
-        if np.isnan(target) or np.isnan(source):
-            return None
-        return "" if target == source else "target" if target > source else "source"
-
-    return [nearest(part) for part in marked.parts]
+            own = marked.assign(value=found[name])[marked["statistic"] == statistic]
+            best = own.groupby(["item_id", "part", "domain"])["value"].max().unstack("domain")
+            best = best.reindex(columns=[domain, other])
+            is_near = (best[domain] > best[other]).astype(float).where(best.notna().all(axis=1))
+            near = is_near.groupby("item_id").agg(lambda parts: parts.max(skipna=False))
+            share = near.reindex(pairs.index, fill_value=0.0).dropna()
+            of = pairs.loc[share.index]
+            columns[name.replace("cosine", "value")] = average(
+                100 * share, of["contest"], PERCENT, digests=list(of["digest"])
+            )
+        yield Row(model=DATASET, statistic=statistic, **columns).set(complete="value" in columns)
 
 
 TABLES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ import pandas as pd
 
 from punchline.benchmarks.hummus import DATASET, LABELS, POSITIVE, TEST_SET
 from punchline.benchmarks.hummus.split import held_out
+from punchline.core.benchmark import Files
 from punchline.schema import digest_of
-from punchline.stats.estimate import EXACT, Array, Estimate, Kind, MeanOf, Spread, Value, percent, ratio, total
+from punchline.stats.estimate import EXACT, PERCENT, Array, Estimate, MeanOf, Spread, Value, ratio
+from punchline.stats.functions import average, count
 from punchline.tables.declare import Row, table
 
 FIGURATIVE_METAPHORS = {"personification", "zoomorphism"}  # figures that are metaphors themselves (section 5)
@@ -50,7 +52,7 @@ def _pieces(record: Mapping[str, Any], field: str) -> list[str]:
     return [piece.strip().lower() for piece in pieces if piece.strip()]
 
 
-def labelled_pairs(files: Mapping[str, bytes], file: str = DATASET) -> pd.DataFrame:
+def labelled_pairs(files: Files, file: str = DATASET) -> pd.DataFrame:
     """Pairs of hummus_dataset.json with a label in `file`, in its order; both were checked when items were made.
 
     Columns: label, contest, digest, metaphors and figures (lists).
@@ -70,16 +72,20 @@ def labelled_pairs(files: Mapping[str, bytes], file: str = DATASET) -> pd.DataFr
     return pd.DataFrame(columns, index=list(labels))
 
 
-def of_pairs(pairs: pd.DataFrame, sums: npt.ArrayLike, value: Value, kind: Kind | None = None) -> Estimate:
-    """A value of sums over pairs, by contest. `sums`: [pairs], or [pairs, k]."""
-    columns = np.asarray(sums, dtype=np.float64).reshape(len(pairs), -1)
-    return Estimate(columns, value, list(pairs["contest"]), list(pairs["digest"]), kind)
+def metaphorical_pairs(files: Files) -> pd.DataFrame:
+    """Pairs that hummus_dataset.json labels Yes or WIDLII; columns as of `labelled_pairs`."""
+    pairs = labelled_pairs(files)
+    return pairs[pairs["label"].isin(POSITIVE)]
+
+
+def _count(pairs: pd.DataFrame, flags: npt.ArrayLike) -> Estimate:
+    return count(flags, pairs["contest"], EXACT, digests=list(pairs["digest"]))
 
 
 DRAWS = 100  # section 6.1
 
 
-def random_rows(files: Mapping[str, bytes]) -> list[Row]:
+def random_rows(files: Files) -> Iterator[Row]:
     """The random baseline of table 2 on test_set.json: in expectation, and as the mean over 100 seeded runs."""
     pairs = labelled_pairs(files, TEST_SET)
     pairs = pairs[pairs["label"] != "Discard"]
@@ -87,44 +93,37 @@ def random_rows(files: Mapping[str, bytes]) -> list[Row]:
     half = np.stack([positive, ~positive, positive, ~positive], axis=1) / 2  # tp, fp, fn, tn
     drawn = np.random.Generator(np.random.PCG64(0)).integers(2, size=(DRAWS, len(pairs))).astype(bool)
     cells = np.stack([drawn & positive, drawn & ~positive, ~drawn & positive, ~drawn & ~positive], axis=-1)
-    rows = []
-    for name, sums in (("random (closed form)", half), (f"random ({DRAWS} draws)", cells.transpose(1, 0, 2))):
-        columns = {f"classification_{which}": of_pairs(pairs, sums, over_blocks(F1[which])) for which in F1}
-        rows.append(Row(model=name, **columns))
-    return rows
+    drawn_cells = cells.transpose(1, 0, 2).reshape(len(pairs), -1).astype(float)
+    for name, sums in (("random (closed form)", half), (f"random ({DRAWS} draws)", drawn_cells)):
+        values = {f"classification_{which}": over_blocks(f1) for which, f1 in F1.items()}
+        of = list(pairs["contest"]), list(pairs["digest"])
+        yield Row(model=name, **{column: Estimate(sums, value, *of) for column, value in values.items()})
 
 
 @table("table6", of="data", files=(DATASET, TEST_SET))
-def train_and_test(files: Mapping[str, bytes]) -> list[Row]:
+def train_and_test(files: Files) -> Iterator[Row]:
     """Table 6 for the project's own split of the pairs that hummus_dataset.json labels."""
     pairs = labelled_pairs(files)
-    rows = []
     for subset, labels in (("all", (*POSITIVE, "No")), ("met", POSITIVE)):
         part = pairs[pairs["label"].isin(labels)]
-        test = part["contest"].map(held_out).to_numpy(bool)
-        columns = {"train": of_pairs(part, ~test, total, EXACT), "test": of_pairs(part, test, total, EXACT)}
-        rows.append(Row(model="by contest, not the paper's", subset=subset, **columns).set(complete=False))
-    return rows
+        test = part["contest"].map(held_out).astype(bool)
+        columns = {"train": _count(part, ~test), "test": _count(part, test)}
+        yield Row(model="by contest, not the paper's", subset=subset, **columns).set(complete=False)
 
 
-def statistics_rows(files: Mapping[str, bytes]) -> list[Row]:
+def statistics_rows(files: Files) -> Iterator[Row]:
     """Counts and shares of sections 4 and 5, as far as they can be computed from the released files."""
-    pairs, tested = (labelled_pairs(files, file) for file in (DATASET, TEST_SET))
-    samples = pairs[pairs["label"].isin(POSITIVE)]
-    rows: list[Row] = []
-
-    def count(file: str, statistic: str, part: pd.DataFrame, sums: npt.ArrayLike) -> None:
-        rows.append(Row(model=file, statistic=statistic, value=of_pairs(part, sums, total, EXACT)))
-
+    pairs, tested, samples = labelled_pairs(files), labelled_pairs(files, TEST_SET), metaphorical_pairs(files)
     for file, part in ((DATASET, pairs), (TEST_SET, tested)):
-        count(file, "pairs", part, np.ones(len(part)))
-        count(file, "contests", part, ~part["contest"].duplicated())
-        for statistic, labels in COUNTED.items():
-            count(file, statistic, part, part["label"].isin(labels))
-    count(TEST_SET, "labels_that_differ", tested, tested["label"] != pairs["label"].reindex(tested.index))
+        counted: dict[str, npt.ArrayLike] = {"pairs": np.ones(len(part)), "contests": ~part["contest"].duplicated()}
+        counted |= {statistic: part["label"].isin(labels) for statistic, labels in COUNTED.items()}
+        for statistic, flags in counted.items():
+            yield Row(model=file, statistic=statistic, value=_count(part, flags))
+    differ = tested["label"] != pairs["label"].reindex(tested.index)
+    yield Row(model=TEST_SET, statistic="labels_that_differ", value=_count(tested, differ))
     terms = samples["metaphors"].explode().dropna()
     first = (~terms.duplicated()).groupby(level=0).sum().reindex(samples.index, fill_value=0)
-    count(DATASET, "conceptual_metaphors", samples, first)
+    yield Row(model=DATASET, statistic="conceptual_metaphors", value=_count(samples, first))
     named, figures = samples["metaphors"], samples["figures"]
     hits = {
         "animals_are_humans": named.map(lambda own: "animals are humans" in own),
@@ -135,6 +134,5 @@ def statistics_rows(files: Mapping[str, bytes]) -> list[Row]:
     for device in ("pun", "exaggeration", "satire", "idiom"):
         hits[device] = figures.map(frozenset([device]).issubset)
     for statistic, hit in hits.items():
-        share = of_pairs(samples, np.stack([hit, np.ones(len(samples))], axis=1), percent)
-        rows.append(Row(model=DATASET, statistic=statistic, value=share))
-    return rows
+        share = average(100 * hit, samples["contest"], PERCENT, digests=list(samples["digest"]))
+        yield Row(model=DATASET, statistic=statistic, value=share)

@@ -101,8 +101,6 @@ def fine_tuned(across: Across) -> Iterator[Row]:
             if (model := by_name.get(shown or "")) is not None:
                 columns = _six(model.scores[model.scores.item_id.isin(held)])
                 yield Row(setting=setting, **columns).set(of=model, complete=False)
-    if not tuned:
-        across.notes.append("No selected model is fine-tuned: its card names an adapter and its base.")
 
 
 @table("figure5", tasks=(*FIGURE5_TASKS, "classification_no_yes"), conditions=(DEFAULT, "description", "prompts"))

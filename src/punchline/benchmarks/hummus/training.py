@@ -6,8 +6,10 @@ all of one, the first object of the other, are ours. Labels are those of the rul
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 
 from punchline.benchmarks.hummus import JOINT, POSITIVE, split
 from punchline.benchmarks.hummus.answers import named, object_name
@@ -79,19 +81,21 @@ def marked(caption: str, words: Sequence[str]) -> str | None:
 
 def _marked(caption: str, words: Sequence[str], pattern: re.Pattern[str]) -> str | None:
     places = list(pattern.finditer(caption))
-    endless = len(words) + 1, tuple[int, ...]()
-    # best[j][k]: (pairs of tags, places) for words[j:] in the places so far, from the last one backwards; k: 1 where
-    # the word before the first of these places is marked, so that its tags go on
-    best = [[endless, endless] for _ in words] + [[(0, ()), (0, ())]]
-    for number in reversed(range(len(places))):
-        spelt = highlight.words(places[number][0])
-        for at, word in enumerate(words):
-            skip, (pairs, rest) = best[at][0], best[at + 1][1]
-            for joined in (0, 1):
-                take = pairs + 1 - joined, (number, *rest)
-                best[at][joined] = take if spelt == (word,) and take[0] <= skip[0] else skip
-    pairs, chosen = best[0][0]
-    if not words or pairs >= endless[0]:
+    spelt = [highlight.words(place[0]) for place in places]
+
+    @functools.cache
+    def fewest(at: int, number: int, joined: bool) -> tuple[int, tuple[int, ...]]:
+        """(pairs of tags, places) for words[at:] in places[number:]; `joined`: tags of the place before go on."""
+        if at == len(words) or number == len(places):
+            return (0 if at == len(words) else len(words) + 1), ()
+        skip = fewest(at, number + 1, False)
+        if spelt[number] != (words[at],):
+            return skip
+        pairs, rest = fewest(at + 1, number + 1, True)
+        return min((pairs + 1 - joined, (number, *rest)), skip, key=itemgetter(0))
+
+    pairs, chosen = fewest(0, 0, False)
+    if not words or pairs > len(words):
         return None
     text = caption
     for number in reversed(chosen):

@@ -13,7 +13,8 @@ from punchline.benchmarks.humorbench.estimates import across_models, verdicts
 from punchline.benchmarks.humorbench.labels import RUBRIC, read_labelled
 from punchline.benchmarks.humorbench.texts import normal
 from punchline.schema import digest_of
-from punchline.stats.estimate import EXACT, Estimate, mean, total
+from punchline.stats.estimate import EXACT
+from punchline.stats.functions import average, count
 from punchline.tables.declare import Across, Row, table
 
 EXAMPLES = {  # table 5: `idx` of the element that it prints of a cartoon; none of those that occur twice
@@ -37,7 +38,7 @@ def counts(files: Mapping[str, bytes]) -> Iterator[Row]:
     if rubric in files:
         counted["judged_explanations"] = read_labelled(files[rubric], rubric, files[ANNOTATIONS])
     numbers = {
-        name: Estimate(np.ones((len(records), 1)), total, np.arange(len(records)), [*map(digest_of, records)], EXACT)
+        name: count(np.ones(len(records)), np.arange(len(records)), EXACT, digests=[*map(digest_of, records)])
         for name, records in counted.items()
     }
     yield Row(model="released annotations", **numbers)
@@ -47,11 +48,8 @@ def counts(files: Mapping[str, bytes]) -> Iterator[Row]:
 def examples_of_paper(across: Across) -> Iterator[Row]:
     """Table 5: the share of the selected models that pass each element of the paper's examples."""
     judged, idx = verdicts(across.models), across.items["idx"]
-    examples = [(cartoon, judged[judged["item_id"].isin(idx.index[idx == one])]) for cartoon, one in EXAMPLES.items()]
-    if all(part.empty for _, part in examples):
-        across.notes.append("No verdict on any of the paper's examples.")
-    for cartoon, part in examples:
+    for cartoon, one in EXAMPLES.items():
+        part = judged[judged["item_id"].isin(idx.index[idx == one])]
         if len(part):
-            sums = np.stack([part["passed"], np.ones(len(part))], axis=1)
-            rate = Estimate(sums, mean, np.arange(len(part)), kind=EXACT, used=part["row"].to_numpy())
+            rate = average(part["passed"], np.arange(len(part)), EXACT, used=part["row"].to_numpy())
             yield Row(model="elements", cartoon=cartoon, pass_rate=rate)

@@ -18,47 +18,35 @@ def _option(model: Model, name: str) -> str:
 
 
 @across_models("figure5", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated("figure5"))
-def reasoning_effort(across: Across) -> list[Row]:
+def reasoning_effort(across: Across) -> Iterator[Row]:
     """Figure 5: reasoning effort or thinking budget against accuracy and output tokens."""
     bases = {m.card.base for m in across.models if m.card is not None and _option(m, "thinking_budget")}
-    rows = []
     for model in across.models:
         effort = _option(model, "reasoning_effort")
         budget = "0" if model.name in bases else _option(model, "thinking_budget")
         if effort or budget:
             values = {"accuracy": mean(model.scores, "passed"), "output_tokens": output_tokens(model.scores)}
-            rows.append(Row(reasoning_effort=effort, thinking_budget=budget, **values).set(of=model))
-    if not rows:
-        across.notes.append("No selected model's card has reasoning_effort or thinking_budget.")
-    return rows
+            yield Row(reasoning_effort=effort, thinking_budget=budget, **values).set(of=model)
 
 
 @across_models("figure7", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated("figure7"))
-def thinking_budgets(across: Across) -> list[Row]:
+def thinking_budgets(across: Across) -> Iterator[Row]:
     """Figure 7: output tokens under a thinking budget."""
-    rows = []
     for model in across.models:
         budget, scores = _option(model, "thinking_budget"), model.scores
         if budget and has_output_tokens(scores):
             values = {"output_tokens": output_tokens(scores), "within_budget": within_budget(scores, float(budget))}
-            rows.append(Row(thinking_budget=budget, **values).set(of=model))
-    if not rows:
-        across.notes.append("No selected model's card has a thinking_budget.")
-    return rows
+            yield Row(thinking_budget=budget, **values).set(of=model)
 
 
 def _pairs(across: Across, searching: bool) -> list[tuple[Model, Model]]:
     """(variant, its base) of the selected models, those that search or the others."""
     by_name = {model.name: model for model in across.models}
-    pairs = [
+    return [
         (model, by_name[model.card.base])
         for model in across.models
         if model.card and model.card.base in by_name and bool(_option(model, "search")) == searching
     ]
-    if not pairs:
-        what = "searching model" if searching else "tuned or thinking model"
-        across.notes.append(f"The selection has no {what} together with its `base`.")
-    return pairs
 
 
 @across_models("figure6")
