@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+import punchline.benchmarks
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.yesbut.tables import TABLES
 from punchline.config.cards import as_record
 from punchline.config.recipes import Recipe
 from punchline.config.yaml_files import read_yaml
-from punchline.core.benchmark import facets, filled, load
+from punchline.core.benchmark import every, facets, filled, load
 from punchline.errors import PunchlineError
 from punchline.prepare import make_gold
 from punchline.schema import Gold
@@ -64,7 +65,7 @@ def test_a_module_that_is_no_python_or_not_there(package: Path) -> None:
     with pytest.raises(PunchlineError, match=r"odd_benchmark/tables\.py: the benchmark's file is not there"):
         facets("odd_benchmark")("TABLES")
     (package / "data.py").write_text("import nothing_of_that_name")
-    with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):  # the author's own import
+    with pytest.raises(PunchlineError, match=r"odd_benchmark\.data cannot be imported: .*nothing_of_that_name"):
         facets("odd_benchmark")("items")
     with pytest.raises(PunchlineError, match=r"ask\.py, line 2: not Python"):
         _imports(package / "ask.py")
@@ -107,6 +108,18 @@ def test_a_folder_that_calls_itself_otherwise(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("punchline.benchmarks.yesbut.NAME", "yesbt")
     with pytest.raises(PunchlineError, match=r"yesbut/__init__\.py, field NAME: .* calls itself 'yesbt'"):
         load("yesbut")
+
+
+def test_a_benchmark_that_cannot_be_imported_breaks_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/__init__.py").write_text("NAME = 1 / 0")
+    monkeypatch.setattr(punchline.benchmarks, "__path__", [*punchline.benchmarks.__path__, str(tmp_path)])
+    for _ in range(2):  # named once
+        assert every(load, ["broken", "yesbut"]) == {"yesbut": load("yesbut")}
+    cannot = "punchline.benchmarks.broken cannot be imported: ZeroDivisionError: division by zero"
+    assert capsys.readouterr().err == f"warning: benchmark broken is left out: {cannot}\n"
 
 
 def test_a_word_that_is_none_of_a_keys() -> None:

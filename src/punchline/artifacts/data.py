@@ -162,7 +162,7 @@ class Prepared(Asking):
             (*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._ledger(benchmark)),
             {"pinned": not self.selection.corpus.drawn},
             "punchline.pictures:write_pictures",
-            (benchmarks.module_of(benchmark, "pictures"),),
+            (benchmarks.module_of(benchmark, "pictures"), benchmarks.PICTURES),
             benchmarks.libraries(loaded, "pictures"),
             extra=lambda: [image.path for made in read_records(index, Pictures) for image in made.images],
             extra_role="picture",

@@ -70,7 +70,8 @@ def model_names(incomplete: str) -> list[str]:
 
 def table_names(incomplete: str) -> list[str]:
     """Completion of names of tables."""
-    full = [f"{name}/{table}" for name in benchmarks.names() for table in benchmarks.load(name).TABLES]
+    tables = benchmarks.every(lambda name: benchmarks.load(name).TABLES)
+    full = [f"{name}/{table}" for name, own in tables.items() for table in own]
     names = {*full, *(name.rpartition("/")[2] for name in full)}
     return sorted(name for name in names if name.startswith(incomplete))
 

@@ -67,8 +67,9 @@ def benchmarks_command(as_json: JSON = None) -> None:
             "conditions": " ".join(loaded.CONDITIONS),
             "judges, scorers": " ".join(loaded.JUDGES),
             "tasks": " ".join(loaded.TASKS),
-            "tables": " ".join(loaded.TABLES),
+            "tables": " ".join(tables),
         }
-        for loaded in map(benchmarks.load, benchmarks.names())
+        for name, tables in benchmarks.every(lambda name: benchmarks.load(name).TABLES).items()
+        for loaded in [benchmarks.load(name)]
     ]
     print_rows(rows, as_json=as_json, widths={"conditions": 24, "judges, scorers": 18, "tasks": 48, "tables": 48})

@@ -34,7 +34,6 @@ from punchline.cli.base import (
 from punchline.config.runs import find_root, made_with, making, nothing_scored, run_of, runs, selection_text
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
-from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.stats.estimate import ALPHA
@@ -208,8 +207,8 @@ def tables_command(
     selected = read_selection({**chosen, "run": run})[0] if chosen else made_with(run)
     states = {(one.benchmark, one.table): one for one in table_states(Project(selected))}
     rows = []
-    for name in benchmark_names():
-        for table in benchmarks.load(name).TABLES.values():
+    for name, tables in benchmarks.every(lambda name: benchmarks.load(name).TABLES).items():
+        for table in tables.values():
             state, path = states.get((name, table.name)), Paths(run=run).table(table.file)
             known = "not selected" if state is None else state.state
             known += f": {state.reason}" if state is not None and known == "stale" else ""

@@ -14,7 +14,6 @@ from punchline.config import adapters
 from punchline.config.cards import as_record, read_card, stems
 from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
-from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Record
 
@@ -155,7 +154,7 @@ def _check(recipe: Recipe) -> None:
 
 def trainable() -> list[str]:
     """Benchmarks that say what is to be learnt from their gold."""
-    return [name for name in benchmark_names() if benchmarks.training(name) is not None]
+    return [name for name, hook in benchmarks.every(benchmarks.training).items() if hook is not None]
 
 
 def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> bool:

@@ -112,7 +112,8 @@ def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, 
     """
     run = run_of(name) or run
     where, chosen = Paths(run=run), made_with(run).benchmarks
-    paths = {where.table(t.file): (b, t.name) for b in benchmarks.names() for t in benchmarks.load(b).TABLES.values()}
+    tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES)
+    paths = {where.table(t.file): (benchmark, t.name) for benchmark, own in tables.items() for t in own.values()}
     for path in (Path(name), *others):
         if path.as_posix() in paths:
             return paths[path.as_posix()]

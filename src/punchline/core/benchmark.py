@@ -9,17 +9,22 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Rule, Sampling, Score, Text
+from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Sampling, Score, Text
+from punchline.text import log_line
+
+T = TypeVar("T")
 
 Files = Mapping[str, bytes]  # name of a raw file: its bytes
+Images = Mapping[str, tuple[ImageRef, ...] | str]  # item id: its pictures, or why there are none
 
 
 PUBLISHED = "the published image"  # how `pictures` calls it in errors; who calls knows its path
 DEFAULT = "default"  # the condition that is always asked
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+PICTURES = "punchline.benchmarks.pictures"  # what a benchmark without a module `pictures` shows
 SCORERS = ("bertscore", "cosine")  # hops whose judge is a model that compares two texts
 
 
@@ -46,79 +51,49 @@ class NoPicture(Exception):
 
 
 class Benchmark(Protocol):
-    """What a benchmark's module defines."""
+    """What a benchmark's card (`__init__.py`) and the modules next to it define."""
 
     NAME: str
     TASKS: tuple[str, ...]
     CONDITIONS: tuple[str, ...]  # what can be asked; the first is DEFAULT, the others are asked when they are selected
-    CHAINED: tuple[str, ...]  # conditions whose requests hang on the model's own answers
+    CHAINED: tuple[str, ...]  # conditions whose requests depend on the model's own answers
     IMAGES: bool  # whether its items have images
     CLOSED: tuple[str, ...]  # tasks answered by a choice, labels, boxes or an order: an extractor may read the answers
     JUDGES: tuple[str, ...]  # who sees answers before they are scored: "judge", and any of SCORERS
-    COMPARED: dict[str, tuple[str, ...]]  # scorers' hops asked about texts of the data itself: tables that print any
+    COMPARED: dict[str, tuple[str, ...]]  # scorers' passes over texts of the data itself: tables that print any
     ITEM_FILES: tuple[str, ...]  # raw files that items are made of
     GOLD_FILES: tuple[str, ...]  # raw files that gold is made of
-    LIBRARIES: dict[str, tuple[str, ...]]  # packages whose version results hang on, by stage: pictures, judge, score
+    LIBRARIES: dict[str, tuple[str, ...]]  # packages whose version results depend on, by stage: pictures, judge, score
     ITEMS: dict[str, Any]  # {column: function of item and gold}: what tables need of items
     METRICS: tuple[str, ...]  # of scores: columns of the score files
     TABLES: dict[str, Any]  # punchline.tables.declare.Table, by name
 
-    def listing(self, files: Files) -> list[tuple[str, str, str]]:
-        """(item id, source, page URL or "") of every item, in released order."""
-        ...
+    listing: Callable[[Files], list[tuple[str, str, str]]]  # (item id, source, page URL or "") in released order
+    items: Callable[[Files, Images], list[Item]]  # items of the keys of the images
+    golds: Callable[[Files], Iterable[Gold]]  # of every item
+    requests: Callable[[Item], list[Request]]  # what models are asked in all conditions but the CHAINED ones
 
-    def items(self, files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
-        """Items of the keys of `images`: their pictures, or why there are none."""
-        ...
+    # Scores of one model's responses (by task) to one item in one condition, under one rule. `verdicts`: by id of the
+    # judge's request; None where no judge was asked.
+    # (responses, item, gold, model, rule, verdicts=None, condition=DEFAULT)
+    score_item: Callable[..., Sequence[Score]]
 
-    def golds(self, files: Files) -> Iterable[Gold]:
-        """What is right, for every item."""
-        ...
+    # With JUDGES: requests about one model's responses (by task) to an item in one condition, under all rules, each
+    # once. The task of a request is the pass that answers it: one of JUDGES. (item, gold, responses, condition=DEFAULT)
+    judge_requests: Callable[..., list[Request]]
 
-    def requests(self, item: Item) -> list[Request]:
-        """What models are asked about an item, in all conditions but the CHAINED ones."""
-        ...
+    # With COMPARED passes: requests to scorers about texts of the released files and of printed tables.
+    data_requests: Callable[[Files, Sequence[Mapping[str, str]]], list[Request]]
 
-    def score_item(
-        self,
-        responses: Mapping[str, Response],
-        item: Item,
-        gold: Gold,
-        model: str,
-        rule: Rule,
-        verdicts: Mapping[str, Verdict] | None = None,
-        condition: str = DEFAULT,
-    ) -> Sequence[Score]:
-        """Grades of one model's answers (by task) on one item in one condition, under one rule.
-
-        `verdicts`, where there are JUDGES: by id of the judge's request; None when nobody was asked.
-        """
-        ...
-
-    def judge_requests(
-        self, item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
-    ) -> list[Request]:
-        """With JUDGES: requests about one model's answers (by task) on an item in one condition, under all rules.
-
-        Each once. The task of a request is the pass that answers it: one of JUDGES.
-        """
-        ...
-
-    def data_requests(self, files: Files, printed: Sequence[Mapping[str, str]]) -> list[Request]:
-        """With COMPARED passes: requests to scorers about texts of the released files and of printed tables."""
-        ...
-
-    def chained_requests(self, item: Item, responses: Mapping[str, Mapping[str, Response]]) -> list[Request]:
-        """With CHAINED conditions: requests that depend on a model's own answers, by condition and task."""
-        ...
+    # With CHAINED conditions: requests that depend on a model's own responses, by condition and task.
+    chained_requests: Callable[[Item, Mapping[str, Mapping[str, Response]]], list[Request]]
 
 
 class Illustrated(Protocol):
-    """What the module `pictures` of a benchmark with IMAGES defines. Apart: no answer hangs on its code."""
+    """What the module `pictures` of a benchmark with IMAGES defines; no answer depends on its code."""
 
-    def pictures(self, item_id: str, content: bytes, files: Files) -> list[Picture]:
-        """What models see, made of the bytes of an item's published image. Raises NoPicture."""
-        ...
+    # (item id, bytes of the published image, files) -> what models see. Raises NoPicture.
+    pictures: Callable[[str, bytes, Files], list[Picture]]
 
 
 class Guesses(Protocol):
@@ -154,17 +129,9 @@ class NoAnswer(Exception):
 class Wording(Protocol):
     """What the module `wording` of a benchmark defines, where a baseline can go by the words of its prompts."""
 
-    def echo(self, prompt: str) -> str | None:
-        """An answer that repeats what the prompt tells; None where it tells nothing."""
-        ...
-
-    def compared(self, prompt: str) -> tuple[str, str] | None:
-        """(what is right, what was said) of a judge's prompt; None for another."""
-        ...
-
-    def verdict(self, share: float, threshold: float) -> str:
-        """What a judge says who finds that share of the words of what is right in what was said."""
-        ...
+    echo: Callable[[str], str | None]  # an answer that repeats what the prompt tells; None where it tells nothing
+    compared: Callable[[str], tuple[str, str] | None]  # (gold, answer) in a judge's prompt; None for another
+    verdict: Callable[[float, float], str]  # for a share of the gold's words in the answer, and a threshold
 
 
 def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate: str, reference: str) -> Request:
@@ -198,8 +165,24 @@ def filled(prompt: str, values: Mapping[str, object]) -> str:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The benchmarks there are."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]) if module.ispkg))
+    """The benchmarks whose card can be imported; standard error names the others."""
+    return tuple(every(load, sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]) if module.ispkg)))
+
+
+def every(get: Callable[[str], T], benchmarks: Iterable[str] | None = None) -> dict[str, T]:
+    """{benchmark: `get` of its name}. One whose modules cannot be imported is named on standard error and left out."""
+    found = {}
+    for name in names() if benchmarks is None else benchmarks:
+        try:
+            found[name] = get(name)
+        except PunchlineError as error:
+            _warn(f"benchmark {name} is left out: {error}")
+    return found
+
+
+@cache
+def _warn(text: str) -> None:
+    log_line(f"warning: {text}")
 
 
 FACETS = {  # what a benchmark defines: which of its modules defines it
@@ -216,7 +199,7 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
 }
 
 
-UNSAID: dict[str, Any] = {  # what a card need not say
+DEFAULTS: dict[str, Any] = {  # what a card need not define
     "CONDITIONS": (DEFAULT,),
     "CHAINED": (),
     "CLOSED": (),
@@ -230,40 +213,38 @@ UNSAID: dict[str, Any] = {  # what a card need not say
 LOADED: set[str] = set()  # modules of benchmarks that this process has asked for something
 
 
-OPTIONAL: dict[str, Any] = {"ITEMS": {}}  # what a module need not define
-
-
 def facets(package: str) -> Callable[[str], Any]:
     """`__getattr__` of a benchmark's package: loads the module that defines a name when it is asked for.
 
-    So that who asks imports no table and who scores imports no prompt: a stage's result hangs on the code it loads.
-    What a card does not say is what most say.
+    Inference imports no table code and scoring imports no prompts: a result depends on the code that it loads.
     """
 
     def get(name: str) -> Any:
-        if name in UNSAID:
-            return UNSAID[name]
+        if name in DEFAULTS:
+            return DEFAULTS[name]
         if name not in FACETS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = _imported(f"{package}.{FACETS[name]}")
         LOADED.add(module.__name__)
-        return getattr(module, name, OPTIONAL[name]) if name in OPTIONAL else getattr(module, name)
+        return getattr(module, name, {}) if name == "ITEMS" else getattr(module, name)
 
     return get
 
 
 def _imported(name: str) -> Any:
-    """Raises PunchlineError for a module that is not there, or no Python."""
+    """Raises PunchlineError for a module that is absent or cannot be imported."""
     try:
         return importlib.import_module(name)
     except SyntaxError as error:
         raise PunchlineError(f"not Python: {error.msg}", file=error.filename, line=error.lineno) from error
     except ModuleNotFoundError as error:
         if error.name != name:
-            raise
+            raise PunchlineError(f"{name} cannot be imported: {error}") from error
         file = "src/" + name.replace(".", "/") + ".py"
         hint = "docs/new-benchmark.md says what a benchmark's folder holds"
         raise PunchlineError("the benchmark's file is not there", file=file, hint=hint) from error
+    except Exception as error:
+        raise PunchlineError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def module_of(name: str, facet: str) -> str:
@@ -288,15 +269,13 @@ def load(name: str) -> Benchmark:
 def _facet(name: str, facet: str) -> Any:
     """A module of a benchmark that is loaded by name; None where there is no such benchmark, or no such module."""
     module = module_of(name, facet)
-    if name not in names() or importlib.util.find_spec(module) is None:
-        return None
-    return importlib.import_module(module)
+    return _imported(module) if name in names() and importlib.util.find_spec(module) is not None else None
 
 
 def illustrated(benchmark: Benchmark) -> Illustrated:
-    """How the pictures of a benchmark with IMAGES are made."""
+    """How the pictures of a benchmark with IMAGES are made; by default models see what is published."""
     assert benchmark.IMAGES
-    return cast(Illustrated, _facet(benchmark.NAME, "pictures"))
+    return cast(Illustrated, _facet(benchmark.NAME, "pictures") or _imported(PICTURES))
 
 
 @cache
@@ -335,4 +314,4 @@ def studies(name: str) -> Mapping[str, Any]:
 
 def released_formats() -> list[str]:
     """The benchmarks whose released answers can be read."""
-    return [name for name in names() if released_format(name) is not None]
+    return [name for name, found in every(released_format).items() if found is not None]

@@ -137,7 +137,7 @@ def _read(card: ModelCard) -> Options:
     if not options.answers:
         what = f"expected an answer for at least one task, got {options.answers!r}"
         raise wrong(what, field="answers", hint="Write one a line, as `Q5: Surprise`")
-    modules = [guesses(name) for name in benchmarks.names()]
+    modules = benchmarks.every(guesses).values()
     tasks = [task for module in modules if isinstance(module, Looks) for task in module.PRIOR]
     for task, text in options.answers.items():
         if task not in tasks:

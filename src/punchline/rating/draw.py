@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from punchline.benchmarks.study import Study
 from punchline.config.runs import making
-from punchline.core.benchmark import names, shown, studies
+from punchline.core.benchmark import every, shown, studies
 from punchline.errors import PunchlineError, nearest
 from punchline.files import read_records
 from punchline.paths import Paths
@@ -29,7 +29,7 @@ def declared(name: str) -> tuple[str, str, Study]:
 
     Raises PunchlineError.
     """
-    known = {f"{benchmark}/{study}": (benchmark, study) for benchmark in names() for study in studies(benchmark)}
+    known = {f"{benchmark}/{study}": (benchmark, study) for benchmark, own in every(studies).items() for study in own}
     found = [full for full in known if name in (full, *known[full])]
     if len(found) != 1:
         raise PunchlineError(f"no study {name!r}", hint=nearest(name, found or known))
