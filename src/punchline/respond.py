@@ -27,7 +27,7 @@ from punchline.jobs import build, status
 from punchline.journal import WHOLE, Answers, Journal, Shard, locked
 from punchline.requests import asked, hop_requests
 from punchline.responses import Asked
-from punchline.schema import Item, Request, Response, State, canonical
+from punchline.schema import Item, Price, Request, Response, State, canonical
 from punchline.text import log_line, track
 from punchline.workflow import digests
 from punchline.workflow.provenance import Artifact, read_provenance, write_provenance
@@ -70,6 +70,7 @@ def answered(
     indexes: Iterable[str | Path] = (),
     replaced: Iterable[str | Path] = (),
     retry: bool = False,
+    price: Price | None = None,
 ) -> Iterator[Journal]:
     """The journals of a respondent, with an answer to each request that `engine` was asked (None: nobody is).
 
@@ -92,7 +93,7 @@ def answered(
             log_line(f"{label}: {len(log) - before:,} answers were in no journal any more; taken from indexes")
         log.sync()
         if engine is not None:
-            _ask(engine, requests, images, log, key, label, retry)
+            _ask(engine, requests, images, log, key, label, retry, price)
         yield log
 
 
@@ -104,6 +105,7 @@ def _ask(
     key: str,
     label: str,
     retry: bool,
+    price: Price | None,
 ) -> None:
     """Journal an answer to every request that has none, or a failed one with `retry`.
 
@@ -125,7 +127,13 @@ def _ask(
             log.append(_without_answer(todo[at].request_id, key, engine, "missing", "image missing"))
         ask = Part(todo, (at for at in range(len(todo)) if at not in blind))
     if ask:
-        for response in track(engine.answer(ask, images, key), len(ask), label):
+        costs: list[float] = []
+
+        def so_far() -> str:
+            return f", {sum(costs):,.2f} {price.currency} so far" if price is not None else ""
+
+        for response in track(engine.answer(ask, images, key), len(ask), label, so_far):
+            costs += [price.of(response.usage)] if price is not None else []
             log.append(_storable(response))
     for request_id in digests_of(requests) if todo else ():
         if (request_id, key) not in log:
@@ -294,6 +302,7 @@ def _round(
         indexes=(path for step in steps for path in paths.of_all_runs(step.outputs[0])),
         replaced=() if shard else (step.outputs[0] for step in steps),
         retry=any(map(status().is_forced, steps)),
+        price=card.price,
     ) as log:
         yield log, key
 

@@ -290,6 +290,10 @@ class Price(Record, frozen=True, kw_only=True):
     date: datetime.date  # on which the price was valid
     source: str
 
+    def of(self, usage: Usage) -> float:
+        """Cost of an answer; tokens that were not counted cost nothing."""
+        return ((usage.prompt or 0) * self.input + (usage.completion or 0) * self.output) / 1e6
+
 
 class ModelCard(Record, frozen=True, kw_only=True):
     """One YAML file of config/model/ or config/judge/. `name` is the file's stem."""

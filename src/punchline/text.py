@@ -90,8 +90,8 @@ def log_line(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def track(items: Iterable[T], total: int, label: str) -> Iterator[T]:
-    """Yield the items; every few seconds print how many are done and about how long the rest takes."""
+def track(items: Iterable[T], total: int, label: str, more: Callable[[], str] = str) -> Iterator[T]:
+    """Yield the items; every few seconds print how many are done, the rate, the time left, and the text of `more`."""
     start = last = time.monotonic()
     for done, item in enumerate(items, start=1):
         yield item
@@ -99,7 +99,8 @@ def track(items: Iterable[T], total: int, label: str) -> Iterator[T]:
         if now - last >= PROGRESS_S and done < total:
             last = now
             left = (now - start) / done * (total - done)
-            log_line(f"{label}: {done:,} of {total:,}, about {left:,.0f} s left")
+            rate = done / (now - start)
+            log_line(f"{label}: {done:,} of {total:,}, {rate:,.1f} a second, about {left:,.0f} s left{more()}")
 
 
 @contextmanager

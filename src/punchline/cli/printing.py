@@ -16,13 +16,14 @@ Row = Mapping[str, str]
 HIDDEN = ("engine", "scoring", "comparable", "note")
 
 
-def printed(path: str, table: Table, width: int) -> str:
-    """The table at `path` within `width` columns, its best model, the notes of its run, and three next commands."""
+def printed(path: str, table: Table, width: int, *, follow: bool = True) -> str:
+    """The table at `path` within `width` columns, its best model, the notes of its run, and next commands."""
     rows = read_rows(path)
     notes = Path(path).with_suffix(".md")
     lines = [*run_notes(notes, table), f"More notes: {notes}. All digits: {path}"]
     parts = [f"{table.title} ({path})", fitted(rows, table, width), textwrap.fill(best(rows, table), width)]
-    parts += ["\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines), next_commands(path)]
+    parts.append("\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines))
+    parts += [next_commands(path)] if follow else []
     return "\n\n".join(filter(None, parts))
 
 

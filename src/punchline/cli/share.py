@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import yaml
 
 import punchline
 from punchline.artifacts.project import Project
 from punchline.cli.base import RUN, app, given
+from punchline.config.cards import PLAIN_NAME, check_without_secrets
 from punchline.config.runs import made_with
 from punchline.errors import PunchlineError
 from punchline.export import FORMATS, export
@@ -78,8 +80,18 @@ def export_command(
 
 
 @app.command(rich_help_panel="Run")
-def init(folder: Annotated[str, typer.Argument(metavar="DIR", help="New or empty folder")]) -> None:
-    """Create a project folder: workflow, configuration, manifests."""
+def init(
+    folder: Annotated[str | None, typer.Argument(metavar="DIR", help="New or empty folder")] = None,
+    model_card: Annotated[
+        str | None, typer.Option("--model-card", metavar="FILE", help="Ask four questions and write a model's card")
+    ] = None,
+) -> None:
+    """Create a project folder (workflow, configuration, manifests), or a model card."""
+    if model_card is not None:
+        _write_card(Path(given(model_card)))
+        return
+    if folder is None:
+        raise PunchlineError("no folder is named", hint="punchline init DIR, or punchline init --model-card my.yaml")
     if not WORKFLOW.is_dir():
         raise PunchlineError(
             "this Punchline is a checkout, installed in place, and brings no workflow along",
@@ -93,3 +105,21 @@ def init(folder: Annotated[str, typer.Argument(metavar="DIR", help="New or empty
         (new / PIN).write_text(f"punchline=={punchline.__version__}\n")
     print(f"{target}: a project; run `git init` in it to version it (dvc needs it)")
     print("snakemake --cores all results/table8.csv     # in it: the demo corpus, the baselines")
+
+
+def _write_card(file: Path) -> None:
+    """Ask for server, model, key and input, and write a card of the openai engine. Raises PunchlineError."""
+    if file.suffix != ".yaml" or not re.fullmatch(PLAIN_NAME, file.stem):
+        what = "expected a plain name that ends in .yaml; it names the model"
+        raise PunchlineError(what, file=file, hint="punchline init --model-card my-model.yaml")
+    if file.exists():
+        raise PunchlineError("the file exists", file=file, hint="Choose another name")
+    address = typer.prompt("Address of the OpenAI-compatible server", default="http://127.0.0.1:8000/v1")
+    name = typer.prompt("Name of the model on that server")
+    variable = typer.prompt("Environment variable that holds the key (empty: no key)", default="", show_default=False)
+    sees = typer.confirm("Does the model see images?", default=True)
+    card = {"engine": "openai", "base_url": address, "id": name} | ({"api_key_env": variable} if variable else {})
+    card |= {"modality": ["text", "image"] if sees else ["text"]}
+    check_without_secrets(card, str(file))
+    file.write_text(yaml.safe_dump(card, sort_keys=False, default_flow_style=None))
+    print(f"{file}: a model card. Evaluate it: punchline run {file} --run {file.stem}")

@@ -1,0 +1,158 @@
+"""`punchline run`: evaluate models in one command, and say who leads and how certain that is."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import Annotated, Any
+
+import typer
+
+from punchline.artifacts.project import Project
+from punchline.cli.base import app, given, model_names, overrides, snakemake
+from punchline.cli.printing import printed
+from punchline.config.cards import MODELS, read_card
+from punchline.config.runs import made_with, nothing_scored
+from punchline.core import benchmark as benchmarks
+from punchline.errors import PunchlineError
+from punchline.paths import DEFAULT_RUN
+from punchline.schema import Scalar
+from punchline.tables.ranks import Rank, main_column
+
+SHOWN = 3  # models from the top whose differences are printed
+
+
+@app.command("run", rich_help_panel="Run")
+def run_command(
+    models: Annotated[
+        list[str],
+        typer.Argument(metavar="MODEL…", help="Names of models, or paths of cards", autocompletion=model_names),
+    ],
+    benchmark: Annotated[list[str] | None, typer.Option(help="Benchmark, may be repeated; `all`")] = None,
+    corpus: Annotated[str | None, typer.Option(help="demo, open or full; default: that of config/run.yaml")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first items of each benchmark")] = None,
+    run: Annotated[str, typer.Option(help="Name of the run: results in results/runs/NAME/")] = DEFAULT_RUN,
+    judge: Annotated[str | None, typer.Option(help="Judge, a card of config/judge/")] = None,
+    condition: Annotated[list[str] | None, typer.Option(help="Condition, may be repeated; `all`")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 if an answer failed")] = False,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Other overrides")] = None,
+) -> None:
+    """Evaluate models: run Snakemake, print each benchmark's main table and who leads, and name the report.
+
+    The same as the snakemake command that it prints first.
+    """
+    chosen: dict[str, Any] = overrides(config)
+    named = {
+        "run": None if run == DEFAULT_RUN else run,
+        "models": [_model(name) for name in models],
+        "benchmarks": _list(benchmark),
+        "corpus": corpus,
+        "limit": limit,
+        "judge": judge,
+        "conditions": _list(condition),
+        "strict": strict or None,
+    }
+    chosen |= {key: value for key, value in named.items() if value is not None}
+    words = ["all", "report", "--config", *(f"{key}={_text(value)}" for key, value in chosen.items())]
+    print(f"snakemake --cores all {shlex.join(words)}", flush=True)
+    if status := snakemake(*words):
+        raise typer.Exit(status)
+    empty = [path for path in _tables(Project(made_with(run))) if nothing_scored(path)]
+    raise typer.Exit(1 if empty and strict else 0)
+
+
+def _list(names: list[str] | None) -> list[str] | str | None:
+    return "all" if names == ["all"] else names
+
+
+def _text(value: Scalar | list[str]) -> str:
+    """A value of --config: names without blanks."""
+    return f"[{','.join(value)}]" if isinstance(value, list) else str(json.dumps(value)).strip('"')
+
+
+def _model(name: str) -> str:
+    """A model's name; the card of a path outside config/model/ is copied there. Raises PunchlineError."""
+    if not name.endswith((".yaml", ".yml")):
+        read_card(name)
+        return name
+    card = Path(given(name))
+    target = Path(MODELS) / f"{card.stem}.yaml"
+    if not card.is_file():
+        raise PunchlineError("no such card", file=name, hint="punchline init --model-card FILE writes one")
+    if target.resolve() != card.resolve():
+        if target.is_file() and target.read_bytes() != card.read_bytes():
+            raise PunchlineError("another card has this name", file=target, hint="Rename yours, or remove that one")
+        shutil.copyfile(card, target)
+        print(f"{target}: copied from {name}")
+    read_card(card.stem)
+    return card.stem
+
+
+def _tables(project: Project) -> Iterator[str]:
+    """Print the main table of each benchmark and who leads there; the paths of the tables."""
+    from punchline.audit.compare import main_table
+
+    for name in project.selection.benchmarks:
+        table = main_table(benchmarks.load(name))
+        path = project.paths.table(table.file)
+        yield path
+        print(f"\n{printed(path, table, get_terminal_size().columns, follow=False)}")
+        for line in leaders(project, name):
+            print(line)
+    print(f"\nReport: {project.paths.report}/index.html (open it: punchline view{_run_option(project)})")
+
+
+def _run_option(project: Project) -> str:
+    run = project.selection.run
+    return "" if run == DEFAULT_RUN else f" --run {run}"
+
+
+def leaders(project: Project, name: str) -> Iterator[str]:
+    """Sentences on the differences between the best models of a benchmark's main table, neighbor by neighbor."""
+    from punchline.audit.compare import compare_files, main_table
+    from punchline.audit.ranks import ranks
+
+    benchmark = benchmarks.load(name)
+    table = main_table(benchmark)
+    column = main_column(table)
+    if column is None or len(project.selection.models) < 2:
+        return
+    try:
+        ranked: list[Rank] = ranks(project, name, table, column)[1]
+    except PunchlineError:  # fewer than two models have a value
+        return
+    rows = list(dict.fromkeys(one.row for one in ranked))
+    row = max(reversed(rows), key=lambda key: sum(one.row == key for one in ranked))
+    best = sorted((one for one in ranked if one.row == row), key=lambda one: one.rank)[:SHOWN]
+    for first, second in itertools.pairwise(best):
+        try:
+            compared = compare_files(benchmark, table, (first.model, second.model), project)
+        except PunchlineError as error:
+            yield f"{first.model} and {second.model}: not compared: {error}"
+            continue
+        found = [one for one in compared.differences if (one["row"], one["column"]) == (row, column)]
+        yield from (_sentence(first.model, second.model, one, column in table.percents) for one in found)
+
+
+def _sentence(first: str, second: str, one: dict[str, Any], percent: bool) -> str:
+    """One difference in words: `A ahead of B by 4.1 points, 95 % interval 1.2 to 7.0, on 400 comics`."""
+    scale = 1 if percent else 100
+    sign = -1 if one["difference"] < 0 else 1
+    row = ", ".join(part.partition("=")[2] for part in one["row"].split(";") if part)
+    what = one["column"] + (f" ({row})" if row else "")
+    units = "items" if one["clusters"] == one["n"][0] else "groups of items"
+    if one["difference"] == 0 or one["low"] is None:
+        return f"{first} and {second}: no difference in {what} on {one['clusters']:,} {units}."
+    low, high = sorted((sign * one["low"] * scale, sign * one["high"] * scale))
+    text = f"{first} ahead of {second} by {abs(one['difference']) * scale:.1f} points of {what},"
+    text += f" 95 % interval {low:.1f} to {high:.1f}, on {one['clusters']:,} {units}"
+    if low > 0 or not one["detectable"]:
+        return f"{text}."
+    needed = math.ceil(one["clusters"] * (one["detectable"] / one["difference"]) ** 2)
+    return f"{text}; not settled: that needs about {needed:,}."
