@@ -55,7 +55,7 @@ def plain(mirror: Path, files: Mapping[str, Path]) -> dict[str, dict[str, float]
     from sklearn.metrics import precision_recall_fscore_support
     from sklearn.preprocessing import MultiLabelBinarizer
 
-    from punchline.benchmarks.pixelhumor.answers import panel_texts, parse
+    from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels
     from punchline.benchmarks.pixelhumor.scoring import _ordered, text_scores
     from punchline.schema import RULES
 
@@ -75,8 +75,8 @@ def plain(mirror: Path, files: Mapping[str, Path]) -> dict[str, dict[str, float]
                 for task in LABELS:
                     if rule == "paper" or task == "Q1" or "yes" in reply["Q1"].lower():
                         right[task].append(tuple(ast.literal_eval(subjective[comic_id][task])))
-                        said[task].append(parse(task, reply[task], rule, known) or ())
-                order = parse("Q7", reply["panel_sequence"], rule, known) or ()
+                        said[task].append(parse_labels(task, reply[task], rule, known) or ())
+                order = parse_labels("Q7", reply["panel_sequence"], rule, known) or ()
                 scores["panel_acc"].append(order == gold_order)
                 texts = _ordered(panel_texts(reply["text"], rule, known), order)
                 gold_texts = _ordered(panel_texts(gold["text"], rule, known), gold_order)

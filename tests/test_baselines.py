@@ -71,7 +71,7 @@ def test_cards_of_the_project(root: Path, name: str) -> None:
     assert engine.version.endswith(f"({name})")
     for task, answer in options.get("answers", {}).items():
         for rule in RULES:
-            (label,) = reading.parse(task, answer, rule) or ()
+            (label,) = reading.parse_labels(task, answer, rule) or ()
             assert label.lower() == answer.lower()
 
 

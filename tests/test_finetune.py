@@ -209,7 +209,7 @@ def check_hummus(items: list[Item], golds: list[Gold]) -> dict[str, int]:
                 continue
             assert target is not None, (item.item_id, task)
             right = [one.lower() for one in gold.values.get("metaphors", ())]
-            found = hummus_answers.read(task, target, item.item_id, right)
+            found = hummus_answers.readings(task, target, gold, item)[task]
             assert found is not None, (item.item_id, task, target)
             if task.startswith("classification"):
                 assert found == ("Yes" if gold.values["labels"]["paper"] in hummus.POSITIVE else "No",)

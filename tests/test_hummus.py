@@ -434,14 +434,14 @@ def test_released_counts(real: Files) -> None:
 def test_released_metaphors_come_back_in_every_form(real: Files) -> None:
     items = read_items(hummus, real)
     for gold in read_golds(hummus, real).values():
-        metaphors = [str(one) for one in gold.values.get("metaphors", ())][: answers.PIECES]
+        metaphors = [str(one) for one in gold.values.get("metaphors", ())][: answers.metaphors.PIECES]
         fields = items[gold.item_id].fields
         shown = (str(fields["caption"]), str(fields["description"] or ""))
         quoted, lines = ", ".join(f'"{one}"' for one in metaphors), "\n".join(f"{one.upper()}." for one in metaphors)
         plain = "; ".join(metaphors)
         for text in (plain, plain.upper(), plain.lower(), quoted, lines):
             if metaphors:
-                found = answers.named(text, shown)
+                found = answers.metaphors.metaphors(text, answers.PROMPT, shown)
                 assert found is not None and [one.lower() for one in found] == [one.lower() for one in metaphors]
 
 

@@ -10,46 +10,57 @@ from hypothesis import strategies as st
 from tests.test_readings import hostile
 
 from punchline.benchmarks.hummus import TASKS
-from punchline.benchmarks.hummus import answers as reading
-from punchline.benchmarks.hummus.answers import a_or_b, box_list, is_met, joint_fields, marked_words, named, read
-from punchline.benchmarks.hummus.data import metaphors
+from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
+from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
 from punchline.metrics.highlight import overlap
-from punchline.read import highlight
+from punchline.read import fields, highlight, metaphors
+
+
+def read(task: str, text: str, involves: str = "A", **about: Any) -> Any:
+    letters = "AB" if involves == "A" else "BA"
+    return parse(task, text, "paper", **{"options": dict(zip(letters, OPTIONS, strict=True))} | about)
+
+
+def named(text: str) -> tuple[str, ...] | None:
+    return metaphors.metaphors(text, PROMPT)
+
+
+def is_met(text: str) -> str | None:
+    return fields.leading(fields.fields(text, FIELDS).get("is_met", ""), ("Yes", "WIDLII", "No", "Discard"))
+
 
 texts = hostile("hummus")
-asked = tuple(task for task in TASKS if task != "joint")
 
 
-@given(texts, st.sampled_from(asked), st.sampled_from(["nyc-combi-1", "nyc-combi-2"]))
-def test_never_raises(text: str, task: str, item_id: str) -> None:
-    found = read(task, text, item_id)
+@given(texts, st.sampled_from(TASKS), st.sampled_from("AB"))
+def test_never_raises(text: str, task: str, involves: str) -> None:
+    found = read(task, text, involves)
     assert found is None or len(found) >= 1
 
 
 @given(texts)
 def test_joint_never_raises(text: str) -> None:
-    fields = joint_fields(text)
-    assert set(fields) <= {"is_met", "conceptual_metaphor", "image_hl", "text_hl"}
-    assert all(value in text for value in fields.values()) or text.lstrip().startswith("{")
-    assert is_met(fields.get("is_met", "")) in (None, "Yes", "No", "WIDLII", "Discard")
+    found = fields.fields(text, FIELDS)
+    assert set(found) <= {*FIELDS}
+    assert all(value in text for value in found.values()) or text.lstrip().startswith("{")
 
 
 @given(texts)
 def test_yes_or_no_is_said(text: str) -> None:
-    found = reading.yes_or_no(text)
+    found = read("classification", text)
     yes, no = "yes|yea|yep|yup|true|affirm|correct|indeed|metaphor|figur", "no|nah|false|negativ|incorrect|liter"
     assert found is None or re.search({"Yes": yes, "No": no}[found], text.lower())
 
 
 def test_a_or_b_follows_the_order_of_the_options() -> None:
     cases = ("A", "A"), ("B", "B"), (OPTIONS[0], "B"), ("B", "A"), ("A", "B"), (OPTIONS[1], "B")
-    assert [a_or_b(*case) for case in cases] == ["Yes"] * 3 + ["No"] * 3
+    assert [read("classification_a_b", *case) for case in cases] == ["Yes"] * 3 + ["No"] * 3
 
 
 @given(st.text(alphabet="CDEFXYZcdefxyz .,:()\n", max_size=80))
 def test_no_letter_that_is_not_there(text: str) -> None:
-    assert a_or_b(text, "A") is None
+    assert read("classification_a_b", text) is None
 
 
 @pytest.mark.parametrize("task", ["naming", "image_label", "explanation", "caption_hl", "image_bbox"])
@@ -61,26 +72,26 @@ def test_the_repeated_prompt_is_not_read(task: str) -> None:
         *INSTRUCTIONS[task].split(". "),
         INSTRUCTIONS[task].replace(" ", "\n"),
     ):
-        assert read(task, prompt, "x", ["love is a journey"], (caption, description)) is None, prompt
+        assert read(task, prompt, known=["love is a journey"], shown=(caption, description)) is None, prompt
 
 
 def test_annotations_are_split() -> None:
-    found = metaphors("Animals Are Humans / Humans Are Animals; Work Is Game (A Is B; Ball Is Wreck)")
+    found = annotated("Animals Are Humans / Humans Are Animals; Work Is Game (A Is B; Ball Is Wreck)")
     assert found == ("Animals Are Humans", "Humans Are Animals", "Work Is Game", "A Is B", "Ball Is Wreck")
 
 
 @pytest.mark.parametrize("example", ["LOVE IS A JOURNEY", '"LOVE IS A JOURNEY"', "TARGET DOMAIN IS SOURCE DOMAIN"])
 def test_repeating_the_prompt_names_nothing(example: str) -> None:
     found = named(example)
-    assert found is not None and reading.repeats_example(found)
-    assert read("naming", example, "x") is None
-    assert read("naming", INSTRUCTIONS["naming"], "x") is None
+    assert found is not None and metaphors.repeats_example(found)
+    assert read("naming", example) is None
+    assert read("naming", INSTRUCTIONS["naming"]) is None
     if "LOVE" in example:
-        assert read("naming", example, "x", ["love is a journey"]) is not None  # unless it is right
-    assert not reading.repeats_example(("WORK IS WAR", reading.EXAMPLES[0]))
+        assert read("naming", example, known=["love is a journey"]) is not None  # unless it is right
+    assert not metaphors.repeats_example(("WORK IS WAR", metaphors.EXAMPLES[0]))
 
 
-unread = reading.NO_DOMAIN | reading.NEGATIONS | reading.NO_PREDICATE | {"a", "an", "the", "unknown", "sorry"}
+unread = metaphors.NO_DOMAIN | metaphors.NEGATIONS | metaphors.NO_PREDICATE | {"a", "an", "the", "unknown", "sorry"}
 word = st.from_regex(r"[A-Za-z][a-z]{0,7}", fullmatch=True).filter(
     lambda one: one.lower() not in unread and not one.endswith("ing")
 )
@@ -89,7 +100,7 @@ phrase = st.lists(word, min_size=1, max_size=3).map(" ".join)
 
 @given(st.lists(st.tuples(phrase, st.sampled_from(["is", "Are"]), phrase), min_size=1, max_size=4))
 def test_gold_metaphors_come_back(triples: list[tuple[str, str, str]]) -> None:
-    gold = metaphors("; ".join(" ".join(triple) for triple in triples))
+    gold = annotated("; ".join(" ".join(triple) for triple in triples))
     assert named("; ".join(gold)) == gold
 
 
@@ -156,11 +167,13 @@ CAT, SIDES = {"cat": [0.1, 0.2, 0.3, 0.4]}, {"left": 0.2, "top": 0.1, "width": 0
     ],
 )
 def test_joint_answers(answer: str) -> None:
-    fields = joint_fields(answer)
-    assert is_met(fields["is_met"]) == "WIDLII"
-    assert named(fields["conceptual_metaphor"]) == ("Animals are humans", "Work is war")
-    assert box_list(fields["image_hl"]) == ((0.1, 0.2, 0.3, 0.4),)
-    assert marked_words(fields["text_hl"]) == ("lives",)
+    assert is_met(answer) == "WIDLII"
+    assert read("joint", answer) == {
+        "classification": "Yes",
+        "naming": ("Animals are humans", "Work is war"),
+        "image_bbox": ((0.1, 0.2, 0.3, 0.4),),
+        "caption_hl": ("lives",),
+    }
 
 
 @pytest.mark.parametrize(
@@ -173,12 +186,14 @@ def test_joint_answers(answer: str) -> None:
     ids=lambda text: text[:16],
 )
 def test_joint_objects_that_say_nothing(answer: str) -> None:
-    assert is_met(joint_fields(answer).get("is_met", "")) is None
+    assert read("joint", answer) is None
 
 
 def test_joint_objects_hold_no_half_character() -> None:
-    fields = joint_fields('{"is_met": "Yes", "conceptual_metaphor": "\\ud800 IS \\udfff", "text_hl": "\\ud83d\\ude00"}')
-    assert fields["conceptual_metaphor"] == "\ufffd IS \ufffd" and fields["text_hl"] == "\U0001f600"
+    found = fields.fields(
+        '{"is_met": "Yes", "conceptual_metaphor": "\\ud800 IS \\udfff", "text_hl": "\\ud83d\\ude00"}', FIELDS
+    )
+    assert found["conceptual_metaphor"] == "\ufffd IS \ufffd" and found["text_hl"] == "\U0001f600"
 
 
 def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
@@ -203,19 +218,19 @@ def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
         (named, "LIFE IS A VACUUM".rjust(4001, "\n"), ("LIFE IS A VACUU",)),
         (named, "Well" + 11 * " so" + ". Life is a vacuum", ("Life is a vacuum",)),
         (named, "Well" + 12 * " so" + ". Life is a vacuum", None),
-        (reading.object_name, "cat" + 9 * " cat", "cat" + 9 * " cat"),
-        (reading.object_name, "cat" + 10 * " cat", None),
-        (reading.object_name, "cat".rjust(4000, "\n"), "cat"),
-        (reading.object_name, "cat".rjust(4001, "\n"), "ca"),
-        (marked_words, "<i>cat</i>".rjust(40_000, "."), ("cat",)),
-        (marked_words, "<i>cat</i>".rjust(40_001, "."), None),
+        ("image_label", "cat" + 9 * " cat", "cat" + 9 * " cat"),
+        ("image_label", "cat" + 10 * " cat", None),
+        ("image_label", "cat".rjust(4000, "\n"), "cat"),
+        ("image_label", "cat".rjust(4001, "\n"), "ca"),
+        ("caption_hl", "<i>cat</i>".rjust(40_000, "."), ("cat",)),
+        ("caption_hl", "<i>cat</i>".rjust(40_001, "."), None),
     ],
 )
 def test_negations_and_length_limits(reader: Any, answer: str, expected: object) -> None:
-    assert reader(answer) == expected
+    assert (read(reader, answer) if isinstance(reader, str) else reader(answer)) == expected
 
 
 @pytest.mark.parametrize(("characters", "expected"), [(20_000, "A is b; C is d"), (20_001, '["A is b", "C is d"]')])
 def test_json_is_read_up_to_20000_characters(characters: int, expected: str) -> None:
     answer = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'.rjust(characters)
-    assert joint_fields(answer)["conceptual_metaphor"].removesuffix("}") == expected
+    assert fields.fields(answer, FIELDS)["conceptual_metaphor"].removesuffix("}") == expected

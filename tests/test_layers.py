@@ -18,7 +18,7 @@ ORDER = (
     *(
         ("benchmarks",),
         ("engines",),
-        ("artifacts",),
+        ("artifacts", "parsing"),
         ("jobs",),
         ("prepare", "responses"),
         ("extraction",),

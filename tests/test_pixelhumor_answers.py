@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.records import response
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
-from punchline.benchmarks.pixelhumor.answers import panel_texts, parse
+from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels
 from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
 from punchline.benchmarks.pixelhumor.scoring import GRADED, LONGEST, score_item
 from punchline.schema import RULES, Gold, Item, Rule, Score, State
@@ -27,7 +27,7 @@ fragments = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12)
 @given(fragments, st.sampled_from(RULES))
 def test_reading_never_fails_and_stays_in_the_vocabulary(answer: str, rule: Rule) -> None:
     for task in ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7"):
-        parsed = parse(task, answer, rule, "123")
+        parsed = parse_labels(task, answer, rule, "123")
         if parsed is None:
             continue
         assert parsed

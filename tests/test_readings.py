@@ -15,7 +15,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.hummus import TASKS
+from punchline.benchmarks.hummus import LABELS, TASKS
 from punchline.benchmarks.hummus import answers as hummus_answers
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, PROMPTS
 from punchline.benchmarks.humorbench import answers as humorbench_answers
@@ -26,21 +26,21 @@ from punchline.benchmarks.stripcipher.words import plain as plain_words
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.benchmarks.yesbut.answers import drawn_option, read_paper, read_released, read_score
 from punchline.benchmarks.yesbut.options import options
+from punchline.read import fields, metaphors
 from punchline.schema import RULES
 
 FOLDER = Path(__file__).parent / "readings"
 HOSTILE = yaml.safe_load((FOLDER.parent / "hostile.yaml").read_text(encoding="utf-8"))
 WORDS = {**INSTRUCTIONS, "joint": PROMPTS["joint"], "A": OPTIONS[0], "B": OPTIONS[1]}
+A_INVOLVES = dict(zip("AB", OPTIONS, strict=True))
 CAPTION = ("Nine lives are a curse.", "A cat is a clerk.")
 OFFERED = ("A fence keeps its owner out", "Dogs read more than cats", "The mug, Eventually", "Plan B was better")
 CHOICES = dict(zip("ABCD", OFFERED, strict=True))
 STRIP = ("A cat sleeps.", "The dog wins the race.", "Nobody comes.", "It rains on the dog.")
 
 
-def metaphors_beside_a_caption(answer: str) -> Any:
-    found = hummus_answers.named(answer, CAPTION)
-    assert hummus_answers.read("naming", answer, "x", ["love is a journey"], CAPTION) == found
-    return found
+def of_hummus(task: str, **about: Any) -> Any:
+    return lambda answer: hummus_answers.parse(task, answer, "paper", **{"options": A_INVOLVES} | about)
 
 
 def judged_text(answer: str) -> tuple[str, str]:
@@ -50,16 +50,16 @@ def judged_text(answer: str) -> tuple[str, str]:
 
 READERS: dict[str, Any] = {
     "hummus": {
-        "yes_or_no": hummus_answers.yes_or_no,
-        "a_or_b": lambda answer: hummus_answers.a_or_b(answer, "A"),
-        "named": hummus_answers.named,
-        "named_beside_a_caption": metaphors_beside_a_caption,
-        "boxes": hummus_answers.box_list,
-        "object_name": hummus_answers.object_name,
-        "marked_words": hummus_answers.marked_words,
-        "explanation": hummus_answers.explanation,
-        "is_met": lambda answer: hummus_answers.is_met(hummus_answers.joint_fields(answer).get("is_met", "")),
-        "read": lambda answer: [hummus_answers.read(task, answer, "nyc-combi-1") for task in TASKS if task != "joint"],
+        "yes_or_no": of_hummus("classification"),
+        "a_or_b": of_hummus("classification_a_b"),
+        "named": lambda answer: metaphors.metaphors(answer, hummus_answers.PROMPT),
+        "named_beside_a_caption": of_hummus("naming", known=["love is a journey"], shown=CAPTION),
+        "boxes": of_hummus("image_bbox"),
+        "object_name": of_hummus("image_label"),
+        "marked_words": of_hummus("caption_hl"),
+        "explanation": of_hummus("explanation"),
+        "is_met": lambda answer: fields.leading(fields.fields(answer, hummus_answers.FIELDS).get("is_met", ""), LABELS),
+        "read": lambda answer: [of_hummus(task)(answer) for task in TASKS if task != "joint"],
     },
     "yesbut": {
         "read_released": read_released,
@@ -116,7 +116,7 @@ def test_every_answer_is_read_as_it_is_meant(benchmark: str, reader: str, readin
     answer = re.sub("<<([A-Za-z_]+)>>", lambda found: WORDS.get(found[1], found[0]), answer)
     task, _, rule = reader.partition(" ")
     if benchmark == "pixelhumor" and task != "Q8":
-        found = pixelhumor_answers.parse(task, answer, rule, panels_of(task, reading))
+        found = pixelhumor_answers.parse_labels(task, answer, rule, panels_of(task, reading))
     else:
         found = READERS[benchmark][reader](answer)
     assert plain(found) == plain(reading)

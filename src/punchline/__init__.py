@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 
 _NAMES = {"Stale": "punchline.api", "Run": "punchline.api", "PunchlineError": "punchline.errors"}
+_NAMES["parse"] = "punchline.parsing"
 
 
 def __getattr__(name: str) -> Any:

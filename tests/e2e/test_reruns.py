@@ -140,7 +140,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         retabulated("hummus"),
     ),
     "a reader": (
-        lambda p: edit(p, "src/punchline/benchmarks/hummus/answers.py", "PIECES = 8", "PIECES = 9"),
+        lambda p: edit(p, "src/punchline/read/metaphors.py", "PIECES = 8", "PIECES = 9"),
         rescored("hummus"),
     ),
     "a scorer": (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from punchline.benchmarks.hummus import JOINT, NAME
-from punchline.benchmarks.hummus.answers import graded_tasks, joint_readings, reading, text_pairs
+from punchline.benchmarks.hummus import NAME
+from punchline.benchmarks.hummus.answers import graded_tasks, readings, text_pairs
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.core.benchmark import DEFAULT, comparison
 from punchline.schema import RULES, Gold, Item, Request, Response
@@ -22,6 +22,6 @@ def judge_requests(
         if not scored or response is None or response.state != "ok":
             continue
         text = response.text or ""
-        found = joint_readings(text, gold, item).get(task) if asked == JOINT else reading(task, text, gold, item)
+        found = readings(asked, text, gold, item).get(task)
         pairs |= dict.fromkeys(pair for group in text_pairs(task, found or (), gold) for pair in group)
     return [comparison(NAME, item.item_id, "cosine", condition, *pair) for pair in pairs]

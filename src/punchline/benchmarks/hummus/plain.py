@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-MARKUP = re.compile(r"[*_`#\"“”]")
+from punchline.read.metaphors import MARKUP
 
 
 def plain(text: str) -> str:

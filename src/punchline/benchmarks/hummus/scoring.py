@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from punchline.benchmarks.hummus import JOINT, NAME, POSITIVE, SCORERS
-from punchline.benchmarks.hummus.answers import graded_tasks, joint_readings, reading, text_pairs
+from punchline.benchmarks.hummus.answers import graded_tasks, readings, text_pairs
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.benchmarks.score import Answered, Mark, measured, scores
 from punchline.core.benchmark import Verdict, comparison
@@ -77,7 +77,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
     come to is `ok`, not scored and without metrics.
     """
     gold, rule, item, model = answered.gold, answered.rule, answered.item, answered.model
-    readings: dict[str, tuple[Any, ...] | None] = {}
+    parsed: dict[str, dict[str, tuple[Any, ...] | None]] = {}  # by the task that was asked
     for task, asked in graded_tasks(answered.condition).items():
         if not in_scope(task, gold, rule):
             continue
@@ -87,11 +87,9 @@ def marks(answered: Answered) -> Iterator[Mark]:
                 mark.metrics = {"success": 0.0}
             yield mark
             continue
-        if asked != JOINT:
-            readings[task] = reading(task, mark.text, gold, item, model)
-        elif not readings:
-            readings = joint_readings(mark.text, gold, item, model)
-        found = readings.get(task)
+        if asked not in parsed:
+            parsed[asked] = readings(asked, mark.text, gold, item, model)
+        found = parsed[asked].get(task)
         if found is not None:
             mark.scored, mark.metrics = True, {"success": 1.0, **_scores(task, found, gold, rule)}
             mark.parsed = tuple(json.dumps(list(one)) if isinstance(one, tuple) else str(one) for one in found)
@@ -101,7 +99,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
                 for verdict in heard:
                     mark.hear(verdict)
                 mark.signature = signature(task, rule, mark.judge)
-        elif task in readings:
+        elif task in parsed[asked]:
             mark.state, mark.metrics = "unparsable", {"success": 0.0}
         yield mark
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from punchline.benchmarks.hummus import JOINT, POSITIVE, split
-from punchline.benchmarks.hummus.answers import named, object_name
+from punchline.benchmarks.hummus.answers import object_name, parse_naming
 from punchline.benchmarks.hummus.instructions import involves_is_a
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.read import highlight
@@ -54,8 +54,8 @@ def target(request: Request, item: Item, gold: Gold) -> str | None:
 
 def naming(metaphors: Sequence[str]) -> str | None:
     """All metaphors, in capitals as the prompt's example is, "; " between them."""
-    text = "; ".join(metaphors).upper()
-    return text if named(text) == tuple(metaphor.upper() for metaphor in metaphors) else None
+    text, known = "; ".join(metaphors).upper(), [one.lower() for one in metaphors]
+    return text if parse_naming(text, known) == tuple(metaphor.upper() for metaphor in metaphors) else None
 
 
 def boxes(objects: Sequence[str], found: Sequence[Sequence[float]]) -> str | None:

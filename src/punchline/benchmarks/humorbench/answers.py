@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from punchline.benchmarks.humorbench import JUDGED
 from punchline.metrics.length import last_tokens
 from punchline.read import tags, verdict
 from punchline.schema import Rule
@@ -53,3 +55,11 @@ def parse_verdict(answer: str, rule: Rule = "released") -> str | None:
         return verdict.verdict(answer).value
     word = (_inside(answer, "judgement") or "").strip()
     return word if word in ("PASS", "FAIL") else None
+
+
+NEEDS = {JUDGED.name: ""}
+
+
+def parse(task: str, text: str, rule: Rule, **_: Any) -> str | None:
+    """The explanation or, for task `judge`, the verdict of an answer (punchline.parse)."""
+    return parse_verdict(text, rule) if task == JUDGED.name else explained(text, rule)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
 from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
-from punchline.read import labels, number, sequence, yes_no
+from punchline.read import labels as label_sets
+from punchline.read import number, sequence, thoughts, yes_no
 from punchline.read import panel_texts as panels
 from punchline.schema import Rule
 
@@ -31,18 +33,18 @@ def plain_number(digits: str) -> str:
 
 def _parse_paper(task: str, answer: str, known: Iterable[str]) -> tuple[str, ...] | None:
     if task == "Q5":
-        return labels.several(answer, _STYLES).value
+        return label_sets.several(answer, _STYLES).value
     if task == "Q7":
         return sequence.sequence(answer, known).value
     label: str | None
     if task == "Q1":
         label = yes_no.yes_no(answer, stems=("understand",)).value
     elif task == "Q2":
-        label = labels.presence(answer, SOUND_EFFECTS).value
+        label = label_sets.presence(answer, SOUND_EFFECTS).value
     elif task == "Q3":
         label = number.number(answer, known).value
     else:
-        label = labels.label(answer, _MODALITIES, both=("Text", "Visual", "Both"), none=True).value
+        label = label_sets.label(answer, _MODALITIES, both=("Text", "Visual", "Both"), none=True).value
     return None if label is None else (label,)
 
 
@@ -63,7 +65,7 @@ def _parse_released(task: str, answer: str) -> tuple[str, ...] | None:
     return tuple(numbers) or None
 
 
-def parse(task: str, answer: str, rule: Rule, known: Iterable[str] = ()) -> tuple[str, ...] | None:
+def parse_labels(task: str, answer: str, rule: Rule, known: Iterable[str] = ()) -> tuple[str, ...] | None:
     """What an answer to Q1 … Q5 or Q7 says; None when nothing can be read out of it. Never raises.
 
     Q1, Q2 and Q4: one label; Q3: a panel number (`released`: every number); Q5: styles; Q7: panel numbers in order.
@@ -99,3 +101,19 @@ def panel_texts(answer: str, rule: Rule, known: Iterable[str] = ()) -> dict[str,
     for key, value in RELEASED_PANEL.findall(answer):
         texts.setdefault(key, []).append(_unquote_released(value))
     return {key: " ".join(values) for key, values in texts.items()}
+
+
+NEEDS = dict.fromkeys(("Q3", "Q7", "Q8"), "labels")
+
+
+def parse(task: str, text: str, rule: Rule, *, labels: Iterable[str], **_: Any) -> Any:
+    """The label, labels, panel numbers or texts of an answer (punchline.parse)."""
+    if task == "Q6":
+        return thoughts.without(text) if rule == "paper" else text
+    if task == "Q8":
+        return panel_texts(text, rule, labels) or None
+    found = parse_labels(task, text, rule, labels)
+    if found is None or task == "Q5":
+        return found
+    values = tuple(int(one) if one.isdecimal() and len(one) < 9 else one for one in found)
+    return values if task == "Q7" or len(values) > 1 else values[0]

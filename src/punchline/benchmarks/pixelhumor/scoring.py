@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from punchline.benchmarks.pixelhumor.answers import panel_texts, parse, plain_number
+from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels, plain_number
 from punchline.benchmarks.score import Answered, Mark, scores
 from punchline.metrics.text import LIBRARY, error_rates
 from punchline.read import thoughts
@@ -88,11 +88,11 @@ def _labels(gold: Gold) -> tuple[str, ...]:
 def _read(task: str, text: str, rule: Rule, gold: Gold) -> tuple[str, ...] | None:
     """What an answer says, with the labels that the comic has."""
     if rule == "released":
-        return parse(task, text, rule)
+        return parse_labels(task, text, rule)
     known = _labels(gold)
     if task == "Q3":  # smbc_2640's is panel 2 of one
-        return parse(task, text, rule, (*known, *gold.values["Q3"]))
-    found = parse(task, text, rule, known)
+        return parse_labels(task, text, rule, (*known, *gold.values["Q3"]))
+    found = parse_labels(task, text, rule, known)
     right = _gold_order(gold) if task == "Q7" and found is None else ()
     if len(set(right)) < len(right):  # xkcd_108's is no permutation, and is right as it is written
         return right if tuple(number.strip() for number in thoughts.off(text).text.split(",")) == right else None
@@ -114,7 +114,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
     first, sequence = responses.get("Q1"), responses.get("Q7")
     gated = rule == "released" and "yes" not in _text(first).lower()
     answers_no = rule == "paper" and first is not None and first.state == "ok"
-    answers_no = answers_no and parse("Q1", _text(first), rule) == ("No",)
+    answers_no = answers_no and parse_labels("Q1", _text(first), rule) == ("No",)
     for task in GRADED:
         response, context = responses.get(task), CONTEXT[rule].get(task)
         before = responses.get(context or task)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from punchline.benchmarks.stripcipher import LETTERS
+from punchline.benchmarks.stripcipher import CHOICES, LETTERS
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.comics import frames
 from punchline.read import choice, sequence
-from punchline.schema import Item
+from punchline.schema import Item, Rule
 
 
 def parse_option(answer: str, options: Sequence[str]) -> str | None:
@@ -28,18 +30,32 @@ def parse_sequence(answer: str, n: int) -> tuple[int, ...] | None:
     return None if found is None else tuple(map(int, found))
 
 
+NEEDS = {**dict.fromkeys(CHOICES, "options"), "reordering_generation": "labels"}
+
+
+def parse(
+    task: str, text: str, rule: Rule, *, options: Mapping[str, str], labels: Sequence[str], **_: Any
+) -> str | tuple[int, ...] | None:
+    """The letter, or the frames in order, of an answer (punchline.parse)."""
+    if task == "reordering_generation":
+        return parse_sequence(text, len(labels))
+    if task != "reordering_choice":
+        return choice.choice(text, options, options).value
+    letter = choice.choice(text, options).value  # without texts: "1, 3, 1, 2" has that of the option 3, 1, 2 in it
+    if letter is None:  # the sequence itself in place of its letter
+        orders = {tuple(re.findall(r"\d+", option)): letter for letter, option in options.items()}
+        found = parse_sequence(text, len(next(iter(orders))))
+        letter = orders.get(tuple(map(str, found or ())))
+    return letter
+
+
 def read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
     """What an answer says: a letter, or the numbers of a sequence."""
     n = int(str(item.fields["frames"]))
-    if task == "reordering_generation":
-        return sequence.sequence(answer, map(str, range(1, n + 1))).value
-    if task != "reordering_choice":
-        letter = parse_option(answer, [str(item.fields[f"{task}_{letter}"]) for letter in LETTERS])
-        return None if letter is None else (letter,)
-    letter = parse_option(answer, [""] * len(LETTERS))  # "1, 3, 1, 2" has the text of the option 3, 1, 2 in it
-    if letter is None:  # the sequence itself in place of its letter
-        options = [sequence_text(places) for places in frames.sequences(n, item.item_id)]
-        found = parse_sequence(answer, n)
-        written = sequence_text(number - 1 for number in found) if found is not None else None
-        letter = LETTERS[options.index(written)] if written in options else None
-    return None if letter is None else (letter,)
+    if task == "reordering_choice":
+        texts = [sequence_text(places) for places in frames.sequences(n, item.item_id)]
+    else:
+        texts = [str(item.fields.get(f"{task}_{letter}", "")) for letter in LETTERS]
+    options, labels = dict(zip(LETTERS, texts, strict=False)), [str(place + 1) for place in range(n)]
+    found = parse(task, answer, "paper", options=options, labels=labels)
+    return None if found is None else (found,) if isinstance(found, str) else tuple(map(str, found))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from typing import Any
 
-from punchline.read import choice, rating
+from punchline.benchmarks.yesbut import CHOSEN, JUDGED, TASKS
+from punchline.read import choice, rating, thoughts
 from punchline.schema import Rule, sha256
 
 LEAST, MOST = 1.0, 5.0  # the judge's scale
@@ -53,3 +55,20 @@ def read_score(answer: str, rule: Rule) -> float | None:
     match = _SCORE.search(answer) or _BACKUP.search(answer)
     score = float(match[1]) if match else math.inf
     return score if score <= _LARGEST else None
+
+
+def written_text(answer: str, rule: Rule) -> str:
+    """The text of a description or contradiction that is scored, under rule `paper` without reasoning."""
+    return thoughts.without(answer) if rule == "paper" else answer
+
+
+NEEDS = {task: "options" for task in TASKS if task.rpartition("_")[0] in CHOSEN} | {JUDGED.name: ""}
+
+
+def parse(task: str, text: str, rule: Rule, *, options: Mapping[str, str], **_: Any) -> str | float | None:
+    """The letter, the written text or, for task `judge`, the score of an answer (punchline.parse)."""
+    if task == JUDGED.name:
+        return read_score(text, rule)
+    if task.rpartition("_")[0] not in CHOSEN:
+        return written_text(text, rule)
+    return read_released(text, "".join(options)) if rule == "released" else read_paper(text, options)

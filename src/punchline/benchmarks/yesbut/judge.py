@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
 from punchline.benchmarks.yesbut import JUDGED, NAME, PROMPTS, WRITTEN
+from punchline.benchmarks.yesbut.answers import written_text
 from punchline.core.benchmark import DEFAULT, comparison, filled
-from punchline.read import thoughts
 from punchline.schema import RULES, Gold, Item, Request, Response, Rule
 
 TEXTS = prompts(__package__, "judge")
@@ -28,8 +28,7 @@ def scored_text(response: Response | None, rule: Rule) -> str | None:
     do thoughts without an answer, and thoughts before one are not scored.
     """
     if response is not None and response.state == "ok":
-        text = response.text or ""
-        return thoughts.without(text) if rule == "paper" else text
+        return written_text(response.text or "", rule)
     return "" if response is not None and response.state == "refused" and rule == "paper" else None
 
 

@@ -1,0 +1,175 @@
+"""Metaphors, "X is Y", and explanations, apart from what an answer repeats of its prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal
+
+MARKUP = re.compile(r"[*_`#\"“”]")
+
+# What a model says that does not answer.
+_REFUSAL = re.compile(
+    r"\bI(?:['’]m| am)? (?:sorry|unable|not able|not sure|afraid)\b|\bsorry\b[,.]|\bunable to\b|\bnot possible\b"
+    r"|\b(?:I|we) (?:cannot|can['’]t|can not|could not|couldn['’]t|do not|don['’]t|am not|won['’]t)\b"
+    r"|\bcannot be (?:determined|identified|answered|named)\b|\bno (?:conceptual )?metaphors?\b",
+    re.IGNORECASE,
+)
+_REFUSES = re.compile(  # as an explanation's beginning: "I cannot believe" is none
+    r"\W{0,5}(?:(?:I['’]m|I am) sorry\b|sorry,|(?:unfortunately, )?I(?: am|['’]m)? ?"
+    r"(?:cannot|can['’]t|can not|unable to|not able to) "
+    r"(?:see|view|determine|provide|answer|assist|help|tell|explain|identify|access|process|analy[sz]e)\b)",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=8)
+def _echoes(instructions: tuple[str, ...]) -> re.Pattern[str]:
+    """The sentences of a prompt's instructions, however they are broken into lines."""
+    found = {one for text in instructions for one in re.split(r"(?<=[.?])\s+(?=[A-Z])", text)}
+    sentences = sorted((one for one in found if "{" not in one), key=lambda one: (-len(one), one))
+    return re.compile("|".join(_spelt(one.rstrip(".")) for one in sentences) + r"\.?", re.IGNORECASE)
+
+
+def _spelt(text: str) -> str:
+    return r"\s{1,5}".join(re.escape(word) for word in text.split())
+
+
+def without_prompt(answer: str, instructions: tuple[str, ...], shown: Sequence[str]) -> str:
+    """The answer without the instructions' sentences, and without `Caption: …` and `Image: …` of the texts `shown`."""
+    rest = _echoes(instructions).sub(" ", answer) if instructions else answer
+    for text in filter(None, shown):
+        rest = re.sub(r"(?im)^\W{0,5}(?:caption|image):\s{0,5}" + _spelt(text), " ", rest)
+    return rest
+
+
+_IS = ("is", "are", "has", "have")
+_QUOTED = re.compile(r"[\"“”]([^\"“”\n]{3,200})[\"“”]")
+_LIST_MARK = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|[-•])\s+")
+_INTRODUCTION = re.compile(
+    r"^[^:\n]{0,200}?\b(?:metaphors?|answer)\b[^:\n]{0,100}:"
+    r"|^\W{0,5}(?:the |a |this )?(?:\w{1,20} )?(?:metaphor|answer)(?: \w{1,20}){0,6}? is (?:that )?"
+    r"(?=[^\n]{1,100} (?:is|are|has|have) )",
+    re.IGNORECASE,
+)
+_INLINE = re.compile(r"\((?![^()]*\b(?:is|are|has|have)\b)([^();\n]{1,60})\)(?=\s{1,5}\w)", re.IGNORECASE)
+_ENDS = re.compile(r"(?<=[.!?])\s+")
+PIECES = 8  # metaphors of one answer that are compared
+CLAUSE_WORDS = 12  # of one metaphor; the annotations have up to 8
+OTHER_WORDS = 12  # of the line that a metaphor without quotation marks and capitals stands in
+EXAMPLES = ("love is a journey", "target domain is source domain", "x is y")
+_BEFORE = """i you he she it we they this that these those there here who what which whose how why when where nothing
+nobody none no everything something anything if whether as because since but and or so yes is are has have"""
+_AFTER = """no nothing none used involved unclear clear possible needed missing absent related required
+based about in on at from of for with to by that what too very also being been funny humorous blank"""
+NO_DOMAIN = frozenset(_BEFORE.split())  # before "is": no domain is named
+NO_PREDICATE = frozenset(_AFTER.split())  # after it, in the plain form: what is said about the cartoon, or where one is
+NEGATIONS = frozenset(
+    ("not", "cannot", "unable", "sorry", "impossible", "metaphor", "metaphors", "metaphorical", "metaphorically")
+)
+_ABOUT = re.compile(  # the plain form's subject is what was shown, not a domain
+    r"(?:(?:the|this|that|an?|given|provided|whole|entire) ){0,3}(?:image|picture|cartoon|caption|joke|humou?r|"
+    r"question|answer|text|prompt|combination|response)s?(?: (?:of|in|from|here|itself)\b.{0,100})?",
+    re.IGNORECASE,
+)
+_ARTICLES = ("a", "an", "the")
+
+
+Form = Literal["capitals", "quoted", "plain"]
+
+
+def _clause(piece: str, form: Form) -> str | None:
+    """A piece of an answer as a metaphor, "X is Y"; None where it is none.
+
+    Refusals, negations, questions and clauses without a domain before "is" are none, nor is more than CLAUSE_WORDS. In
+    lower case, what is said about the image or the caption is none either, nor "The man is holding" and "The man has".
+    """
+    words = " ".join(piece.split()).strip(" .,!:–—-").split()
+    places = [at for at, word in enumerate(words) if word.lower() in _IS]
+    if len(places) != 1 or not words:
+        return None
+    at = places[0]
+    first = next((place + 1 for place in range(at - 1, -1, -1) if words[place].endswith((",", ":"))), 0)
+    last = next((place + 1 for place in range(at + 1, len(words)) if words[place].endswith((",", ":"))), len(words))
+    words, at = words[first:last], at - first
+    text = " ".join(words).strip(" .,!:")
+    if text.startswith(("'", "‘")):
+        text = text[1:].removesuffix("'").removesuffix("’")
+    plain = [word.lower().strip(".,;:!?'‘’()[]") for word in words]
+    before, after = plain[:at], plain[at + 1 :]
+    if not any(before) or not any(after) or len(words) > CLAUSE_WORDS or text.endswith("?"):
+        return None
+    if before[0] in NO_DOMAIN or before[-1] in NO_DOMAIN or all(word in _ARTICLES for word in before):
+        return None
+    if any(word in NEGATIONS or word.endswith(("n't", "n’t")) for word in plain):
+        return None
+    if after[0] in ("no", "nothing", "none", "what") or all(word in _ARTICLES for word in after):
+        return None
+    if form != "capitals" and words[at].islower():
+        if _ABOUT.fullmatch(" ".join(before)) or after[0] in NO_PREDICATE or after == ["unknown"]:
+            return None
+        if before[0] in _ARTICLES and (plain[at] in ("has", "have") or after[0].endswith("ing")):
+            return None
+    return text
+
+
+def _clauses(text: str, form: Form) -> list[str]:
+    pieces = re.split(r";|\s/\s|[()\n]", _INLINE.sub(r"\1", text))
+    return [found for piece in pieces if (found := _clause(piece, form)) is not None]
+
+
+def _shouted(text: str) -> list[str]:
+    """Runs of words without a small letter, up to the end of a sentence or a comma."""
+    runs: list[list[str]] = [[]]
+    for line in text.splitlines():
+        runs.append([])
+        for token in line.split():
+            loud = any(map(str.isalnum, token)) and not any(map(str.islower, token))
+            if loud:
+                runs[-1].append(token)
+            if not loud or token[-1] in ",;:!?" or (token[-1] == "." and "." not in token[:-1]):
+                runs.append([])
+    return [" ".join(run) for run in runs if len(run) > 2]
+
+
+def metaphors(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[str] = ()) -> tuple[str, ...] | None:
+    """The metaphors that an answer names, "X is Y"; None where it gives none.
+
+    Those in capitals, else those in quotation marks, else those of the first line that has one and little else, if the
+    answer does not refuse. `shown`: texts that the prompt shows, quotations of which are no metaphors. What the answer
+    repeats of the prompt is not read; the prompt's example is taken only where there is nothing else.
+    """
+    answer = without_prompt(answer[:4000], instructions, shown)
+    texts = [" ".join(text.split()) for text in shown if text]
+
+    def repeated(one: str) -> bool:
+        return any(one in text or (not one.istitle() and one.lower() in text.lower()) for text in texts)
+
+    unmarked = MARKUP.sub("", answer)
+    capitals = [one for run in _shouted(unmarked) for one in _clauses(run, "capitals")]
+    candidates = [[one for one in capitals if not any(one in text for text in texts)]]
+    quoted = [one for text in _QUOTED.findall(answer) for one in _clauses(text, "quoted")]
+    candidates.append([one for one in quoted if not repeated(one)])
+    unquoted = _QUOTED.sub(lambda m: " " if m[1].count(" ") > 1 and repeated(m[1].strip(" .,")) else m[0], answer)
+    for line in MARKUP.sub("", unquoted).splitlines() if not _REFUSAL.search(answer) else ():
+        line = _INTRODUCTION.sub("", _LIST_MARK.sub("", line))
+        found = next(filter(None, (_clauses(sentence, "plain") for sentence in _ENDS.split(line))), [])
+        others = len(line.split()) - sum(len(one.split()) for one in found)
+        candidates.append([one for one in found if others <= OTHER_WORDS and not any(one in text for text in texts)])
+    meant = [tuple(dict.fromkeys(found))[:PIECES] for found in candidates if found]
+    return next((found for found in meant if not repeats_example(found)), meant[0] if meant else None)
+
+
+def repeats_example(found: Sequence[str]) -> bool:
+    """Whether nothing is named but the prompt's own example or its placeholders (section 6.1: no meaningful answer)."""
+    return all(one.lower() in EXAMPLES for one in found)
+
+
+def explanation(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[str] = ()) -> str | None:
+    """The answer, stripped, without what it repeats of the prompt, which shows the texts `shown`; None for one without
+    a word of its own, and for a refusal."""
+    text = without_prompt(answer, instructions, shown).strip()
+    bare = " ".join(text.lower().split()).strip(" .,;:!?")
+    repeated = any(bare in one.lower() for one in instructions)
+    return None if repeated or not re.search(r"\w", text) or _REFUSES.match(text) else text
