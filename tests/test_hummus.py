@@ -140,7 +140,7 @@ def test_bad_dataset(demo: Files, field: str | None, value: Any, expected: str) 
         content[ANNOTATED] = value if field is None else content[ANNOTATED] | {field: value}
 
     with pytest.raises(PunchlineError, match=expected) as raised:
-        hummus.golds(changed(demo, hummus.DATASET, change))
+        list(hummus.golds(changed(demo, hummus.DATASET, change)))
     assert hummus.DATASET in str(raised.value) and ANNOTATED in str(raised.value)
 
 
@@ -171,7 +171,7 @@ BROKEN = [(b"", "not JSON"), (b'{"a": {', "not JSON"), (b"1", "expected"), (b"\x
 )
 def test_bad_gold_files(demo: Files, spoil: Callable[[Files], Files], expected: str) -> None:
     with pytest.raises(PunchlineError, match=expected):
-        hummus.golds(spoil(demo))
+        list(hummus.golds(spoil(demo)))
 
 
 @pytest.mark.parametrize("item_id", ["../../etc", "a/b", "", ".", "..", ".hidden", "a b", "é", "a\ud800", "x" * 101])
@@ -184,7 +184,7 @@ def test_ids_are_plain_file_names(demo: Files, item_id: str) -> None:
 
     for name, change in ((hummus.DATASET, rename), (hummus.TEST_SET, rename_label)):
         with pytest.raises(PunchlineError, match=r"file name|surrogate|expected a text") as raised:
-            hummus.golds(changed(demo, name, change))
+            list(hummus.golds(changed(demo, name, change)))
         assert name in str(raised.value)
         str(raised.value).encode()  # can be printed
         with pytest.raises(PunchlineError):

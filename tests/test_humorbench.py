@@ -109,7 +109,7 @@ def test_what_is_wrapped_comes_out(text: str, around: str, verdict: str) -> None
 def test_line_ends_of_the_files_do_not_matter() -> None:
     files = corpus([{"element": "a"}, {"element": "b"}])
     other = {name: content.replace(b"\n", b"\r\n") for name, content in files.items()}
-    assert humorbench.golds(other) == humorbench.golds(files)
+    assert list(humorbench.golds(other)) == list(humorbench.golds(files))
     assert items(other) == items(files)
     assert [g.values["element"] for g in humorbench.golds(corpus([{"element": "a\r\nb"}]))] == ["a\r\nb"]
 
@@ -117,14 +117,14 @@ def test_line_ends_of_the_files_do_not_matter() -> None:
 @pytest.mark.parametrize(("rows", "flags", "expected"), refused("humorbench gold"))
 def test_bad_gold(rows: list[dict[str, Any]], flags: Any, expected: str) -> None:
     with pytest.raises(PunchlineError, match=expected):
-        humorbench.golds(corpus(rows, flags))
+        list(humorbench.golds(corpus(rows, flags)))
 
 
 def test_a_file_that_is_not_there_or_has_other_columns() -> None:
     files = corpus([{}])
     del files["categorized_output_wordplay.csv"]
     with pytest.raises(PunchlineError, match=r"categorized_output_wordplay\.csv: the file is not there"):
-        humorbench.golds(files)
+        list(humorbench.golds(files))
     with pytest.raises(PunchlineError, match=r"element"):
         humorbench.listing({ANNOTATIONS: files[ANNOTATIONS].replace(b"element", b"point")})
 

@@ -165,7 +165,9 @@ def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], as
     card = ModelCard(name="o1", engine="replay", options=options)
     made = replay.engine(card, 0)
     who = {
-        name: hops_of(load(name), card, made, conditions=["default"], judge=asked, scorers={"cosine": "labse"})
+        name: hops_of(
+            load(name), card, made, conditions=["default"], judge=asked, extractor=None, scorers={"cosine": "labse"}
+        )
         for name in ("humorbench", "pixelhumor")
     }
     assert who == {"humorbench": {JUDGE: expected}, "pixelhumor": {}}

@@ -10,7 +10,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -68,7 +68,8 @@ def typed(
             what, field = what[own.end() :], own[1]
         path = re.findall(r"[^.\[\]]+", field or "")  # of "bboxes[0].top"
         if path and ("matching regex" in what or "enum value" in what):
-            what = f"expected {_expected(get_type_hints(kind, include_extras=True).get(path[0])) or what}"
+            declared = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}  # type: ignore[arg-type]
+            what = f"expected {_expected(declared.get(path[0])) or what}"
         got: Any = value
         for step in path:
             got = got[int(step)] if isinstance(got, list) else got.get(step) if isinstance(got, dict) else None

@@ -166,7 +166,7 @@ def metaphors(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(piece for piece in pieces if _COPULA.search(piece)))
 
 
-def golds(files: Files) -> list[Gold]:
+def golds(files: Files) -> Iterator[Gold]:
     """What is right, for every pair, in released order.
 
     values: `labels` {rule: Yes, WIDLII, No, or None}; and where hummus_dataset.json has the pair as Yes or WIDLII
@@ -174,7 +174,6 @@ def golds(files: Files) -> list[Gold]:
     `highlight` (words) and `explanation`; absent elsewhere. Raises PunchlineError for an annotation that cannot be
     read.
     """
-    made = []
     for item_id, pair, labels in _labelled(files):
         values: dict[str, Any] = {"labels": labels}
         if isinstance(pair, Metaphor):
@@ -185,5 +184,4 @@ def golds(files: Files) -> list[Gold]:
                 "highlight": list(highlight.highlighted(pair.caption_hl)),
                 "explanation": pair.explanation,
             }
-        made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
-    return made
+        yield Gold(benchmark=NAME, item_id=item_id, values=values)

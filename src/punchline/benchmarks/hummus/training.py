@@ -62,11 +62,9 @@ def boxes(objects: Sequence[str], found: Sequence[Sequence[float]]) -> str | Non
     """One line a box, its sides to three decimals; None where boxes have no names of their own."""
     if len(objects) != len(found):
         return None
-    lines = []
-    for name, sides in zip(objects, found, strict=True):
-        label = " ".join(name.replace("[", " ").replace("]", " ").split())
-        lines.append(f"{label}: [{', '.join(f'{side:.3f}' for side in sides)}]")
-    return "\n".join(lines)
+    names = (" ".join(name.replace("[", " ").replace("]", " ").split()) for name in objects)
+    places = (", ".join(f"{side:.3f}" for side in sides) for sides in found)
+    return "\n".join(f"{name}: [{place}]" for name, place in zip(names, places, strict=True))
 
 
 def marked(caption: str, words: Sequence[str]) -> str | None:

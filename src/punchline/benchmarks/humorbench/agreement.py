@@ -72,17 +72,11 @@ def judge_agreement(across: Across) -> Iterator[Row]:
     labels = pd.DataFrame(rows, columns=[*KEY, "explainer", "label"])
     here = labels[labels["item_id"].isin(across.items.index)]
     found = _verdicts(across).merge(here, on=KEY)
-    if found.empty:
-        across.notes.append(
-            f"No judged explanation has a human label (raw {RUBRIC}, and yours in config/humorbench/{LABELS}: columns "
-            "explanation, label, and annotation_row or caption and element)."
-        )
-        return
     for judge, of_judge in found.groupby("judge"):
         for explainer, part in of_judge.groupby("explainer"):
             yield Row(model=str(explainer), judge=str(judge), **_agreement(across, part))
         yield Row(model="Overall", judge=str(judge), **_agreement(across, of_judge))
-    for explainer in sorted({*labels["explainer"]} - {*found["explainer"]}):
+    for explainer in sorted({*labels["explainer"]} - {*found["explainer"]}) if len(found) else ():
         part = here[here["explainer"] == explainer]
         digests = [digest_of(key) for key in part[KEY].itertuples(index=False, name=None)]
         part = part.assign(passed=True, row=-1, digest=digests)

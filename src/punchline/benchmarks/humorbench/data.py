@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,7 +14,6 @@ from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, NAME
 from punchline.benchmarks.humorbench.texts import normal
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv
 from punchline.schema import Gold, ImageRef, Item
 
 
@@ -56,18 +56,16 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
 
 def category_flags(content: bytes, name: str, column: str) -> dict[tuple[str, int], bool]:
     """{(idx, its occurrence, from 1): whether an element is in the category}."""
+    has = msgspec.field(name=column)
+    kind: Any = msgspec.defstruct("Category", [("idx", str), ("has", Literal["True", "False"], has)])
     seen, flags = Counter[str](), {}
-    for line, cells in parse_csv(content, ("idx", column), file=name):
-        idx, cell = cells["idx"], cells[column]
-        if cell not in ("True", "False"):
-            what = f"expected True or False, got {cell!r}"
-            raise PunchlineError(what, file=name, line=line, record=idx, field=column)
-        seen[idx] += 1
-        flags[idx, seen[idx]] = cell == "True"
+    for _, row in csv_rows({name: content}, name, kind, key="idx"):
+        seen[row.idx] += 1
+        flags[row.idx, seen[row.idx]] = row.has == "True"
     return flags
 
 
-def golds(files: Files) -> list[Gold]:
+def golds(files: Files) -> Iterator[Gold]:
     """The element that an explanation has to cover, and its categories.
 
     Category files are joined by `idx`; where that repeats, by its first, second, … occurrence. Raises PunchlineError
@@ -77,13 +75,9 @@ def golds(files: Files) -> list[Gold]:
         category: category_flags(content_of(files, name), name, column)
         for category, (name, column) in CATEGORIES.items()
     }
-    made = []
     for item_id, line, row, occurrence in _elements(files):
-        values: dict[str, str | bool | None] = {"element": row.element}
-        for category, flags in categories.items():
-            values[category] = flags.get((row.idx, occurrence))
-            if values[category] is None:
-                what, hint = f"no {category} for idx {row.idx}", f"{ANNOTATIONS} has it in line {line}"
-                raise PunchlineError(what, file=CATEGORIES[category][0], record=item_id, hint=hint)
-        made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
-    return made
+        has = {category: flags.get((row.idx, occurrence)) for category, flags in categories.items()}
+        if lacking := next((category for category, flag in has.items() if flag is None), None):
+            what, hint = f"no {lacking} for idx {row.idx}", f"{ANNOTATIONS} has it in line {line}"
+            raise PunchlineError(what, file=CATEGORIES[lacking][0], record=item_id, hint=hint)
+        yield Gold(benchmark=NAME, item_id=item_id, values={"element": row.element, **has})

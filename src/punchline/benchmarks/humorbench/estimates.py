@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from punchline.benchmarks.humorbench import METRICS, TASKS
-from punchline.schema import ModelCard, Price
 from punchline.stats.estimate import EXACT, POSITIVE, Array, Estimate, ratio, total
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.functions import Flags, empty, mean, statistic
@@ -59,17 +58,14 @@ def within_budget(scores: pd.DataFrame, budget: float) -> Estimate:
     return statistic(scores, sums, mean_of_sums, where=is_judged(scores))
 
 
-def _price(card: ModelCard | None) -> Price | None:
-    return card.price if card is not None else None
-
-
 def cost(model: Model) -> Estimate:
     """Tokens x price of the explainer and of its judge, in the price's currency, over all its answers.
 
     A refusal that nobody judged, or an answer without an explanation, costs its explainer's tokens only. Of no rows
     where a price or a count of tokens is unknown, or two currencies would be added.
     """
-    explainer, judge, scores = _price(model.card), _price(model.judge), model.scores
+    explainer, judge = (None if card is None else card.price for card in (model.card, model.judge))
+    scores = model.scores
     if explainer is None or judge is None or judge.currency != explainer.currency:
         return empty(scores)
     answered = is_judged(scores) | (scores["state"] == "unparsable").to_numpy()

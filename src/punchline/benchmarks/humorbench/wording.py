@@ -5,11 +5,8 @@ from __future__ import annotations
 
 def _field(prompt: str, name: str, until: str | None) -> str | None:
     """What a prompt has after the last line that begins with `name:`, up to the line that begins with `until:`."""
-    start = prompt.rfind(f"\n{name}:")
-    if start < 0:
-        return None
-    end = prompt.find(f"\n{until}:", start + 1) if until is not None else len(prompt)
-    return prompt[start + len(name) + 2 : end if end >= 0 else len(prompt)].strip()
+    _, found, rest = prompt.rpartition(f"\n{name}:")
+    return (rest.partition(f"\n{until}:")[0] if until else rest).strip() if found else None
 
 
 def echo(prompt: str) -> str | None:
