@@ -1,7 +1,9 @@
 """Every shell command of the documents is executed by a test or marked, and names only what there is."""
 
 import re
+import shlex
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -157,3 +159,19 @@ def test_what_commands_name_is_there(
         if what:
             found.append(f"{command}: {what}")
     assert not found, "\n".join(found)
+
+
+def commands_of(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """(name, command) of every command of the application."""
+    if isinstance(command, TyperGroup):
+        for name, own in command.commands.items():
+            yield from commands_of(own, (*path, name))
+    else:
+        yield " ".join(path), command
+
+
+def test_the_help_of_every_command_has_an_example_that_it_takes() -> None:
+    for name, command in commands_of(APP):
+        found = re.search(rf"^Example: punchline ({name}\b.*)$", command.help, re.MULTILINE)
+        assert found, f"punchline {name} --help has no example"
+        assert wrong_punchline(shlex.split(found[1]), whole=True) == "", name

@@ -13,7 +13,8 @@ from pathlib import Path
 from benchmarks.torture.ground import Ground, Row
 from tests.asked import answers_in
 
-from punchline.audit import published, state
+from punchline.artifacts.lineage import read_lineage
+from punchline.audit import published
 from punchline.benchmarks.stripcipher.strips import read_strips
 from punchline.config.cards import read_card
 from punchline.config.recipes import read_recipe
@@ -108,7 +109,7 @@ READERS: dict[str, Callable[[Path], object]] = {
         list(read_scores(path)),
         scores_frame(path, NONE, "paper"),
     ),
-    "results/table8.lineage.json": lambda path: state.read_lineage("results/table8.csv"),
+    "results/table8.lineage.json": read_lineage,
     "published.json": lambda path: published.read_published(path.parent),
     "ratings.csv": lambda path: read_ratings(path.read_bytes(), path.name),
     "strips.json": lambda path: read_strips(path.read_bytes(), path.name),

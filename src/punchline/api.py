@@ -18,7 +18,6 @@ from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_shown
 from punchline.config.runs import find_root, made_with, making, table_named
-from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
@@ -86,25 +85,20 @@ class Run:
     @_in_project
     def tables(self) -> list[str]:
         """The tables of its benchmarks that were made, as `table` takes them."""
-        return [
-            f"{b}/{t}" for b, t in (s.wildcards for s in self._project().every_table()) if self._csv(b, t).is_file()
-        ]
-
-    def _csv(self, benchmark: str, table: str) -> Path:
-        return Path(self._project().paths.table(benchmarks.load(benchmark).TABLES[table].file))
+        steps = self._project().every_table()
+        return ["/".join(step.wildcards) for step in steps if Path(step.outputs[0]).is_file()]
 
     @_in_project
     def table(self, name: str) -> pd.DataFrame:
         """A table as its CSV has it, every digit: `table8`, `yesbut/table2`, or a path. `attrs["root"]`: its root."""
         benchmark, table = table_named(name, self.name)
-        project, path = self._of(benchmark), self._csv(benchmark, table)
-        if not path.is_file():
-            raise PunchlineError(
-                f"run {self.name} has no table {table} of {benchmark}",
-                hint=f"Make it: snakemake --cores all {path}. There is: {', '.join(self.tables) or 'none yet'}",
-            )
-        self._check_made(project.tables(benchmark), read=(path.as_posix(),))
-        root = check_shown(path.as_posix()).root
+        project = self._of(benchmark)
+        path = project.table(benchmark, table).outputs[0]
+        if not Path(path).is_file():
+            hint = f"Make it: {making(self.name, path)}. There is: {', '.join(self.tables) or 'none yet'}"
+            raise PunchlineError(f"run {self.name} has no table {table} of {benchmark}", hint=hint)
+        self._check_made(project.tables(benchmark), read=(path,))
+        root = check_shown(path).root
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str})
         frame.attrs |= {"benchmark": benchmark, "table": table, "root": root}
         return frame
@@ -135,7 +129,7 @@ class Run:
         where = project.paths
         self._check_made(project.score(benchmark, model), read=(where.snapshot(benchmark, model),))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-        rows = [
+        frame = pd.DataFrame(
             {
                 **pick_fields(request, *KEY),
                 "question": prompt(request),
@@ -145,8 +139,7 @@ class Run:
                 "reading": None,
             }
             for request, response in asked(project, benchmark, model)
-        ]
-        frame = pd.DataFrame(rows)
+        )
         for rule in RULES:
             scores = _scores(where.scores(benchmark, model), rule).set_index(list(KEY))
             scores = scores.drop(columns=["rule", "truncated", "judge", "signature", "digest"])

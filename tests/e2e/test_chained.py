@@ -54,6 +54,8 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     found = project.audit(TABLE)
     assert found["verdict"] == "differs"
     assert any("served.jsonl, line " in finding["what"] for finding in found["findings"])
+    named = {finding["path"] for finding in found["findings"] if finding["link"] == "journal"}
+    assert named == {"data/responses/yesbut/served.jsonl"}, "later passes: their journals are intact"
 
 
 def test_unasked_conditions_are_said(project: Project, server: Served) -> None:

@@ -1,16 +1,20 @@
 """Exports, read by the tools that they are made for: make peers installs these."""
 
 import json
+import socket
 import subprocess
-import sys
 import time
-import urllib.request
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 from tests.e2e.project import ROOT, Project
+from tests.ran import ran
+
+from punchline.artifacts.lineage import read_lineage, shown_cells
+from punchline.schema import Cell
 
 PEERS = ROOT / ".venv-peers/bin"
 MODELS = ("random", "reading-order")
@@ -40,22 +44,15 @@ def export(project: Project, name: str, folder: Path) -> Path:
 
 def peer(folder: Path, code: str) -> Any:
     """What the other tool says of an export: `code` has its folder as `there` and prints JSON."""
-    done = subprocess.run(
-        [PEERS / "python", "-c", f"import json, sys; there = sys.argv[1]\n{code}", str(folder)],
-        env={"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder.parent / "cache"), "HOME": str(folder.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder.parent / "cache"), "HOME": str(folder.parent)}
+    done = ran(PEERS / "python", "-c", f"import json, sys; there = sys.argv[1]\n{code}", str(folder), env=offline)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def cells(lineage: Path) -> list[dict[str, Any]]:
+def cells(lineage: Path) -> list[Cell]:
     """The values of the rows that a table shows, by its lineage."""
-    found = json.loads(lineage.read_bytes())["cells"]
-    rule = next((cell["filter"]["rule"] for cell in found if "rule" in cell["filter"]), None)
-    return [cell for cell in found if cell["value"] is not None and cell["filter"].get("rule", rule) == rule]
+    return [cell for cell in shown_cells(read_lineage(lineage)) if cell.value is not None]
 
 
 def test_datasets_loads_it_offline(made: Project, tmp_path: Path) -> None:
@@ -78,14 +75,16 @@ print(json.dumps([len(items), items[0], sizes, [dict(one) for one in answers]], 
     assert {one["model"] for one in answers} == set(MODELS)
     ordered = [one for one in answers if one["model"] == "reading-order" and one["task"] == "Q7"]
     assert len(ordered) == ITEMS
-    right = [
-        grade for one in ordered for grade in one["grades"] if grade["rule"] == "released" and grade["task"] == "Q7"
-    ]
-    share = sum(json.loads(grade["values"])["panel_acc"] for grade in right) / ITEMS
-    (cell,) = (
-        c for c in cells(made.path / LINEAGE) if c["row"] == "reading-order|subset=all" and c["column"] == "panel_acc"
-    )
-    assert share == cell["value"]
+    scores = [s for one in ordered for s in one["grades"] if (s["rule"], s["task"]) == ("released", "Q7")]
+    share = sum(json.loads(score["values"])["panel_acc"] for score in scores) / ITEMS
+    assert share == panel_acc(cells(made.path / LINEAGE), "reading-order")
+
+
+def panel_acc(of: list[Cell], model: str) -> float | None:
+    """A model's value in table 8, of all items."""
+    at = ("table8", f"{model}|subset=all", "panel_acc")
+    (cell,) = (cell for cell in of if (cell.table, cell.row, cell.column) == at)
+    return cell.value
 
 
 def test_what_a_judge_was_asked_and_said_is_passed_on(tmp_path: Path) -> None:
@@ -139,34 +138,23 @@ print(json.dumps(said))
     )
     assert {one[1] for one in found} == {f"punchline/{model}" for model in MODELS}
     for status, model, count, image, rules, metrics in found:
-        assert (status, count, image[:22], rules) == (
-            "success",
-            8 * ITEMS,
-            "data:image/png;base64,",
-            ["paper", "released"],
-        )
+        assert (status, count, rules) == ("success", 8 * ITEMS, ["paper", "released"])
+        assert image.startswith("data:image/png;base64,")
         name = model.removeprefix("punchline/")
         tables = (made.path / "results").rglob("*.lineage.json")
-        own = [cell for table in tables for cell in cells(table) if cell["filter"].get("model") == name]
+        own = [cell for table in tables for cell in cells(table) if cell.filter.get("model") == name]
         assert sum(len(one) for one in metrics.values()) == len(own)
-        (cell,) = (
-            c for c in own if c["table"] == "table8" and c["row"] == f"{name}|subset=all" and c["column"] == "panel_acc"
-        )
-        assert metrics["released table8 subset=all"]["panel_acc"] == cell["value"]
+        assert metrics["released table8 subset=all"]["panel_acc"] == panel_acc(own, name)
 
     port = 7923
-    command = [PEERS / "inspect", "view", "start", "--log-dir", logs, "--port", str(port)]
-    command = [str(word) for word in command]
+    command = [str(PEERS / "inspect"), "view", "start", "--log-dir", str(logs), "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as served:
         try:
-            address = f"http://127.0.0.1:{port}"
             for _ in range(120):
-                try:
-                    urllib.request.urlopen(address, timeout=5).close()
+                with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port), timeout=5)):
                     break
-                except OSError:
-                    time.sleep(0.5)
-            page.goto(address)
+                time.sleep(0.5)
+            page.goto(f"http://127.0.0.1:{port}")
             expect(page.get_by_text("punchline/reading-order").first).to_be_visible(timeout=60_000)
         finally:
             served.terminate()
@@ -212,14 +200,10 @@ def test_a_crate_is_valid_and_audited_by_itself(made: Project, tmp_path: Path) -
     assert said["root"] == own["root"]
     described = {one["@id"] for one in json.loads((crate / "ro-crate-metadata.json").read_bytes())["@graph"]}
     there = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
-    assert there - described <= {
-        "ro-crate-metadata.json",
-        ".punchline/audits/default/table8.json",
-        ".punchline/digests.json",
-    }
+    audited = {".punchline/audits/default/table8.json", ".punchline/digests.json"}
+    assert there - described <= {"ro-crate-metadata.json", *audited}
 
     response = crate / "data/responses/pixelhumor/random.jsonl"
     response.write_bytes(response.read_bytes().replace(b'"ok"', b'"failed"', 1))
-    again = [sys.executable, "-m", "punchline.cli", "--root", str(crate), "audit", "table8", "--json"]
-    said = json.loads(made.run(*again, fails=True).stdout)
-    assert said["verdict"] == "differs"
+    again = made.punchline("--root", str(crate), "audit", "table8", "--json", fails=True)
+    assert json.loads(again)["verdict"] == "differs"

@@ -7,11 +7,11 @@ with the present code and compared with the files of the run.
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +23,20 @@ from punchline.artifacts.passes import CHAINED
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import role_of, shown
 from punchline.audit import sources
-from punchline.audit.rebuild import Difference, in_order, kind_of, rebuild, same, scratch
+from punchline.audit.rebuild import Finding, kind_of, rebuild, same, scratch
 from punchline.config.cards import read_card
-from punchline.config.runs import making, run_of
+from punchline.config.runs import making, run_of, selection_text
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.paths import DEFAULT_RUN
-from punchline.schema import Cell, ModelCard, digest_of
+from punchline.schema import Cell, ModelCard, Record, digest_of
 from punchline.tabulate.build import compute, rendered
 from punchline.workflow import digests
 from punchline.workflow.lineage import File, code_of, files_behind, libraries_of
 from punchline.workflow.processes import at_work
 from punchline.workflow.provenance import Artifact, read_provenance, with_dependencies
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One difference."""
-
-    link: str  # kind of file, or what was checked
-    path: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.link}: {self.path}: {self.what}"
 
 
 @dataclass
@@ -75,9 +63,9 @@ class Audit:
     def differs(self, link: str, path: str | Path, what: str) -> None:
         self.findings.append(Finding(link, str(path), what))
 
-    def expect(self, path: str | Path, root: str | None) -> None:
+    def compare_root(self, path: str | Path, root: str | None, where: str) -> None:
         if root is not None and root != self.root:
-            self.differs("root", path, f"computed {self.root}, expected {root}")
+            self.differs("root", path, f"computed {self.root}, {where} {root}")
 
 
 @digests.afresh()
@@ -107,9 +95,8 @@ def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, 
     found.lineage = lineage
     about = lineage.models, lineage.cells, lineage.files, lineage.compared
     found.root = root_of(lineage.benchmark, lineage.table, lineage.selection, *about)
-    if found.root != lineage.root:
-        found.differs("root", path, f"computed {found.root}, the lineage says {lineage.root}")
-    found.expect(path, expect)
+    found.compare_root(path, lineage.root, "the lineage says")
+    found.compare_root(path, expect, "expected")
     known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmark_names() else {}
     where = paths.Paths(run=lineage.selection.run)
     if lineage.table not in known or Path(where.table(known[lineage.table].file)) != Path(table_path):
@@ -118,14 +105,13 @@ def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, 
     project = project_of(lineage)
     step = project.table(lineage.benchmark, lineage.table)
     now, here = code_of(step), libraries_of(step)
-    found.code = [rule for rule in sorted(now.keys() | lineage.code.keys()) if now.get(rule) != lineage.code.get(rule)]
+    found.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
+    before = (lineage.libraries or {}).items()
     found.libraries = [
-        f"{name} {version}, here {here.get(name)}"
-        for name, version in (lineage.libraries or {}).items()
-        if here.get(name) != version
+        f"{name} {version}, here {here.get(name)}" for name, version in before if here.get(name) != version
     ]
     _files(found, lineage, project)
-    _rebuild(found, project, step, functools.partial(_table, project, lineage))
+    _rebuild(found, project, step, partial(_table, project, lineage))
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
         found.sources = sources.sources(project, lineage)
     own = File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))
@@ -150,14 +136,14 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     found.files = files_behind(step, required=False)
     content = [(file.path, file.role, file.content or file.sha256) for file in found.files]
     found.root = digest_of({"overview": path, "selection": project.selection, "files": content})
-    found.expect(path, expect)
-    behind = with_dependencies(step)
-    found.code = [
-        made.name for made in behind if (was := read_provenance(made)) and was.code_digest != made.code_digest
-    ]
+    found.compare_root(path, expect, "expected")
+    before = [(made, read_provenance(made)) for made in with_dependencies(step)]
+    found.code = [made.name for made, was in before if was is not None and was.code_digest != made.code_digest]
 
-    def last(origin: Path) -> Iterator[tuple[str, str, str]]:
-        yield from (("overview", at, what) for _, at, what in rebuild(project, step, origin) if at == path)
+    def last(origin: Path) -> Iterator[Finding]:
+        yield from (
+            Finding("overview", one.path, one.what) for one in rebuild(project, step, origin) if one.path == path
+        )
 
     _rebuild(found, project, step, last)
     return found
@@ -184,72 +170,63 @@ def _files(found: Audit, lineage: Lineage, project: Project) -> None:
     now = {file.path: file for file in files_behind(project.table(lineage.benchmark, lineage.table), required=False)}
     then = {file.path: file for file in lineage.files}
     before = len(found.findings)
-    absent = sum(path in found.withheld and not Path(path).is_file() for path in then)
-    for path in sorted(now.keys() | then.keys()):
-        if path not in then:
+    absent = {path for path in then if path in found.withheld and not Path(path).is_file()}
+    for path in sorted((now.keys() | then.keys()) - absent):
+        ours, theirs = now.get(path), then.get(path)
+        if theirs is None:
             found.differs(now[path].role, path, "the table depends on it, and the lineage does not name it")
-        elif path in found.withheld and not Path(path).is_file():
-            continue
         elif not Path(path).is_file():
-            found.differs(then[path].role, path, "the file is gone")
-        elif path not in now and absent:  # what names it is not here
+            found.differs(theirs.role, path, "the file is gone")
+        elif ours is None and absent:  # what names it is not here
             found.unchecked.append(f"what of {path} counts")
-        elif path not in now:
-            found.differs(then[path].role, path, "the lineage names it, and the table does not depend on it")
-        else:
-            ours, theirs = (file.content or file.sha256 for file in (now[path], then[path]))
-            if ours != theirs:
-                what = "what counts in it has" if then[path].content else "its sha256 is"
-                found.differs(then[path].role, path, f"{what} {ours[:16]}…, the lineage has {theirs[:16]}…")
+        elif ours is None:
+            found.differs(theirs.role, path, "the lineage names it, and the table does not depend on it")
+        elif (one := ours.content or ours.sha256) != (other := theirs.content or theirs.sha256):
+            what = "what counts in it has" if theirs.content else "its sha256 is"
+            found.differs(theirs.role, path, f"{what} {one[:16]}…, the lineage has {other[:16]}…")
     if absent:
-        found.unchecked.append(f"{absent:,} files may not be passed on and are not here: published.json says why")
+        found.unchecked.append(f"{len(absent):,} files may not be passed on and are not here: published.json says why")
     if len(found.findings) == before:
-        found.links.append(f"{len(lineage.files) - absent:,} files have the content that the lineage names")
+        found.links.append(f"{len(then) - len(absent):,} files have the content that the lineage names")
 
 
-def _rebuild(found: Audit, project: Project, target: Artifact, last: Callable[[Path], Iterator[Difference]]) -> None:
+def _rebuild(found: Audit, project: Project, target: Artifact, last: Callable[[Path], Iterator[Finding]]) -> None:
     """Check the sources, rebuild all artifacts that `target` depends on, then `last`, each compared with the run's."""
-    name = target.wildcards[0] if target.wildcards else ""
-    for benchmark in [name] if name else project.selection.benchmarks:
+    for benchmark in target.wildcards[:1] or project.selection.benchmarks:
         corpus = f"config/corpus/{project.selection.corpus.name}.yaml"
-        _check(found, "corpus", corpus, functools.partial(sources.corpus, project, benchmark))
+        _check(found, "corpus", corpus, partial(sources.corpus, project, benchmark))
         if not project.selection.corpus.drawn:
-            pinned = functools.partial(sources.published, project, benchmark, project.illustrated(benchmark))
-            _check(found, "source", project.paths.raw(benchmark), pinned)
+            _check(found, "source", project.paths.raw(benchmark), partial(sources.published, project, benchmark))
     if found.lineage is not None:
         for card, kind in _cards(found.lineage):
-            _check(found, kind, card.file, functools.partial(_card, card, found.lineage, project))
-    steps = [step for step in in_order(target) if step is not target]
-    with contextlib.redirect_stderr(io.StringIO()), scratch(project, [*steps, target]) as origin:
+            _check(found, kind, card.file, partial(_card, card, found.lineage, project))
+    steps = with_dependencies(target)
+    with contextlib.redirect_stderr(io.StringIO()), scratch(project, steps) as origin:
         for step in steps:
-            _check(
-                found,
-                kind_of(step, step.outputs[0]),
-                step.outputs[0],
-                functools.partial(rebuild, project, step, origin),
-            )
-        _check(found, kind_of(target, found.table), found.table, functools.partial(last, origin))
+            path = found.table if step is target else step.outputs[0]
+            run = partial(last, origin) if step is target else partial(rebuild, project, step, origin)
+            _check(found, kind_of(step, path), path, run)
 
 
-def _check(found: Audit, name: str, path: str, run: Callable[[], Iterator[str] | Iterator[Difference]]) -> None:
+def _check(found: Audit, link: str, path: str, run: Callable[[], Iterator[str] | Iterator[Finding]]) -> None:
     """Note differences. An input that cannot be read is reported, and the audit goes on."""
+    findings = list(_guarded(link, path, run))
     gone = [file for file in found.withheld if not Path(file).is_file()]
-    differences: list[Difference] = []
-    try:
-        for one in run():
-            differences.append(one if isinstance(one, tuple) else (name, path, one))
-    except PunchlineError as error:
-        differences.append((name, path, str(error)))
-    except (OSError, KeyError, ValueError) as error:  # hostile or damaged bytes must not end the audit
-        differences.append((name, path, f"cannot be read: {type(error).__name__}: {error}"))
-    without = {file for file in gone for _, at, what in differences if file in what or file == at}
+    without = {file for file in gone for one in findings if file in one.what or file == one.path}
     if without:
-        found.unchecked.append(f"{name}: {min(without)} is not here")
-    for kind, at, what in differences:
-        if not any(file in what or file == at for file in without):
-            found.differs(kind, at, what)
-    if not differences:
-        found.links.append(f"{name}: {path}")
+        found.unchecked.append(f"{link}: {min(without)} is not here")
+    found.findings += [one for one in findings if not any(file in one.what or file == one.path for file in without)]
+    if not findings:
+        found.links.append(f"{link}: {path}")
+
+
+def _guarded(link: str, path: str, run: Callable[[], Iterator[str] | Iterator[Finding]]) -> Iterator[Finding]:
+    try:
+        yield from (one if isinstance(one, Finding) else Finding(link, path, one) for one in run())
+    except PunchlineError as error:
+        yield Finding(link, path, str(error))
+    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:  # hostile or damaged bytes
+        yield Finding(link, path, f"cannot be read: {type(error).__name__}: {error}")
 
 
 def _cards(lineage: Lineage) -> list[tuple[ModelCard, str]]:
@@ -262,25 +239,23 @@ def _cards(lineage: Lineage) -> list[tuple[ModelCard, str]]:
 
 def _card(card: ModelCard, lineage: Lineage, project: Project) -> Iterator[str]:
     prices = project.benchmark(lineage.benchmark).TABLES[lineage.table].prices
-    yield from same([shown(read_card(card.name, card.folder), lineage.benchmark, prices)], [card], lambda c: c.name)
+    yield from _same([shown(read_card(card.name, card.folder), lineage.benchmark, prices)], [card])
 
 
-def _table(project: Project, lineage: Lineage, origin: Path) -> Iterator[Difference]:
+def _same(made: Sequence[Record], stored: Sequence[Record]) -> Iterator[str]:
+    return same(msgspec.to_builtins(made), msgspec.to_builtins(stored))
+
+
+def _table(project: Project, lineage: Lineage, origin: Path) -> Iterator[Finding]:
     """Differences between the rebuilt cells and the lineage's, and between the table's files and their text."""
     name, table = lineage.benchmark, lineage.table
     made, models, compared = compute(project, name, [table])[table]
     path = project.paths.table(project.benchmark(name).TABLES[table].file)
-    differing = [
-        *same(models, lineage.models, lambda model: model.card.name),
-        *same(compared, lineage.compared, lambda asked: asked.who),
-        *same(
-            made.cells, lineage.cells, lambda cell: f"{cell.row} {cell.column} {cell.filter.get('rule', '')}".strip()
-        ),
-    ]
-    yield from (("table", path, what) for what in differing)
+    pairs = (models, lineage.models), (compared, lineage.compared), (made.cells, lineage.cells)
+    yield from (Finding("table", path, what) for pair in pairs for what in _same(*pair))
     for file, text in rendered(project, name, table, made).items():
         if (origin / file).is_file() and (origin / file).read_bytes() != text.encode():
-            yield "table", file, "it is not what its cells give"
+            yield Finding("table", file, "it is not what its cells give")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -316,8 +291,9 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
             states = "".join(f", {count} {state}" for state, count in sorted(cell.states.items()))
             interval = "" if cell.lo is None or cell.hi is None else f" [{cell.lo:.6g}, {cell.hi:.6g}]"
             lines.append(f"cell     {cell.row} · {cell.column} = {value}{interval}  (n {cell.n}{states})")
-            lines.append(f"         grades {cell.grades[:16]}… chosen by {_filter(cell.filter)}")
-        lines.append(f"selected {_selection(lineage)}")
+            chosen = ", ".join(f"{key} {value}" for key, value in cell.filter.items())
+            lines.append(f"         grades {cell.grades[:16]}… chosen by {chosen}")
+        lines.append(f"selected {selection_text(lineage.selection)}")
         for model in lineage.models:
             lines.append(f"model    {model.card.name}: key {model.key[:16]}…, {', '.join(model.versions)}")
         noted = lineage.noted
@@ -339,38 +315,15 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
     return "\n".join(lines)
 
 
-def _filter(chosen: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in chosen.items())
-
-
-def _selection(lineage: Lineage) -> str:
-    chosen = lineage.selection
-    parts = [
-        f"corpus {chosen.corpus.name}",
-        f"seed {chosen.seed}",
-        f"scoring {chosen.scoring or 'as each table has it'}",
-    ]
-    if chosen.subset:
-        parts.append(f"subset {chosen.subset}")
-    if chosen.limit:
-        parts.append(f"limit {chosen.limit}")
-    return ", ".join(parts)
-
-
 def as_json(found: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
     """The audit for a program: verdict, root, files (path, sha256, role), cells, findings, circumstances."""
+    lineage, fields = found.lineage, ("table", "verdict", "root", "sources", "code", "libraries", "unchecked")
     return {
-        "table": found.table,
-        "verdict": found.verdict,
-        "root": found.root,
-        "sources": found.sources,
-        "code": found.code,
-        "libraries": found.libraries,
-        "unchecked": found.unchecked,
+        **{name: getattr(found, name) for name in fields},
         "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in found.files],
-        "cells": [msgspec.to_builtins(cell) for cell in cells],
-        "findings": [{"link": f.link, "path": f.path, "what": f.what} for f in found.findings],
-        "models": [msgspec.to_builtins(model) for model in found.lineage.models] if found.lineage else [],
-        "selection": msgspec.to_builtins(found.lineage.selection) if found.lineage else None,
-        "noted": found.lineage.noted if found.lineage else None,
+        "cells": cells,
+        "findings": found.findings,
+        "models": lineage.models if lineage else [],
+        "selection": lineage.selection if lineage else None,
+        "noted": lineage.noted if lineage else None,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,8 @@ from punchline.audit.state import check_shown
 from punchline.audit.versions import asked_otherwise
 from punchline.config.runs import changes, made_with
 from punchline.errors import PunchlineError
-from punchline.workflow.provenance import read_provenance, with_dependencies
+from punchline.paths import Paths
+from punchline.workflow.provenance import Artifact, read_provenance, with_dependencies
 
 SOURCES = ("raw annotation", "image", "subset", "user's file", "published values", "released answers", "manifest")
 
@@ -28,66 +29,57 @@ class TableDiff(NamedTuple):
 
 def diff(a: str, b: str) -> list[TableDiff]:
     """Tables that both runs have. Raises PunchlineError where there is none."""
-    one, other = Project(made_with(a)), Project(made_with(b))
+    pair = Project(made_with(a)), Project(made_with(b))
     found = []
-    for benchmark in one.selection.benchmarks:
-        if benchmark not in other.selection.benchmarks:
-            continue
-        for name, spec in one.benchmark(benchmark).TABLES.items():
-            files = [project.paths.table(spec.file) for project in (one, other)]
-            if all(Path(file).is_file() for file in files):
-                lineages = [check_shown(file) for file in files]
-                found.append(_table(spec.file, one, other, benchmark, name, *lineages))
+    for benchmark in pair[0].selection.benchmarks:
+        if benchmark in pair[1].selection.benchmarks:
+            for name, spec in pair[0].benchmark(benchmark).TABLES.items():
+                files = [project.paths.table(spec.file) for project in pair]
+                if all(Path(file).is_file() for file in files):
+                    steps = [project.table(benchmark, name) for project in pair]
+                    lineages = [check_shown(file) for file in files]
+                    found.append(_table(spec.file, [project.paths for project in pair], steps, lineages))
     if not found:
-        raise PunchlineError(
-            f"the runs {a} and {b} have no table in common",
-            hint="`punchline runs` lists runs; snakemake --config run=NAME makes one",
-        )
+        hint = "`punchline runs` lists runs; snakemake --config run=NAME makes one"
+        raise PunchlineError(f"the runs {a} and {b} have no table in common", hint=hint)
     return found
 
 
-def _table(file: str, one: Project, other: Project, benchmark: str, name: str, a: Lineage, b: Lineage) -> TableDiff:
-    ours, theirs = ({(cell.row, cell.column): cell.value for cell in shown_cells(lineage)} for lineage in (a, b))
-    keys = list(dict.fromkeys([*ours, *theirs]))
+def _table(file: str, places: Sequence[Paths], steps: Sequence[Artifact], lineages: Sequence[Lineage]) -> TableDiff:
+    a, b = ({(cell.row, cell.column): cell.value for cell in shown_cells(lineage)} for lineage in lineages)
+    keys = list(dict.fromkeys([*a, *b]))
     differing = [
-        {"row": key[0], "column": key[1], "a": ours.get(key), "b": theirs.get(key)}
-        for key in keys
-        if ours.get(key) != theirs.get(key)
+        {"row": key[0], "column": key[1], "a": a.get(key), "b": b.get(key)} for key in keys if a.get(key) != b.get(key)
     ]
-    why = list(_why(one, other, benchmark, name, a, b)) if differing else []
+    why = list(_why(places, steps, lineages)) if differing else []
     return TableDiff(file.removesuffix(".csv"), differing, len(keys) - len(differing), why)
 
 
-def _why(one: Project, other: Project, benchmark: str, name: str, a: Lineage, b: Lineage) -> Iterator[str]:
-    """Every difference in what the two tables rest on that could make cells differ."""
-    for change in changes(a.selection, b.selection):
-        yield f"selection: {change}"
-    ours, theirs = ({model.card.name: model for model in lineage.models} for lineage in (a, b))
+def _why(places: Sequence[Paths], steps: Sequence[Artifact], lineages: Sequence[Lineage]) -> Iterator[str]:
+    """Every difference in the dependencies of the two tables that could make cells differ."""
+    a, b = lineages
+    yield from (f"selection: {change}" for change in changes(a.selection, b.selection))
+    ours, theirs = ({model.card.name: model for model in lineage.models} for lineage in lineages)
     for model in sorted(ours.keys() & theirs.keys()):
         if ours[model].key != theirs[model].key:
             yield f"model: {model} is asked otherwise (key {ours[model].key[:12]}… → {theirs[model].key[:12]}…)"
         elif ours[model].hops != theirs[model].hops:
             yield f"model: {model} is judged otherwise"
-    before, after = ({file.path: file for file in lineage.files if file.role in SOURCES} for lineage in (a, b))
-    for path in sorted(before.keys() | after.keys()):
-        x, y = before.get(path), after.get(path)
-        if x is None or y is None:
-            yield f"data: {path} counts in one of them only"
-        elif (x.content or x.sha256) != (y.content or y.sha256):
-            yield f"data: {path} differs"
-    if (otherwise := asked_otherwise(benchmark, one.paths, other.paths)) is not None:
+    before, after = ({f.path: f.content or f.sha256 for f in one.files if f.role in SOURCES} for one in lineages)
+    for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
+        yield f"data: {path} " + ("differs" if path in before and path in after else "counts in one of them only")
+    if (otherwise := asked_otherwise(a.benchmark, *places)) is not None:
         yield f"prompt: {otherwise}"
-    codes = [_codes(project, benchmark, name) for project in (one, other)]
+    codes = [_codes(step) for step in steps]
     for rule in sorted(codes[0].keys() & codes[1].keys()):
         if codes[0][rule] != codes[1][rule]:
             yield f"code: {rule} was made with other code or libraries"
 
 
-def _codes(project: Project, benchmark: str, name: str) -> dict[str, Any]:
-    """{rule: (code, libraries) of what it made} along a table's way."""
+def _codes(table: Artifact) -> dict[str, set[str]]:
+    """{rule: code and libraries of its outputs} of a table's dependencies."""
     found: dict[str, set[str]] = {}
-    for step in with_dependencies(project.table(benchmark, name)):
-        made = read_provenance(step)
-        if made is not None:
+    for step in with_dependencies(table):
+        if (made := read_provenance(step)) is not None:
             found.setdefault(step.rule, set()).add(f"{made.code_digest} {sorted(made.libraries.items())}")
     return found

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from punchline.audit.audit import Audit, Finding, audit
+from punchline.audit.audit import Audit, audit
+from punchline.audit.rebuild import Finding
 from punchline.errors import PunchlineError, nearest
 from punchline.files import sha256_file
 from punchline.schema import Record
@@ -80,8 +81,8 @@ def audit_published(folder: Path, table: str | None = None, expect: str | None =
     with contextlib.chdir(folder):
         for path in chosen:
             made = audit(path, expect=expect, withheld=index.withheld)
-            if made.root and made.root != index.tables[path]:
-                made.differs("root", path, f"computed {made.root}, {INDEX} has {index.tables[path]}")
+            if made.root:
+                made.compare_root(path, index.tables[path], f"{INDEX} has")
             found.append(made)
     if found:
         found[0].findings[:0] = wrong

@@ -27,29 +27,23 @@ def corpus(project: Project, benchmark: str) -> Iterator[str]:
     chosen = project.selection.corpus
     now = read_corpus(chosen.name) if chosen.name in stems("config/corpus") else None
     if now is None or _selecting(project, benchmark, now) != _selecting(project, benchmark, chosen):
-        yield f"the lineage has {_plain(chosen)}, config/corpus/ has {_plain(now)}"
+        here = "no such corpus" if now is None else str(msgspec.to_builtins(now))
+        yield f"the lineage has {msgspec.to_builtins(chosen)}, config/corpus/ has {here}"
 
 
 def _selecting(project: Project, benchmark: str, corpus: Corpus) -> Corpus:
-    """As much of a corpus as a lineage names: its own sources; none for a table of the data (asking.py)."""
-    own = (corpus.sources or {}).get(benchmark)
-    named = own is not None and project.selection.models
-    return msgspec.structs.replace(corpus, sources={benchmark: own} if named else None)
+    """As much of a corpus as a lineage names: its own sources; none for a table of the data (respondents.py)."""
+    own = (corpus.sources or {}).get(benchmark) if project.selection.models else None
+    return msgspec.structs.replace(corpus, sources=None if own is None else {benchmark: own})
 
 
-def _plain(record: msgspec.Struct | None) -> str:
-    return "no such corpus" if record is None else str(msgspec.to_builtins(record))
-
-
-def published(project: Project, benchmark: str, has_images: bool) -> Iterator[str]:
+def published(project: Project, benchmark: str) -> Iterator[str]:
     """Raw files against the manifests; images against the ledger and the pins."""
     for path, row in _released(project):
         if Path(path).is_file() and sha256_file(path) != row["sha256"]:
             yield f"{path} is not what {row['url']} had when its sha256 was pinned"
-    if not has_images:
-        return
     pinned = _pinned(benchmark)
-    for entry in prepare.ledger(project, benchmark):
+    for entry in prepare.ledger(project, benchmark) if project.illustrated(benchmark) else ():
         if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
             yield f"{entry.path}: the ledger's sha256 is neither pinned nor locked for {entry.item_id}"
 
@@ -74,24 +68,24 @@ def _pinned(benchmark: str) -> dict[str, set[str | None]]:
 
 
 def answered_again(project: Project, benchmark: str, hop: str, model: str) -> Iterator[tuple[str, str, str]]:
-    """Differences between journalled answers and released files, or what a baseline answers now."""
+    """(kind, journal, difference) of journalled answers that released files, or a baseline now, give otherwise."""
     if hop and project.hops(benchmark, model)[hop] != RELEASED:
         return
     engine, images = project.engines[model], dict[str, Path]()
     kind = "released" if isinstance(engine, Released) else "computed"
-    if not isinstance(engine, Released):
+    if kind == "computed":
         if not (isinstance(engine, Repeatable) and engine.repeatable):
             return
         images = images_of(project, engine, benchmark)
-    if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):
-        raise PunchlineError("no picture to look at", file=absent[0])
-    own = asked(project, benchmark, model, chained=False)
-    pairs = list(asked_of_hop(project, benchmark, hop, model) if hop else own)
+        if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):
+            raise PunchlineError("no picture to look at", file=absent[0])
+    about = asked_of_hop(project, benchmark, hop, model) if hop else asked(project, benchmark, model, chained=False)
+    pairs = list(about)
     now = {answer.request_id: answer for answer in engine.answer([request for request, _ in pairs], images, "")}
     file = project.journal(model, Round(benchmark, hop, (model,)))
     for request, then in pairs:
         for field in ("state", "text", "reason", "usage", "effective"):
-            ours, theirs = (getattr(answer, field) for answer in (now[request.request_id], then))
+            ours, theirs = getattr(now[request.request_id], field), getattr(then, field)
             if ours != theirs:
                 what = f"{field} {kind} {repr(ours)[:60]}, journalled {repr(theirs)[:60]}"
                 yield f"{kind} answers", file, f"{request.item_id} {request.task}: {what}"
@@ -108,11 +102,9 @@ def sources(project: Project, lineage: Lineage) -> list[str]:
     if any(file.role == "ledger" for file in lineage.files):
         entries = [entry for entry in prepare.ledger(project, name) if entry.state == "ok"]
         places = Counter(urlsplit(entry.url or "").netloc or (entry.url or "").split(":")[0] for entry in entries)
-        one_by_one, pinned = project.paths.ledger(name), _pinned(name)
+        pinned, one_by_one = _pinned(name), project.paths.ledger(name)
         lines += [f"{count:,} images from {place}: one by one in {one_by_one}" for place, count in places.items()]
         if unpinned := [entry.item_id for entry in entries if entry.item_id not in pinned]:
-            shown = ", ".join(unpinned[:3]) + (", …" if len(unpinned) > 3 else "")
-            lines.append(
-                f"{len(unpinned):,} images that no manifest or lock pins: their bytes are as fetched ({shown})"
-            )
+            some = ", ".join(unpinned[:3]) + (", …" if len(unpinned) > 3 else "")
+            lines.append(f"{len(unpinned):,} images that no manifest or lock pins: their bytes are as fetched ({some})")
     return lines

@@ -8,9 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
-from punchline.artifacts.lineage import Lineage, lineage_path
+from punchline.artifacts.lineage import Lineage, lineage_path, read_lineage
 from punchline.artifacts.project import Project
 from punchline.config.runs import making, run_of
 from punchline.errors import PunchlineError
@@ -34,10 +32,10 @@ def table_states(project: Project) -> list[TableState]:
     status, found = Status(), []
     reasons = {name: status.of_all(project.tables(name)) for name in project.selection.benchmarks}
     for step in project.every_table():
-        benchmark, table = step.wildcards
-        reason = reasons[benchmark]
-        state = "current" if reason is None else "stale" if Path(step.outputs[0]).is_file() else "absent"
-        found.append(TableState(benchmark, table, step.outputs[0], state, reason or ""))
+        (benchmark, table), path = step.wildcards, step.outputs[0]
+        why = reasons[benchmark]
+        state = "current" if why is None else "stale" if Path(path).is_file() else "absent"
+        found.append(TableState(benchmark, table, path, state, why or ""))
     return found
 
 
@@ -48,33 +46,19 @@ def again(table_path: str) -> str:
     return f"Rebuild it: {making(run or DEFAULT_RUN, table_path)}{besides}"
 
 
-def read_lineage(table_path: str) -> Lineage:
-    """The lineage of a table. Raises PunchlineError for a missing or damaged one."""
-    path = lineage_path(table_path)
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Lineage)
-    except FileNotFoundError:
-        raise PunchlineError("no lineage", file=path, hint=again(table_path)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise PunchlineError(f"not a lineage any more: {error}", file=path, hint=again(table_path)) from error
-
-
 def check_shown(table_path: str) -> Lineage:
-    """Raises PunchlineError where one of a table's files is not what its lineage says."""
-    lineage = read_lineage(table_path)
+    """The lineage of a table. Raises PunchlineError where one of the table's files is not what it says."""
+    path, hint = lineage_path(table_path), again(table_path)
+    if not path.is_file():
+        raise PunchlineError("no lineage", file=path, hint=hint)
+    lineage = read_lineage(path)
     if table_path not in {file.path for file in lineage.files}:
-        raise PunchlineError(
-            f"the lineage of another table: {lineage.benchmark} {lineage.table} of the run {lineage.selection.run}",
-            file=lineage_path(table_path),
-            hint=again(table_path),
-        )
+        of = f"{lineage.benchmark} {lineage.table} of the run {lineage.selection.run}"
+        raise PunchlineError(f"the lineage of another table: {of}", file=path, hint=hint)
     for file in lineage.files:
         if file.role == "table" and (not Path(file.path).is_file() or sha256_file(file.path) != file.sha256):
-            raise PunchlineError(
-                "the file is not the one that was made: it was changed since, or its lineage was",
-                file=file.path,
-                hint=again(table_path),
-            )
+            what = "the file is not the one that was made: it was changed since, or its lineage was"
+            raise PunchlineError(what, file=file.path, hint=hint)
     return lineage
 
 
@@ -82,8 +66,6 @@ def keep_verdict(table_path: str, lineage: Lineage, verdict: str, root: str) -> 
     """Write down what an audit said, and when, for the report. A folder that cannot be written keeps none."""
     where = Paths(run=lineage.selection.run)
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    file = audited(where.run, table_path.removeprefix(f"{where.results}/"))
     with suppress(OSError):
-        write_text(
-            audited(where.run, table_path.removeprefix(f"{where.results}/")),
-            json.dumps({"verdict": verdict, "root": root, "audited_at": when}, indent=1) + "\n",
-        )
+        write_text(file, json.dumps({"verdict": verdict, "root": root, "audited_at": when}, indent=1) + "\n")

@@ -119,25 +119,29 @@ def print_json(value: Any) -> None:
 
 
 def print_rows(
-    *tables: Iterable[Mapping[Any, Any]], as_json: bool | None = None, widths: Mapping[str, int] | None = None
+    *tables: Iterable[Mapping[Any, Any]],
+    as_json: bool | None = None,
+    widths: Mapping[str, int] | None = None,
+    data: Any = None,
+    csv: Iterable[Mapping[Any, Any]] | None = None,
 ) -> None:
     """Print tables of rows for a terminal, as JSON (True) or as CSV (False), without empty tables.
 
-    JSON is a list of rows, or a list of tables if several are given. `widths`: columns to wrap on a terminal.
+    JSON is `data` if given, else a list of rows, or a list of tables if several are given. CSV is `csv` if given.
+    `widths`: columns to wrap on a terminal.
     """
     import pandas as pd  # slow to import; most commands print no rows
 
     lists = [list(rows) for rows in tables]
     if as_json:
-        print_json(lists if len(lists) > 1 else lists[0])
+        print_json(data if data is not None else lists if len(lists) > 1 else lists[0])
         return
     texts = []
-    for rows in filter(None, lists):
+    for rows in filter(None, [list(csv)] if csv is not None and as_json is False else lists):
         frame = pd.DataFrame(rows, dtype=object)
         frame = frame.where(frame.notna(), "")
         wrapped = [(widths or {}).get(str(column)) for column in frame]
-        cells = frame.map(_cell).to_dict("list")
-        plain = tabulate(cells, "keys", "plain", disable_numparse=True, maxcolwidths=wrapped)
+        plain = tabulate(frame.map(_cell).to_dict("list"), "keys", "plain", disable_numparse=True, maxcolwidths=wrapped)
         texts.append(f"{plain}\n" if as_json is None else frame.to_csv(index=False))
     print("\n".join(texts), end="")
 

@@ -22,7 +22,10 @@ def models(
     runnable: Annotated[bool, typer.Option("--runnable", help="Only models that can run on this machine")] = False,
     as_json: JSON = None,
 ) -> None:
-    """List models (config/model/), and which can run on this machine."""
+    """List models (config/model/), and which can run on this machine.
+
+    Example: punchline models --runnable
+    """
     folder = "config/judge" if judges else "config/model"
     rows = [_model(name, folder) for name in stems(folder)]
     shown = [row for row in rows if not runnable or row["can run here"].startswith("yes")]
@@ -52,7 +55,10 @@ def _model(name: str, folder: str) -> dict[str, Any]:
 def schema_command(
     kind: Annotated[str, typer.Argument(help=", ".join(KINDS), autocompletion=lambda: list(KINDS))] = "run",
 ) -> None:
-    """Print the JSON schema of a kind of configuration file, for editors."""
+    """Print the JSON schema of a kind of configuration file, for editors.
+
+    Example: punchline schema model
+    """
     if kind not in KINDS:
         raise PunchlineError(f"no schema {kind!r}", hint=nearest(kind, KINDS))
     print(json.dumps(schema(kind), indent=1))
@@ -60,7 +66,10 @@ def schema_command(
 
 @app.command("benchmarks", rich_help_panel="Run")
 def benchmarks_command(as_json: JSON = None) -> None:
-    """List benchmarks: conditions, judges, tasks, tables."""
+    """List benchmarks: conditions, judges, tasks, tables.
+
+    Example: punchline benchmarks --json
+    """
     rows = [
         {
             "benchmark": loaded.NAME,

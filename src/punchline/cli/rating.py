@@ -82,7 +82,10 @@ def new(
     port: Port = 8643,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Draw a study from the answers of a run, and print a link per rater."""
+    """Draw a study from the answers of a run, and print a link per rater.
+
+    Example: punchline rate new pixelhumor/relevance --raters 3 --items 20
+    """
     from punchline.rating.draw import declared, draw_decision, draw_up
 
     if host in EVERYWHERE:
@@ -130,7 +133,10 @@ def _write_sheet(where: Paths, study: str, models: list[str], folder: Path, seed
 
 @rate.command()
 def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = 8643) -> None:
-    """Serve a study to its raters until Ctrl-C, on this machine or, with --host, in the local network."""
+    """Serve a study to its raters until Ctrl-C, on this machine or, with --host, in the local network.
+
+    Example: punchline rate serve relevance
+    """
     from punchline.rating.pages import application
     from punchline.report.serve import listen
     from punchline.report.serve import serve as listen_on
@@ -145,7 +151,10 @@ def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = 8643) -> None
 
 @rate.command()
 def status(study: StudyName, as_json: JSON = None) -> None:
-    """Print the progress of each rater, and their agreement: Krippendorff's alpha with a 95 % interval."""
+    """Print the progress of each rater, and their agreement: Krippendorff's alpha with a 95 % interval.
+
+    Example: punchline rate status relevance
+    """
     from punchline.rating import outcome
 
     votes = _votes(study)
@@ -159,7 +168,10 @@ def export(
     study: StudyName,
     out: Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")] = None,
 ) -> None:
-    """Write the votes, with model names, into the file that tables read; accepted drafts into strips.json."""
+    """Write the votes, with model names, into the file that tables read; accepted drafts into strips.json.
+
+    Example: punchline rate export relevance
+    """
     from punchline.rating import drafts, outcome
 
     votes = _votes(study)
@@ -191,7 +203,10 @@ def import_command(
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file")] = False,
     annotations: Annotated[Path, typer.Option(parser=given, help="HumorBench's annotations")] = LABELS,
 ) -> None:
-    """Convert filled-in sheets into ratings, or explanations that people labelled into answers to replay."""
+    """Convert filled-in sheets into ratings, or explanations that people labelled into answers to replay.
+
+    Example: punchline rate import pixelhumor/relevance sheet.csv --key key.csv
+    """
     from punchline.benchmarks.humorbench.labels import as_released, read_labelled
     from punchline.paths import own
     from punchline.rating.draw import declared

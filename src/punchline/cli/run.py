@@ -46,6 +46,8 @@ def run_command(
     """Evaluate models: run Snakemake, print each benchmark's main table and who leads, and name the report.
 
     The same as the snakemake command that it prints first.
+
+    Example: punchline run random echo --benchmark pixelhumor --limit 10
     """
     chosen: dict[str, Any] = overrides(config)
     named = {

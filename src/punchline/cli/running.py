@@ -15,7 +15,7 @@ import typer
 
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
-from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake
+from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake, without_empty
 from punchline.config.selection import EXECUTION_KEYS, last_overrides, named_run, read_selection
 from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError
@@ -29,7 +29,10 @@ from punchline.workflow.processes import AGAIN
 
 @app.command(rich_help_panel="Share")
 def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -> None:
-    """Download the data of dvc.lock with `dvc pull`, and check that every table is current."""
+    """Download the data of dvc.lock with `dvc pull`, and check that every table is current.
+
+    Example: punchline restore
+    """
     if not Path("dvc.lock").is_file():
         raise PunchlineError(
             "no dvc.lock: no run was ever recorded",
@@ -40,11 +43,10 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
         raise PunchlineError("dvc pull failed", hint="See above; docs/data.md says how to add a remote")
     status = subprocess.run([*dvc, "status", "--json"], capture_output=True, text=True, check=False)
     try:
-        changed = json.loads(status.stdout or "null")
-    except json.JSONDecodeError:
-        changed = None
-    if status.returncode != 0 or changed is None:
-        raise PunchlineError(f"dvc status failed: {status.stderr.strip()}")
+        changed = json.loads(status.stdout)
+        status.check_returncode()
+    except (json.JSONDecodeError, subprocess.CalledProcessError):
+        raise PunchlineError(f"dvc status failed: {status.stderr.strip()}") from None
     if changed:
         print(json.dumps(changed, indent=1), file=sys.stderr)
         raise PunchlineError(
@@ -74,7 +76,10 @@ def fetch(
     config: Annotated[list[str] | None, typer.Option(help="Same as KEY=VALUE")] = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Download the annotations and images of the selected benchmarks."""
+    """Download the annotations and images of the selected benchmarks.
+
+    Example: punchline fetch corpus=full benchmarks=humorbench
+    """
     chosen = overrides([*(config or ()), *(selection or ())], run)
     if not retry_missing:
         raise typer.Exit(snakemake("fetch_all", *_words(chosen)))
@@ -83,20 +88,23 @@ def fetch(
     for benchmark in project.selection.benchmarks:
         log = project.paths.ledger(benchmark)
         entries = read_records(log, FetchEntry) if Path(log).is_file() else []
-        missing = sum(entry.state != "ok" for entry in entries)
-        many = f"{missing:,} of {len(entries):,} images are missing" if entries else "no images yet"
-        print(f"{benchmark}: {many}")
-        logs |= {log: project.raw(benchmark).job} if missing else {}
+        if missing := sum(entry.state != "ok" for entry in entries):
+            logs[log] = project.raw(benchmark).job
+        print(
+            f"{benchmark}: " + (f"{missing:,} of {len(entries):,} images are missing" if entries else "no images yet")
+        )
     if not logs:
         print("nothing to retry; `punchline fetch` downloads files that were never tried")
         return
-    again = {AGAIN: ",".join(logs), RETRY: "1"}
-    raise typer.Exit(snakemake(*logs.values(), *_words(chosen), **again))
+    raise typer.Exit(snakemake(*logs.values(), *_words(chosen), **{AGAIN: ",".join(logs), RETRY: "1"}))
 
 
 @app.command(rich_help_panel="Run")
 def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = None) -> None:
-    """Estimate requests, images, tokens and cost of a run before it starts; no request is sent."""
+    """Estimate requests, images, tokens and cost of a run before it starts; no request is sent.
+
+    Example: punchline plan models=echo benchmarks=humorbench judge=overlap
+    """
     from punchline.plan import plan
 
     chosen = overrides(selection, run)
@@ -115,8 +123,7 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
         where = Paths(run=name)
         for folder in (where.data, where.results, where.logs):
             shutil.rmtree(folder, ignore_errors=True)
-    shown = [column for column in PLAN if any(row.get(column) not in (None, "") for row in rows)]
-    print_rows(({column: row.get(column) for column in shown} for row in rows), as_json=as_json)
+    print_rows(without_empty([{column: row.get(column) for column in PLAN} for row in rows]), as_json=as_json)
     asked = sum(int(row["to_ask"] or 0) for row in rows)
     costs = [float(row["cost_most"] or 0) for row in rows if row.get("cost_most")]
     unpriced = sorted({str(row["asked"]) for row in rows if row["to_ask"] and not row.get("cost_most")})
@@ -130,6 +137,8 @@ def retry(selection: SELECTION = None, run: RUN = DEFAULT_RUN) -> None:
     """Send failed requests again, and rebuild the tables that use them.
 
     Default: the selection of the last run.
+
+    Example: punchline retry --run six
     """
     chosen = overrides(selection, run) or last_overrides(DEFAULT_RUN) or {}
     project = Project(read_selection(chosen)[0])

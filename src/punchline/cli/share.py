@@ -32,7 +32,10 @@ def view(
     port: Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")] = True,
 ) -> None:
-    """Open the report of a run in the browser, with all images; on this machine only."""
+    """Open the report of a run in the browser, with all images; on this machine only.
+
+    Example: punchline view --port 8000
+    """
     from punchline.report import serve
 
     served = serve.application(Project(made_with(run)))
@@ -49,7 +52,10 @@ def publish_command(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="New folder, or one published before")],
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Write the report, tables and shareable files of a run into one folder for a static web host."""
+    """Write the report, tables and shareable files of a run into one folder for a static web host.
+
+    Example: punchline publish site
+    """
     from punchline.report.publish import publish
 
     publish(Project(made_with(run)), Path(given(folder)))
@@ -71,7 +77,10 @@ def export_command(
     ] = "open",
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Export a run for another tool."""
+    """Export a run for another tool.
+
+    Example: punchline export hf --output answers
+    """
     if pictures not in MODES:
         raise typer.BadParameter(f"one of {', '.join(MODES)}", param_hint="--pictures")
     for line in export(Project(made_with(run)), name, given(output), pictures):
@@ -86,7 +95,10 @@ def init(
         str | None, typer.Option("--model-card", metavar="FILE", help="Ask four questions and write a model's card")
     ] = None,
 ) -> None:
-    """Create a project folder (workflow, configuration, manifests), or a model card."""
+    """Create a project folder (workflow, configuration, manifests), or a model card.
+
+    Example: punchline init my-project
+    """
     if model_card is not None:
         _write_card(Path(given(model_card)))
         return

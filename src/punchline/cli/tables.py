@@ -51,7 +51,10 @@ def audit_command(
     published: Annotated[str, typer.Option(help="A folder that `publish` wrote: one or all of its tables")] = "",
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs."""
+    """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs.
+
+    Example: punchline audit table8
+    """
     from punchline.audit import audit
     from punchline.audit.published import audit_published
     from punchline.audit.state import keep_verdict
@@ -87,7 +90,10 @@ def audit_command(
 
 @app.command("print", rich_help_panel="Look")
 def print_command(table: TableName, run: RUN = DEFAULT_RUN, strict: STRICT = False) -> None:
-    """Print a table, its best model, and what to do next."""
+    """Print a table, its best model, and what to do next.
+
+    Example: punchline print table8
+    """
     from punchline.audit.state import again, check_shown, table_states
     from punchline.cli.printing import printed
 
@@ -121,15 +127,16 @@ def compare_command(
     as_json: JSON = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Compare two models on their common items: differences, intervals, tests, effect sizes."""
+    """Compare two models on their common items: differences, intervals, tests, effect sizes.
+
+    Example: punchline compare random reading-order --table table8
+    """
     from punchline.audit import compare, compare_text
 
     named = find_table(table, run) if table else None
     compared, refused = compare.compare_models((a, b), named and (named.benchmark, named.spec.name), run)
-    if as_json:
-        print_json(compared)
-    elif as_json is False:
-        print_rows(compare.differences_frame(compared).to_dict("records"), as_json=False)
+    if as_json is not None:
+        print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)
     for number, one in enumerate(compared if as_json is None else ()):
         print("\n" * bool(number) + compare_text.head(one), end="\n\n")
         print_rows(without_empty(compare_text.rows(one)))
@@ -147,22 +154,22 @@ def ranks_command(
     as_json: JSON = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Rank the models of a table, with a 95 % confidence interval of each rank."""
+    """Rank the models of a table, with a 95 % confidence interval of each rank.
+
+    Example: punchline ranks table8 --csv
+    """
     from punchline.audit.ranks import ranks
 
     run, benchmark, spec, _ = find_table(table, run)
     by, ranked = ranks(Project(made_with(run)), benchmark, spec, column, lowest=lowest)
-    rows = [asdict(rank) for rank in ranked]
-    if as_json:
-        return print_json({"column": by, "level": 1 - ALPHA, "ranks": rows})
-    if as_json is False:
-        return print_rows(({"column": by, **row} for row in rows), as_json=False)
-    return print_rows(
+    shown = (
         {"row": one.row or "all", "model": one.model, "n": one.n, by: f"{one.value:.3f}"}
         | {"95 %": "" if one.low is None else f"[{one.low:.3f}, {one.high:.3f}]", "rank": one.rank}
         | {"95 % of rank": f"{one.first}-{one.last}"}
         for one in ranked
     )
+    data = {"column": by, "level": 1 - ALPHA, "ranks": ranked}
+    print_rows(shown, as_json=as_json, data=data, csv=({"column": by, **asdict(one)} for one in ranked))
 
 
 @app.command("judges", rich_help_panel="Check")
@@ -171,26 +178,25 @@ def judges_command(
     benchmark: Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")] = None,
     as_json: JSON = None,
 ) -> None:
-    """Compare judges with human labels and with each other, and the model ranking under each judge."""
+    """Compare judges with human labels and with each other, and the model ranking under each judge.
+
+    Example: punchline judges --run default --run strict
+    """
     from punchline.audit import judges
 
     agreements, orders = judges.judges(run or [DEFAULT_RUN], benchmark)
-    if as_json:
-        return print_json({"level": 1 - ALPHA, "agreement": agreements, "order": orders})
-    if as_json is False:
-        pairs = ((one, name, of) for one in agreements for name, of in one.measures.items())
-        about = (
-            {"judge": one.judge, "reference": one.reference, "n": one.n, "measure": name} | asdict(of)
-            for one, name, of in pairs
-        )
-        return print_rows(about, as_json=False)
-    print_rows(judges.agreement_rows(agreements))
-    for one in orders:
+    data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders}
+    csv = (
+        {"judge": one.judge, "reference": one.reference, "n": one.n, "measure": name, **asdict(of)}
+        for one in agreements
+        for name, of in one.measures.items()
+    )
+    print_rows(judges.agreement_rows(agreements), as_json=as_json, data=data, csv=csv)
+    for one in orders if as_json is None else ():
         first, second = one.judges
         tau = judges.measure_text(one.tau)
         print(f"\nOrder by {first} and by {second}, {one.n:,} answers: Kendall's tau {tau}")
         print_rows(judges.order_rows(one))
-    return None
 
 
 @app.command("tables", rich_help_panel="Look")
@@ -200,6 +206,8 @@ def tables_command(
     """List all tables, their targets, and their state: current, stale (and why), absent.
 
     Default: the selection of the last run.
+
+    Example: punchline tables benchmarks=all
     """
     from punchline.audit.state import table_states
 
@@ -223,8 +231,12 @@ def tables_command(
 
 @app.command("runs", rich_help_panel="Look")
 def runs_command(as_json: JSON = None) -> None:
-    """List runs: selection, tables, date of the newest table."""
-    from punchline.audit.state import read_lineage, table_states
+    """List runs: selection, tables, date of the newest table.
+
+    Example: punchline runs
+    """
+    from punchline.artifacts.lineage import lineage_path, read_lineage
+    from punchline.audit.state import table_states
 
     rows, broken = [], []
     for name, chosen in runs().items():
@@ -240,8 +252,8 @@ def runs_command(as_json: JSON = None) -> None:
         stale = sum(state.state == "stale" for state in states)
         row["tables"] = f"{len(there)} of {len(states)}" + f", {stale} stale" * bool(stale)
         for path in there:
-            with suppress(PunchlineError):
-                lineage = read_lineage(path)
+            with suppress(PunchlineError, OSError):
+                lineage = read_lineage(lineage_path(path))
                 row["root of the first"] = row["root of the first"] or lineage.root[:16]
                 row["made (UTC)"] = max(row["made (UTC)"], str(lineage.noted.get("made_at"))[:16])
     print_rows(rows, as_json=as_json, widths={"selection": 60})
@@ -256,21 +268,22 @@ def diff_command(
     b: Annotated[str, typer.Argument(metavar="RUN", help="Name of the other run")],
     as_json: JSON = None,
 ) -> None:
-    """Compare the tables of two runs: the cells that differ, and why."""
+    """Compare the tables of two runs: the cells that differ, and why.
+
+    Example: punchline diff default six
+    """
     from punchline.audit.diff import diff
 
     found = diff(a, b)
-    if as_json:
-        return print_json([{**one._asdict(), "cells": one.cells} for one in found])
-    if as_json is False:
-        return print_rows(({"table": one.table, **cell} for one in found for cell in one.cells), as_json=False)
-    for one in found:
+    if as_json is not None:
+        cells = ({"table": one.table, **cell} for one in found for cell in one.cells)
+        print_rows(cells, as_json=as_json, data=[one._asdict() for one in found])
+    for one in found if as_json is None else ():
         print(f"{one.table}: {len(one.cells):,} cells differ, {one.same:,} are equal")
         print("".join(f"  because  {why}\n" for why in one.why), end="")
         print_rows(one.cells[:20])
         if len(one.cells) > 20:
             print(f"  … and {len(one.cells) - 20:,} more: --csv has all")
-    return None
 
 
 @app.command(rich_help_panel="Look")
@@ -278,7 +291,10 @@ def show(
     record: Annotated[str, typer.Argument(metavar="ID", help="Item id, or the first characters of a request id")],
     run: RUN = DEFAULT_RUN,
 ) -> None:
-    """Print an item or request as JSON, with its answers and scores; highlights the parsed text."""
+    """Print an item or request as JSON, with its answers and scores; highlights the parsed text.
+
+    Example: punchline show borderless_1
+    """
     from punchline.audit.show import as_text, find
 
     print(as_text(find(record, run), colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))

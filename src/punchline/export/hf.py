@@ -26,33 +26,32 @@ from punchline.schema import Request, Response, canonical
 
 ROWS = 200  # written at a time: pictures are large
 
-_TEXT, _TEXTS = pa.string(), pa.list_(pa.string())
-_IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-_SCORE = pa.struct(
-    [
-        *((name, _TEXT) for name in ("rule", "task", "state")),
-        ("scored", pa.bool_()),
-        ("parsed", _TEXTS),
-        *((name, _TEXT) for name in ("values", "judge", "signature")),
-    ]
-)
-_HEARD = pa.struct(
-    [(name, _TEXT) for name in ("hop", "who", "question", "answer", "state", "request_id", "response_digest")]
-)
+_TEXT, _TEXTS, _WHOLE = pa.string(), pa.list_(pa.string()), pa.int64()
+_IMAGES = pa.list_(pa.struct([("bytes", pa.binary()), ("path", _TEXT)]))
+_FEATURES = {"images": {"feature": {"_type": "Image"}, "_type": "List"}}  # other types are as Parquet has them
+
+
+def _texts(names: str) -> dict[str, pa.DataType]:
+    return dict.fromkeys(names.split(), _TEXT)
+
+
+_SCORE = {**_texts("rule task state"), "scored": pa.bool_(), "parsed": _TEXTS, **_texts("values judge signature")}
+_HEARD = _texts("hop who question answer state request_id response_digest")
 ITEMS = {
-    **dict.fromkeys(("item_id", "source", "cluster"), _TEXT),
-    "images": pa.list_(_IMAGE),
+    **_texts("item_id source cluster"),
+    "images": _IMAGES,
     "image_sha256": _TEXTS,
-    **dict.fromkeys(("licence", "credit", "url", "fields", "gold"), _TEXT),
+    **_texts("licence credit url fields gold"),
 }
 ANSWERS = {
-    **dict.fromkeys(("model", "item_id", "task", "condition"), _TEXT),
-    "sample": pa.int64(),
-    **dict.fromkeys(("question", "answer", "state", "finish_reason"), _TEXT),
-    **dict.fromkeys(("prompt_tokens", "completion_tokens"), pa.int64()),
-    **dict.fromkeys(("engine", "request_id", "response_digest"), _TEXT),
-    "grades": pa.list_(_SCORE),
-    "heard": pa.list_(_HEARD),
+    **_texts("model item_id task condition"),
+    "sample": _WHOLE,
+    **_texts("question answer state finish_reason"),
+    "prompt_tokens": _WHOLE,
+    "completion_tokens": _WHOLE,
+    **_texts("engine request_id response_digest"),
+    "grades": pa.list_(pa.struct(_SCORE)),
+    "heard": pa.list_(pa.struct(_HEARD)),
 }
 
 
@@ -71,17 +70,14 @@ def item_row(one: Shown) -> dict[str, Any]:
 
 def _asked(request: Request, response: Response) -> dict[str, Any]:
     """The columns that answers and judge verdicts share."""
-    return {
-        "question": prompt(request),
-        "answer": response.text,
-        "response_digest": response.digest,
-        **pick_fields(response, "state", "request_id"),
-    }
+    own = {"question": prompt(request), "answer": response.text, "response_digest": response.digest}
+    return own | pick_fields(response, "state", "request_id")
 
 
 def _answer(model: str, sample: Sample) -> dict[str, Any]:
     """An answer as a row of `ANSWERS`."""
     response = sample.response
+    scored = ("rule", "task", "state", "scored", "parsed", "judge", "signature")
     return {
         "model": model,
         **pick_fields(sample.request, "item_id", "task", "condition", "sample"),
@@ -90,30 +86,15 @@ def _answer(model: str, sample: Sample) -> dict[str, Any]:
         "prompt_tokens": response.usage.prompt,
         "completion_tokens": response.usage.completion,
         "engine": f"{response.engine} {response.engine_version}",
-        "grades": [
-            pick_fields(score, "rule", "task", "state", "scored", "parsed", "judge", "signature")
-            | {"values": canonical(score.metrics).decode()}
-            for score in sample.grades
-        ],
+        "grades": [pick_fields(s, *scored) | {"values": canonical(s.metrics).decode()} for s in sample.grades],
         "heard": [pick_fields(one, "hop", "who") | _asked(one.request, one.response) for one in sample.heard.values()],
     }
 
 
-def _feature(kind: pa.DataType) -> Any:
-    """A column's type in the words of datasets."""
-    if kind == _IMAGE:
-        return {"_type": "Image"}
-    if pa.types.is_list(kind):
-        return {"feature": _feature(kind.value_type), "_type": "List"}
-    if pa.types.is_struct(kind):
-        return {field.name: _feature(field.type) for field in kind}
-    return {"dtype": str(kind), "_type": "Value"}
-
-
 def write_rows(path: Path, columns: Mapping[str, pa.DataType], rows: Iterable[Mapping[str, Any]]) -> None:
-    """A Parquet file that datasets takes its columns' types from."""
-    about = json.dumps({"info": {"features": {name: _feature(kind) for name, kind in columns.items()}}})
-    schema = pa.schema(list(columns.items()), metadata={"huggingface": about})
+    """Write a Parquet file that datasets takes its columns' types from."""
+    about = {"info": {"features": {name: kind for name, kind in _FEATURES.items() if name in columns}}}
+    schema = pa.schema(list(columns.items()), metadata={"huggingface": json.dumps(about)})
     with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         rest = iter(rows)
         while group := list(islice(rest, ROWS)):
@@ -126,19 +107,16 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
     for benchmark in project.selection.benchmarks:
         items = shown(project, benchmark, pictures)
         left_out += sum(one.withheld for one in items.values())
-        answers = (
-            _answer(model, sample)
-            for model in project.selection.models
-            for sample in samples(project, benchmark, model, items)
-        )
+        answers = (_answer(m, one) for m in project.selection.models for one in samples(project, benchmark, m, items))
         kinds = {"items": (ITEMS, map(item_row, items.values())), "answers": (ANSWERS, answers)}
         for kind, (columns, rows) in kinds.items():
             file = f"{benchmark}/{kind}.parquet"
             write_rows(folder / file, columns, rows)
             configs.append({"config_name": f"{benchmark}-{kind}", "data_files": [{"split": "test", "path": file}]})
     write_text(folder / "README.md", card(project, configs))
-    without = f"{left_out:,} items without their pictures, which may not be passed on: --pictures all"
-    return [without] if left_out else []
+    return (
+        [f"{left_out:,} items without their pictures, which may not be passed on: --pictures all"] if left_out else []
+    )
 
 
 def card(project: Project, configs: list[dict[str, Any]]) -> str:

@@ -14,8 +14,7 @@ import msgspec
 from punchline import __version__
 from punchline.artifacts.lineage import Lineage, shown_cells
 from punchline.artifacts.project import Project
-from punchline.export.made import lineages, made_at
-from punchline.export.samples import Sample, Shown, samples, shown
+from punchline.export.samples import Sample, Shown, lineages, made_at, samples, shown
 from punchline.files import replacing
 from punchline.report.items import PICTURE, pick_fields
 from punchline.report.pictures import content
@@ -60,21 +59,20 @@ def _sample(sample: Sample, model: str) -> dict[str, Any]:
     ]
     usage = {"input_tokens": response.usage.prompt or 0, "output_tokens": response.usage.completion or 0}
     usage["total_tokens"] = sum(usage.values())
-    answers, choices, error = list[dict[str, Any]](), list[dict[str, Any]](), None
-    if response.text is None:
-        reason = f"{response.state}: {response.reason or ''}"
-        error = {"message": reason, "traceback": "", "traceback_ansi": ""}
-    else:
-        answers = [{"role": "assistant", "content": response.text, "model": model}]
-        finish = _STOPPED.get(response.finish_reason or "stop", "unknown")
-        choices = [{"message": answers[0], "stop_reason": finish}]
+    answers = [] if response.text is None else [{"role": "assistant", "content": response.text, "model": model}]
+    finish = _STOPPED.get(response.finish_reason or "stop", "unknown")
+    reason = f"{response.state}: {response.reason or ''}"
     return {
         "id": " ".join((request.item_id, request.task, request.condition)),
         "epoch": request.sample + 1,
         "input": asked,
         "target": msgspec.json.encode(one.gold.values).decode(),
         "messages": asked + answers,
-        "output": {"model": model, "choices": choices, "usage": usage},
+        "output": {
+            "model": model,
+            "choices": [{"message": answer, "stop_reason": finish} for answer in answers],
+            "usage": usage,
+        },
         "scores": {  # by rule; what was parsed for another task is named after it too
             score.rule if score.task == request.task else f"{score.rule} {score.task}": _score(score, sample)
             for score in sample.grades
@@ -88,7 +86,7 @@ def _sample(sample: Sample, model: str) -> dict[str, Any]:
         },
         "uuid": sha256(f"{request.request_id} {response.digest}".encode())[:22],
         "attachments": kept,
-        "error": error,
+        "error": None if answers else {"message": reason, "traceback": "", "traceback_ansi": ""},
     }
 
 
@@ -114,9 +112,9 @@ def _results(found: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
 
 
 def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown], path: Path) -> None:
-    found = lineages(project, benchmark)
-    at = made_at(found)
-    summaries = []
+    found = lineages(project, [benchmark])
+    at, summaries = made_at(found), []
+    key = sha256(f"{benchmark} {model} {at}".encode())[:22]
     with replacing(path) as file, ZipFile(file, "w", ZIP_DEFLATED) as log:
 
         def put(name: str, value: Any) -> None:
@@ -127,7 +125,6 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown
             made = _sample(sample, model)
             put(f"samples/{made['id']}_epoch_{made['epoch']}.json", made)
             summaries.append(_summary(made))
-        key = sha256(f"{benchmark} {model} {at}".encode())[:22]
         evaluated = {
             **dict.fromkeys(("eval_id", "run_id", "task_id"), key),
             "created": at,
@@ -137,15 +134,14 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown
             "model": f"punchline/{model}",
             "config": {"epochs": project.selection.samples},
             "packages": {"punchline": __version__},
-            "metadata": {"selection": msgspec.to_builtins(project.selection)},
+            "metadata": {"selection": project.selection},
         }
-        total = {"total_samples": len(summaries), "completed_samples": sum(one["completed"] for one in summaries)}
         start = {"version": VERSION, "eval": evaluated, "plan": {"name": "plan", "steps": []}}
-        results = {**total, "scores": _results(found, model)}
-        stats = {"started_at": at, "completed_at": at}
+        total = {"total_samples": len(summaries), "completed_samples": sum(one["completed"] for one in summaries)}
+        ended = {"results": total | {"scores": _results(found, model)}, "stats": {"started_at": at, "completed_at": at}}
         put("_journal/start.json", start)
         put("summaries.json", summaries)
-        put("header.json", {**start, "status": "success", "results": results, "stats": stats})
+        put("header.json", {**start, "status": "success", **ended})
 
 
 def write(project: Project, folder: Path, pictures: str) -> list[str]:

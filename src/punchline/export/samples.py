@@ -1,13 +1,15 @@
-"""One sample of an export: what a model was asked about an item, what it answered, and what both rules say of that."""
+"""Content of an export: items, lineages, and samples: a request, its answer, and its scores under both rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from punchline.artifacts.lineage import Lineage
 from punchline.artifacts.passes import CHAINED
 from punchline.artifacts.project import Project
+from punchline.audit.state import check_shown
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
 from punchline.files import Keyed
@@ -34,7 +36,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Heard:
-    """What a judge or a scorer was asked about a model's answer, and said."""
+    """A request to a judge or scorer about a model's answer, and its response."""
 
     hop: str
     who: str  # its card, or `released`
@@ -50,30 +52,22 @@ class Sample:
     request: Request
     response: Response
     grades: list[Score]  # those that read this answer
-    heard: dict[str, Heard]  # by digest of the response: what those grades rest on beside the answer
+    heard: dict[str, Heard]  # by digest of the response: verdicts that those scores depend on
 
 
 def shown(project: Project, benchmark: str, pictures: str) -> dict[str, Shown]:
     """A benchmark's items by id, in their order."""
-    path = Path(project.paths.items(benchmark))
-    if not path.is_file():
-        hint = f"Make it: {making(project.selection.run)}"
-        raise PunchlineError("the run has not come so far", file=path, hint=hint)
+    _check_made(project, project.paths.items(benchmark), "the run has not come so far")
     golds = Keyed(project.paths.gold(benchmark), Gold)
-    return {
-        item.item_id: Shown(item, golds[item.item_id], right, holds(pictures, right))
-        for item, right in items_with_rights(project, benchmark)
-    }
+    pairs = items_with_rights(project, benchmark)
+    return {i.item_id: Shown(i, golds[i.item_id], right, holds(pictures, right)) for i, right in pairs}
 
 
 def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Shown]) -> Iterator[Sample]:
     """A model's answers to a benchmark, in the order of the requests. `items`: by id, of `shown`."""
-    path = Path(project.paths.scores(benchmark, model))
-    if not path.is_file():
-        hint = f"Make them: {making(project.selection.run)}"
-        raise PunchlineError("the model has no grades", file=path, hint=hint)
+    _check_made(project, project.paths.scores(benchmark, model), "the model has no grades")
     read: dict[str, list[Score]] = {}
-    for grade in read_scores(path):
+    for grade in read_scores(project.paths.scores(benchmark, model)):
         for digest in grade.responses:
             read.setdefault(digest, []).append(grade)
     heard = {
@@ -87,3 +81,25 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Sh
         scores = read.get(response.digest, [])
         about = {digest: heard[digest] for score in scores for digest in score.responses if digest in heard}
         yield Sample(items[request.item_id], request, response, scores, about)
+
+
+def _check_made(project: Project, file: str, what: str) -> None:
+    if not Path(file).is_file():
+        raise PunchlineError(what, file=file, hint=f"Make it: {making(project.selection.run)}")
+
+
+def lineages(project: Project, benchmarks: Sequence[str]) -> list[Lineage]:
+    """The lineages of all tables of some benchmarks that were made. Raises PunchlineError for none or a changed one."""
+    paths = [
+        project.paths.table(table.file) for name in benchmarks for table in project.benchmark(name).TABLES.values()
+    ]
+    found = [check_shown(path) for path in paths if Path(path).is_file()]
+    if not found:
+        what = f"the run has no table of {', '.join(benchmarks)}"
+        raise PunchlineError(what, hint=f"Make them: {making(project.selection.run, 'all_tables')}")
+    return found
+
+
+def made_at(found: Iterable[Lineage]) -> str:
+    """Time of the newest table, ISO 8601, UTC."""
+    return max(str(lineage.noted["made_at"]) for lineage in found)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from punchline import paths
+from punchline.artifacts.lineage import lineage_path, read_lineage
 from punchline.artifacts.project import Project
-from punchline.audit.state import read_lineage
 from punchline.files import parse_csv
 from punchline.overview.discrepancies import DISCREPANCIES
 from punchline.tables.declare import Table
@@ -122,7 +122,7 @@ def notes_of(path: Path) -> list[str]:
 def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
     """A table that was made. Raises PunchlineError, OSError."""
     path = Path(project.paths.table(table.file))
-    lineage = read_lineage(path.as_posix())
+    lineage = read_lineage(lineage_path(path))
     lines = [line for line in read_rows(path) if not silent(line, table.columns)]
     counts = {f"n_{state}" for state in ("missing", "failed", "refused", "unparsable", "truncated")}
     hidden = {*HIDDEN, *(f"{name}_{end}" for name in table.columns for end in ("lo", "hi"))}

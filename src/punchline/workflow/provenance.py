@@ -147,9 +147,17 @@ def dependencies(step: Artifact) -> Iterator[tuple[Input, Artifact]]:
 
 
 def with_dependencies(step: Artifact) -> list[Artifact]:
-    """An artifact and all artifacts that it depends on."""
-    made = {id(behind): behind for need, _ in dependencies(step) if need.step is not None for behind in [need.step()]}
-    return list(({id(step): step} | made).values())
+    """An artifact and all artifacts that it depends on, each after its own dependencies."""
+    found: dict[int, Artifact] = {}
+
+    def visit(step: Artifact) -> None:
+        for need in step.needs:
+            if need.step is not None and need.decides and id(need.step()) not in found:
+                visit(need.step())
+        found[id(step)] = step
+
+    visit(step)
+    return list(found.values())
 
 
 class Status:
@@ -175,7 +183,7 @@ class Status:
         """Why an artifact, or one that it depends on, must be built; None if all are current."""
         if (own := self(step)) is not None:
             return own
-        found = ((made, self(made)) for made in with_dependencies(step)[1:])
+        found = ((made, self(made)) for made in with_dependencies(step)[:-1])
         return next((f"{made.outputs[0]} is not current: {why}" for made, why in found if why is not None), None)
 
     def pending(self, step: Artifact) -> str | None:
