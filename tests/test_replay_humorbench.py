@@ -52,30 +52,23 @@ def test_four_columns_are_enough_others_are_read_and_foreign_ones_are_not() -> N
     assert (judge.usage, judge.judge) == (Usage(prompt=435, completion=72), "gpt-4o")
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"annotation_row": "007"}, {"7": {"explain", "judge"}}),
-        ({"annotation_row": " 6 "}, {"6": {"explain", "judge"}}),
-        *(({"autograder_judgment": blank}, {"6": {"explain"}}) for blank in ("", " \n")),
-        ({"explanation": ""}, {"6": {"explain", "judge"}}),
-    ],
-)
-def test_rows(change: dict[str, str], expected: dict[str, set[str]]) -> None:
-    assert {row: set(tasks) for row, tasks in read(ROW | change).items()} == expected
-
-
-@pytest.mark.parametrize("column", sorted(ROW))
-def test_a_required_column(column: str) -> None:
-    with pytest.raises(PunchlineError, match=column) as error:
-        read({name: cell for name, cell in ROW.items() if name != column})
-    assert str(error.value).startswith("f.csv")
-
-
 @pytest.mark.parametrize(("rows", "select", "expected"), refused("humorbench answers"))
 def test_bad_files(rows: list[dict[str, str]], select: Any, expected: str) -> None:
     with pytest.raises(PunchlineError, match=re.escape(expected)):
         read(*(ROW | row for row in rows), select=select)
+
+
+def test_rows_and_columns() -> None:
+    for change, expected in (
+        ({"annotation_row": "007"}, {"7": {"explain", "judge"}}),
+        ({"annotation_row": " 6 "}, {"6": {"explain", "judge"}}),
+        ({"autograder_judgment": " \n"}, {"6": {"explain"}}),
+        ({"explanation": ""}, {"6": {"explain", "judge"}}),
+    ):
+        assert {row: set(tasks) for row, tasks in read(ROW | change).items()} == expected
+    for column in ROW:
+        with pytest.raises(PunchlineError, match=rf"^f\.csv.*{column}"):
+            read({name: cell for name, cell in ROW.items() if name != column})
 
 
 def test_select_picks_a_run() -> None:
@@ -111,40 +104,25 @@ def item(row: str) -> Item:
     return Item(benchmark="humorbench", item_id=row, source="newyorker", cluster="c", fields=fields)
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> replay.Replay:
+def test_explanations_and_verdicts_are_answered(tmp_path: Path) -> None:
     path = tmp_path / "released.csv"
     own = ROW | {"autograder_model": "gpt-4o"}
     seven, last = own | {"annotation_row": "7", "autograder_judgment": ""}, own | {"annotation_row": "9999"}
     odd = ROW | {"annotation_row": "8", "autograder_model": "../../etc/x", "explanation": ""}
     path.write_bytes(table(own, seven, last, odd))
-    return replay.engine(ModelCard(name="o1", engine="replay", options={"format": "humorbench", "path": str(path)}), 0)
-
-
-@pytest.mark.parametrize(
-    ("row", "expected"),
-    [
-        ("6", ("ok", "A pun.", None)),
-        ("7", ("ok", "A pun.", None)),
-        ("8", ("missing", None, "null in the file")),
-        ("9", ("missing", None, "item not in the file")),
-    ],
-)
-def test_explanations(engine: replay.Replay, row: str, expected: tuple[Any, ...]) -> None:
-    (response,) = engine.answer(requests(item(row)), {}, "key")
-    assert (response.state, response.text, response.reason) == expected
-
-
-def test_released_verdicts(engine: replay.Replay) -> None:
-    explained = {row: next(engine.answer(requests(item(row)), {}, "key")) for row in ("6", "7")}
-    gold = {row: Gold(benchmark="humorbench", item_id=row, values={"element": "e"}) for row in explained}
-    asked = [judge_request(item(row), gold[row], explained[row], "paper") for row in explained]
+    card = ModelCard(name="o1", engine="replay", options={"format": "humorbench", "path": str(path)})
+    engine = replay.engine(card, 0)
+    explained = {row: next(engine.answer(requests(item(row)), {}, "key")) for row in ("6", "7", "8", "9")}
+    assert [(one.state, one.text, one.reason) for one in explained.values()] == [
+        *[("ok", "A pun.", None)] * 2,
+        ("missing", None, "null in the file"),
+        ("missing", None, "item not in the file"),
+    ]
+    golds = {row: Gold(benchmark="humorbench", item_id=row, values={"element": "e"}) for row in ("6", "7")}
+    asked = [judge_request(item(row), gold, explained[row], "paper") for row, gold in golds.items()]
     given, none = engine.answer(asked, {}, "key")
     assert (parse_verdict(given.text or ""), given.effective) == ("PASS", {"judge": "gpt-4o"})
     assert (none.state, none.reason, none.effective) == ("missing", "question not in the file", {})
-
-
-def test_rows_that_no_element_has_are_named(engine: replay.Replay) -> None:
     assert engine.unknown([str(row) for row in range(499)]) == ["9999"]
 
 
