@@ -217,8 +217,8 @@ def test_each_rule_reads_the_verdict_on_what_it_showed() -> None:
     asked = {rule: judge_request(ITEM, GOLD, answered(LONG), rule).request_id for rule in RULES}
     verdicts = {asked["released"]: Verdict("j", answered(FAIL)), asked["paper"]: Verdict("j", answered(PASS))}
     for rule, passed, state in (("released", 0.0, "missing"), ("paper", 1.0, "ok")):
-        for given, expected in ((verdicts, "ok"), ({asked["paper"]: verdicts[asked["paper"]]}, state)):
-            (made,) = score_item({"explain": answered(LONG)}, ITEM, GOLD, "m", rule, given)
+        for known, expected in ((verdicts, "ok"), ({asked["paper"]: verdicts[asked["paper"]]}, state)):
+            (made,) = score_item({"explain": answered(LONG)}, ITEM, GOLD, "m", rule, known)
             assert made.state == expected and made.metrics.get("passed", passed) == passed
 
 
