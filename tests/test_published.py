@@ -16,7 +16,6 @@ from punchline.tables.render import read_published
 COLUMNS = ["paper", "table", "row", "key", "column", "value", "n", "note"]
 MODELS = ["GPT-4o", "Gemini-1.5-Pro", "Qwen2-VL-72B", "Gemma3-27B", "LLaVA-OV-7B", "Qwen2-VL-7B"]
 STYLES = ["comparison", "personification", "exaggeration", "pun", "sarcasm", "silliness", "surprise", "dark", "na"]
-SUPPORT = dict(zip(STYLES, [240, 648, 505, 225, 267, 663, 908, 173, 33], strict=True))  # comics with the style
 SWAPPED = {(m, s) for m in ("LLaVA-OV-7B", "Qwen2-VL-7B") for s in ("personification", "exaggeration")}
 
 Values = dict[tuple[str, str, str, str], str]
@@ -63,30 +62,22 @@ def test_swapped_rows_are_noted(records: list[dict[str, str]]) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_table3_follows_from_table13(values: Values, model: str) -> None:
-    sums = {"f1": 0.0, "precision": 0.0, "recall": 0.0}
+def test_tables_2_and_3_follow_from_table13(values: Values, model: str) -> None:
+    """Rule `paper`: N/A is predicted exactly where Q1 is No. One printed value (of 18) does not follow."""
+    sums = []
     for style in STYLES:
         tp, fp, _, fn = confusion(values, model, other(style) if (model, style) in SWAPPED else style)
-        weight = (tp + fn) / sum(SUPPORT.values())
+        sums += [tp, tp + fp, tp + fn]
         assert float(values["table3", model, "", f"recall_{style}"]) == pytest.approx(tp / (tp + fn), abs=0.00051)
-        sums["recall"] += weight * tp / (tp + fn)
-        sums["precision"] += weight * tp / (tp + fp) if tp + fp else 0
-        sums["f1"] += weight * 2 * tp / (2 * tp + fp + fn)
-    for column, value in sums.items():
-        assert float(values["table3", model, "", column]) == pytest.approx(value, abs=0.00051)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_humor_presence_of_table2_follows_from_na_of_table13(values: Values, model: str) -> None:
-    """Rule `paper`: N/A is predicted exactly where Q1 is No. One printed value (of 18) does not follow."""
     tp, fp, tn, fn = confusion(values, model, "na")
-    sums = np.array([tn, tn + fn, tn + fp, tp, tp + fp, tp + fn])
-    differ = {
-        score.__name__
-        for score in (labels.f1, labels.precision, labels.recall)
-        if abs(float(score(sums)) - float(values["table2", model, "subtask=humor_presence", score.__name__])) > 0.00051
-    }
-    assert differ == ({"recall"} if model == "Qwen2-VL-72B" else set())
+    humor = [tn, tn + fn, tn + fp, tp, tp + fp, tp + fn]
+    for score in (labels.f1, labels.precision, labels.recall):
+        name = score.__name__
+        printed = float(values["table2", model, "subtask=humor_presence", name])
+        follows = abs(float(score(np.array(humor))) - printed) <= 0.00051
+        assert follows != ((model, name) == ("Qwen2-VL-72B", "recall"))
+        printed = float(values["table3", model, "", name])
+        assert float(score(np.array(sums))) == pytest.approx(printed, abs=0.00051)
 
 
 def block(lines: list[str], number: int) -> list[list[str]]:
