@@ -3,11 +3,11 @@
 import pytest
 
 from punchline.benchmarks.prompts import prompts
-from punchline.core.benchmark import module_of, names
+from punchline.core.benchmark import is_one_file, module_of, names
 from punchline.workflow import code
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [name for name in names() if not is_one_file(name)])
 def test_every_prompt_is_read_by_who_asks_and_by_no_other(name: str) -> None:
     """Baselines and data read none: an engine's key and items hang on no prompt."""
     folder = code.PACKAGE / "benchmarks" / name / "prompts"

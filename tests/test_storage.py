@@ -110,7 +110,7 @@ def test_canonical_sorts_keys() -> None:
         (b"a,b\n1,2,3\n", r"x\.csv, line 2, record 1: 3 cells where the header has 2"),
         (b"a,b\n1\n", "line 2, record 1: 1 cells"),
         (b'a,b\n1,"2\n', "malformed CSV"),
-        (b"a,c\n1,2\n", r"line 1, field b: missing column. Valid: a, c"),
+        (b"a,c\n1,2\n", r"line 1, field b: missing column. Expected: a, b; found: a, c"),
         (b"a;b\n1;2\n", r"line 1, field a: missing column. Separate cells by commas, not ';'"),
         (b"a,b\n\xff,2\n", r"line 2: byte 4 is not UTF-8"),
     ],

@@ -20,7 +20,7 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, did_you_mean
 from punchline.schema import Record, canonical
 
 R = TypeVar("R", bound=Record)
@@ -261,7 +261,7 @@ def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> 
                 for column in columns:
                     if column not in header:
                         other = next((mark for mark in ";\t|" if len(header) == 1 and mark in header[0]), None)
-                        hint = f"Separate cells by commas, not {other!r}" if other else nearest(column, header)
+                        hint = f"Separate cells by commas, not {other!r}" if other else _known(column, columns, header)
                         raise PunchlineError("missing column", file=file, line=1, field=column, hint=hint)
             elif cells:
                 if len(cells) != len(header):
@@ -279,6 +279,11 @@ def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> 
         raise PunchlineError(f"byte {at} is not UTF-8", file=file, line=line) from error
     if header is None:
         raise PunchlineError("empty file; expected a CSV with a header", file=file)
+
+
+def _known(column: str, columns: Sequence[str], header: Sequence[str]) -> str:
+    """A hint for a missing column: a similar one, the expected columns, and those of the file."""
+    return f"{did_you_mean(column, header)}Expected: {', '.join(columns)}; found: {', '.join(header)}"
 
 
 def _not_utf8(content: bytes) -> int:

@@ -1,7 +1,8 @@
-"""docs/new-benchmark.md makes a benchmark: its files, and its commands, are taken from the page."""
+"""docs/new-benchmark.md makes a benchmark from a CSV: data and commands are taken from the page."""
 
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,62 +12,85 @@ from .project import ROOT, Project
 pytestmark = pytest.mark.e2e
 
 PAGE = (ROOT / "docs/new-benchmark.md").read_text()
-FILES = dict(re.findall(r"^`([\w/.]+)`.*?\n```\w+\n(.*?)^```$", PAGE, re.M | re.S))
+(CSV,) = re.findall(r"^`puns.csv`:\n\n```csv\n(.*?)^```$", PAGE, re.M | re.S)
+COMMANDS, SATIRE = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)
+PRINTED = re.findall(r"^```text\n(.*?)^```$", PAGE, re.M | re.S)[0]
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy in which the page's commands were executed."""
     project = Project.copy(tmp_path_factory.mktemp("puns"))
-    for name, text in FILES.items():
-        path = project.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        assert not path.exists(), f"{name}: a new benchmark changes no file"
-        path.write_text(text)
+    (project.path / "puns.csv").write_text(CSV)
+    for line in COMMANDS.strip().split("\n"):
+        program, *arguments = shlex.split(line.replace("--cores all", "--cores 2"))
+        said = project.run("python", "-m", {"punchline": "punchline.cli"}.get(program, program), *arguments).stdout
+        assert "audit" not in arguments or "equal" in said.splitlines()[-1]
+        assert "new-benchmark" not in arguments or said.startswith(PRINTED)
     return project
 
 
-def test_the_page_holds_a_whole_benchmark() -> None:
-    code = [line for name, text in FILES.items() if name.endswith(".py") for line in text.split("\n") if line.strip()]
-    assert {Path(name).name for name in FILES} >= {
-        "__init__.py",
-        "data.py",
-        "scoring.py",
-        "annotations.csv",
-        "puns.csv",
-    }
-    assert len(code) < 60
+def test_its_commands_make_a_table(project: Project) -> None:
+    (row,) = project.rows("results/puns/accuracy.csv")
+    assert (row["model"], row["kind"], row["n"]) == ("random", "baseline", "3")
+    assert 0 <= float(row["accuracy"]) <= 1
 
 
-def test_its_commands_run_and_its_tables_are_audited(project: Project) -> None:
-    (commands,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)
-    for line in commands.strip().split("\n"):
-        program, *arguments = shlex.split(line.replace("--cores all", "--cores 2"))
-        said = project.run("python", "-m", {"punchline": "punchline.cli"}.get(program, program), *arguments).stdout
-        if program == "punchline":
-            assert "equal" in said
-    for place, n in (("results/puns", "2"), ("results/runs/real/puns", "4")):
-        ours, paper = project.rows(f"{place}/accuracy.csv")
-        assert (ours["model"], ours["kind"], ours["n"], paper["model"]) == ("random", "baseline", n, "Three people")
-        assert 0 <= float(ours["accuracy"]) <= 1
-
-
-def test_a_word_of_its_prompt_is_asked_anew(project: Project) -> None:
-    config = "benchmarks=[puns] models=[random]"
-    project.snakemake("results/puns/accuracy.csv", config=config)
-    project.snakemake("report", config=config)  # its docstring is one sentence
-    assert "Three people" in (project.path / "results/report/tables/puns/accuracy.html").read_text()
-    prompt = project.path / "src/punchline/benchmarks/puns/prompts/pun.txt"
-    prompt.write_text(prompt.read_text().replace("Is this sentence", "Is that sentence"))
+def test_a_changed_prompt_is_asked_again(project: Project) -> None:
+    config = "corpus=full benchmarks=[puns] models=[random]"
+    prompt = project.path / "src/punchline/benchmarks/puns/prompts/question.txt"
+    prompt.write_text(prompt.read_text().replace("Answer with", "Reply with"))
     wanted = project.wanted("results/puns/accuracy.csv", config=config)
-    assert wanted == {"prepare puns", "respond random all", "score puns random", "tables puns"}
-
-
-def test_published_values_and_demo_data_are_optional(project: Project) -> None:
-    (project.path / "config/published/puns.csv").unlink()
-    project.snakemake("results/runs/real/puns/accuracy.csv", config="run=real")
-    rows = project.rows("results/runs/real/puns/accuracy.csv")
-    assert [(row["model"], row["n"]) for row in rows] == [("random", "4")]
-    (project.path / "data/demo/puns/puns.csv").unlink()
+    assert {"prepare puns", "respond random all", "score puns random", "tables puns"} <= wanted
     said = project.snakemake("results/puns/accuracy.csv", config="benchmarks=[puns] models=[random]", fails=True)
     assert said.strip().endswith("error: data/demo/puns: no demo data for puns: use corpus=full")
-    assert "Traceback" not in said
+
+
+def test_images_options_and_texts(project: Project, add_served: Callable[[Project, str], Project]) -> None:
+    demo = sorted((project.path / "data/demo/pixelhumor/images").iterdir())[0]
+    rows = f"id,question,answer,image\na,What is it?,comic,{demo}\nb,Funny?,Yes,{demo}\n"
+    (project.path / "own.csv").write_text(rows)
+    project.punchline("new-benchmark", "own", "own.csv")
+    add_served(project, "")
+    project.snakemake("all", config="corpus=full benchmarks=[own] models=[served,random] run=own")
+    rows_made = project.rows("results/runs/own/own/accuracy.csv")
+    assert [(row["model"], row["n"]) for row in rows_made] == [("served", "2"), ("random", "2")]
+    assert len(list((project.path / "data/raw/own/images").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ("id,question,reply\n1,q,a\n", "missing column. Expected: id, question, answer; found: id, question, reply"),
+        ("id,question,answer\n1 2,q,a\n", "line 2, record 1 2, field id: '1 2' cannot name a file"),
+        ("id,question,answer\n1,q,a\n1,q,a\n", "line 3, record 1, field id: the id '1' is also in line 2"),
+        ("id,question,answer\n1,q,\n", "field answer: the cell is empty"),
+        ("id,question,answer,options\n1,q,C,a | b\n", "field answer: expected one of the letters A, B, got 'C'"),
+        ("id,question,answer,options\n1,q,A,a | b\n2,q,x,\n", "field options: some rows have options and others"),
+        (
+            "id,question,answer,image\n1,q,a,none.png\n2,q,a,\n",
+            "field image: some rows have image and others have none",
+        ),
+        ("id,question,answer,image\n1,q,a,none.png\n", "field image: not a readable image"),
+        ("id,question,answer,image\n1,q,a,https://x.org/page\n", "field image: not an image's address"),
+    ],
+)
+def test_a_wrong_csv_is_named(project: Project, tmp_path: Path, content: str, error: str) -> None:
+    (tmp_path / "data.csv").write_text(content)
+    said = project.punchline("new-benchmark", "other", str(tmp_path / "data.csv"), fails=True)
+    assert error in said and "Traceback" not in said
+    assert not (project.path / "data/manifests/other").exists()
+
+
+def test_satire_needs_no_images_for_its_baselines(project: Project) -> None:
+    program, *arguments = shlex.split(SATIRE.replace("--cores all", "--cores 2"))
+    project.run("python", "-m", program, *arguments)
+    rows = project.rows("results/satire/detection.csv")
+    always = {row["subset"]: row for row in rows if row["model"] == "always-yes"}
+    assert {subset: row["n"] for subset, row in always.items()} == {
+        "all": "2547",
+        "stage 2": "283",
+        "stage 3": "849",
+        "stage 4": "1415",
+    }
+    assert float(always["all"]["accuracy"]) == pytest.approx(1084 / 2547, abs=1e-6) == float(always["all"]["precision"])

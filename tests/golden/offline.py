@@ -91,10 +91,13 @@ def prepared(name: str, files: dict[str, bytes]) -> Iterator[tuple[Item, Gold, l
         yield item, golds[item.item_id], benchmark.requests(item)
 
 
+WITH_DEMO = [name for name in benchmarks.names() if (ROOT / "data/demo" / name).is_dir()]
+
+
 def demo_requests() -> Pins:
     """Id of every request of the main pass about the demo corpus, in all conditions but the follow-up ones."""
     pins: Pins = {}
-    for name in benchmarks.names():
+    for name in WITH_DEMO:
         made = list(prepared(name, raw_files(name, Path("data/demo", name))))
         rows = [
             (r.item_id, r.task, r.condition, r.sample, r.request_id[:16]) for _, _, requests in made for r in requests

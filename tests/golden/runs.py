@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import yaml
 from tests.e2e.project import Project
-from tests.golden.offline import PHRASINGS, Pins, digest, table
+from tests.golden.offline import PHRASINGS, WITH_DEMO, Pins, digest, table
 from tests.servers.scripted import Call, completion, scripted
 
 from punchline.core import benchmark as benchmarks
@@ -221,7 +221,7 @@ def _score_rows(root: Path, paths: Paths, benchmark: str, model: str, *, hashed:
 def demo_items(project: Project) -> Pins:
     """Items, gold, selection and availability, and the sha256 of every published image and picture."""
     paths, pins = Paths(raw_root="data/raw/demo"), {}
-    for name in benchmarks.names():
+    for name in WITH_DEMO:
         pins |= read_items(project.path, paths, name)
         folders = [project.path / folder for folder in (f"{paths.raw(name)}/images", paths.pictures(name))]
         images = [file for folder in folders for file in sorted(folder.rglob("*.*")) if file.is_file()]
@@ -234,7 +234,7 @@ def demo_requests(project: Project) -> Pins:
     """Ids of the requests of every pass: main, follow-up, judge, scorers, and comparisons of the data itself."""
     head = ("pass", "model", *REQUEST, "request")
     pins = {}
-    for name in benchmarks.names():
+    for name in WITH_DEMO:
         rows = sorted(read_requests(project.path, Paths(), name), key=str)
         pins[f"{name}.csv"] = table([head, *((*row[:-1], str(row[-1])[:16]) for row in rows)])
     return pins

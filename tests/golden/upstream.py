@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
 
-from tests.golden.offline import ROOT, Pins, digest, prepared, table
+from tests.golden.offline import ROOT, WITH_DEMO, Pins, digest, prepared, table
 
 from punchline import paths
 from punchline.artifacts.contents import printed
@@ -30,7 +30,7 @@ def raw_files(name: str, mirror: Path) -> dict[str, bytes]:
 def items(mirror: Path) -> Pins:
     """Every item: digests of it, of its gold and of the ids of its requests, which are counted."""
     pins: Pins = {}
-    for name in benchmarks.names():
+    for name in WITH_DEMO:
         rows: list[tuple[object, ...]] = [("item_id", "source", "cluster", "item", "gold", "requests", "digest")]
         for item, gold, requests in prepared(name, raw_files(name, mirror)):
             ids = sorted(request.request_id for request in requests)
@@ -43,7 +43,7 @@ def items(mirror: Path) -> Pins:
 def comparisons(mirror: Path) -> Pins:
     """Ids of what scorers are asked about texts of the released files and of printed tables."""
     pins: Pins = {}
-    for name in benchmarks.names():
+    for name in WITH_DEMO:
         benchmark = benchmarks.load(name)
         if benchmark.COMPARED:
             with chdir(ROOT):

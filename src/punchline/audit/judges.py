@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +14,7 @@ import pandas as pd
 
 from punchline.artifacts.project import Project
 from punchline.config.runs import made_with
-from punchline.core.benchmark import module_of
+from punchline.core.benchmark import labels_of
 from punchline.errors import PunchlineError
 from punchline.prepare import paths_of_table, read_files, run_files
 from punchline.scores import scores_frame
@@ -162,9 +160,8 @@ def _verdicts(benchmark: str, run: str) -> Iterator[pd.DataFrame]:
     for model in project.selection.models:
         if Path(scores := where.scores(benchmark, model)).is_file():
             yield verdicts_in(model, scores_frame(scores, items, "released")[0])
-    if importlib.util.find_spec(module_of(benchmark, "labels")) is None:
+    if (labels := labels_of(benchmark)) is None:
         return
-    labels = importlib.import_module(module_of(benchmark, "labels"))
     there = [path for path in paths_of_table(project, benchmark, labels.SHOWN) if Path(path).is_file()]
     files = {**read_files(there), **run_files(project, benchmark, labels.SHOWN)}
     clusters = dict(zip(items.index, items["cluster"], strict=True))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from punchline.cli import listing, rating, run, running, share, tables
+from punchline.cli import listing, new_benchmark, rating, run, running, share, tables
 from punchline.cli.base import PANELS, app
 from punchline.errors import PunchlineError, system_error
 
-__all__ = ["app", "listing", "main", "rating", "run", "running", "share", "tables"]
+__all__ = ["app", "listing", "main", "new_benchmark", "rating", "run", "running", "share", "tables"]
 
 
 def main() -> None:

@@ -47,6 +47,8 @@ def run_command(
 
     The same as the snakemake command that it prints first.
 
+    Example: punchline run random reading-order --run first --limit 8
+
     Example: punchline run random echo --benchmark pixelhumor --limit 10
     """
     chosen: dict[str, Any] = overrides(config)

@@ -274,7 +274,8 @@ def _check_ranges(selection: Selection, where: Callable[[str], str]) -> None:
 def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
     """Check every name in a selection and turn lists of names into lists. Raises PunchlineError for an unknown name."""
     if merged["benchmarks"] == "all":
-        merged["benchmarks"] = list(benchmark_names())
+        drawn = (merged["corpus"] or {}).get("drawn")  # the demo: benchmarks that have demo files
+        merged["benchmarks"] = [n for n in benchmark_names() if not drawn or Path(paths.demo(n)).is_dir()]
     merged["scorers"] = merged["scorers"] or []
     valid = {"benchmarks": benchmark_names(), "models": stems(MODELS), "scorers": stems(JUDGES)}
     folders = {"models": f" (no such file in {MODELS}/)", "scorers": f" (no such file in {JUDGES}/)"}

@@ -222,6 +222,8 @@ def facets(package: str) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         if name in DEFAULTS:
             return DEFAULTS[name]
+        if name == "ITEMS" and is_one_file(package.rpartition(".")[2]):
+            return {}
         if name not in FACETS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = _imported(f"{package}.{FACETS[name]}")
@@ -247,9 +249,17 @@ def _imported(name: str) -> Any:
         raise PunchlineError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
+IN_ONE_FILE = {"baselines": "baseline", "pictures": "pictures"}  # optional module: the function that replaces it
+
+
+def is_one_file(name: str) -> bool:
+    """True for a benchmark whose `__init__.py` defines everything."""
+    return (FOLDER / name / "__init__.py").is_file() and not (FOLDER / name / "data.py").is_file()
+
+
 def module_of(name: str, facet: str) -> str:
-    """The module of a benchmark that defines a facet: data, ask, scoring, tables, …"""
-    return f"punchline.benchmarks.{name}.{facet}"
+    """The module of a benchmark that defines a facet (data, ask, scoring, tables, …): of one file, the package."""
+    return f"punchline.benchmarks.{name}" + ("" if is_one_file(name) else f".{facet}")
 
 
 def libraries(benchmark: Benchmark, stage: str) -> tuple[str, ...]:
@@ -269,7 +279,15 @@ def load(name: str) -> Benchmark:
 def _facet(name: str, facet: str) -> Any:
     """A module of a benchmark that is loaded by name; None where there is no such benchmark, or no such module."""
     module = module_of(name, facet)
-    return _imported(module) if name in names() and importlib.util.find_spec(module) is not None else None
+    if name not in names() or importlib.util.find_spec(module) is None:
+        return None
+    loaded = _imported(module)
+    return loaded if not is_one_file(name) or hasattr(loaded, IN_ONE_FILE.get(facet, facet)) else None
+
+
+def labels_of(name: str) -> Any:
+    """Human labels of released answers (SHOWN, `labelled`); None: there are none."""
+    return _facet(name, "labels")
 
 
 def illustrated(benchmark: Benchmark) -> Illustrated:

@@ -111,10 +111,10 @@ class Baseline(Ready):
 
     def _text(self, request: Request, module: Guesses | Looks, images: Mapping[str, Path], looked: Look) -> str | None:
         """What the baseline says of a request, by what the benchmark's module says; None: it does not attempt it."""
+        if self.baseline == "prior":
+            return self.answers.get(request.task) if request.task in getattr(module, "PRIOR", ()) else None
         if not isinstance(module, Looks):
             return module.baseline(self.baseline, request, self._draw(request))
-        if self.baseline == "prior":
-            return self.answers.get(request.task) if request.task in module.PRIOR else None
         digest = next((image.sha256 for image in images_in(request)), None)
         draw, look = self._draw(request), module.look
         return module.baseline(self.baseline, request, draw, lambda: looked(look, image_file(digest, request, images)))
@@ -138,7 +138,7 @@ def _read(card: ModelCard) -> Options:
         what = f"expected an answer for at least one task, got {options.answers!r}"
         raise wrong(what, field="answers", hint="Write one a line, as `Q5: Surprise`")
     modules = benchmarks.every(guesses).values()
-    tasks = [task for module in modules if isinstance(module, Looks) for task in module.PRIOR]
+    tasks = [task for module in modules for task in getattr(module, "PRIOR", ())]
     for task, text in options.answers.items():
         if task not in tasks:
             raise wrong(f"unknown task {task!r}", field="answers", hint=nearest(str(task), tasks))

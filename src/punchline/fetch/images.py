@@ -23,9 +23,9 @@ from punchline.errors import PunchlineError
 from punchline.fetch.annotations import check_mirror, from_mirror
 from punchline.fetch.ledger import journal_of, lock_line, read_ledger, to_be_locked, write_if_new, write_lock
 from punchline.fetch.manifests import Lock, Pin, read_manifest
-from punchline.fetch.resolvers import SITES, NoImage
+from punchline.fetch.resolvers import SITES, NoImage, direct
 from punchline.fetch.web import Fetched, Manners, Missing, Stopped, Web
-from punchline.files import exclusive_lock, sha256_file, stays_inside, write_bytes
+from punchline.files import exclusive_lock, read_regular, sha256_file, stays_inside, write_bytes
 from punchline.schema import FetchEntry, canonical, sha256
 
 IMAGE_BYTES = 25_000_000
@@ -212,7 +212,7 @@ def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path, base: Path
     build_entry = partial(FetchEntry, item_id=comic.comic_id, source=comic.source, fetched_at=now)
     url: str | None = None
     try:
-        content, url = _bytes(web, comic, mirror, notes)
+        content, url = _bytes(web, comic, mirror, base, notes)
         decoded = decode_image(content)
         digest = sha256(content)
         _compare(digest, decoded, comic, notes)
@@ -228,7 +228,7 @@ def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path, base: Path
     return build_entry(state="ok", url=url, note="; ".join(notes) or None, **picture)
 
 
-def _bytes(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetched:
+def _bytes(web: Web, comic: Comic, mirror: str | None, base: Path, notes: list[str]) -> Fetched:
     """An image's bytes and where they came from: mirror, pinned address, or the address that the page gives."""
     pin, page = comic.pin, comic.page
     if mirror:
@@ -236,7 +236,9 @@ def _bytes(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetc
             if (content := from_mirror(web, mirror, place, digest, IMAGE_BYTES, notes)) is not None:
                 return Fetched(content, f"mirror:{place}")
     image_url, found = pin.image_url if pin else page, False
-    site = None if pin else SITES.get(urlsplit(page).hostname or "")
+    site = None if pin else SITES.get(urlsplit(page).hostname or "") or direct(page)
+    if pin and "://" not in pin.image_url:
+        return Fetched(own_file(base, pin.image_url), pin.image_url)
     if not (pin or site):
         raise Missing("no resolver for this site", page)
     if site and site.resolve:
@@ -246,6 +248,14 @@ def _bytes(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetc
         except NoImage as error:
             raise Missing("resolver found no image", f"{document.url}: {error}") from error
     return web.get(image_url, limit=IMAGE_BYTES, accept=IMAGE_TYPES, found=found)
+
+
+def own_file(base: Path, place: str) -> bytes:
+    """Bytes of an image that is a file of the project. Raises Missing."""
+    try:
+        return read_regular(base / place, IMAGE_BYTES)
+    except OSError as error:
+        raise Missing("no such file", f"{place}: {error.strerror}") from error
 
 
 def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> None:

@@ -67,8 +67,9 @@ def read_manifest(path: Path, kind: type[Annotation] | type[Pin] | type[Lock]) -
             raise PunchlineError(what, file=path, line=line, field=at.rstrip("`")) from error
         for field in ("path", "mirror"):
             check_place(getattr(record, field, None), file=path, line=line, field=field)
-        if isinstance(record, Annotation) and "://" not in record.url:  # a file of the project
-            check_place(record.url, file=path, line=line, field="url")
+        for field in ("url", "image_url"):  # without a scheme: a file of the project
+            place = None if isinstance(record, Lock) else getattr(record, field, None)
+            check_place(place if place and "://" not in place else None, file=path, line=line, field=field)
         records.append(record)
     return records
 

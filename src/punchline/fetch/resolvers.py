@@ -178,3 +178,9 @@ SITES: dict[str, Site] = {
     "pbs.twimg.com": Site((), None),  # YesBut lists the images themselves
     "nextml.github.io": Site((), None),  # Hummus: cartoons by number of contest
 }
+
+
+def direct(page: str) -> Site | None:
+    """The site of an address that is an image's own, by its ending; None for another."""
+    suffixes = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+    return Site((), None) if urlsplit(page).path.lower().endswith(suffixes) else None

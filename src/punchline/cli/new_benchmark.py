@@ -1,0 +1,141 @@
+"""`punchline new-benchmark`: a benchmark from a CSV of questions and answers."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+from PIL import Image
+
+from punchline import paths
+from punchline.cli.base import app, given
+from punchline.core import benchmark as benchmarks
+from punchline.errors import PunchlineError
+from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
+from punchline.fetch.resolvers import direct
+from punchline.files import csv_text, parse_csv, write_bytes, write_text
+from punchline.schema import sha256
+
+COLUMNS = ("id", "question", "answer")
+OPTIONAL = ("image", "options", "cluster")
+ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+TEMPLATE = Path(__file__).with_name("benchmark.txt")
+SUFFIXES = {"PNG": ".png", "JPEG": ".jpg", "GIF": ".gif", "WEBP": ".webp"}
+LICENCE = "none stated"
+ASKED = {True: "{question}\n\n{options}\n\nAnswer with the letter of one option.\n", False: "{question}\n"}
+
+Row = dict[str, str]
+
+
+@app.command("new-benchmark", rich_help_panel="Run")
+def new_benchmark(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new benchmark: small letters, digits, _")],
+    data: Annotated[
+        str,
+        typer.Argument(metavar="DATA.csv", help="Columns id, question, answer, and optionally image, options, cluster"),
+    ],
+) -> None:
+    """Write a benchmark from a CSV: its code in one file, prompt, manifest and one accuracy table.
+
+    `image`: a file next to the CSV, or an address; `options`: texts separated by ` | `, the answer is then a letter;
+    `cluster`: items that belong together, for the confidence intervals.
+
+    Example: punchline new-benchmark puns puns.csv
+    """
+    if not re.fullmatch("[a-z][a-z0-9_]{0,39}", name):
+        raise PunchlineError(f"{name!r} cannot name a benchmark", hint="Up to 40 small letters, digits and _")
+    if name in benchmarks.names() or Path(paths.manifest(name)).exists():
+        raise PunchlineError(f"there is a benchmark {name!r}", hint="Choose another name")
+    package = benchmarks.FOLDER / name
+    if not package.is_relative_to(Path.cwd()):
+        what = "this project has no source code to add a benchmark to"
+        raise PunchlineError(what, file=package, hint="git clone the repository, and work in it")
+    source = Path(given(data))
+    if not source.is_file():
+        raise PunchlineError("no such file", file=source, hint=f"A CSV with the columns {', '.join(COLUMNS)}")
+    rows = read_rows(source)
+    pins = [_pin(name, source, row) for row in rows if row.get("image") and "://" not in row["image"]]
+    content = csv_text([*COLUMNS, *(column for column in OPTIONAL if column in rows[0])], rows)
+    listed: dict[str, Any] = {"path": "questions.csv", "mirror": f"{name}/questions.csv", "licence": LICENCE}
+    listed |= {"url": paths.manifest(name, "questions.csv"), "sha256": sha256(content.encode())}
+    code = TEMPLATE.read_text().replace("HAS_IMAGES", str(any(row.get("image") for row in rows)))
+    written = {
+        paths.manifest(name, "questions.csv"): content,
+        paths.manifest(name): csv_text(ANNOTATION_COLUMNS, [{**listed, "bytes": len(content.encode())}]),
+        paths.manifest(name, "images_pinned.csv"): csv_text(PIN_COLUMNS, pins),
+        str((package / "prompts/question.txt").relative_to(Path.cwd())): ASKED[bool(rows[0].get("options"))],
+        str((package / "__init__.py").relative_to(Path.cwd())): code.replace("NAME:", f"{name}:", 1)
+        .replace('"NAME"', f'"{name}"')
+        .replace('"NAME: accuracy"', f'"{name}: accuracy"')
+        .replace("manifests/NAME/", f"manifests/{name}/"),
+    }
+    for path, text in written.items():
+        write_text(path, text)
+        print(path)
+    print(f"{len(rows):,} questions. Try it with random answers, then with your model:")
+    print(f"punchline run random --benchmark {name} --corpus full --run {name}")
+
+
+def read_rows(source: Path) -> list[Row]:
+    """Checked rows of a CSV of questions. Raises PunchlineError naming the file, the line and the fix."""
+    rows: list[Row] = []
+    seen: dict[str, int] = {}
+    for line, cells in parse_csv(source.read_bytes(), COLUMNS, file=source):
+        row = {column: cells[column].strip() for column in (*COLUMNS, *OPTIONAL) if column in cells}
+        row["options"] = " | ".join(option.strip() for option in row.get("options", "").split(" | ") if option.strip())
+        problem = _problem(row, rows[0] if rows else row)
+        if problem is None and row["id"] in seen:
+            problem = "id", f"the id {row['id']!r} is also in line {seen[row['id']]}", "Give each row its own id"
+        if problem is not None:
+            field, what, hint = problem
+            raise PunchlineError(what, file=source, line=line, record=row["id"], field=field, hint=hint)
+        seen[row["id"]] = line
+        rows.append(row)
+    if not rows:
+        raise PunchlineError("no rows", file=source, hint=f"One question a row: {', '.join(COLUMNS)}")
+    return rows
+
+
+def _problem(row: Row, first: Row) -> tuple[str, str, str] | None:
+    """(field, what is wrong, the fix) of a row; None where nothing is."""
+    if not re.fullmatch(ID, row["id"]):
+        return "id", f"{row['id']!r} cannot name a file", "Up to 100 letters, digits, dots, hyphens and underscores"
+    for column in ("question", "answer"):
+        if not row[column]:
+            return column, "the cell is empty", "Fill it in, or remove the row"
+    for column in ("options", "image"):
+        if bool(row.get(column)) != bool(first.get(column)):
+            return column, f"some rows have {column} and others have none", "Make two benchmarks of them"
+    options = row["options"].split(" | ") if row["options"] else []
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(options)]
+    if options and (len(options) < 2 or row["answer"] not in list(letters)):
+        hint = "Write at least two options separated by ` | `, and the letter of the right one as the answer"
+        return "answer", f"expected one of the letters {', '.join(letters)}, got {row['answer']!r}", hint
+    image = row.get("image", "")
+    if "://" in image and direct(image) is None and urlsplit(image).scheme in ("http", "https"):
+        return "image", f"not an image's address: {image}", "An address that ends in .png, .jpg, .gif or .webp"
+    return None
+
+
+def _pin(name: str, source: Path, row: Row) -> dict[str, Any]:
+    """Copy the image of a row into the manifests; its line of images_pinned.csv. Raises PunchlineError."""
+    file = source.parent / row["image"]
+    try:
+        content = file.read_bytes()
+        with Image.open(io.BytesIO(content)) as image:
+            kind, (width, height) = str(image.format), image.size
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        what = f"not a readable image: {error}"
+        raise PunchlineError(what, file=file, record=row["id"], field="image", hint="PNG, JPEG, GIF or WebP") from error
+    if kind not in SUFFIXES:
+        raise PunchlineError(f"a {kind} image", file=file, record=row["id"], hint="Save it as PNG, JPEG, GIF or WebP")
+    place = paths.manifest(name, f"images/{row['id']}{SUFFIXES[kind]}")
+    write_bytes(Path(place), content)
+    row["image"] = place
+    made = {"comic_id": row["id"], "page_url": place, "image_url": place, "mirror": f"{name}/{Path(place).name}"}
+    made |= {"sha256": sha256(content), "licence": LICENCE, "credit": ""}
+    return {**made, "bytes": len(content), "width": width, "height": height}

@@ -1,0 +1,46 @@
+"""Satire: what its manifest lists, and how answers are scored."""
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.records import response
+
+from punchline.benchmarks import satire
+from punchline.schema import Gold, Item, Response, State
+
+
+def test_labels_stages_and_clusters_are_those_of_the_paper(root: Path) -> None:
+    files = {"images.csv": (root / "data/manifests/satire/images.csv").read_bytes()}
+    golds = satire.golds(files)
+    items = satire.items(files, {gold.item_id: "not fetched" for gold in golds})
+    counts = Counter((item.fields["stage"], gold.values["satirical"]) for item, gold in zip(items, golds, strict=True))
+    assert counts == {("2", "Yes"): 283, ("3", "Yes"): 302, ("3", "No"): 547, ("4", "Yes"): 499, ("4", "No"): 916}
+    assert set(Counter(item.cluster for item in items).values()) == {9}
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "state", "metrics"),
+    [
+        ("Yes.", "Yes", "ok", {"correct": 1, "precision": 1, "recall": 1, "f1_hits": 2, "f1_size": 2}),
+        ("Yes.", "No", "ok", {"correct": 0, "precision": 0, "f1_hits": 0, "f1_size": 1}),
+        ("The image is not satirical.", "Yes", "ok", {"correct": 0, "recall": 0, "f1_hits": 0, "f1_size": 1}),
+        ("No", "No", "ok", {"correct": 1, "f1_hits": 0, "f1_size": 0}),
+        ("Hard to say.", "Yes", "unparsable", {"correct": 0, "recall": 0, "f1_hits": 0, "f1_size": 1}),
+        (None, "Yes", "missing", {}),
+    ],
+)
+def test_scores(text: str | None, gold: str, state: State, metrics: dict[str, float]) -> None:
+    item = Item(benchmark="satire", item_id="a", source="stage_2", cluster="c", fields={"stage": "2"})
+    (asked,) = satire.requests(item)
+    answers: dict[str, Response] = {} if text is None else {"satirical": response(asked, text)}
+    right = Gold(benchmark="satire", item_id="a", values={"satirical": gold})
+    (score,) = satire.score_item(answers, item, right, "m", "paper")
+    assert (score.state, score.metrics) == (state, metrics)
+
+
+def test_baselines() -> None:
+    (asked,) = satire.requests(Item(benchmark="satire", item_id="a", source="stage_2", cluster="c", fields={}))
+    assert {satire.baseline("random", asked, random.Random(n)) for n in range(9)} == {"Yes", "No"}
+    assert satire.baseline("ocr", asked, random.Random(0)) is None
