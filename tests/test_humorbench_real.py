@@ -8,7 +8,7 @@ from tests.records import read_golds, read_items, response
 from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import CATEGORIES, judge_requests, score_item
+from punchline.benchmarks.humorbench import judge_requests, score_item
 from punchline.benchmarks.humorbench.answers import parse_verdict
 from punchline.benchmarks.humorbench.dataset import EXAMPLES
 from punchline.benchmarks.humorbench.labels import read_labelled
@@ -28,13 +28,6 @@ def folder(mirror: Path) -> Path:
 @pytest.fixture(scope="module")
 def files(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in humorbench.GOLD_FILES}
-
-
-def test_categories(files: dict[str, bytes]) -> None:
-    """The released category files give .238, .363 and .156; the paper's Table 3 prints .244, .190 and .257."""
-    golds = read_golds(humorbench, files)
-    count = {category: sum(gold.values[category] for gold in golds.values()) for category in CATEGORIES}
-    assert count == {"wordplay": 119, "cultural_reference": 181, "toxic_or_shocking": 78}
 
 
 def test_what_a_judge_that_counts_words_is_worth(folder: Path, files: dict[str, bytes]) -> None:
@@ -62,25 +55,9 @@ def test_what_a_judge_that_counts_words_is_worth(folder: Path, files: dict[str, 
         assert [found[name] for name in ("accuracy", "fpr", "fnr")] == pytest.approx([0.68, 14 / 27, 18 / 73])
 
 
-def test_the_dataset_and_the_papers_examples(folder: Path, files: dict[str, bytes]) -> None:
-    rubric = {"gpt_4o_rubric.csv": (folder / "rubric/gpt_4o_rubric.csv").read_bytes()}
-    (row,) = humorbench.TABLES["dataset"].data(files | rubric)
-    assert row.model == "released annotations"
-    assert {column: found.point() for column, found in row.estimates.items()} == {
-        "elements": 499,
-        "pairs": 309,
-        "judged_explanations": 100,
-    }
+def test_the_papers_examples(files: dict[str, bytes]) -> None:
     rows = [cells for _, cells in parse_csv(files[humorbench.ANNOTATIONS], ("idx",), file="annotations")]
     for cartoon, idx in EXAMPLES.items():
         (cells,) = (cells for cells in rows if cells["idx"] == idx)
         number = cells["contest_number"].removesuffix(".0")
         assert cartoon == (f"NYCC #{number}" if number else cells["cartoonstock_id"])
-
-
-def test_none_of_the_six_runs_explains_what_people_labelled(folder: Path) -> None:
-    """So Table 1 cannot come from their verdicts; it comes from verdicts of their own (test_humorbench_runs.py)."""
-    rubric = parse_csv((folder / "rubric/gpt_4o_rubric.csv").read_bytes(), ("explanation",), file="rubric")
-    released = parse_csv((folder / "released_responses.csv").read_bytes(), ("explanation",), file="released")
-    texts = [{cells["explanation"].replace("\r\n", "\n").strip() for _, cells in rows} for rows in (rubric, released)]
-    assert len(texts[0]) == 100 and not texts[0] & texts[1]

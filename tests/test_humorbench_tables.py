@@ -6,13 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from scipy import stats
 from tests.records import read_golds, read_items, refused, response
 from tests.tabulated import Scored, frame_of_items, models_of, tabulate
 
-from punchline.audit.compare import compare
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, judge_requests, replay, score_item
 from punchline.benchmarks.humorbench.hard import hardest
@@ -141,51 +139,33 @@ def priced(verdicts: str = "PFPPPP", **changes: Any) -> dict[str, Any]:
     return row
 
 
-def test_cost_is_tokens_times_price_of_both() -> None:
-    each = (100 * 2 + 50 * 10 + 200 * 2.5 + 10 * 10) / 1e6
-    assert priced()["cost"] == pytest.approx(6 * each)
-    assert priced("PFPPP?")["cost"] == pytest.approx(6 * each)  # an unparsable verdict cost as much
-    assert priced("PFPPPm")["cost"] == pytest.approx(5 * each)
-    assert priced(judge_tokens=(0, 0), tokens=(0, 0))["cost"] == 0
-    # Nobody judged a refusal: it costs what the explainer took, and hides not the cost of all the rest.
-    assert priced("PFPPPr")["cost"] == pytest.approx(5 * each + (100 * 2 + 50 * 10) / 1e6)
-    # An unparsable verdict is not in the denominator, whatever it costs.
-    assert priced("PFPPP?")["n"] == priced("PFPPP?", card=card("m"))["n"] == 5
-    assert priced("PF??mP", outputs=(10, 20, 999, 999, 0, 60))["output_tokens"] == 30
+EACH = (100 * 2 + 50 * 10 + 200 * 2.5 + 10 * 10) / 1e6
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("verdicts", "changes", "n", "cost"),
     [
-        {"card": card("m")},
-        {"card": None},
-        {"judge": None},
-        {"judge": card("gpt-4o")},
-        {"judge": card("gpt-4o", (2.5, 10.0), "EUR")},
-        {"tokens": (None, 50)},
-        {"tokens": (100, None)},
-        {"judge_tokens": (None, None)},
-        {"by": None},
+        ("PFPPPP", {}, 6, 6 * EACH),
+        ("PFPPP?", {}, 5, 6 * EACH),  # an unparsable verdict cost as much, and is not in the denominator
+        ("PFPPPm", {}, 5, 5 * EACH),
+        ("PFPPPP", {"judge_tokens": (0, 0), "tokens": (0, 0)}, 6, 0),
+        # Nobody judged a refusal: it costs what the explainer took, and hides not the cost of all the rest.
+        ("PFPPPr", {}, 6, 5 * EACH + (100 * 2 + 50 * 10) / 1e6),
+        ("PFPPP?", {"card": card("m")}, 5, None),
+        ("PFPPPP", {"card": None}, 6, None),
+        ("PFPPPP", {"judge": None}, 6, None),
+        ("PFPPPP", {"judge": card("gpt-4o")}, 6, None),
+        ("PFPPPP", {"judge": card("gpt-4o", (2.5, 10.0), "EUR")}, 6, None),
+        ("PFPPPP", {"tokens": (None, 50)}, 6, None),
+        ("PFPPPP", {"tokens": (100, None)}, 6, None),
+        ("PFPPPP", {"judge_tokens": (None, None)}, 6, None),
+        ("PFPPPP", {"by": None}, 0, None),
     ],
 )
-def test_cost_is_empty_where_anything_is_not_known(changes: dict[str, Any]) -> None:
-    assert priced(**changes).get("cost") is None
-
-
-def test_a_comparison_swaps_costs_and_not_tokens() -> None:
-    """Of equal tokens the dearer model costs more on every caption: of 2^3 swaps none and all of them say as much."""
-    cards = {"dear": card("dear", (4.0, 30.0)), "cheap": PRICED}
-    tokens: dict[str, Any] = {"judge": JUDGE, "tokens": (100, 50), "judge_tokens": (200, 10)}
-    models = [SMALL.model(name, "PFPPPP", card=own, **tokens) for name, own in cards.items()]
-    table, items = TABLES["leaderboard"], frame_of_items(SMALL.items, SMALL.golds)
-    (dear, cheap), _ = models_of(models, items, table.published_rule)
-    made = compare("humorbench", table, (dear, cheap), Across((dear, cheap), items, SMALL.files), seed=0)
-    (found,) = (one for one in made.differences if one["column"] == "cost")
-    each = (100 * (4 - 2) + 50 * (30 - 10)) / 1e6
-    assert found["difference"] == pytest.approx(6 * each)
-    assert found["p"] == 2 / 8
-    d = each * np.array([2, 1, 3])
-    assert found["effect"] == pytest.approx(d.sum() / (d.std(ddof=1) * 3))
+def test_cost_is_tokens_times_price_of_both(verdicts: str, changes: Any, n: int, cost: float | None) -> None:
+    row = priced(verdicts, **changes)
+    assert (row["n"], row.get("cost")) == (n, None if cost is None else pytest.approx(cost))
+    assert priced("PF??mP", outputs=(10, 20, 999, 999, 0, 60))["output_tokens"] == 30
 
 
 def passed(rows: list[dict[str, Any]], definition: str) -> dict[str, tuple[int, float]]:
@@ -215,43 +195,33 @@ def test_the_hard_subset() -> None:
     assert passed(rows, "elements") == {"a": (2, 1), "b": (2, 0)}
 
 
-def test_an_element_needs_three_verdicts() -> None:
+@pytest.mark.parametrize(
+    ("third", "hard", "comparable"),  # verdicts of four elements
+    [
+        ("FFFP", {"a": (4, 0), "b": (4, 1), "c": (4, 1)}, "yes"),
+        # element 1 has two verdicts only; the refusal of element 2 counts as one that failed
+        ({0: "F", 1: "?", 2: "r", 3: "P"}, {"a": (3, 0), "b": (3, 1), "c": (3, 1)}, "no"),
+        ("mmmm", {}, "yes"),
+    ],
+)
+def test_an_element_needs_three_verdicts(third: Any, hard: Any, comparable: str) -> None:
     data = Data([(f"c{n}", "e") for n in range(4)])
-    a, b = data.model("a", "FFFF"), data.model("b", "FFFP")
-    rows, _ = data.table("table4", a, b, data.model("c", {0: "F", 1: "?", 2: "r", 3: "P"}))
-    # element 1 has two verdicts only; the refusal of element 2 counts as one that failed
-    assert passed(rows, "elements") == {"a": (3, 0), "b": (3, 1), "c": (3, 1)}
-    rows, notes = data.table("table4", a, b)
-    assert rows == []
-    assert "No hard subset: it needs elements with at least 3 verdicts" in notes
-    rows, _ = data.table("table4", a, b, data.model("c", "mmmm"))
-    assert rows == []
+    models = data.model("a", "FFFF"), data.model("b", "FFFP"), data.model("c", third)
+    rows, notes = data.table("table4", *models)
+    assert passed(rows, "elements") == hard
+    assert ("No hard subset: it needs elements with at least 3 verdicts" in notes) == (hard == {})
+    rows, notes = data.table("table3", *models)
+    assert (rows[0].get("hard_subset") is None) == (hard == {})
+    few = "Not every element has 3 verdicts: the hard subset is chosen from the rest" in notes
+    assert few == (comparable == "no") and (not hard or {row["comparable"] for row in rows} == {comparable})
 
 
 def test_shares_of_categories() -> None:
     data = Data([(f"c{n}", "e") for n in range(200)], wordplay=[*range(30), *range(150, 170)])
-    models = [data.model(name, "F" * 100 + "P" * 100) for name in "abc"]
-    rows, _ = data.table("table3", *models)
-    assert [row["category"] for row in rows] == ["wordplay", "cultural_reference", "toxic_or_shocking"]
-    first = rows[0]
-    columns = ("entire_set", "hard_subset", "difference")
-    assert [first[name] for name in columns] == pytest.approx([50 / 200, 30 / 100, 0.30 - 0.25])
-    assert [rows[1][name] for name in columns] == [0, 0, 0]
-    rows, notes = data.table("table3", models[0])
-    assert rows[0]["entire_set"] == pytest.approx(0.25) and rows[0].get("hard_subset") is None
-    assert "No hard subset" in notes
-
-
-@pytest.mark.parametrize(
-    ("third", "comparable"),
-    [("FFFP", "yes"), ({0: "F", 1: "?", 2: "r", 3: "P"}, "no"), ({0: "F"}, "no")],  # verdicts of four elements
-)
-def test_shares_of_a_hard_subset_with_too_few_verdicts(third: Any, comparable: str) -> None:
-    data = Data([(f"c{n}", "e") for n in range(4)])
-    rows, notes = data.table("table3", data.model("a", "FFFF"), data.model("b", "FFFP"), data.model("c", third))
-    assert {row["comparable"] for row in rows} == {comparable} and rows[0]["hard_subset"] is not None
-    few = "Not every element has 3 verdicts: the hard subset is chosen from the rest" in notes
-    assert few == (comparable == "no")
+    rows, _ = data.table("table3", *(data.model(name, "F" * 100 + "P" * 100) for name in "abc"))
+    found = {row["category"]: [row[name] for name in ("entire_set", "hard_subset", "difference")] for row in rows}
+    assert found.pop("wordplay") == pytest.approx([50 / 200, 30 / 100, 0.30 - 0.25])
+    assert found == {"cultural_reference": [0, 0, 0], "toxic_or_shocking": [0, 0, 0]}
 
 
 def labels(rows: Sequence[Mapping[str, Any]], *columns: str) -> bytes:

@@ -5,7 +5,6 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
@@ -143,20 +142,6 @@ def test_breakdowns_equal_scikit_learn(table: str, key: str, count: int, of: Any
             scored = any(grade.task == task and grade.scored for grade in inside)
             expected = pytest.approx(sklearn_scores(inside, task)["f1"]) if scored else None
             assert points(row)[f"task{number}_f1"] == expected
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_table_8_is_means_over_comics(rule: Rule) -> None:
-    grades = graded(rule)
-    everything, multi = rows("table8", grades)
-    assert [row.keys["subset"] for row in (everything, multi)] == ["all", "multi-panel"]
-    assert items_of(everything, grades) == set(GOLDS)
-    assert items_of(multi, grades) == {name for name, gold in GOLDS.items() if "," in gold.values["panel_sequence"]}
-    for row in (everything, multi):
-        for name, value in points(row).items():
-            values = [g.metrics[name] for g in grades if name in g.metrics and g.item_id in items_of(row, grades)]
-            assert value == pytest.approx(np.mean(values))
-            assert row.estimates[name].n == len(values) == len(items_of(row, grades))
 
 
 def test_every_estimate_names_its_grades_and_resamples_comics() -> None:
