@@ -2,7 +2,7 @@
 
 Ryan, Tan, Choo, Lee: Humor in Pixels: Benchmarking Large Multimodal Models Understanding of Online Comics. 2025.
 Tables 10, 11 and 12, section 3.3 and figure 2; besides, whether the raw votes give the released labels. Differences
-from the print, and their reasons: docs/pixelhumor-dataset.md.
+from the print, and their reasons: docs/pixelhumor.md.
 """
 
 from __future__ import annotations
