@@ -1,11 +1,13 @@
 """punchline.parse reads answers to every task as the documented examples say, and refuses bad arguments."""
 
 import ast
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +19,12 @@ from punchline.schema import RULES
 DOCUMENT = (Path(__file__).parent.parent / "docs/reading.md").read_text(encoding="utf-8")
 ROW = re.compile(r"\| (\w+) \| (\w+) \| `(.+?)` \| (?:`(.+?)` )?\| `(.+?)` \|")
 EXAMPLES = ROW.findall(DOCUMENT)
+CASES = [
+    pytest.param(document, says, text, id=f"{path.stem}-{document['task']}-{place}")
+    for path in sorted((Path(__file__).parent / "parsed").glob("*.yaml"))
+    for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    for place, (says, text) in enumerate(document["cases"], 1)
+]
 MORE = {"options": OPTIONS, "labels": (1, 2, 3)}
 
 
@@ -29,6 +37,18 @@ def arguments(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("benchmark", "task", "text", "more", "value"), EXAMPLES)
 def test_documented_examples(benchmark: str, task: str, text: str, more: str, value: str) -> None:
     assert punchline.parse(benchmark, task, ast.literal_eval(text), **arguments(more)) == ast.literal_eval(value)
+
+
+def rounded(value: Any) -> Any:
+    """A value with six decimals."""
+    return json.loads(json.dumps(value), parse_float=lambda digits: round(float(digits), 6))
+
+
+@pytest.mark.parametrize(("document", "says", "text"), CASES)
+def test_answers_are_read_as_they_are_meant(document: dict[str, Any], says: Any, text: str) -> None:
+    more = {name: document[name] for name in ("options", "labels", "size") if name in document}
+    found = rounded(punchline.parse(document["benchmark"], document["task"], text, **more))
+    assert (sorted(found) if document["task"] == "Q5" and found else found) == rounded(says)
 
 
 def test_every_benchmark_has_an_example() -> None:

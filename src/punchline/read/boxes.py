@@ -7,11 +7,22 @@ import re
 from typing import Literal
 
 from punchline.read import dress
+from punchline.read.clauses import Mention
 from punchline.read.result import Read, reader
+from punchline.read.settle import affirmed
 
 Box = tuple[float, float, float, float]  # top, left, height, width: shares of the image
 
 SIDES = ("top", "left", "height", "width")
+_ALIASES = {  # other names of a side, and of the opposite one
+    "top": "y y1 ymin y_min y0 upper",
+    "left": "x x1 xmin x_min x0",
+    "height": "h",
+    "width": "w",
+    "bottom": "y2 ymax y_max lower",
+    "right": "x2 xmax x_max",
+}
+_SIDE = {name: side for side, names in _ALIASES.items() for name in (side, *names.split())}
 SMALLEST = 1e-6  # side of a box: less is no area
 MOST = 50  # different boxes of one answer: more are no answer to what was asked
 _EDGE = 30_000  # characters of an answer's beginning and end that are read
@@ -22,12 +33,12 @@ _GROUP = re.compile(
     r"|\[(?P<a>[^\[\](){}]{7,400})\]|\((?P<b>[^\[\](){}]{7,400})\)|\{(?P<c>[^\[\](){}]{7,400})\})"
 )
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
+_NAMES = "|".join(sorted(_SIDE, key=len, reverse=True))
 _LOOSE = re.compile(  # sides by name, without brackets
-    r"(?:\b(?:top|left|height"
-    r"|width)\b[\"'*]{0,3}\s{0,3}[:=]\s{0,3}[*\"]{0,2}[0-9.]{1,12}\s?%?[,;\s*-]{0,6}(?:and\s)?){4}",
+    rf"(?:\b(?:{_NAMES})\b[\"'*]{{0,3}}\s{{0,3}}[:=]\s{{0,3}}[*\"]{{0,2}}[0-9.]{{1,12}}\s?(?:%|px)?[,;\s*-]{{0,6}}(?:and\s)?){{4}}",
     re.ASCII | re.IGNORECASE,
 )
-_PART = re.compile(r"(top|left|height|width)\W{1,8}?([0-9.]{1,12})(\s?%)?", re.ASCII | re.IGNORECASE)
+_PART = re.compile(rf"\b({_NAMES})\W{{1,8}}?([0-9.]{{1,12}})(\s?(?:%|px))?", re.ASCII | re.IGNORECASE)
 _NAMED = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)
 
 
@@ -38,17 +49,23 @@ def _four(group: str) -> tuple[list[float], str] | None:
     units: set[str] = set()
     for part in parts:
         named = _NAMED.fullmatch(part.strip())
-        name, value = (named[1].lower(), named[2].strip()) if named else ("", part.strip())
+        name, value = (named[1].lower(), named[2].strip(" \n\t\"'")) if named else ("", part.strip())
+        name = _SIDE.get(name, name)
         if number := _NUMBER.fullmatch(value):
             units.add(number["unit"] or "")
             numbers.append((name, float(value.rstrip("%px "))))
-        elif not name or name in SIDES:
+        elif not name or name in _ALIASES:
             return None
     names = [name for name, _ in numbers]
     if len(units) != 1:
         return None
-    if sorted(names) == sorted(SIDES):
-        return [dict(numbers)[name] for name in SIDES], units.pop()
+    sides = {name: number for name, number in numbers if name}
+    if len(sides) < sum(map(bool, names)):
+        return None
+    if {"top", "left", "bottom", "right"} <= sides.keys() and not {"height", "width"} & sides.keys():
+        sides |= {"height": sides["bottom"] - sides["top"], "width": sides["right"] - sides["left"]}
+    if {*SIDES} <= sides.keys():
+        return [sides[name] for name in SIDES], units.pop()
     in_place = all(name in ("", side) for name, side in zip(names, SIDES, strict=False))
     return ([number for _, number in numbers], units.pop()) if len(numbers) == len(parts) == 4 and in_place else None
 
@@ -121,10 +138,14 @@ def boxes(
                 found.setdefault(box, (at + match.start(), at + match.end()))
     for at, piece in pieces if not found else ():
         for match in list(_LOOSE.finditer(piece))[: MOST + 1]:
-            parts = ", ".join(f"{name}: {share}{'%' * bool(unit)}" for name, share, unit in _PART.findall(match[0]))
+            parts = ", ".join(f"{name}: {share}{unit.strip()}" for name, share, unit in _PART.findall(match[0]))
             written = _GROUP.fullmatch(f"[{parts}]")
             if box := _box(written, size, corners) if written else None:
                 found.setdefault(box, (at + match.start(), at + match.end()))
     if not 0 < len(found) <= MOST:
         return Read(None)
+    if len(found) > 1:
+        mentions = sorted(Mention(*span, str(number)) for number, span in enumerate(found.values()))
+        kept = {one.start for one in affirmed(dress.lower(dress.same_length(answer)), mentions)}
+        found = {box: span for box, span in found.items() if span[0] in kept} or found
     return Read(tuple(found), min(start for start, _ in found.values()), max(end for _, end in found.values()))

@@ -10,7 +10,7 @@ from punchline.read import dress
 from punchline.read.clauses import Mention
 from punchline.read.number import ORDINALS
 from punchline.read.result import Read, reader
-from punchline.read.settle import settle
+from punchline.read.settle import highest, settle
 
 KEYS = ("option_id", "option", "choice", "letter")
 
@@ -96,6 +96,8 @@ _PLACE = re.compile(  # "the second option", "of the four options, the last"
     rf"|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would )?(?:choose|pick|select) )?the"
     rf" ({'|'.join(ORDINALS)}|last)(?: one)?\b(?! (?:two|three|few|\d))"
     rf"|\b(?:answer|pick|choice)(?: is| would be|:) the ({'|'.join(ORDINALS)}|last) (?:choice|title|statement|one)\b"
+    rf"|\b(?:go (?:for|with)|choose|pick|select|opt for) the ({'|'.join(ORDINALS)}|last) (?:title|statement|one)\b"
+    rf"|(?<![^\n])the ({'|'.join(ORDINALS)}|last) (?:title|statement|one) (?=fits|works|is the (?:best|right|correct))"
 )
 
 
@@ -143,40 +145,7 @@ def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool, given:
         for match in _STANDING.finditer(text.text)
         if match.start() not in covered and _is_option(text.text, *match.span(), marked)
     ]
-    return _without_ranks(_merged(letters, texts, text.low), text.low)
-
-
-_RANKING = re.compile(
-    r"\b(?:best|strongest|highest|most(?: \w+)?) to (?:the )?(?:worst|weakest|lowest|least(?: \w+)?)\b[^:\n]{0,40}:"
-)
-
-
-def _without_ranks(found: list[Mention], low: str) -> list[Mention]:
-    """Of "from best to worst: C, B, A" only the first."""
-    for match in _RANKING.finditer(low):
-        end = low.find("\n", match.end()) % (len(low) + 1)
-        ranked = [one for one in found if match.end() <= one.start < end]
-        found = [one for one in found if one not in ranked[1:]]
-    return found
-
-
-_SCORED = re.compile(
-    r"(?<![\w'])(?:option )?[(\"']{0,2}([a-z])[)\"']{0,2} ?[:=(-]{0,2} ?(\d{1,3}(?:\.\d{1,4})?) ?"
-    r"(?:%|/ ?\d{1,3}|out of \d{1,3})"
-)
-
-
-def _scored(answer: str, given: tuple[str, ...]) -> Read[str]:
-    """The option with the highest of the scores, or shares, that an answer gives to most of them."""
-    if not any(mark in answer for mark in ("%", "/", "out of")):
-        return Read(None)
-    text = dress.plain(answer)
-    scores = {match[1].upper(): match for match in _SCORED.finditer(text.low)}
-    if len(scores) < 2 or not scores.keys() <= set(given) or 2 * len(scores) <= len(given):
-        return Read(None)
-    *_, second, best = sorted(scores, key=lambda letter: float(scores[letter][2]))
-    ahead = float(scores[best][2]) > float(scores[second][2])
-    return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
+    return _merged(letters, texts, text.low)
 
 
 def _alone(answer: str, options: Mapping[str, str]) -> str | None:
@@ -203,4 +172,4 @@ def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | Non
     if (alone := _alone(answer, texts)) is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
     said = settle(answer, lambda text, marked: mentions(text, texts, marked, given), given, KEYS)
-    return said if said.value is not None else _scored(answer, given)
+    return said if said.value is not None else highest(answer, r"(?:option )?", "[a-z]", given)

@@ -53,8 +53,8 @@ def fields(answer: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def leading(field: str, labels: Iterable[str]) -> str | None:
-    """The label that a field begins with; None for anything else, and for a list of labels."""
-    by_name = {label.lower(): label for label in labels}
+    """The label that a field begins with, "true" for Yes; None for anything else, and for a list of labels."""
+    by_name = {label.lower(): label for label in labels} | {"true": "Yes", "false": "No"}
     pattern = rf"[\s*_`\"']{{0,8}}({'|'.join(by_name)})\b(?!\s{{0,2}}(?:,|/|or\b)\s{{0,2}}\w)"
     match = re.match(pattern, field, re.IGNORECASE)
     return by_name[match[1].lower()] if match else None

@@ -7,6 +7,7 @@ import re
 _MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
 _OTHER_TAG = re.compile(r"</?[a-zA-Z]{1,10}>")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
+_HYPHENATED = re.compile(r"\w+(?:['’‐‑-]\w+)*")
 
 
 def balanced(text: str) -> bool:
@@ -15,9 +16,11 @@ def balanced(text: str) -> bool:
     return marks == ["", "/"] * (len(marks) // 2)
 
 
-def words(text: str) -> tuple[str, ...]:
-    """Words, lower-cased, in order: runs of letters and digits with the apostrophes inside; other tags are left out."""
-    return tuple(word.replace("’", "'") for word in _WORD.findall(_OTHER_TAG.sub("", text).lower()))
+def words(text: str, hyphens: bool = False) -> tuple[str, ...]:
+    """Words, lower-cased, in order: runs of letters and digits with the apostrophes (and `hyphens`) inside; other tags
+    are left out."""
+    found = (_HYPHENATED if hyphens else _WORD).findall(_OTHER_TAG.sub("", text).lower())
+    return tuple(word.replace("’", "'") for word in found)
 
 
 def spans(text: str) -> list[tuple[int, int]]:

@@ -223,7 +223,7 @@ _CONTRIBUTE = re.compile(
     r"|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|influence|impact|part)\b"
     r"|\bmakes? (?:the|this|it) (?:joke|gag|punch ?line|comic|humou?r|scene|funny|funnier|work)\b"
 )
-_NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|nil|zero|✗)")
+_NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|not|do(?:es)? not|nil|zero|✗)")
 _IDLE = re.compile(
     r"\b(?:(?:just )?as (?:well|funny|good) without|decorative|incidental|irrelevant|unrelated|merely|purely"
     r"|only (?:set|atmospher|background|decor|ambien"
@@ -273,8 +273,12 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     `letters`: of the three in the question. Nothing for two of them, and for "present" alone.
     """
     text = dress.plain(answer)
-    if len(text.low) > 40 and "absent" in text.low and not _ABOUT_EFFECTS.search(text.low):
-        return Read(None)  # somebody else is
+    start, end = clauses.sentences(text.low)[-1] if text.low.strip() else (0, 0)
+    said = re.findall(r"\w+", text.low[start:end])
+    alone = next((label for label in labels if said == re.findall(r"\w+", label.lower())), None)
+    elsewhere = len(text.low) > 40 and "absent" in text.low[8:] and not _ABOUT_EFFECTS.search(text.low)
+    if elsewhere and not alone:
+        return Read(None)  # somebody else is absent
     chosen = choice.choice(answer, letters, dict(zip(letters, labels, strict=True)))
     if chosen.value is not None:
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
@@ -283,4 +287,4 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     for part in parts if refuses(text.low) else [*parts, text]:
         if found := _presence(part.low):
             return Read(labels[found[0]], *part.span(*found[1:]))
-    return Read(None)
+    return Read(alone, *text.span(start, end)) if alone else Read(None)

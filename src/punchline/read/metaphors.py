@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
+from punchline.read import structure
+from punchline.read.clauses import Mention
+from punchline.read.settle import affirmed
+
 MARKUP = re.compile(r"[*_`#\"“”]")
 
 # What a model says that does not answer.
@@ -93,7 +97,7 @@ def _clause(piece: str, form: Form) -> str | None:
     first = next((place + 1 for place in range(at - 1, -1, -1) if words[place].endswith((",", ":"))), 0)
     last = next((place + 1 for place in range(at + 1, len(words)) if words[place].endswith((",", ":"))), len(words))
     words, at = words[first:last], at - first
-    text = " ".join(words).strip(" .,!:")
+    text = " ".join(words).strip(" .,!:。")
     if text.startswith(("'", "‘")):
         text = text[1:].removesuffix("'").removesuffix("’")
     plain = [word.lower().strip(".,;:!?'‘’()[]") for word in words]
@@ -125,7 +129,7 @@ def _shouted(text: str) -> list[str]:
     for line in text.splitlines():
         runs.append([])
         for token in line.split():
-            loud = any(map(str.isalnum, token)) and not any(map(str.islower, token))
+            loud = any(c.isupper() or c.isdecimal() for c in token) and not any(map(str.islower, token))
             if loud:
                 runs[-1].append(token)
             if not loud or token[-1] in ",;:!?" or (token[-1] == "." and "." not in token[:-1]):
@@ -141,6 +145,8 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[s
     repeats of the prompt is not read; the prompt's example is taken only where there is nothing else.
     """
     answer = without_prompt(answer[:4000], instructions, shown)
+    if answer.lstrip("` \njson").startswith("{"):
+        answer = structure.lines(answer) or answer
     texts = [" ".join(text.split()) for text in shown if text]
 
     def repeated(one: str) -> bool:
@@ -158,7 +164,17 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[s
         others = len(line.split()) - sum(len(one.split()) for one in found)
         candidates.append([one for one in found if others <= OTHER_WORDS and not any(one in text for text in texts)])
     meant = [tuple(dict.fromkeys(found))[:PIECES] for found in candidates if found]
-    return next((found for found in meant if not repeats_example(found)), meant[0] if meant else None)
+    meant = [found for found in meant if not repeats_example(found)] or meant or [()]
+    return _affirmed(" ".join(unmarked.split()).lower(), meant[0]) or None
+
+
+def _affirmed(low: str, found: tuple[str, ...]) -> tuple[str, ...]:
+    """The metaphors that an answer does not take back or tell others apart from."""
+    places = [(low.find(one.lower()), one) for one in found]
+    if len(found) < 2 or any(at < 0 for at, _ in places):
+        return found
+    kept = affirmed(low, [Mention(at, at + len(one), one) for at, one in sorted(places)])
+    return tuple(one for one in found if any(one == mention.value for mention in kept)) or found
 
 
 def repeats_example(found: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ _MARK = re.compile(
     r"|response)(?: name)?\s?(?:is\s?)?(?::|=|->|→)|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}",
     re.IGNORECASE,
 )
+_NOT_BUT = re.compile(r"^not (?:the |an? )?[\w' -]{2,40}?,? but (?:rather )?", re.IGNORECASE)
 _NO_NAME = re.compile(
     r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?"
     r"|(?:i|sorry|answer (?:the|with|in)|there|(?:it|that|this)(?:'s|’s| is| isn't| would| must| was| could))\b.*",
@@ -51,7 +52,7 @@ _RELATIVE = re.compile(  # "the hole he is in"
 
 def _name(line: str, shown: frozenset[str]) -> str | None:
     """A line as a name; None for a sentence, for nothing, for a piece of the prompt."""
-    name = _MARK.sub("", _MARK.sub("", line, count=1), count=1)
+    name = _NOT_BUT.sub("", _MARK.sub("", _MARK.sub("", line, count=1), count=1))
     aside = re.match(r"([\w' -]{2,40}?)(?:: | [-–—] |, (?=because|since|as|which)| \()", name)
     name = aside[1] if aside and len(aside[1].split()) <= _OF_SENTENCE else name
     name = " ".join(re.sub(r"[\"“”]", "", name).split()).strip(" .,;:!?'()[]*_`")

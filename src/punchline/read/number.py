@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from punchline.read import dress
 from punchline.read.clauses import Mention
 from punchline.read.result import Read, reader
-from punchline.read.settle import settle
+from punchline.read.settle import highest, settle
 
 NOT_APPLICABLE = "NA"
 KEYS = ("panel", "panel_number", "panel_id", "number", "frame")
@@ -29,12 +29,12 @@ _BARE = re.compile(
     r"(?! ?(?:out )?of\b.{0,9}\d.{0,9}\?)"
 )
 _BEFORE = re.compile(
-    r"(?:^|\n|[(:#\"'>=]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
+    r"(?:^|\n|[(:#\"'>=✓✗]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
     r"|for|it's|so|therefore|thus|hence|no\.?|but|while|whereas|though|since|because|either|neither|both|through|to)"
     r"|[,/&+\u4e00-\u9fff]|nor|->|→)[ \"'(]{0,3}$"
 )
 _AFTER = re.compile(
-    r"[)\]\"']{0,3} ?(?:[.,;:!?)/&+\u4e00-\u9fff-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not"
+    r"[)\]\"']{0,3} ?(?:[.,;:!?()/&+\u4e00-\u9fff-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not"
     r"|contributes?"
     r"|would|rather|instead|over|for|has|delivers?)\b)"
 )
@@ -80,4 +80,6 @@ def number(answer: str, labels: Iterable[str]) -> Read[str]:
     """
     if len(answer) < 100 and _NONE.fullmatch(dress.plain(answer).text):
         return Read(NOT_APPLICABLE, 0, len(answer))
-    return settle(answer, _mentions, {str(label) for label in labels}, KEYS)
+    given = {str(label) for label in labels}
+    said = settle(answer, _mentions, given, KEYS)
+    return said if said.value is not None else highest(answer, rf"{PICTURE} #?", r"\d{1,3}", given)

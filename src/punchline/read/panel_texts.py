@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from punchline.read import structure
 from punchline.read.result import Read, verbatim
 
 # `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
@@ -25,6 +26,9 @@ _NO_TEXT = re.compile(
     r"(?: is)?(?: present| visible)?|none|n/a|empty|blank|silent|wordless|textless|without text)\s?[\])}*_\"'.]{0,5}",
     re.IGNORECASE,
 )
+_NESTED = re.compile(
+    r"(?:\s{0,99}```\w{0,10})?\s{0,99}(?:\[|\{\s{0,99}\"\w{1,40}\"\s{0,99}:\s{0,99}[\[{])"
+)  # JSON in JSON
 _MOST = 100_000  # characters that are read
 
 
@@ -48,6 +52,8 @@ def panel_texts(answer: str, labels: Iterable[str]) -> Read[dict[str, str]]:
     """
     known = frozenset(labels)
     text = answer[:_MOST]
+    if nested := structure.lines(text) if _NESTED.match(text) else "":
+        return panel_texts(nested, labels)._replace(start=0, end=len(text.rstrip()))
     in_object = re.match(r"\s{0,99}(?:```\w{0,10}\s{0,9})?\{\s{0,99}\"", text) is not None
     for pattern in (_KEY, _HEADING):
         keys = [

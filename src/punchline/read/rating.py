@@ -29,6 +29,7 @@ _LEADING = re.compile(  # "2 - misses the point"
     rf"[^\w\n]*{_N}(?: ?(?:/|out of) ?\d{{1,2}}| stars?| points?)?(?: - |: | \()(?=\D)", re.ASCII
 )
 _SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
+_TAKEN_BACK = re.compile(r"\b(?:was (?:going|about) to|would have|wanted to|at first|initially)\b[^.;\n]{0,30}$")
 _OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|(?:{'|'.join(_WORDS)})\b)")
 _EDGE = 20_000
 
@@ -58,7 +59,8 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     found = [
         match
         for match in [*_SAID.finditer(text.low)][-50:]
-        if not _SCALE.search(text.low[max(0, match.start() - 40) : match.start()])
+        if not _SCALE.search(before := text.low[max(0, match.start() - 40) : match.start()])
+        and not _TAKEN_BACK.search(before)
     ]
     for correction in words.CORRECTION.finditer(text.low):
         found = [match for match in found if match.start() >= correction.start()] or found

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
-from punchline.read import final, thoughts
+from punchline.read import final, structure, thoughts
 
 V = TypeVar("V")
 P = ParamSpec("P")
@@ -73,10 +73,13 @@ def _of_answers(
 ) -> Callable[Concatenate[str, P], Read[V]]:
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         own = thoughts.off(answer)
-        found, offset = read(trimmed(own.text), *args, **kwargs) if own.text else Read[V](None), own.offset
-        if found.value is None and (quoted := _QUOTED.fullmatch(own.text)):
+        text, offset = structure.without_markers(own.text), own.offset
+        found = read(trimmed(text), *args, **kwargs) if text else Read[V](None)
+        if found.value is None and (quoted := _QUOTED.fullmatch(text)):
             group = quoted.lastindex or 0
             found, offset = read(quoted[group], *args, **kwargs), offset + quoted.start(group)
+        if found.value is None and (lines := structure.lines(text)):
+            found, offset = read(lines, *args, **kwargs)._replace(start=0, end=len(text)), own.offset
         return Read(found.value, found.start + offset, found.end + offset) if found.value is not None else Read(None)
 
     remembered: dict[Any, Read[V]] = {}

@@ -19,6 +19,10 @@ _PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in 
 _ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
 _NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|next|then|last"  # the longest first
 _DIGITS = re.compile(r"\A\W*([1-9]{3,9})\W*\Z")
+_HAN = str.maketrans("一二三四五六七八九", "123456789")
+_WORD = re.compile(rf"\b(?:{_ORDINAL}|{'|'.join(CARDINALS)})\b")
+_SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # nothing but words for numbers
+_NAMED = re.compile(rf"\b({_NOUN} )({'|'.join(CARDINALS)})\b")
 _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
@@ -234,6 +238,15 @@ def _told(low: str, labels: frozenset[str]) -> Iterator[Found]:
             yield from told if in_order and not _NOT_TOLD.search(between) else ()
 
 
+def _by_line(low: str, labels: frozenset[str]) -> Iterator[Found]:
+    """Numbered lines with one frame each, wherever it is named: "1. Top left: Panel 3"."""
+    lines = [line for line in dress.LINE.finditer(low) if re.match(r"\W{0,3}\d{1,2}[.):] ", line[0])]
+    named = [_MENTION.findall(line[0]) for line in lines]
+    places = [re.findall(r"\d+", line[0])[0] for line in lines]
+    if places == [str(place + 1) for place in range(len(labels))] and all(len(set(one)) == 1 for one in named):
+        yield from _complete(lines[0].start(), lines[-1].end(), [_number(one[0]) for one in named], labels)
+
+
 def _first(ways: Iterable[Iterable[Found]]) -> list[Found]:
     """The orders that the first of several ways finds, if any."""
     return next(filter(None, map(list, ways)), [])
@@ -241,10 +254,13 @@ def _first(ways: Iterable[Iterable[Found]]) -> list[Found]:
 
 def _orders(low: str, labels: frozenset[str]) -> list[Found]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
+    if _SPELT.fullmatch(low):
+        low = _WORD.sub(lambda word: f"{_PLACES.get(word[0]) or _number(word[0])},".ljust(len(word[0])), low)
+    low = _NAMED.sub(lambda named: f"{named[1]}{_number(named[2])}".ljust(len(named[0])), low.translate(_HAN))
     low = _NTH.sub(lambda nth: f"{nth[2]} {_PLACES[nth[1]]}".ljust(len(nth[0])), low)  # "frame 3", as long
     if len(labels) == 1:
         return _first(_complete(*match.span(), [_number(match[1])], labels) for match in _BARE_MENTION.finditer(low))
-    if found := _first((_ranks(low, labels), _table(low, labels), _numbered(low, labels))):
+    if found := _first((_ranks(low, labels), _table(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*found, *_runs(low, labels, False)})
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
     ways = _runs(low, labels, False), _runs(low, labels, True), _chain(low, labels), _told(low, labels)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from punchline.read import dress, final, words
-from punchline.read.clauses import Mention
+from punchline.read.clauses import Mention, masked, sentences
 from punchline.read.grammar import Claim, claims
 from punchline.read.refusal import asks_back, refuses
 from punchline.read.result import Read
@@ -74,6 +75,24 @@ def corrected(low: str, found: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in found if claim.start >= turn or claim.sign < 0]
 
 
+def affirmed(low: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions that a text does not deny, take back, or tell another one apart from."""
+    kept: list[Mention] = []
+    starts = [one.start for one in mentions]
+    for start, end in sentences(masked(low, mentions)):
+        own = mentions[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
+        own = [one._replace(start=one.start - start, end=min(one.end, end) - start) for one in own]
+        claimed = {one.start: one for one in claims(low[start:end], own, frozenset(), single=False)}
+        kept += [
+            one._replace(start=one.start + start, end=one.end + start)
+            for one in own
+            if (claim := claimed.get(one.start)) is not None and (claim.sign > 0 or claim[3:] == (0, 0))
+        ]
+    for turn in words.CORRECTION.finditer(low):
+        kept = [one for one in kept if one.start >= turn.start()] or kept
+    return kept
+
+
 _TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")
 _ELIMINATING = re.compile(
     r"\b(?:eliminating|ruling out|excluding|discarding|dismissing|rejecting|crossing out) (?:options? )?[(\[\"']{0,2}$"
@@ -92,11 +111,52 @@ def _listed(low: str, found: Sequence[Claim]) -> list[Claim]:
     return made
 
 
+_ASKED = re.compile(r"(?:(?<=^.)|(?<=\W.)|(?<=[\w\"')]))\? (?=(?:- )?(?:yes|no|correct|right|wrong)\b)")  # "A? Yes."
+_RANKS = re.compile(
+    r"\b(?:(?:best|strongest|highest|most(?: \w+)?) to (?:the )?(?:worst|weakest|lowest|least(?: \w+)?)"
+    r"|rank(?:ing|ed|s)?\b|(?:best|most \w+|highest) first)\b"
+)
+_ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)\b")
+_RANKED = re.compile(r"(?:(?<=\n)|^)\W{0,3}1[.)] [^\n]*(?:\n+\W{0,3}\d[.)] [^\n]*)+|:(?! ?\n)[^\n]*")
+
+
+def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """Of "from best to worst: C, B, A", in a row or as a numbered list, only the first."""
+    kept = list(mentions)
+    if not (rank := _RANKS.search(low)) or _ASCENDING.search(low):
+        return kept
+    for block in _RANKED.finditer(low):
+        if block[0].startswith(":") and not (rank.start() < block.start() <= rank.end() + 40):
+            continue
+        ranked = [one for one in kept if block.start() <= one.start < block.end()]
+        ranked = [one for one in ranked if not re.match(r"\d[.)] .*\w", low[one.start : one.start + 40])]
+        kept = [one for one in kept if one in ranked[:1] or not block.start() <= one.start < block.end()]
+    return kept
+
+
+def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[str]:
+    """The value with the highest of the scores, or shares, that an answer gives to most of `given`."""
+    given = set(given)
+    text = dress.plain(answer)
+    pattern = (
+        rf"(?<![\w']){before}[(\"']{{0,2}}({value})[)\"']{{0,2}} ?[:=(-]{{0,2}} ?"
+        r"(?:(score|rating|probability|likelihood|points)[:= ]{1,3})?"
+        r"(\d{1,3}(?:\.\d{1,4})?)(?![\w.]) ?(%|/ ?\d{1,3}|out of \d{1,3})?"
+    )
+    scores = {match[1].upper(): match for match in re.finditer(pattern, text.low) if match[2] or match[4]}
+    if len(scores) < 2 or not scores.keys() <= given or 2 * len(scores) <= len(given):
+        return Read(None)
+    *_, second, best = sorted(scores, key=lambda one: float(scores[one][3]))
+    ahead = float(scores[best][3]) > float(scores[second][3])
+    return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
+
+
 def decide(
     text: dress.Plain, mentions: Sequence[Mention], given: frozenset[str], judged: bool = True, eliminates: bool = True
 ) -> Verdict:
     """The value that one text commits itself to by what it says of its mentions, with its span in the answer."""
-    found = _listed(text.low, claims(text.low, mentions, given, judged))
+    low = _ASKED.sub(": ", text.low) if judged else text.low
+    found = _listed(low, claims(low, _first_ranked(text.low, mentions), given, judged))
     verdict = weigh(corrected(text.low, found), given, eliminates)
     return Verdict(verdict.value, *text.span(verdict.start, verdict.end), verdict.settled)
 

@@ -9,6 +9,9 @@ from punchline.read import highlight, thoughts
 from punchline.read.result import Read, noted, verbatim
 
 _MOST = 40_000  # characters in which marks are looked for
+_REVISED = re.compile(
+    r"\b(?:correct(?:ed)?|final|revised|updated) (?:caption|answer|version)\b[^:\n]{0,20}:", re.IGNORECASE
+)
 _PLACEHOLDER = re.compile(
     r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*"
     r"|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*",
@@ -39,7 +42,9 @@ def inside(text: str, tag: str, at: int = 0) -> tuple[int, int] | None:
 def marked_words(answer: str) -> Read[tuple[str, ...]]:
     """Words between <i> and </i> (or <em>), lower-cased, in order. A passage that is never closed is not marked."""
     found = [span for span in highlight.spans(answer[:_MOST]) if highlight.words(answer[slice(*span)])]
-    words = tuple(word for span in found for word in highlight.words(answer[slice(*span)]))
+    for cue in _REVISED.finditer(answer[:_MOST]):
+        found = [span for span in found if span[0] > cue.end()] or found
+    words = tuple(word for span in found for word in highlight.words(answer[slice(*span)], hyphens=True))
     return Read(words, found[0][0], found[-1][1]) if found else Read(None)
 
 

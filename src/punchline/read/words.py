@@ -111,7 +111,8 @@ PAST = re.compile(
     r"|considered|inclined"
     r"|want(?:ed)? to (?:say|choose|pick|answer)|(?:many|most|others|people"
     r"|readers|you|one|some|they|anyone) (?:\w+ )?(?:would|might|may|could|will|can)|tempt(?:ed|ing|s)|instinct"
-    r"|initial(?:ly)?|at first|first (?:glance|sight|guess|impression|choice|pick|read\w*)"
+    r"|initial(?:ly)?|at first|first (?:saw|marked|read|chose|picked|said|answered|wrote|had)"
+    r"|first (?:glance|sight|guess|impression|choice|pick|read\w*)"
     r"|(?:might|may|could|can) (?:\w+ )?(?:think|argue|say|seem|appear|assume|expect|suppose|point|guess"
     r"|be tempted|pick|choose)|would (?:seem|appear|be tempted|expect)"
     r"|leaned|(?:was|am|were) (?:going|leaning|drawn|between)|were it|almost|nearly|some (?:people|readers|would|may"
@@ -182,7 +183,7 @@ SUBJECT = re.compile(  # a new subject: what follows is said of something else
 )
 STOP = re.compile(
     r"[;]|\b(?:because|since|so|therefore|thus|hence|whereas|while|due to|given|when|where|if|making|leaving|meaning)\b"
-    r"|, (?=(?:the|an?|i|we|they|he|she|you|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b"
+    r"|, (?=(?:the|an?|i|we|they|he|she|you|it|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b"
     r"|,? (?:but|yet|however),? (?=(?:the|an?|i|we|they|he|she|his|her|my|when|in|on|there)\b)"
 )
 TAG_QUESTION = re.compile(

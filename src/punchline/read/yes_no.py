@@ -37,9 +37,11 @@ _ALONE = {  # an answer that is one letter, or in another language than the ques
     **dict.fromkeys(("y", "oui", "sí", "si", "ja", "да", "是", "是的", "はい", "예", "네"), "Yes"),
     **dict.fromkeys(("n", "non", "nein", "нет", "否", "不是", "いいえ", "아니요", "아니오"), "No"),
 }
+_LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
 _FIRST = re.compile(r"(?<![^\n])[^.!?\n]{1,60}[.!]+(?=\s|$)")  # a line's first sentence
 _OPEN = re.compile(
-    r"\b(?:(?:hard|difficult|impossible|tough) to (?:say|tell|judge)|debatable|an open question|a matter of taste)\W*$"
+    r"\b(?:(?:hard|difficult|impossible|tough) to (?:say|tell|judge)|debatable"
+    r"|it depends on (?:how|whether|what|who|the)[^.]*|an open question|a matter of taste)\W*$"
 )
 _DENIAL = re.compile(
     rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
@@ -148,6 +150,8 @@ def yes_no(
     text = dress.plain(answer)
     if alone := _ALONE.get(text.low.strip(" .!\n")) if len(text.low) < 20 else None:
         return Read(alone, *text.span(0, len(text.low)))
+    if foreign := _LEADING.match(text.low):
+        return Read(_ALONE[foreign[1]], *text.span(*foreign.span(1)))
     for stem in stems:  # "Metaphor: yes. Pun: no."
         named = re.search(
             rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)? ?[:=] ?(yes|no)\b(?! ?(?:/|or\b))", text.low

@@ -9,7 +9,7 @@ from typing import Any
 from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, LIMITS, POSITIVE, PROMPT_TASKS
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
 from punchline.benchmarks.hummus.plain import plain
-from punchline.read import boxes, fields, metaphors, names, tags, thoughts, yes_no
+from punchline.read import boxes, fields, highlight, metaphors, names, structure, tags, thoughts, yes_no
 from punchline.schema import Gold, Item, Rule
 
 ABOUT, AGAINST = ("metaphor",), ("literal",)  # beginnings of words that affirm and deny what classification asks
@@ -75,7 +75,7 @@ def parse(
     joint answer gives {task: value}. `known`: gold metaphors, in lower case: one that is the prompt's example may be
     repeated. `shown`: the caption and the description that the prompt shows.
     """
-    text = thoughts.without(text)
+    text = structure.without_markers(thoughts.without(text))
     about: dict[str, Any] = {"options": options, "size": size, "known": known, "shown": shown, "model": model}
     if task == JOINT:
         return _joint(text, rule, about)
@@ -121,6 +121,8 @@ def readings(task: str, text: str, gold: Gold, item: Item, model: str = "") -> d
         model=model,
     )
     by_task = (value or {"classification": None}) if task == JOINT else {task: value}
+    if marked := by_task.get("caption_hl"):  # annotations have the parts of hyphenated words
+        by_task["caption_hl"] = highlight.words(" ".join(marked))
     return {task: one if one is None or isinstance(one, tuple) else (one,) for task, one in by_task.items()}
 
 
