@@ -4,13 +4,14 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from punchline.audit import audit as audits
 
-from .conftest import TABLE
+from .conftest import SMALL, TABLE
 from .project import Project
 
 pytestmark = pytest.mark.e2e
@@ -100,9 +101,7 @@ def test_one_flipped_byte_anywhere_is_caught_and_named(small: Project, monkeypat
 
 def test_a_removed_file_is_named(small: Project) -> None:
     (small.path / "data/requests/pixelhumor.parquet").unlink()
-    found = small.audit(TABLE)
-    assert found["verdict"] == "differs"
-    assert any("data/requests/pixelhumor.parquet" in f["path"] for f in found["findings"])
+    assert "data/requests/pixelhumor.parquet" in {finding["path"] for finding in small.audit(TABLE)["findings"]}
 
 
 @pytest.mark.long
@@ -111,32 +110,28 @@ def test_who_rewrites_everything_is_caught_by_the_published_root(small: Project)
     published = small.audit(TABLE)["root"]
     labels = "data/raw/demo/pixelhumor/objective_label.csv"
     good = (small.path / labels).read_text()
-    (small.path / labels).write_text(good.replace("1, 2", "2, 1", 1))
-    from .conftest import SMALL
 
+    def rewritten(text: str) -> dict[str, Any]:
+        small.rewrite_raw(labels, text.encode())
+        small.snakemake(TABLE, config=SMALL)
+        found = small.audit(TABLE)
+        assert {finding["link"] for finding in found["findings"]} == {"source"}, found["findings"]
+        return found
+
+    (small.path / labels).write_text(good.replace("1, 2", "2, 1", 1))
     small.snakemake(TABLE, config=SMALL)  # a copy that was changed alone is copied again
     assert (small.path / labels).read_text() == good
     assert small.audit(TABLE)["root"] == published
     # A label of an item that is not selected: no number changes, and the lineage names the new file.
-    small.rewrite_raw(labels, good.replace("1, 2", "2, 1", 1).encode())
-    small.snakemake(TABLE, config=SMALL)
-    found = small.audit(TABLE)
-    assert {finding["link"] for finding in found["findings"]} == {"source"}
-    assert found["root"] != published
+    assert rewritten(good.replace("1, 2", "2, 1", 1))["root"] != published
     for item in (small.path / "data/items/pixelhumor/selected.csv").read_text().splitlines()[1:]:
-        name = item.split(",")[0]
-        good = re.sub(rf'^({name},)"(\d+), (\d+)', r'\1"\3, \2', good, flags=re.MULTILINE)
-    small.rewrite_raw(labels, good.encode())
-    small.snakemake(TABLE, config=SMALL)
-    found = small.audit(TABLE)
-    assert {finding["link"] for finding in found["findings"]} == {"source"}, found["findings"]
+        good = re.sub(rf'^({item.split(",")[0]},)"(\d+), (\d+)', r'\1"\3, \2', good, flags=re.MULTILINE)
+    rewritten(good)
     assert "DIFFERS  root" in small.punchline("audit", TABLE, "--expect", published, fails=True)
 
 
 @pytest.mark.long
 def test_the_root_is_the_same_in_another_folder_at_another_time(small_run: Project, tmp_path: Path) -> None:
-    from .conftest import SMALL
-
     other = Project.copy(tmp_path / "elsewhere")
     other.snakemake(TABLE, config=SMALL)
     assert other.audit(TABLE)["root"] == small_run.audit(TABLE)["root"]
@@ -146,12 +141,9 @@ def test_the_root_is_the_same_in_another_folder_at_another_time(small_run: Proje
 def test_one_cell(small_run: Project) -> None:
     said = small_run.punchline("audit", TABLE, "--row", "reading-order", "--column", "panel_acc")
     assert "cell     reading-order|subset=all · panel_acc = " in said
+    said = small_run.punchline("audit", TABLE, "--row", "random", "--column", "panel_acc", "--json")
+    assert [cell["column"] for cell in json.loads(said)["cells"]] == ["panel_acc", "panel_acc"]
     said = small_run.punchline("audit", TABLE, "--row", "gpt", fails=True)
     assert "no computed cell at row 'gpt'" in said and "Traceback" not in said
     said = small_run.punchline("audit", "results/tabel8.csv", fails=True)
     assert "Did you mean" in said and "results/table8.csv" in said
-
-
-def test_json_of_one_cell(small_run: Project) -> None:
-    said = small_run.punchline("audit", TABLE, "--row", "random", "--column", "panel_acc", "--json")
-    assert [cell["column"] for cell in json.loads(said)["cells"]] == ["panel_acc", "panel_acc"]

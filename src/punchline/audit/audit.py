@@ -267,17 +267,15 @@ def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell
     chosen = [
         cell
         for cell in shown_cells(lineage)
-        if (row is None or cell.row == row or cell.row.split("|")[0] == row)
-        and (column is None or cell.column == column)
+        if row in (None, cell.row, cell.row.split("|")[0]) and column in (None, cell.column)
     ]
     if not chosen:
-        rows, columns = sorted({c.row for c in lineage.cells}), sorted({c.column for c in lineage.cells})
-        raise PunchlineError(
-            f"no computed cell at row {row!r}, column {column!r}",
-            file=next((one.path for one in lineage.files if one.role == "table"), lineage.table),
-            hint=f"Rows: {', '.join(rows)}. Columns: {', '.join(columns)}. Published rows have no chain: see "
-            f"config/published/{lineage.benchmark}.csv",
+        file = next((one.path for one in lineage.files if one.role == "table"), lineage.table)
+        rows, columns = (", ".join(sorted({getattr(c, name) for c in lineage.cells})) for name in ("row", "column"))
+        hint = (
+            f"Rows: {rows}. Columns: {columns}. Published rows have no chain: see {paths.published(lineage.benchmark)}"
         )
+        raise PunchlineError(f"no computed cell at row {row!r}, column {column!r}", file=file, hint=hint)
     return chosen
 
 

@@ -182,15 +182,11 @@ def _common(pair: Sequence[pd.DataFrame]) -> tuple[list[pd.DataFrame], list[str]
     A judge or scorer that failed on one model's answer leaves a metric out there; it must not count for the other.
     """
     one, other = pair
-    uneven: dict[str, int] = {}
-    for name in sorted({*metrics_of(one), *metrics_of(other)}):
-        odd = one[name].isna() ^ other[name].isna()
-        if odd.any():
-            uneven[name] = int(odd.sum())
-            one, other = (frame.assign(**{name: frame[name].mask(odd)}) for frame in (one, other))
-    kinds = ", ".join(f"{name} ({count:,} answers)" for name, count in uneven.items())
-    notes = [f"Only one of the two has it, so it is left out of both: {kinds}."] if uneven else []
-    return [frame.reset_index(drop=True) for frame in (one, other)], notes
+    names = sorted({*metrics_of(one), *metrics_of(other)})
+    odd = one[names].isna() ^ other[names].isna()
+    restricted = [frame.assign(**frame[names].mask(odd)).reset_index(drop=True) for frame in pair]
+    kinds = ", ".join(f"{name} ({count:,} answers)" for name, count in odd.sum().items() if count)
+    return restricted, [f"Only one of the two has it, so it is left out of both: {kinds}."] if kinds else []
 
 
 def _estimates(
@@ -261,14 +257,11 @@ def compare_models(
         for own, name in placed:
             _check_scored(name, own)
         raise PunchlineError(f"no benchmark has scores of both {a} and {b}", hint=SCORE)
-    made: list[Comparison] = []
-    refused: list[str] = []
+    made, refused = list[Comparison](), list[str]()
     for of in scored:
         try:
             made.append(compare_somewhere(benchmarks.load(of), models, project))
         except PunchlineError as error:
-            if len(scored) == 1:
-                raise
             refused.append(str(error))
     if not made:
         raise PunchlineError("; ".join(refused))

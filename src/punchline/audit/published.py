@@ -32,9 +32,8 @@ def read_published(folder: Path) -> Published:
     try:
         return msgspec.json.decode(file.read_bytes(), type=Published)
     except FileNotFoundError:
-        raise PunchlineError(
-            f"{folder} is no folder that `punchline publish` wrote", file=file, hint="Name one: --published DIR"
-        ) from None
+        what = f"{folder} is no folder that `punchline publish` wrote"
+        raise PunchlineError(what, file=file, hint="Name one: --published DIR") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise PunchlineError(f"not an index of what was published: {error}", file=file) from error
 
@@ -42,8 +41,7 @@ def read_published(folder: Path) -> Published:
 def _tables(index: Published, name: str | None) -> list[str]:
     if name is None:
         return list(index.tables)
-    names = {path: Path(path).with_suffix("") for path in index.tables}
-    found = [path for path, stem in names.items() if name == path or stem.as_posix().endswith(f"/{name}")]
+    found = [path for path in index.tables if name == path or f"/{path}".endswith(f"/{name}.csv")]
     if not found:
         raise PunchlineError(f"no table {name!r} was published", file=INDEX, hint=nearest(name, index.tables))
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 from punchline.artifacts.project import Project
 from punchline.config.cards import stems
@@ -58,14 +57,14 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
         return
     if (otherwise := asked_otherwise(benchmark, a, b)) is not None:
         yield otherwise
-    records = [read_record(record_of(where.scores(benchmark, name))) for where, name in zip((a, b), model, strict=True)]
-    one, other = records
+    files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
+    one, other = (read_record(record_of(file)) for file in files)
     if one is None or other is None:
         return
     for library in sorted(one.libraries.keys() | other.libraries.keys()):
-        then, now = (made.libraries.get(library, "absent") for made in (one, other))
-        if then != now:
-            yield f"scored with {library} {then} and {now}"
+        a_has, b_has = (made.libraries.get(library, "absent") for made in (one, other))
+        if a_has != b_has:
+            yield f"scored with {library} {a_has} and {b_has}"
     if one.code_digest != other.code_digest:
         yield "scored by different versions of the code"
 
@@ -75,21 +74,17 @@ def not_current(benchmark: str, model: str, project: Project) -> list[str]:
 
     Raises PunchlineError for changed scores, and for scores of other items or gold than the present ones.
     """
-    where = project.paths
-    path, made = where.scores(benchmark, model), read_record(record_of(where.scores(benchmark, model)))
+    where, selection = project.paths, project.selection
+    path = where.scores(benchmark, model)
+    made = read_record(record_of(path))
     if made is None:
         return []  # made by nobody who records it
-    if not is_intact(path):
-        return _refuse(path, "these scores are not those that were made", project)
-    for file in (where.items(benchmark), where.gold(benchmark)):
-        if digests.of_file(file) != made.inputs.get(file):
-            return _refuse(path, f"these scores were made before {file} changed", project)
-    selection = project.selection
+    read = (where.items(benchmark), where.gold(benchmark))
+    changed = [file for file in read if digests.of_file(file) != made.inputs.get(file)]
+    if changed or not is_intact(path):
+        what = f"were made before {changed[0]} changed" if changed else "are not those that were made"
+        raise PunchlineError(f"these scores {what}", file=path, hint=f"Make them again: {making(selection.run)}")
     if benchmark not in selection.benchmarks or model not in stems("config/model"):
         return []
     why = Status().of_all(project.score(benchmark, model))
     return [] if why is None else [f"scores of {model} are compared as they were made: {why}"]
-
-
-def _refuse(path: str, what: str, project: Project) -> NoReturn:
-    raise PunchlineError(what, file=path, hint=f"Make them again: {making(project.selection.run)}")

@@ -40,10 +40,9 @@ def _votes(name: str) -> Votes:
 
 
 def _print_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
-    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     print("One link per rater. It is shown only once, and whoever has it votes as that rater:")
     for rater in raters:
-        print(f"  {rater}  {address}/r/{votes.new_secret(rater)}")
+        print(f"  {rater}  http://{f'[{host}]' if ':' in host else host}:{port}/r/{votes.new_secret(rater)}")
 
 
 def _make(benchmark: str, name: str, drawn: tuple[Sheet, Seats], host: str, port: int) -> None:
@@ -217,7 +216,7 @@ def import_command(
     labels = benchmark == "humorbench"
     if labels and out is None:
         raise PunchlineError("no file to write", hint="Name the CSV of a replay card: --out data/replay/labelled.csv")
-    if not labels and key is None:
+    if key is None and not labels:
         raise PunchlineError("no key of the sheets", hint="Name the key.csv that was written with them: --key")
     out = out or Path(own(benchmark, declaration.file))
     if out.exists() and not replace:

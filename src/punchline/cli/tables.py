@@ -240,8 +240,8 @@ def runs_command(as_json: JSON = None) -> None:
 
     rows, broken = [], []
     for name, chosen in runs().items():
-        row = dict.fromkeys(("run", "selection", "tables", "root of the first", "made (UTC)"), "")
-        row |= {"run": name, "selection": selection_text(chosen.selection), "tables": "not known"}
+        row = {"run": name, "selection": selection_text(chosen.selection), "tables": "not known"}
+        row |= {"root of the first": "", "made (UTC)": ""}
         rows.append(row)
         try:
             states = table_states(Project(chosen.selection))
