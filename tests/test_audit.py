@@ -17,24 +17,16 @@ def differences(stored: list[dict[str, Any]]) -> list[str]:
     return list(same(GOLDS, stored))
 
 
-def test_equal_records_say_nothing() -> None:
-    assert differences(list(GOLDS)) == []
-
-
-def test_one_reason_is_said_once() -> None:
+def test_each_reason_is_said_once_and_a_record_that_differs_alone_is_named() -> None:
     """Two thousand golds of another benchmark are one finding, which names the first and some others."""
+    assert differences(GOLDS) == []
     (said,) = differences([gold | {"benchmark": "c"} for gold in GOLDS])
-    assert said.startswith(
-        "i0: rebuilt {'benchmark': 'b'}, stored {'benchmark': 'c'}; 1,999 more differ in benchmark: i1,"
-    )
-    assert len(said) < 300
-
-
-def test_each_reason_is_said_and_a_record_that_differs_alone_is_named() -> None:
+    one = "i0: rebuilt {'benchmark': 'b'}, stored {'benchmark': 'c'}"
+    assert said == f"{one}; 1,999 more differ in benchmark: i1, i2, i3, …"
     stored = [GOLDS[0] | {"benchmark": "c"}, *GOLDS[1:5], GOLDS[5] | {"values": {}}, *GOLDS[6:-1]]
     assert differences(stored) == [
         "1,999 records stored, 2,000 rebuilt",
-        "i0: rebuilt {'benchmark': 'b'}, stored {'benchmark': 'c'}",
+        one,
         "i5: rebuilt {'values': {'a': 5}}, stored {'values': {}}",
     ]
 

@@ -12,7 +12,7 @@ from tests.records import score
 from typer.testing import CliRunner
 
 from punchline import cli
-from punchline.audit.judges import COLUMNS, PEOPLE, agreement, agreement_rows, order, order_rows, verdicts_in
+from punchline.audit.judges import COLUMNS, PEOPLE, Order, agreement, agreement_rows, order, order_rows, verdicts_in
 from punchline.schema import Gold, Item
 from punchline.scores import items_frame, scores_frame
 
@@ -64,12 +64,6 @@ def test_measures_by_hand(judge: str, people: str, expected: dict[str, float | N
     assert accuracy.low is not None and accuracy.high is not None and accuracy.low < accuracy.high
 
 
-def test_nothing_in_common_says_nothing() -> None:
-    verdicts = said([True], [True])
-    verdicts["digest"] = ["x", "y"]
-    assert agreement("judge", PEOPLE, verdicts) is None
-
-
 def boards(second: dict[str, float]) -> pd.DataFrame:
     """Two judges' verdicts on the answers of models to the same 200 items: shares of PASS."""
     random = np.random.default_rng(0)
@@ -84,19 +78,24 @@ def boards(second: dict[str, float]) -> pd.DataFrame:
 
 
 def test_the_order_of_models_by_two_judges() -> None:
-    same = order(("one", "other"), boards({"m1": 0.8, "m2": 0.6, "m3": 0.4, "m4": 0.2}), 0)
-    turned = order(("one", "other"), boards({"m1": 0.2, "m2": 0.4, "m3": 0.6, "m4": 0.8}), 0)
-    assert same is not None and turned is not None
+    def of(*second: float) -> Order:
+        made = order(("one", "other"), boards({f"m{n}": share for n, share in enumerate(second, start=1)}), 0)
+        assert made is not None
+        return made
+
+    same, turned = of(0.8, 0.6, 0.4, 0.2), of(0.2, 0.4, 0.6, 0.8)
     assert (same.tau.value, turned.tau.value) == (1, -1)
     assert list(same.models) == ["m1", "m2", "m3", "m4"] and same.n == 800
-    swapped = order(("one", "other"), boards({"m1": 0.6, "m2": 0.61, "m3": 0.4, "m4": 0.2, "m5": 0.1}), 0)
-    assert swapped is not None and swapped.tau.low is not None and swapped.tau.high is not None
-    shares = list(swapped.models.values())
-    assert swapped.tau.value == pytest.approx(distributions.kendalltau(*zip(*shares, strict=True)).statistic)
-    assert swapped.tau.low < 1 and swapped.tau.high == 1
+    swapped = of(0.6, 0.61, 0.4, 0.2, 0.1)
+    shares = zip(*swapped.models.values(), strict=True)
+    assert swapped.tau.value == pytest.approx(distributions.kendalltau(*shares).statistic)
+    assert swapped.tau.low is not None and swapped.tau.low < 1 and swapped.tau.high == 1
 
 
-def test_two_models_have_no_order_to_speak_of() -> None:
+def test_nothing_in_common_and_two_models_say_nothing() -> None:
+    apart = said([True], [True])
+    apart["digest"] = ["x", "y"]
+    assert agreement("judge", PEOPLE, apart) is None
     verdicts = boards({"m1": 0.9, "m2": 0.5})
     assert order(("one", "other"), verdicts, 0) is None and order(("one", "nobody"), verdicts, 0) is None
 
@@ -109,15 +108,7 @@ def test_verdicts_come_from_scores() -> None:
     scores = [score("a", judge="j", parsed=("of a",), **right), score("b", judge="j", parsed=(), **right)]
     scores += [score("b", **right), score("b", judge="k", rule="released", scored=False)]
     found = verdicts_in("m", scores_frame(scores, items_frame(items, golds), "released", ["passed"])[0])
-    assert found.to_dict("list") == {
-        "judge": ["j", "j"],
-        "model": ["m", "m"],
-        "item_id": ["a", "b"],
-        "cluster": ["c", "c"],
-        "sample": [0, 0],
-        "digest": ["of a", ""],
-        "passed": [True, True],
-    }
+    assert found.to_numpy().tolist() == [["j", "m", "a", "c", 0, "of a", True], ["j", "m", "b", "c", 0, "", True]]
 
 
 def test_both_for_reading() -> None:

@@ -28,15 +28,18 @@ def spans(made: list[Rank]) -> dict[str, tuple[int, int, int]]:
     return {rank.model: (rank.first, rank.rank, rank.last) for rank in made}
 
 
-def test_models_far_apart_have_one_rank_each() -> None:
-    made = ranked(answers({"c": 0.2, "a": 0.8, "b": 0.5}, 400))
-    assert [rank.model for rank in made] == ["a", "b", "c"]
-    assert spans(made) == {"a": (1, 1, 1), "b": (2, 2, 2), "c": (3, 3, 3)}
-
-
-def test_models_alike_may_have_any_rank() -> None:
+def test_ranks_of_models_apart_and_alike_and_of_nothing() -> None:
+    assert spans(ranked(answers({"c": 0.2, "a": 0.8, "b": 0.5}, 400))) == {
+        "a": (1, 1, 1),
+        "b": (2, 2, 2),
+        "c": (3, 3, 3),
+    }
     of = answers({"a": 0.5}, 30)["a"]
     assert spans(ranked({"x": of, "y": of, "z": of})) == dict.fromkeys("xyz", (1, 1, 3))
+    nothing = Estimate(np.zeros((3, 2)), mean, list("abc"))
+    two = answers({"a": 0.9, "b": 0.1}, 100)
+    assert list(spans(ranked({**two, "c": nothing})).items()) == [("a", (1, 1, 1)), ("b", (2, 2, 2))]
+    assert ranked({"c": nothing}) == []
 
 
 def test_the_lowest_error_is_the_best() -> None:
@@ -44,13 +47,6 @@ def test_the_lowest_error_is_the_best() -> None:
     of = {name: estimate(random.gamma(2, scale, 200)) for name, scale in (("worse", 2.0), ("better", 0.5))}
     assert spans(ranked(of, lowest=True)) == {"better": (1, 1, 1), "worse": (2, 2, 2)}
     assert spans(ranked(of)) == {"better": (2, 2, 2), "worse": (1, 1, 1)}
-
-
-def test_what_is_undefined_has_no_rank() -> None:
-    of = answers({"a": 0.9, "b": 0.1}, 100)
-    nothing = Estimate(np.zeros((3, 2)), mean, list("abc"))
-    assert spans(ranked({**of, "c": nothing})) == {"a": (1, 1, 1), "b": (2, 2, 2)}
-    assert ranked({"c": nothing}) == []
 
 
 def test_ranges_hold_the_true_rank() -> None:

@@ -102,7 +102,8 @@ def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, 
     if lineage.table not in known or Path(where.table(known[lineage.table].file)) != Path(table_path):
         found.differs("lineage", path, f"it is the lineage of {lineage.benchmark} {lineage.table}")
         return found
-    project = project_of(lineage)
+    project = Project(lineage.selection)
+    project.cards = {model.card.name: model.card for model in lineage.models}
     step = project.table(lineage.benchmark, lineage.table)
     now, here = code_of(step), libraries_of(step)
     found.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
@@ -156,13 +157,6 @@ def check_idle() -> None:
             f"a run is at work in this folder (process {run}): what it rewrites would differ from what it wrote before",
             hint="Wait for its end",
         )
-
-
-def project_of(lineage: Lineage) -> Project:
-    """The project in the selection of a lineage, with the cards that it names."""
-    project = Project(lineage.selection)
-    project.cards = {model.card.name: model.card for model in lineage.models}
-    return project
 
 
 def _files(found: Audit, lineage: Lineage, project: Project) -> None:

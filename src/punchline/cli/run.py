@@ -16,14 +16,12 @@ import typer
 
 from punchline.artifacts.project import Project
 from punchline.cli.base import app, given, model_names, overrides, snakemake
-from punchline.cli.printing import printed
 from punchline.config.cards import MODELS, read_card
 from punchline.config.runs import made_with, nothing_scored
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN
 from punchline.schema import Scalar
-from punchline.tables.ranks import Rank, main_column
 
 SHOWN = 3  # models from the top whose differences are printed
 
@@ -101,6 +99,7 @@ def _model(name: str) -> str:
 def _tables(project: Project) -> Iterator[str]:
     """Print the main table of each benchmark and who leads there; the paths of the tables."""
     from punchline.audit.compare import main_table
+    from punchline.cli.printing import printed
 
     for name in project.selection.benchmarks:
         table = main_table(benchmarks.load(name))
@@ -121,6 +120,7 @@ def leaders(project: Project, name: str) -> Iterator[str]:
     """Sentences on the differences between the best models of a benchmark's main table, neighbor by neighbor."""
     from punchline.audit.compare import compare_files, main_table
     from punchline.audit.ranks import ranks
+    from punchline.tables.ranks import main_column
 
     benchmark = benchmarks.load(name)
     table = main_table(benchmark)
@@ -128,7 +128,7 @@ def leaders(project: Project, name: str) -> Iterator[str]:
     if column is None or len(project.selection.models) < 2:
         return
     try:
-        ranked: list[Rank] = ranks(project, name, table, column)[1]
+        ranked = ranks(project, name, table, column)[1]
     except PunchlineError:  # fewer than two models have a value
         return
     rows = list(dict.fromkeys(one.row for one in ranked))
