@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import pkgutil
 import random
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -99,9 +100,8 @@ class Illustrated(Protocol):
 class Guesses(Protocol):
     """What the module `baselines` of a benchmark defines, where it has one."""
 
-    def baseline(self, name: str, request: Request, draw: random.Random) -> str | None:
-        """What the baseline of that name answers, seeing the request only; None: it does not attempt the task."""
-        ...
+    # (name of the baseline, request, random numbers) -> its answer; None: it does not attempt the task
+    baseline: Callable[[str, Request, random.Random], str | None]
 
 
 @runtime_checkable
@@ -109,17 +109,10 @@ class Looks(Protocol):
     """What the module `baselines` defines where a benchmark's baselines look at its pictures."""
 
     PRIOR: tuple[str, ...]  # tasks that have one answer for all items, where a card of the baseline `prior` gives it
+    look: Callable[[Path], Any]  # what can be read off a picture, for all requests about it; used by one thread
 
-    def look(self, path: Path) -> Any:
-        """What can be read off a picture, for all requests about it. It is used by one thread."""
-        ...
-
-    def baseline(self, name: str, request: Request, draw: random.Random, seen: Callable[[], Any]) -> str | None:
-        """What the baseline of that name answers; None: it does not attempt the task. Raises NoAnswer.
-
-        `seen` gives what `look` gave of the request's picture. A task that is not attempted looks at nothing.
-        """
-        ...
+    # As of Guesses, and a function that gives what `look` gave of the request's picture. Raises NoAnswer.
+    baseline: Callable[[str, Request, random.Random, Callable[[], Any]], str | None]
 
 
 class NoAnswer(Exception):
@@ -152,15 +145,14 @@ def filled(prompt: str, values: Mapping[str, object]) -> str:
 
     Raises PunchlineError for a name that has no value.
     """
-    pieces = prompt.split("{")
-    filled = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}")
-        if name not in values:
-            what = f"the prompt {prompt[:60]!r}… has a place for {{{name}}}, and there is no such field"
-            raise PunchlineError(what, hint=nearest(name, list(values)))
-        filled += [str(values[name]), rest]
-    return "".join(filled)
+
+    def value(place: re.Match[str]) -> str:
+        if place[1] not in values:
+            what = f"the prompt {prompt[:60]!r}… has a place for {{{place[1]}}}, and there is no such field"
+            raise PunchlineError(what, hint=nearest(place[1], list(values)))
+        return str(values[place[1]])
+
+    return re.sub(r"\{([^{}]*)\}?", value, prompt)
 
 
 @cache

@@ -182,10 +182,11 @@ def repeats_example(found: Sequence[str]) -> bool:
     return all(one.lower() in EXAMPLES for one in found)
 
 
-def explanation(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[str] = ()) -> str | None:
+def explanation(
+    answer: str, instructions: tuple[str, ...] = (), shown: Sequence[str] = (), question: str = ""
+) -> str | None:
     """The answer, stripped, without what it repeats of the prompt, which shows the texts `shown`; None for one without
-    a word of its own, and for a refusal."""
+    a word of its own, for a piece of the `question`, and for a refusal."""
     text = without_prompt(answer, instructions, shown).strip()
-    bare = " ".join(text.lower().split()).strip(" .,;:!?")
-    repeated = any(bare in one.lower() for one in instructions)
+    repeated = " ".join(text.lower().split()).strip(" .,;:!?") in question.lower()
     return None if repeated or not re.search(r"\w", text) or _REFUSES.match(text) else text

@@ -88,7 +88,7 @@ def parse(
     if task == "image_label":
         return object_name(text, shown)
     if task == "explanation":
-        return metaphors.explanation(text, PROMPT, shown)
+        return metaphors.explanation(text, PROMPT, shown, INSTRUCTIONS["explanation"])
     if task == "classification_a_b":
         return parse_choice(text, options)
     return yes_no.yes_no(text, ABOUT, against=AGAINST).value

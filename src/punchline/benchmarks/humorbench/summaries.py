@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from punchline.benchmarks.annotations import typed
+from punchline.benchmarks.humorbench import NAME
 from punchline.tables.declare import PublishedRow
 
 _RUNS = "cc99276/analysis/runs"
@@ -108,21 +109,17 @@ def _runs(table: str, files: Mapping[str, bytes]) -> Iterator[tuple[str, Summary
                 yield file, run, f"{first}, {last} effort", f"reasoning_effort={last}"
 
 
+def _note(commit: str, path: str) -> str:
+    return f"the authors' summary of a run: {path} at {commit}"
+
+
 def stated(table: str) -> Callable[[Mapping[str, bytes]], list[PublishedRow]]:
     """A function that returns the values of a table in the authors' summaries of runs, some later than the paper."""
 
     def rows(files: Mapping[str, bytes]) -> list[PublishedRow]:
         return [
-            {
-                "paper": "humorbench",
-                "table": table,
-                "row": f"{name} (released summary)",
-                "key": key,
-                "column": column,
-                "value": f"{value:.6g}",
-                "n": str(run.num_rows),
-                "note": f"the authors' summary of a run: {file.partition('/')[2]} at {file.partition('/')[0]}",
-            }
+            {"paper": NAME, "table": table, "row": f"{name} (released summary)", "key": key}
+            | {"column": column, "value": f"{value:.6g}", "n": str(run.num_rows), "note": _note(*file.split("/", 1))}
             for file, run, name, key in _runs(table, files)
             for column, field in FIELDS[table].items()
             if (value := getattr(run, field)) is not None
