@@ -12,12 +12,6 @@ from tests.servers.scripted import Call, scripted
 
 from punchline.engines.vllm import server as vllm_server
 
-METRICS = b"""# TYPE vllm:prompt_tokens_total counter
-vllm:prompt_tokens_total{engine="0",model_name="m"} 30.0
-vllm:prompt_tokens_total{engine="1",model_name="m"} 12.0
-vllm:generation_tokens_total{engine="0",model_name="m"} 5
-"""
-
 
 def without_end(call: Call) -> None:
     call.chunks(b"x" * 2**20 for _ in itertools.count())
@@ -39,7 +33,6 @@ UNREADABLE: dict[str, Callable[[Call], None]] = {
 def test_a_reply_that_cannot_be_read_is_no_reply(answer: Callable[[Call], None]) -> None:
     with scripted(answer) as server, vllm_server.client(server.url) as http:
         assert vllm_server.version(http) is None
-        assert not any((vllm_server.counters(http) or {}).values())
         with pytest.raises((httpx.HTTPError, ValueError, KeyError, TypeError)):
             vllm_server.served(http)
 
@@ -58,18 +51,8 @@ def test_what_a_server_says() -> None:
     said: dict[str, Any] = {"/version": {"version": "0.32.0"}, "/v1/models": {"data": [{"id": "m"}, {"id": "n"}]}}
 
     def answer(call: Call) -> None:
-        call.json(said[call.path]) if call.path in said else call.send(METRICS)
+        call.json(said[call.path])
 
     with scripted(answer) as server, vllm_server.client(server.url) as http:
         assert vllm_server.version(http) == "0.32.0"
         assert vllm_server.served(http) == ["m", "n"]
-        counted = vllm_server.counters(http)
-        assert counted is not None and (counted["prompt_tokens"], counted["generation_tokens"]) == (42, 5)
-
-
-def test_a_counter_that_is_no_number_is_no_counter() -> None:
-    with (
-        scripted(lambda call: call.send(b"vllm:prompt_tokens_total{} many\n")) as server,
-        vllm_server.client(server.url) as http,
-    ):
-        assert vllm_server.counters(http) is None

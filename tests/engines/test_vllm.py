@@ -1,7 +1,6 @@
 """The engine vllm on two small real models: a real `vllm serve` on CPU, real requests, real kills. Minutes."""
 
 import importlib.util
-import json
 import os
 import signal
 import subprocess
@@ -115,10 +114,6 @@ def answers(name: str = "answers") -> list[Any]:
     return list(answers_in(f"{name}.jsonl").values())
 
 
-def stats(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path(f"logs/vllm/{name}.stats.jsonl").read_text().splitlines()]
-
-
 def processes(mark: str) -> dict[int, str]:
     """{process id: command line or title} of living processes that have `mark` in their environment."""
     found = {}
@@ -155,17 +150,12 @@ def test_text_through_infer_and_a_second_run_starts_no_server(
     assert all(a.text and a.usage.prompt and a.usage.completion <= 16 and a.latency_s > 0 for a in got)
     assert all(a.effective.items() >= {"top_k": 20, "repetition_penalty": 1.1, "top_p": 1.0}.items() for a in got)
     assert {a.effective["seed"] for a in got} == {7, 8}  # counted up by sample
-    (line,) = stats("smol")
-    assert line["starts"] == 1 and line["start_seconds"] > 1 and line["before"] is None
-    assert line["after"]["requests"] == 8 + 9
-    assert line["after"]["prompt_tokens"] == sum(a.usage.prompt for a in [*got, *answers("others")])
-    assert line["after"]["prefix_cache_hits"] > 0  # the prompts begin alike
 
     log = Path("logs/vllm/smol.log").read_bytes()
     again = closing(engines.load(smol, 7))  # type: ignore[arg-type]
     assert run(again, requests) == {"ok": 8}
     again.close()
-    assert len(stats("smol")) == 1 and Path("logs/vllm/smol.log").read_bytes() == log
+    assert Path("logs/vllm/smol.log").read_bytes() == log
 
 
 @with_vllm
@@ -184,9 +174,6 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, closing:
     assert engine._server.alive()
     first, second = ({a.request_id: a.text for a in answers(name)} for name in ("answers", "again"))
     assert first == second
-    line = stats("tiny")[0]
-    assert line["starts"] == 0 and line["after"]["requests"] - line["before"]["requests"] == 16
-    assert line["after"]["prefix_cache_hits"] > line["before"]["prefix_cache_hits"]
 
     options = {"id": "x", "base_url": url, "revision": REVISION}
     wrong = closing(engines.load(msgspec.structs.replace(card("smol"), options=options), 1))  # type: ignore[arg-type]
@@ -250,7 +237,6 @@ def test_a_killed_server_is_started_once_more(project: Path, closing: Callable[[
     killer.join(5)
     assert len(killed) == 2
     engine.close()
-    assert stats("smol")[-1]["starts"] == 2
     assert not descendants(os.getpid())
 
     lines = Path("answers.jsonl").read_text().splitlines()
@@ -261,7 +247,7 @@ def test_a_killed_server_is_started_once_more(project: Path, closing: Callable[[
     rest = closing(engines.load(card("smol", context=2048), 1))  # type: ignore[arg-type]
     assert run(rest, requests) == {"ok": len(requests)}
     rest.close()
-    assert stats("smol")[-1]["after"]["requests"] == len(requests) - len(got)
+    assert len(Path("answers.jsonl").read_text().splitlines()) == len(requests)
 
 
 @with_vllm

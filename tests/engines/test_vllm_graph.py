@@ -1,6 +1,5 @@
 """vLLM through the real graph: two benchmarks, one engine start for each model and judge."""
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -27,15 +26,13 @@ def test_one_start_for_each_model_and_hop(tmp_path: Path, monkeypatch: pytest.Mo
     card = (project.path / "config/model/smollm2-135m-vllm.yaml").read_text()
     (project.path / "config/judge/smollm2.yaml").write_text(card.replace("max_tokens: 128", "max_tokens: 24"))
     project.snakemake(*TABLES, config=CONFIG)
-    logs = project.path / "logs/vllm"
-    for model in ("tiny-qwen2-vl-vllm", "smollm2"):
-        runs = [json.loads(line) for line in (logs / f"{model}.stats.jsonl").read_text().splitlines()]
-        assert [run["starts"] for run in runs] == [1], model
+    logs = [project.path / f"logs/respond/{name}/all.log" for name in ("tiny-qwen2-vl-vllm", "judge/smollm2")]
+    assert [log.read_text().count("starting vLLM") for log in logs] == [1, 1]
     for table in TABLES:
         assert project.audit(table)["verdict"] == "equal"
         assert "random weights: answers mean nothing" in (project.path / table).with_suffix(".md").read_text()
     # Nothing is left to ask: made anew, the snapshots start no server.
     project.snakemake(*TABLES, "--forcerun", "respond", config=CONFIG)
-    assert len((logs / "tiny-qwen2-vl-vllm.stats.jsonl").read_text().splitlines()) == 1
+    assert [log.read_text().count("starting vLLM") for log in logs] == [0, 0]
     left = subprocess.run(["pgrep", "-f", str(project.path)], capture_output=True, text=True, check=False)
     assert left.stdout == ""

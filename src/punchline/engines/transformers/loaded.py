@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from punchline.config import adapters, revisions
-from punchline.engines.transformers.prompts import Answer, Prompt, shared
+from punchline.engines.transformers.prompts import Answer, Prompt
 from punchline.engines.transformers.sampling import processors
 from punchline.errors import PunchlineError, one_line
 from punchline.schema import ModelCard, Request, Text
@@ -24,7 +24,6 @@ class Inputs:
 
     tensors: dict[str, Any]
     lengths: list[int]  # tokens of each prompt, images included
-    shared: int = 0  # first tokens that all rows have in common
 
 
 class Loaded:
@@ -131,15 +130,11 @@ class Loaded:
         import torch
 
         if self.processor is None:
-            # Rows share their first tokens; what follows is padded behind these (see `generate`).
-            prompts = [prompt.tokens for prompt in batch]
-            common, lengths = shared(prompts), list(map(len, prompts))
-            rows, mask = [], []
-            for tokens, length in zip(prompts, lengths, strict=True):
-                gap = max(lengths) - length
-                rows.append([*tokens[:common], *[self.tokenizer.pad_token_id] * gap, *tokens[common:]])
-                mask.append([1] * common + [0] * gap + [1] * (length - common))
-            return Inputs({"input_ids": torch.tensor(rows), "attention_mask": torch.tensor(mask)}, lengths, common)
+            lengths = [len(prompt.tokens) for prompt in batch]
+            gaps = [max(lengths) - length for length in lengths]
+            rows = [[self.tokenizer.pad_token_id] * gap + list(p.tokens) for gap, p in zip(gaps, batch, strict=True)]
+            mask = [[0] * gap + [1] * length for gap, length in zip(gaps, lengths, strict=True)]
+            return Inputs({"input_ids": torch.tensor(rows), "attention_mask": torch.tensor(mask)}, lengths)
         pictures = [[_open(file) for file in prompt.images] for prompt in batch]
         tensors = dict(
             self.processor(
@@ -178,9 +173,6 @@ class Loaded:
             pad_token_id=self.tokenizer.pad_token_id,
         )
         with torch.inference_mode():
-            if inputs.shared and (past := self._past(tensors["input_ids"][:1, : inputs.shared])) is not None:
-                past.batch_repeat_interleave(len(batch))
-                tensors["past_key_values"] = past
             chain = processors(batch, tensors, self.model.device)
             written = self.model.generate(**tensors, generation_config=settings, logits_processor=chain)
             rows = written[:, width:].tolist()
@@ -191,17 +183,6 @@ class Loaded:
             sampling = {**prompt.sampling, "max_tokens": limit}
             answers.append(Answer(tokens[: limit if end is None else end], end is not None, length, sampling, seconds))
         return answers
-
-    def _past(self, tokens: Any) -> Any:
-        """Keys and values of the tokens that a batch shares; None for a model that keeps other state than those."""
-        from transformers import DynamicCache
-        from transformers.cache_utils import DynamicLayer
-
-        past = DynamicCache(config=self.model.config)
-        if not all(type(layer) is DynamicLayer for layer in past.layers):
-            return None
-        self.model(input_ids=tokens, past_key_values=past, use_cache=True, logits_to_keep=1)
-        return past
 
 
 def _processor(model_id: str, where: Mapping[str, Any], config: Any, tokenizer: Any) -> Any:

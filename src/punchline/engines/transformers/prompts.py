@@ -9,8 +9,6 @@ from typing import Any
 
 from punchline.schema import Request, Scalar
 
-SHARED = 16  # tokens that a batch's prompts must have in common before they are computed once for all
-
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
@@ -57,13 +55,3 @@ def batches(prompts: Sequence[Prompt], size: int, tokens: int) -> list[list[Prom
 def cost(batch: Sequence[Prompt]) -> int:
     """Tokens that a batch's rows take at most; an estimate where there are images."""
     return len(batch) * (max(prompt.size for prompt in batch) + int(batch[0].sampling["max_tokens"] or 1))
-
-
-def shared(rows: Sequence[tuple[int, ...]]) -> int:
-    """How many first tokens all rows have in common, if that is worth computing them once; the last is left to each."""
-    if len(rows) < 2:
-        return 0
-    low, high = min(rows), max(rows)  # what these two share, all share
-    most = min(map(len, rows)) - 1
-    shared = next((i for i in range(most) if low[i] != high[i]), most)
-    return shared if shared >= SHARED else 0

@@ -6,7 +6,6 @@ Memory Management for Large Language Model Serving with PagedAttention, SOSP 202
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import time
@@ -28,7 +27,7 @@ from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Request, Response, Scalar
 from punchline.text import log_line
 
-LOGS = "logs/vllm"  # relative to the project root: <model>.log, <model>.stats.jsonl
+LOGS = "logs/vllm"  # relative to the project root: <model>.log
 STARTS = 2  # a server that dies is started anew once
 DYING = 20.0  # seconds that a server which does not answer has to end, or to answer
 
@@ -57,7 +56,6 @@ OURS = {flag: name for name, flags in FLAGS.items() for flag in flags}
 REFUSED = ("--host", "--port", "--uds", "--served-model-name", "--api-key", "--hf-token", "--config", "--root-path")
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
-Began = tuple[datetime.datetime, float, dict[str, float] | None]  # time, monotonic time when ready, counters then
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,8 +112,7 @@ class Vllm:
         self._card = card
         self._max_model_len = self.options.max_model_len or card.context
         self._server: vllm_server.Server | None = None
-        self._starts, self._start_s = 0, 0.0
-        self._began: Began | None = None
+        self._starts, self._met = 0, False
 
     @cached_property
     def _folder(self) -> Path | None:
@@ -222,7 +219,7 @@ class Vllm:
     def _url(self) -> str:
         """Address of a server that can be asked; one of our own is started where there is none."""
         if (base_url := self.options.base_url) is not None:
-            if self._began is None:
+            if not self._met:
                 self._meet(base_url)
             return base_url
         if self._server is None or not self._server.alive():
@@ -246,14 +243,11 @@ class Vllm:
         self._starts += 1
         env = vllm_server.environment(offline=self._folder is not None, cpu=self._cpu)
         log_line(f"starting vLLM {self.version} with {self.options.id}; its log is {self.log}")
-        began, start = datetime.datetime.now(datetime.UTC), time.monotonic()
+        start = time.monotonic()
         command, timeout = self._command(), self.options.start_timeout
         server = vllm_server.start(command, self.options.id, env=env, log=self.log, timeout=timeout)
-        ready = time.monotonic()
-        self._start_s += ready - start
         self.version = vllm_server.version(server.http) or self.version
-        self._began = self._began or (began, ready, None)
-        log_line(f"vLLM answers after {ready - start:.0f} s")
+        log_line(f"vLLM answers after {time.monotonic() - start:.0f} s")
         return server
 
     def _meet(self, base_url: str) -> None:
@@ -269,7 +263,7 @@ class Vllm:
                 hint = nearest(self.options.id, names)
                 raise wrong(f"the server does not serve {self.options.id!r}", field="id", hint=hint)
             self.version = vllm_server.version(http) or self.version
-            self._began = datetime.datetime.now(datetime.UTC), time.monotonic(), vllm_server.counters(http)
+            self._met = True
 
     def _client(self, url: str) -> Client:
         """What asks the server at an address ending in /v1."""
@@ -334,38 +328,11 @@ class Vllm:
         return not self._server.alive()
 
     def close(self) -> None:
-        """End our server, and append what it counted to logs/vllm/<model>.stats.jsonl; nothing where none was asked."""
-        server, began = self._server, self._began
-        self._server = self._began = None
-        try:
-            if began is not None:
-                self._record(server, began)
-        finally:
-            if server is not None:
-                server.close()
-        self._starts, self._start_s = 0, 0.0
-
-    def _record(self, server: vllm_server.Server | None, began: Began) -> None:
-        """One line: the server's counters before and after, and the time between them in seconds."""
-        start, ready, first = began
-        seconds = time.monotonic() - ready
-        with vllm_server.client(server.url if server is not None else _root(self.options.base_url or "")) as http:
-            last = vllm_server.counters(http)
-        line = {
-            "model": self._card.name,
-            "id": self.options.id,
-            "engine_version": self.version,
-            "began": start.isoformat(timespec="seconds"),
-            "seconds": round(seconds, 3),
-            "starts": self._starts,  # after more than one the counters are the last server's
-            "start_seconds": round(self._start_s, 3),
-            "before": first,
-            "after": last,
-        }
-        file = Path(LOGS) / f"{self._card.name}.stats.jsonl"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a", encoding="utf-8") as out:
-            out.write(json.dumps(line) + "\n")
+        """End our server."""
+        server, self._server = self._server, None
+        self._starts, self._met = 0, False
+        if server is not None:
+            server.close()
 
 
 engine = Vllm

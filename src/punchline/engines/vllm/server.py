@@ -1,4 +1,4 @@
-"""One `vllm serve` as a child on a leash: found, started, waited for, counted, ended.
+"""One `vllm serve` as a child on a leash: found, started, waited for, ended.
 
 vLLM has an environment of its own; nothing of it is imported here. https://docs.vllm.ai/en/latest/cli/serve/
 """
@@ -29,18 +29,6 @@ POLL = 0.25  # seconds
 SAY_EVERY = 30.0  # seconds
 MOST = 2**24  # bytes of what a server says of itself
 LONGEST = 60.0  # seconds until it has said so
-
-# Counters kept from /metrics, by the name that they are recorded under.
-COUNTERS = {
-    "prompt_tokens": "vllm:prompt_tokens_total",
-    "generation_tokens": "vllm:generation_tokens_total",
-    "prefix_cache_queries": "vllm:prefix_cache_queries_total",  # tokens
-    "prefix_cache_hits": "vllm:prefix_cache_hits_total",  # tokens
-    "image_cache_queries": "vllm:mm_cache_queries_total",
-    "image_cache_hits": "vllm:mm_cache_hits_total",
-    "requests": "vllm:request_success_total",
-    "preemptions": "vllm:num_preemptions_total",
-}
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)", re.IGNORECASE)
 _HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
@@ -85,7 +73,7 @@ def client(url: str) -> httpx.Client:
     return httpx.Client(base_url=url, trust_env=False, timeout=30, headers={"Accept-Encoding": "identity"})
 
 
-def _get(http: httpx.Client, path: str) -> bytes:
+def _json(http: httpx.Client, path: str) -> Any:
     """What a server says of itself, which is little and soon. Raises httpx.HTTPError, ValueError for anything else."""
     until, said = time.monotonic() + LONGEST, bytearray()
     with http.stream("GET", path) as reply:
@@ -96,12 +84,8 @@ def _get(http: httpx.Client, path: str) -> bytes:
             said += block
             if len(said) > MOST or time.monotonic() > until:
                 raise ValueError(f"{path} does not end")
-    return bytes(said)
-
-
-def _json(http: httpx.Client, path: str) -> Any:
     try:
-        return json.loads(_get(http, path))
+        return json.loads(bytes(said))
     except RecursionError as error:
         raise ValueError(f"{path} is nested too deep") from error
 
@@ -117,19 +101,6 @@ def version(http: httpx.Client) -> str | None:
         return str(_json(http, "/version")["version"])[:100]
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return None
-
-
-def counters(http: httpx.Client) -> dict[str, float] | None:
-    """COUNTERS as the server has them now, summed over its engines; None when it says nothing that can be read."""
-    sums = dict.fromkeys(COUNTERS.values(), 0.0)
-    try:
-        for line in _get(http, "/metrics").decode("utf-8", "replace").splitlines():
-            metric, _, rest = line.partition("{")
-            if metric in sums:
-                sums[metric] += float(rest.rpartition("} ")[2].split()[0])
-    except (httpx.HTTPError, ValueError, IndexError):
-        return None
-    return {name: sums[metric] for name, metric in COUNTERS.items()}
 
 
 def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
