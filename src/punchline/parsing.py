@@ -33,6 +33,8 @@ def parse(
     if benchmark not in benchmarks.names():
         raise ValueError(f"no benchmark {benchmark!r}. {nearest(benchmark, benchmarks.names())}")
     reader = importlib.import_module(benchmarks.module_of(benchmark, "answers"))
+    if not hasattr(reader, "NEEDS"):
+        raise ValueError(f"{benchmark} defines no parse(task, text, rule, options, labels, size) and no NEEDS")
     tasks = tuple(dict.fromkeys((*benchmarks.load(benchmark).TASKS, *reader.NEEDS)))
     if task not in tasks:
         raise ValueError(f"{benchmark} has no task {task!r}. {nearest(task, tasks)}")

@@ -145,7 +145,9 @@ def boxes(
     if not 0 < len(found) <= MOST:
         return Read(None)
     if len(found) > 1:
-        mentions = sorted(Mention(*span, str(number)) for number, span in enumerate(found.values()))
-        kept = {one.start for one in affirmed(dress.lower(dress.same_length(answer)), mentions)}
-        found = {box: span for box, span in found.items() if span[0] in kept} or found
+        low = dress.lower(dress.same_length(answer))
+        first = {end: start + len(low[start:end]) - len(low[start:end].lstrip()) for start, end in found.values()}
+        mentions = sorted(Mention(start, end, "") for end, start in first.items())
+        kept = {one.end for one in affirmed(low, mentions)}
+        found = {box: span for box, span in found.items() if span[1] in kept} or found
     return Read(tuple(found), min(start for start, _ in found.values()), max(end for _, end in found.values()))

@@ -46,6 +46,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
         if match[0][0] == ".":
             ticked = text.startswith((" ✓", " ✗"), match.end())  # "A. ✗ B. ✓": said of what stands before
             abbreviated = _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()])
+            if abbreviated and abbreviated[0] == "no":  # "no. 3"
+                abbreviated = re.compile(r"\s\d").match(text, match.end())
             goes_on = text[match.end() : match.end() + 1] not in ("", "\n") and match.end() - start < 80
             if ticked or abbreviated or (goes_on and LEAD.match(text[start : match.end()])):
                 continue

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from punchline.read import choice, clauses, dress, final, grammar, words
+from punchline.read import choice, clauses, dress, final, words
 from punchline.read.clauses import Mention
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
 from punchline.read.result import Read, reader
-from punchline.read.settle import settle
+from punchline.read.settle import answered, by_sentence, settle
 
 _NONE = re.compile(
     r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none"
@@ -126,30 +125,20 @@ _LIST_REST = re.compile(
 
 def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
     """The labels that a plain text affirms: those that make up a sentence or head its lines, else all that it uses."""
-    found = _mentions(low, forms)
+    low = answered(low)
     listed: list[Mention] = []
     heads: list[Mention] = []
     other: list[Mention] = []
     every = frozenset(name for name, _ in forms)
-    starts = [one.start for one in found]
-    for start, end in clauses.sentences(low):
+    for start, end, own, kept in by_sentence(low, _mentions(low, forms)):
         sentence = low[start:end]
-        of_sentence = found[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
-        own = [one._replace(end=min(one.end, end)) for one in of_sentence]
-        mentions = [one._replace(start=one.start - start, end=one.end - start) for one in own]
-        if not mentions or sentence.rstrip(" \"')").endswith("?"):
+        if sentence.rstrip(" \"')").endswith("?"):
             continue
+        mentions = [one._replace(start=one.start - start, end=one.end - start) for one in own]
         rest = words.blanked(re.compile(clauses.MENTION), clauses.masked(sentence, mentions))
         listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest))
-        menu = {one.value for one in mentions} >= every and len(every) > 2 and not listing
-        claimed = {claim.start: claim for claim in grammar.claims(sentence, mentions, frozenset(), single=False)}
-        kept = [
-            one
-            for one, mention in zip(own, mentions, strict=True)
-            if not menu
-            and (claim := claimed.get(mention.start)) is not None  # none of what "without X, …" takes along
-            and (claim.sign > 0 or claim[3:] == (0, 0))
-        ]
+        if {one.value for one in mentions} >= every and len(every) > 2 and not listing:  # a menu
+            continue
         if listing:
             listed += kept
         elif _HEAD.match(sentence[: mentions[0].start]) and _HEAD_ENDS.match(sentence, mentions[0].end):

@@ -53,7 +53,7 @@ _RELATIVE = re.compile(  # "the hole he is in"
 def _name(line: str, shown: frozenset[str]) -> str | None:
     """A line as a name; None for a sentence, for nothing, for a piece of the prompt."""
     name = _NOT_BUT.sub("", _MARK.sub("", _MARK.sub("", line, count=1), count=1))
-    aside = re.match(r"([\w' -]{2,40}?)(?:: | [-–—] |, (?=because|since|as|which)| \()", name)
+    aside = re.match(r"([\w' -]{2,40}?)(?:: | [-–—] |, (?=because|since|as|which|not\b|rather\b|instead\b)| \()", name)
     name = aside[1] if aside and len(aside[1].split()) <= _OF_SENTENCE else name
     name = " ".join(re.sub(r"[\"“”]", "", name).split()).strip(" .,;:!?'()[]*_`")
     name = re.sub(r"^(?:an?|the) (?=\S+$)", "", name, flags=re.IGNORECASE)  # of one word, as was asked for

@@ -30,7 +30,7 @@ _BARE = re.compile(
 )
 _BEFORE = re.compile(
     r"(?:^|\n|[(:#\"'>=✓✗]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
-    r"|for|it's|so|therefore|thus|hence|no\.?|but|while|whereas|though|since|because|either|neither|both|through|to)"
+    r"|for|from|it's|so|therefore|thus|hence|no\.?|but|while|whereas|though|since|because|either|neither|both|through|to)"
     r"|[,/&+\u4e00-\u9fff]|nor|->|→)[ \"'(]{0,3}$"
 )
 _AFTER = re.compile(
@@ -82,4 +82,4 @@ def number(answer: str, labels: Iterable[str]) -> Read[str]:
         return Read(NOT_APPLICABLE, 0, len(answer))
     given = {str(label) for label in labels}
     said = settle(answer, _mentions, given, KEYS)
-    return said if said.value is not None else highest(answer, rf"{PICTURE} #?", r"\d{1,3}", given)
+    return said if said.value is not None else highest(answer, rf"{PICTURE}[ _]?#?", r"\d{1,3}", given)

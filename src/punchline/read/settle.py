@@ -5,11 +5,11 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from punchline.read import dress, final, words
-from punchline.read.clauses import Mention, masked, sentences
+from punchline.read.clauses import Mention, sentences
 from punchline.read.grammar import Claim, claims
 from punchline.read.refusal import asks_back, refuses
 from punchline.read.result import Read
@@ -75,19 +75,23 @@ def corrected(low: str, found: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in found if claim.start >= turn or claim.sign < 0]
 
 
+def by_sentence(low: str, mentions: Sequence[Mention]) -> Iterator[tuple[int, int, list[Mention], list[Mention]]]:
+    """(start, end, mentions, those that are not denied) of each sentence that has mentions."""
+    starts = [one.start for one in mentions]
+    for start, end in sentences(low):
+        own = mentions[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
+        own = [one._replace(end=min(one.end, end)) for one in own]
+        placed = [one._replace(start=one.start - start, end=one.end - start) for one in own]
+        claimed = {one.start + start: one for one in claims(low[start:end], placed, frozenset(), single=False)}
+        # None of what "without X, …" takes along.
+        kept = [one for one in own if (c := claimed.get(one.start)) and (c.sign > 0 or (c.sign, c.tier) == (0, 0))]
+        if own:
+            yield start, end, own, kept
+
+
 def affirmed(low: str, mentions: Sequence[Mention]) -> list[Mention]:
     """The mentions that a text does not deny, take back, or tell another one apart from."""
-    kept: list[Mention] = []
-    starts = [one.start for one in mentions]
-    for start, end in sentences(masked(low, mentions)):
-        own = mentions[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
-        own = [one._replace(start=one.start - start, end=min(one.end, end) - start) for one in own]
-        claimed = {one.start: one for one in claims(low[start:end], own, frozenset(), single=False)}
-        kept += [
-            one._replace(start=one.start + start, end=one.end + start)
-            for one in own
-            if (claim := claimed.get(one.start)) is not None and (claim.sign > 0 or claim[3:] == (0, 0))
-        ]
+    kept = [one for *_, of_sentence in by_sentence(low, mentions) for one in of_sentence]
     for turn in words.CORRECTION.finditer(low):
         kept = [one for one in kept if one.start >= turn.start()] or kept
     return kept
@@ -112,6 +116,13 @@ def _listed(low: str, found: Sequence[Claim]) -> list[Claim]:
 
 
 _ASKED = re.compile(r"(?:(?<=^.)|(?<=\W.)|(?<=[\w\"')]))\? (?=(?:- )?(?:yes|no|correct|right|wrong)\b)")  # "A? Yes."
+
+
+def answered(low: str) -> str:
+    """A text in which questions that are answered at once are statements: "A: Yes"."""
+    return _ASKED.sub(": ", low)
+
+
 _RANKS = re.compile(
     r"\b(?:(?:best|strongest|highest|most(?: \w+)?) to (?:the )?(?:worst|weakest|lowest|least(?: \w+)?)"
     r"|rank(?:ing|ed|s)?\b|(?:best|most \w+|highest) first)\b"
@@ -139,11 +150,13 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     given = set(given)
     text = dress.plain(answer)
     pattern = (
-        rf"(?<![\w']){before}[(\"']{{0,2}}({value})[)\"']{{0,2}} ?[:=(-]{{0,2}} ?"
+        rf"(?<![\w'.]){before}[(\"']{{0,2}}({value})[)\"']{{0,2}} ?[:=(-]{{0,2}} ?"
         r"(?:(score|rating|probability|likelihood|points)[:= ]{1,3})?"
         r"(\d{1,3}(?:\.\d{1,4})?)(?![\w.]) ?(%|/ ?\d{1,3}|out of \d{1,3})?"
     )
-    scores = {match[1].upper(): match for match in re.finditer(pattern, text.low) if match[2] or match[4]}
+    scores = {
+        match[1].upper(): match for match in re.finditer(pattern, text.low) if match[2] or match[4] or "." in match[3]
+    }
     if len(scores) < 2 or not scores.keys() <= given or 2 * len(scores) <= len(given):
         return Read(None)
     *_, second, best = sorted(scores, key=lambda one: float(scores[one][3]))
@@ -155,7 +168,7 @@ def decide(
     text: dress.Plain, mentions: Sequence[Mention], given: frozenset[str], judged: bool = True, eliminates: bool = True
 ) -> Verdict:
     """The value that one text commits itself to by what it says of its mentions, with its span in the answer."""
-    low = _ASKED.sub(": ", text.low) if judged else text.low
+    low = answered(text.low) if judged else text.low
     found = _listed(low, claims(low, _first_ranked(text.low, mentions), given, judged))
     verdict = weigh(corrected(text.low, found), given, eliminates)
     return Verdict(verdict.value, *text.span(verdict.start, verdict.end), verdict.settled)

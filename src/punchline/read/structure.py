@@ -17,7 +17,7 @@ _START = re.compile(r"[{\[](?=\s{0,99}[\"{\[\]])")
 _NOTE = re.compile(
     r"reason|expla|thought|thinking|rational|analysis|comment|note|justif|confid|descri|alternativ|name$"
 )
-_AMOUNT = re.compile(r"score|rating|prob|likel|points|percent")
+_NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel")  # a value that is said with its name
 _ROW = re.compile(r"^[ \t]{0,9}\|(.+)\|[ \t]{0,9}$", re.MULTILINE)
 
 
@@ -65,8 +65,7 @@ def _flat(value: Any, name: str = "") -> Iterator[str]:
         said = {str(key): one for key, one in value.items() if not _NOTE.search(str(key).lower())}
         if name is _RECORD and len(said) == 2 and not any(isinstance(one, Mapping | list) for one in said.values()):
             (_, first), (key, second) = said.items()
-            amount = f"{key} " if _AMOUNT.search(key.lower()) else ""
-            yield f"{_scalar(first)}: {amount}{_scalar(second)}"
+            yield _pair(_scalar(first), key, _scalar(second))
         else:
             for key, one in said.items():
                 yield from _flat(one, key)
@@ -81,11 +80,15 @@ def _flat(value: Any, name: str = "") -> Iterator[str]:
 _RECORD = "record"  # name of an object in a list
 
 
+def _pair(first: str, key: str, second: str) -> str:
+    return f"{first}: {key} {second}" if _NAMED.search(key.lower()) else f"{first}: {second}"
+
+
 def _of_tables(text: str) -> Iterator[str]:
     rows = [[cell.strip(" *`") for cell in match[1].split("|")] for match in _ROW.finditer(text)]
     rows = [row for row in rows if not all(set(cell) <= set(":- ") for cell in row)]
     for row in rows[1:]:
-        if len(row) == 2:
-            yield ": ".join(row)
+        if len(row) == 2 or (row and _NAMED.search(rows[0][-1].lower())):
+            yield _pair(row[0], rows[0][-1], row[-1])
         elif len(row) == len(rows[0]):
             yield ", ".join(f"{head}: {cell}" for head, cell in zip(rows[0], row, strict=True))

@@ -13,6 +13,7 @@ def blanked(pattern: re.Pattern[str], text: str, most: int = 0) -> str:
 # Negations that deny nothing: blanked before anything is looked at.
 FREE = re.compile(
     r", as (?:one|you|some|many|people|i|we|it) [^,.;]{3,40},|"
+    r"\bwithout (?:an? |any )?\w+ (?=points? to|suggests?|indicates?)|"
     r"\bnot (?:only|just|merely|solely|simply|exclusively|purely|entirely sure\b,?|(?:a )?bad|to mention|surprisingly"
     r"|(?:100 ?%|completely|fully|totally|absolutely|very|too) (?:sure|certain),?|sure,? but|certain,? but)(?!\w)"
     r"|\b(?:without (?:a |any )?|no |beyond (?:any |a )?|there is no |there's no |not? )(?:doubt|question|hesitation)\b"
@@ -156,7 +157,7 @@ CORRECTION = re.compile(
     r"|i (?:was|stand|am) (?:wrong|corrected|mistaken)|i (?:meant|mean)|i take (?:that|it) back|i(?:'ll"
     r"| will)? change my|revised|hmm+|nope?(?=[,:! -]))\b"
     r"|\bor rather\b|\bno, wait\b|\bi misread\b|\bthinking (?:again|about it more)\b|\bafter (?:reconsider"
-    r"|re-?check|re-?think|closer|further|a second|another)\w*\b"
+    r"|re-?check|re-?think|(?:a )?closer|further|a second|another)\w*\b"
 )
 NONE_FITS = re.compile(
     r"\b(?:none|neither|no (?:options?|answers?|choices?|titles?|statements?|single (?:option|answer|choice|panel)))"

@@ -150,6 +150,8 @@ def yes_no(
     text = dress.plain(answer)
     if alone := _ALONE.get(text.low.strip(" .!\n")) if len(text.low) < 20 else None:
         return Read(alone, *text.span(0, len(text.low)))
+    if (crossed := re.match(r"✗\s+(no)\b[^✓✗]*$", text.low.strip())) and "✗" in text.low:
+        return Read("No", *text.span(text.low.index("no"), text.low.index("no") + len(crossed[1])))
     if foreign := _LEADING.match(text.low):
         return Read(_ALONE[foreign[1]], *text.span(*foreign.span(1)))
     for stem in stems:  # "Metaphor: yes. Pun: no."

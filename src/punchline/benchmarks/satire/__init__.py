@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -24,7 +25,7 @@ from punchline.benchmarks.score import Answered, Mark, scores
 from punchline.benchmarks.task import Task
 from punchline.core.benchmark import Files, facets
 from punchline.read.yes_no import yes_no
-from punchline.schema import Gold, ImageRef, Item, Request
+from punchline.schema import Gold, ImageRef, Item, Request, Rule
 from punchline.stats.estimate import Estimate
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.functions import mean, metric, statistic
@@ -91,10 +92,18 @@ def baseline(name: str, request: Request, draw: random.Random) -> str | None:
     return draw.choice(("Yes", "No")) if name == "random" else None
 
 
+NEEDS: dict[str, str] = {}
+
+
+def parse(task: str, text: str, rule: Rule, **_: Any) -> str | None:
+    """Yes or No, the same under both rules (punchline.parse)."""
+    return yes_no(text, stems=("satir",), against=("literal",)).value
+
+
 def marks(answered: Answered) -> Iterator[Mark]:
     """The score of an answer; an unparsable one counts as No for precision, recall and F1."""
     mark = answered.mark(SATIRICAL.name, f"label|rule:{answered.rule}|v:1")
-    label = None if mark.text is None else yes_no(mark.text, stems=("satir",), against=("literal",)).value
+    label = None if mark.text is None else parse(SATIRICAL.name, mark.text, answered.rule)
     gold = str(answered.gold.values[SATIRICAL.name])
     mark.correct(label, gold)
     mark.gold = (gold,)

@@ -26,7 +26,7 @@ def parse_sequence(answer: str, n: int) -> tuple[int, ...] | None:
     Written in any way that gives all of them, or for every frame its place (`Frame 1: 2`). None where there is no
     permutation of 1 … n that the answer commits itself to.
     """
-    found = sequence.sequence(answer, map(str, range(1, n + 1))).value
+    found = sequence.sequence(answer, tuple(map(str, range(1, n + 1)))).value
     return None if found is None else tuple(map(int, found))
 
 
