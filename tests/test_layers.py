@@ -21,7 +21,7 @@ ORDER = (
         ("artifacts", "parsing"),
         ("jobs",),
         ("prepare", "responses"),
-        ("extraction",),
+        ("extraction", "budget"),
         ("pictures", "requests"),
     ),
     *(("fetch", "respond", "score"), ("tabulate", "train"), ("overview",), ("plan",), ("snakemake",)),

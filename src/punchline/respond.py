@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from punchline import paths
+from punchline import budget, paths
 from punchline.artifacts.passes import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.artifacts.project import Project
 from punchline.core.engine import Engine, has_all_images, looks_at, model_key
@@ -32,6 +33,7 @@ from punchline.text import log_line, track
 from punchline.workflow import digests
 from punchline.workflow.provenance import Artifact, read_provenance, write_provenance
 
+Ask = Callable[[Sequence[Request], Mapping[str, Path], str], Iterable[Response]]  # as Engine.answer
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -71,12 +73,14 @@ def answered(
     replaced: Iterable[str | Path] = (),
     retry: bool = False,
     price: Price | None = None,
+    ask: Ask | None = None,
 ) -> Iterator[Journal]:
     """The journals of a respondent, with an answer to each request that `engine` was asked (None: nobody is).
 
     `key`: who answers (core.engine.model_key). `indexes`: what they hold intact is not asked again. `replaced`: the
-    journal gets what only these indexes hold. `retry`: failed answers are asked again. Raises PunchlineError for a
-    damaged line where somebody is to be asked.
+    journal gets what only these indexes hold. `retry`: failed answers are asked again. `ask`: gives the
+    responses in place of the engine (budget.answer). Raises PunchlineError for a damaged line where somebody is to be
+    asked.
     """
     journal = str(journal)
     with locked(journal, shard), Journal(shard.journal(journal), paths.with_shards(journal)) as log:
@@ -93,7 +97,7 @@ def answered(
             log_line(f"{label}: {len(log) - before:,} answers were in no journal any more; taken from indexes")
         log.sync()
         if engine is not None:
-            _ask(engine, requests, images, log, key, label, retry, price)
+            _ask(engine, requests, images, log, key, label, retry, price, ask or engine.answer)
         yield log
 
 
@@ -106,6 +110,7 @@ def _ask(
     label: str,
     retry: bool,
     price: Price | None,
+    answer: Ask,
 ) -> None:
     """Journal an answer to every request that has none, or a failed one with `retry`.
 
@@ -132,7 +137,7 @@ def _ask(
         def so_far() -> str:
             return f", {sum(costs):,.2f} {price.currency} so far" if price is not None else ""
 
-        for response in track(engine.answer(ask, images, key), len(ask), label, so_far):
+        for response in track(answer(ask, images, key), len(ask), label, so_far):
             costs += [price.of(response.usage)] if price is not None else []
             log.append(_storable(response))
     for request_id in digests_of(requests) if todo else ():
@@ -303,6 +308,7 @@ def _round(
         replaced=() if shard else (step.outputs[0] for step in steps),
         retry=any(map(status().is_forced, steps)),
         price=card.price,
+        ask=partial(budget.answer, engine, card, path=project.paths.spent),
     ) as log:
         yield log, key
 

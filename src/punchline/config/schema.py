@@ -34,6 +34,7 @@ def schema(kind: str) -> dict[str, Any]:
         kept["extractor"] = {"enum": [*stems("config/judge"), *stems("config/model"), None]}
         kept |= {"corpus": {"enum": stems("config/corpus")}, "mirror": {"type": ["string", "null"]}, "defaults": {}}
         kept |= {"shards": {"type": ["integer", "null"], "minimum": 1}, "strict": {"type": "boolean"}}
+        kept["max_cost"] = {"type": ["number", "null"], "exclusiveMinimum": 0}
         required = [key for key in required if key != "corpus"]
     if "engine" in kept:
         kept["engine"] = {"enum": list(engines.names())}

@@ -68,7 +68,8 @@ class Selection(Record, frozen=True, kw_only=True):
     samples: int
 
 
-EXECUTION_KEYS = {"mirror", "shards", "strict"}  # change how a run is executed, not what it evaluates
+EXECUTION_KEYS = {"mirror", "shards", "strict", "max_cost"}  # change how a run is executed, not what it evaluates
+OPTIONAL = ("extractor", "max_cost")  # keys that config/run.yaml need not have
 KEYS = {field.name for field in msgspec.structs.fields(Selection)} - {"subset_sha256"} | EXECUTION_KEYS
 
 
@@ -79,6 +80,7 @@ class RunSettings(NamedTuple):
     mirror: str | None = None
     shards: int | None = None  # jobs for each model and judge that computes or is called; None: as its card says
     strict: bool = False  # a run in which an answer failed ends with status 1
+    max_cost: float | None = None  # USD that the run may spend
 
 
 class Chosen(Record, frozen=True, kw_only=True):
@@ -132,7 +134,7 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
     chosen = overrides.get("corpus")
     if chosen is not None:
         check_name(str(chosen), stems(CORPORA), file=where("corpus"), key="corpus")
-    merged = {"shards": None, "strict": False, "extractor": None, **_composed(None if chosen is None else str(chosen))}
+    merged = {**dict.fromkeys(OPTIONAL), "strict": False, **_composed(None if chosen is None else str(chosen))}
     for key in overrides:
         if key not in merged:
             valid = {*merged, "run", "pictures"}  # the last is the report's
@@ -140,7 +142,7 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
     check_without_secrets(merged, RUN, whole=False)
     merged |= {key: value for key, value in overrides.items() if key != "corpus"} | {"run": run}
     merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
-    execution = _execution(merged.pop("mirror"), merged.pop("shards"), merged.pop("strict"), where)
+    execution = _execution({key: merged.pop(key) for key in EXECUTION_KEYS}, where)
     _check_names(merged, where)
     stem = str(chosen) if chosen is not None else _default_corpus()
     merged["corpus"] = msgspec.to_builtins(_corpus(merged.get("corpus"), stem))
@@ -193,11 +195,10 @@ def _composed(corpus: str | None) -> dict[str, Any]:
 
     content = read_yaml(RUN)
     keys = {*KEYS, "defaults"} - {"run"}
-    optional = {"corpus", "extractor"}
     for key in content:
         if key not in keys:
             raise PunchlineError(f"unknown key {key!r}", file=RUN, hint=nearest(key, keys))
-    for key in sorted(keys - optional - content.keys()):
+    for key in sorted(keys - {"corpus", *OPTIONAL} - content.keys()):
         raise PunchlineError(f"the key {key!r} is missing", file=RUN, hint="Put its line back: git diff shows it")
     default = _default_corpus()  # checked even if overridden
     name = corpus or default
@@ -248,9 +249,10 @@ def _corpus(content: Any, name: str) -> Corpus:
 
 
 def _execution(
-    mirror: Any, shards: Any, strict: Any, where: Callable[[str], str]
-) -> tuple[str | None, int | None, bool]:
-    """Checked mirror, shards and strict. Raises PunchlineError."""
+    given: Mapping[str, Any], where: Callable[[str], str]
+) -> tuple[str | None, int | None, bool, float | None]:
+    """Checked mirror, shards, strict and max_cost. Raises PunchlineError."""
+    mirror, shards, strict, cost = (given[key] for key in ("mirror", "shards", "strict", "max_cost"))
     if isinstance(mirror, (list, dict)):
         what = f"expected one folder or URL, got {mirror!r}"
         raise PunchlineError(what, file=where("mirror"), field="mirror", hint="mirror=DIR")
@@ -258,7 +260,10 @@ def _execution(
         raise PunchlineError(f"expected a number of jobs, got {shards!r}", file=where("shards"), field="shards")
     if str(strict).lower() not in ("true", "false"):  # Snakemake hands on `strict=true` as a text
         raise PunchlineError(f"expected true or false, got {strict!r}", file=where("strict"), field="strict")
-    return None if mirror is None else str(mirror), shards, str(strict).lower() == "true"
+    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < 1e9):
+        what = f"expected an amount in USD, got {cost!r}"
+        raise PunchlineError(what, file=where("max_cost"), field="max_cost", hint="max_cost=20")
+    return None if mirror is None else str(mirror), shards, str(strict).lower() == "true", cost
 
 
 def _check_ranges(selection: Selection, where: Callable[[str], str]) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from snakemake.resources import Resources
 from snakemake.settings.types import RerunTrigger
 
+from punchline import budget
 from punchline.artifacts.project import KINDS, Project
 from punchline.config.cards import stems
 from punchline.config.resources import gpus, memory_mb, minutes
@@ -65,6 +66,7 @@ def environment(making: RunSettings, again: set[str]) -> None:
     os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
     os.environ[MIRROR] = making.mirror or ""
     os.environ[SHARDS] = str(making.shards or "")
+    os.environ[budget.MAX_COST] = str(making.max_cost or "")
     if again:
         os.environ[AGAIN] = ",".join(sorted(again))
 
@@ -219,6 +221,11 @@ class Snakefile:
         """Before the first job: check what the run needs, and record its selection."""
         try:
             jobs = list(self.workflow.dag.needrun_jobs())
+            if self.making.max_cost and not self.workflow.remote_exec:
+                for job in jobs:
+                    if job.rule.name == "respond":
+                        budget.check(self.project.card_of(job.wildcards_dict["respondent"]))
+                budget.reset(self.project.paths.spent)
             if not self.workflow.touch:
                 preflight.check(self.project, self.making.mirror, jobs, here=self.workflow.local_exec)
             write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
