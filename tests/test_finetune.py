@@ -18,7 +18,6 @@ from punchline.artifacts.project import Project
 from punchline.benchmarks import hummus, stripcipher
 from punchline.benchmarks.hummus import answers as hummus_answers
 from punchline.benchmarks.hummus import scope as hummus_scope
-from punchline.benchmarks.hummus import split as hummus_split
 from punchline.benchmarks.hummus import training as hummus_training
 from punchline.benchmarks.stripcipher import holdout
 from punchline.benchmarks.stripcipher import training as stripcipher_training
@@ -180,7 +179,7 @@ def test_what_the_tables_test_on_is_not_trained_on(project: Path, demo: Any, tmp
     assert used
     for item_id in used:
         if recipe.benchmark == "hummus":
-            assert not hummus_split.held_out(by_id[item_id].cluster)
+            assert not hummus_scope.held_out(by_id[item_id].cluster)
         else:
             assert not holdout.held_out(item_id)
     assert {e.request.task for e in examples} <= set(recipe.tasks)

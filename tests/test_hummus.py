@@ -15,10 +15,9 @@ from tests.tabulated import Scored, tabulate
 from punchline.benchmarks import hummus
 from punchline.benchmarks.hummus import answers, data
 from punchline.benchmarks.hummus.compared import data_requests
-from punchline.benchmarks.hummus.compared_rows import domain_rows, pair_rows
+from punchline.benchmarks.hummus.dataset import domain_rows, pair_rows
 from punchline.benchmarks.hummus.instructions import involves_is_a
-from punchline.benchmarks.hummus.scope import in_scope
-from punchline.benchmarks.hummus.split import held_out
+from punchline.benchmarks.hummus.scope import held_out, in_scope
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.fetch.resolvers import SITES

@@ -35,7 +35,6 @@ def corpus(rows: list[dict[str, Any]], flags: Mapping[str, list[tuple[str, str]]
     return files
 
 
-MEGABYTE = 1_000_000
 HERE = "<explanation>explanation goes here</explanation>"  # the prompt's own words
 
 
@@ -64,17 +63,24 @@ def test_thoughts_and_the_prompts_own_words_are_no_explanation(answer: str, rele
     assert score_of(answered(answer), "nobody").scored is False
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        *("<reasoning>", "</reasoning>", "<reasoning></reasoning>", "<explanation>", "</explanation>"),
-        *("<judgement>", "<judgement></judgement>", "<", "</", " ", "\r\n", "\x00", "🦤"),
-    ],
-)
+PIECES = [
+    "<reasoning>",
+    "</reasoning>",
+    "<explanation>",
+    "</explanation>",
+    "<judgement>",
+    "<judgement></judgement>",
+    "<",
+    "</",
+    "\x00",
+    "🦤",
+]
+
+
+@pytest.mark.parametrize("piece", [*PIECES, " ", "\r\n"])
 def test_a_megabyte_of_anything_is_read(piece: str) -> None:
-    hostile = piece * (MEGABYTE // len(piece))
-    assert len(explanation(hostile)) <= len(hostile)
-    assert parse_verdict(hostile) is None
+    hostile = piece * (1_000_000 // len(piece))
+    assert len(explanation(hostile)) <= len(hostile) and parse_verdict(hostile) is None
     assert parse_verdict(f"<judgement>FAIL</judgement>{hostile}") == "FAIL"
     assert explanation(f"<explanation>a</explanation>{hostile}") == "a"
 

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from tests.records import response
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
-from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels
-from punchline.benchmarks.pixelhumor.released_text import RELEASED_PANEL
+from punchline.benchmarks.pixelhumor.answers import RELEASED_PANEL, panel_texts, parse_labels
 from punchline.benchmarks.pixelhumor.scoring import GRADED, LONGEST, score_item
 from punchline.schema import RULES, Gold, Item, Rule, Score, State
 

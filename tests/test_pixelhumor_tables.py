@@ -69,8 +69,7 @@ def graded(rule: Rule) -> list[Score]:
 def rows(table: str, grades: list[Score], items: Mapping[str, Item] = ITEMS) -> list[Row]:
     found = rows_of(TABLES[table], grades, GOLDS, items)
     for row in found:
-        assert tuple(row.estimates) == TABLES[table].columns
-        assert tuple(row.keys) == TABLES[table].keys
+        assert (tuple(row.estimates), tuple(row.keys)) == (TABLES[table].columns, TABLES[table].keys)
         assert {grade.task for grade in given(row, grades)} <= set(TABLES[table].tasks)
     return found
 

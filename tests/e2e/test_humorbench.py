@@ -84,16 +84,6 @@ def test_a_judge_beside_people_among_runs_of_other_benchmarks(judged: Project) -
     assert beside == made
 
 
-def test_no_judge_leaves_the_accuracy_empty_and_says_why(judged: Project) -> None:
-    judged.snakemake(LEADERBOARD, config=ECHO)
-    (row,) = rows(judged, LEADERBOARD)
-    assert (row["model"], row["n"]) == ("echo", "0")
-    assert [row[name] for name in ("judge", "accuracy", "se", "cost")] == [""] * 4
-    note = (judged.path / LEADERBOARD).with_suffix(".md").read_text()
-    assert "No verdict on echo: choose a judge with judge=NAME" in note
-    assert judged.audit(LEADERBOARD)["verdict"] == "equal"
-
-
 @pytest.fixture(scope="module")
 def released(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
     """Table 4 of the six released models, from the mirror, and the configuration that made it."""
@@ -117,29 +107,16 @@ def test_every_number_of_the_released_answers_is_what_it_was(released: tuple[Pro
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(
-    ("file", "old", "new", "link"),
-    [
-        (JOURNAL, b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", JOURNAL),
-        ("o1-released.parquet", None, None, "judge/o1-released.parquet"),
-    ],
-)
-def test_a_tampered_verdict_is_found(
-    released: tuple[Project, str], file: str, old: bytes | None, new: bytes | None, link: str
-) -> None:
+def test_a_tampered_verdict_is_found(released: tuple[Project, str]) -> None:
     project, _ = released
-    path = project.path / VERDICTS / file
+    path = project.path / VERDICTS / JOURNAL
     good = path.read_bytes()
-    if old is not None and new is not None:
-        assert old in good
-        path.write_bytes(good.replace(old, new, 1))
-    else:
-        middle = len(good) // 2
-        path.write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :])
+    assert b"<judgement>FAIL</judgement>" in good
+    path.write_bytes(good.replace(b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", 1))
     found = project.audit(TABLE4)
     path.write_bytes(good)
     assert found["verdict"] == "differs"
-    assert any(link in f["path"] or link in f["what"] for f in found["findings"]), found["findings"]
+    assert any(JOURNAL in f["path"] or JOURNAL in f["what"] for f in found["findings"]), found["findings"]
     assert project.audit(TABLE4)["verdict"] == "equal"
 
 

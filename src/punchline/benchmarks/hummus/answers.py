@@ -8,7 +8,7 @@ from typing import Any
 
 from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, LIMITS, POSITIVE, PROMPT_TASKS
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
-from punchline.benchmarks.hummus.plain import plain
+from punchline.benchmarks.hummus.scope import plain
 from punchline.read import boxes, fields, highlight, metaphors, names, structure, tags, thoughts, yes_no
 from punchline.schema import Gold, Item, Rule
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from punchline.benchmarks.hummus import NAME
 from punchline.benchmarks.hummus.data import Metaphor, metaphors, pairs
-from punchline.benchmarks.hummus.plain import plain
+from punchline.benchmarks.hummus.scope import plain
 from punchline.core.benchmark import DEFAULT, Files, comparison
 from punchline.read import highlight
 from punchline.schema import Request

@@ -1,9 +1,10 @@
-"""Which of Hummus's pairs a task is scored on."""
+"""Scope of Hummus's tasks, contests held out of fine-tuning, and the form in which texts are compared."""
 
 from __future__ import annotations
 
 from punchline.benchmarks.hummus import POSITIVE
-from punchline.schema import Gold, Rule
+from punchline.read.metaphors import MARKUP
+from punchline.schema import Gold, Rule, sha256
 
 ANNOTATION = {  # what gold must have for the task to be scored
     "naming": "metaphors",
@@ -20,3 +21,16 @@ def in_scope(task: str, gold: Gold, rule: Rule) -> bool:
     if task.startswith("classification"):
         return label is not None
     return label in POSITIVE and bool(gold.values.get(ANNOTATION[task]))
+
+
+def held_out(contest: int | str) -> bool:
+    """Whether a contest's pairs are held out of fine-tuning: about 30 %, by the contest's number alone.
+
+    Not the paper's split: its test set, the pairs that both people annotated, is not released.
+    """
+    return int(sha256(f"hummus|split|{contest}".encode())[:8], 16) / 16**8 < 0.3
+
+
+def plain(text: str) -> str:
+    """In lower case, without markup: gold is in title case, answers are often in capitals."""
+    return " ".join(MARKUP.sub("", text).lower().split())

@@ -11,10 +11,9 @@ import re
 from collections.abc import Sequence
 from operator import itemgetter
 
-from punchline.benchmarks.hummus import JOINT, POSITIVE, split
+from punchline.benchmarks.hummus import JOINT, POSITIVE, scope
 from punchline.benchmarks.hummus.answers import object_name, parse_naming
 from punchline.benchmarks.hummus.instructions import involves_is_a
-from punchline.benchmarks.hummus.scope import in_scope
 from punchline.read import highlight
 from punchline.schema import Gold, Item, Request, Rule
 
@@ -28,13 +27,13 @@ _WORDS = (  # as punchline.read.highlight has them; then parts of words: <i>they
 
 def held_out(item: Item) -> bool:
     """Whether tables 6 and 7 test on the item, so that it is never trained on."""
-    return split.held_out(item.cluster)
+    return scope.held_out(item.cluster)
 
 
 def target(request: Request, item: Item, gold: Gold) -> str | None:
     """The answer to train on; None where the gold has none, or none that can be written in the form asked for."""
     task, values = request.task, gold.values
-    if task == JOINT or not in_scope(task, gold, RULE):
+    if task == JOINT or not scope.in_scope(task, gold, RULE):
         return None
     if task.startswith("classification"):
         positive = values["labels"][RULE] in POSITIVE

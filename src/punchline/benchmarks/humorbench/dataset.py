@@ -8,10 +8,9 @@ import numpy as np
 
 from punchline.benchmarks.annotations import csv_rows
 from punchline.benchmarks.humorbench import ANNOTATIONS
-from punchline.benchmarks.humorbench.data import Element
+from punchline.benchmarks.humorbench.data import Element, normal
 from punchline.benchmarks.humorbench.estimates import across_models, verdicts
 from punchline.benchmarks.humorbench.labels import RUBRIC, read_labelled
-from punchline.benchmarks.humorbench.texts import normal
 from punchline.schema import digest_of
 from punchline.stats.estimate import EXACT
 from punchline.stats.functions import average, count

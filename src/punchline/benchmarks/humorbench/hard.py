@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES
-from punchline.benchmarks.humorbench.data import category_flags
+from punchline.benchmarks.humorbench.data import category_flags, row_in, rows_of
 from punchline.benchmarks.humorbench.estimates import across_models, verdicts
-from punchline.benchmarks.humorbench.texts import row_in, rows_of
 from punchline.files import parse_csv
 from punchline.stats.estimate import DIFFERENCE, Difference, Estimate, mean
 from punchline.tables.declare import Across, Row

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from punchline.benchmarks.humorbench import ANNOTATIONS
-from punchline.benchmarks.humorbench.texts import normal, row_in, rows_of
+from punchline.benchmarks.humorbench.data import normal, row_in, rows_of
 from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv
 from punchline.schema import sha256

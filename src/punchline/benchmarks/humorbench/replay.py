@@ -9,7 +9,7 @@ import msgspec
 
 from punchline.benchmarks.annotations import typed
 from punchline.benchmarks.humorbench import ANNOTATIONS
-from punchline.benchmarks.humorbench.texts import row_in, rows_of
+from punchline.benchmarks.humorbench.data import row_in, rows_of
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Select
 from punchline.errors import PunchlineError, nearest
 from punchline.files import parse_csv

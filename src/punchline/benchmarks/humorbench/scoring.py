@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from punchline.benchmarks.humorbench import EXPLAIN
 from punchline.benchmarks.humorbench.answers import LAST_TOKENS, explained, parse_verdict
+from punchline.benchmarks.humorbench.data import normal
 from punchline.benchmarks.humorbench.judge import judge_request
-from punchline.benchmarks.humorbench.texts import normal
 from punchline.benchmarks.score import Answered, Mark, scores
 from punchline.metrics.length import tokenizer
 from punchline.schema import Response, Rule, sha256

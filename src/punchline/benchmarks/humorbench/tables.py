@@ -1,4 +1,4 @@
-"""HumorBench's tables and number-bearing figures, from scores of its elements."""
+"""HumorBench's leaderboard, hard subset, and tables of thinking, tuned and searching models."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, METRICS, NA
 from punchline.benchmarks.humorbench.agreement import judge_agreement
 from punchline.benchmarks.humorbench.correlation import rank_correlation
 from punchline.benchmarks.humorbench.dataset import counts, examples_of_paper
-from punchline.benchmarks.humorbench.estimates import across_models, cost, output_tokens, standard_error
+from punchline.benchmarks.humorbench.estimates import (
+    across_models,
+    cost,
+    has_output_tokens,
+    output_tokens,
+    standard_error,
+    within_budget,
+)
 from punchline.benchmarks.humorbench.hard import RELEASED, all_ranked, categories, hard_subsets
-from punchline.benchmarks.humorbench.variants import reasoning_effort, thinking_budgets, tuned_models, web_search
 from punchline.scores import ItemColumn
-from punchline.stats.functions import mean, total
+from punchline.stats.estimate import Estimate
+from punchline.stats.functions import mean, paired, total
 from punchline.tables.declare import Across, Model, Row, collect
 
 
@@ -66,6 +73,68 @@ def hard_subset(across: Across) -> Iterator[Row]:
             part = model.scores[model.scores["item_id"].isin(hard)]
             row = Row(definition=definition, accuracy=mean(part, "passed"), passed=total(part, "passed"))
             yield row.set(of=model, complete=complete)
+
+
+def _option(model: Model, name: str) -> str:
+    value = model.card.options.get(name) if model.card is not None else None
+    return "" if value is None or value is False else str(value)
+
+
+@across_models("figure5", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated("figure5"))
+def reasoning_effort(across: Across) -> Iterator[Row]:
+    """Figure 5: reasoning effort or thinking budget against accuracy and output tokens."""
+    bases = {m.card.base for m in across.models if m.card is not None and _option(m, "thinking_budget")}
+    for model in across.models:
+        effort = _option(model, "reasoning_effort")
+        budget = "0" if model.name in bases else _option(model, "thinking_budget")
+        if effort or budget:
+            values = {"accuracy": mean(model.scores, "passed"), "output_tokens": output_tokens(model.scores)}
+            yield Row(reasoning_effort=effort, thinking_budget=budget, **values).set(of=model)
+
+
+@across_models("figure7", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated("figure7"))
+def thinking_budgets(across: Across) -> Iterator[Row]:
+    """Figure 7: output tokens under a thinking budget."""
+    for model in across.models:
+        budget, scores = _option(model, "thinking_budget"), model.scores
+        if budget and has_output_tokens(scores):
+            values = {"output_tokens": output_tokens(scores), "within_budget": within_budget(scores, float(budget))}
+            yield Row(thinking_budget=budget, **values).set(of=model)
+
+
+def _pairs(across: Across, searching: bool) -> list[tuple[Model, Model]]:
+    """(variant, its base) of the selected models, those that search or the others."""
+    by_name = {model.name: model for model in across.models}
+    return [
+        (model, by_name[model.card.base])
+        for model in across.models
+        if model.card and model.card.base in by_name and bool(_option(model, "search")) == searching
+    ]
+
+
+@across_models("figure6")
+def tuned_models(across: Across) -> Iterator[Row]:
+    """Figure 6: a tuned or thinking model and its base, on the elements that both have a verdict on."""
+    for variant, base in _pairs(across, searching=False):
+        accuracy, of_base, difference = paired(variant.scores, base.scores, "passed")
+        row = Row(base=base.name, base_accuracy=of_base, accuracy=accuracy, difference=difference)
+        yield row.set(of=variant)
+
+
+@across_models("table6")
+def web_search(across: Across) -> Iterator[Row]:
+    """Table 6: a searching model and its base, overall and on the hard subset."""
+    pairs = _pairs(across, searching=True)
+    hard = hard_subsets(across).get("elements") if pairs else None
+    complete = hard is None or all_ranked(across)
+    for variant, base in pairs:
+        subsets = {"overall": across.items.index} | ({} if hard is None else {"hard": hard})
+        cells: dict[str, Estimate] = {}
+        for name, items in subsets.items():
+            own, others = (model.scores[model.scores["item_id"].isin(items)] for model in (variant, base))
+            search, of_base, difference = paired(own, others, "passed")
+            cells |= {f"{name}_base": of_base, f"{name}_search": search, f"{name}_difference": difference}
+        yield Row(base=base.name, **cells).set(of=variant, complete=complete)
 
 
 TABLES = collect(
