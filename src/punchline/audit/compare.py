@@ -1,7 +1,7 @@
 """Paired differences between two models on the same items.
 
 The unit of all statistics is the cluster (a comic, a caption), as in the tables' intervals: its items are swapped and
-left out together. docs/compare.md explains the numbers.
+left out together. docs/intervals.md explains the numbers.
 """
 
 from __future__ import annotations

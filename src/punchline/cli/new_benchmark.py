@@ -62,7 +62,10 @@ def new_benchmark(
     content = csv_text([*COLUMNS, *(column for column in OPTIONAL if column in rows[0])], rows)
     listed: dict[str, Any] = {"path": "questions.csv", "mirror": f"{name}/questions.csv", "licence": LICENCE}
     listed |= {"url": paths.manifest(name, "questions.csv"), "sha256": sha256(content.encode())}
-    code = TEMPLATE.read_text().replace("HAS_IMAGES", str(any(row.get("image") for row in rows)))
+    code = TEMPLATE.read_text()
+    facts = {"HAS_IMAGES": bool(pins or rows[0].get("image")), "HAS_OPTIONS": bool(rows[0]["options"])}
+    for word, fact in (facts | {"ONLY_YES_NO": {row["answer"] for row in rows} <= {"Yes", "No"}}).items():
+        code = code.replace(word, str(fact))
     written = {
         paths.manifest(name, "questions.csv"): content,
         paths.manifest(name): csv_text(ANNOTATION_COLUMNS, [{**listed, "bytes": len(content.encode())}]),

@@ -373,7 +373,7 @@ def _installed(module: str) -> bool:
 
 def _read(card: ModelCard) -> Options:
     """Checked options."""
-    options = read_options(card, Options, "docs/scorers.md")
+    options = read_options(card, Options, "docs/models.md")
     wrong = functools.partial(PunchlineError, file=card.file)
     if options.id in ("", PACKAGE):
         hint = f"Name a hub model, a folder, or {PACKAGE}NAME for a Python package that carries one"

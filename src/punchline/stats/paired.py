@@ -1,7 +1,7 @@
 """Paired differences of estimates, with what they are worth: intervals, permutation tests, effects.
 
 The unit of all statistics is the cluster (a comic, a caption), and the intervals are made as the tables' are: its items
-are swapped and left out together. docs/compare.md says what the numbers mean.
+are swapped and left out together. docs/intervals.md says what the numbers mean.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def unasked(
         return []
     answered = {hop.hop for hop in (*compared, *(hop for model in models for hop in model.hops))}
     notes = [
-        f"No {hop} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/scorers.md)."
+        f"No {hop} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/models.md)."
         for hop in SCORERS
         if hop in loaded.JUDGES and hop not in answered
     ]

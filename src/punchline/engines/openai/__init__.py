@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible endpoint: OpenAI, Gemini's compatible API, a server of one's own, vLLM. docs/openai.md.
+"""Any OpenAI-compatible endpoint: OpenAI, Gemini's compatible API, a server of one's own, vLLM. docs/models.md.
 
 Answers are yielded as they arrive. Calls in flight are bounded, so memory does not grow with the number of requests.
 """
@@ -54,7 +54,7 @@ class Backoff(Record, frozen=True, kw_only=True):
 
 
 class Options(Record, frozen=True, kw_only=True):
-    """Options of a model card; docs/openai.md says what each does."""
+    """Options of a model card; docs/models.md says what each does."""
 
     id: engines.Name
     revision: str | None = None
@@ -284,7 +284,7 @@ engine = OpenAI
 
 def _options(card: ModelCard) -> Options:
     """Checked options. Raises PunchlineError without the value: it may be a key in the wrong place."""
-    options = engines.read_options(card, Options, "docs/openai.md")
+    options = engines.read_options(card, Options, "docs/models.md")
     wrong = functools.partial(PunchlineError, file=card.file)
     if options.api_key_env is not None and not re.fullmatch("[A-Z][A-Z0-9_]*", options.api_key_env):
         hint = "Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only"

@@ -1,7 +1,7 @@
 """Models in process, through Hugging Face transformers: for what vLLM does not serve, and where no server is wanted.
 
 The model's own processor and chat template; batches of prompts of like length; answers batch by batch. Extra packages:
-`make hf`. Nothing here needs torchvision. What batching may change: docs/transformers.md.
+`make hf`. Nothing here needs torchvision. What batching may change: docs/models.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PIXELS_PER_TOKEN = 28 * 28  # as Qwen2-VL; for sorting by size only
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of a card; docs/transformers.md explains them."""
+    """Options of a card; docs/models.md explains them."""
 
     id: Name
     revision: str | None = None
@@ -254,7 +254,7 @@ def _too_long(tokens: int, context: float) -> str:
 
 def _read(card: ModelCard) -> Options:
     """Checked options; sampling parameters are checked too."""
-    options = read_options(card, Options, "docs/transformers.md")
+    options = read_options(card, Options, "docs/models.md")
     revisions.check(options.id, options.revision, card.file)
     if options.adapter is not None:
         adapters.check(options.adapter, card.file)

@@ -1,6 +1,6 @@
 """vLLM: one `vllm serve` for a model, a child of this process on a leash, asked through the engine openai.
 
-Started when there is something to ask, kept until close(). docs/vllm.md has the options. W. Kwon et al., Efficient
+Started when there is something to ask, kept until close(). docs/models.md has the options. W. Kwon et al., Efficient
 Memory Management for Large Language Model Serving with PagedAttention, SOSP 2023.
 """
 
@@ -345,7 +345,7 @@ def _root(base_url: str) -> str:
 
 def _options(card: ModelCard) -> Options:
     """Checked options and sampling parameters of a card. Raises PunchlineError."""
-    options = engines.read_options(card, Options, "docs/vllm.md")
+    options = engines.read_options(card, Options, "docs/models.md")
     wrong = partial(PunchlineError, file=card.file)
     check(options.id, options.revision, card.file)
     given = (card.sampling, *(paper.sampling for paper in card.papers.values()))

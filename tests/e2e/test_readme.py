@@ -1,0 +1,43 @@
+"""README's table of reproduced values: each command gives them, from the released data."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.documents import ROOT
+
+from .project import Project
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real, pytest.mark.timeout(1200)]
+
+TABLE = re.findall(r"^\| (\w+)[^|]*\| [^|]+ \| ([^|]+) \| `(\w[^`]+)` \|$", (ROOT / "README.md").read_text(), re.M)
+MADE = {  # benchmark: the table that its command builds, the row, column
+    "HumorBench": ("results/runs/humorbench-released/humorbench/leaderboard.csv", {}, "accuracy"),
+    "Hummus": ("results/hummus/table2.csv", {"model": "random (closed form)"}, "classification_pos"),
+    "YesBut": ("results/yesbut/table1.csv", {"kind": "measured"}, "length"),
+    "xkcd": ("results/runs/xkcd/table8.csv", {"subset": "multi-panel", "model": "reading-order"}, "panel_acc"),
+}
+
+
+@pytest.mark.parametrize(("name", "values", "command"), TABLE, ids=[name for name, *_ in TABLE])
+def test_a_command_gives_the_values(name: str, values: str, command: str, mirror: Path, tmp_path: Path) -> None:
+    project = Project.copy(tmp_path / "p")
+    program, *arguments = shlex.split(command.replace("--cores all", "--cores 2"))
+    own = ["--config", f"mirror={mirror}"] if "--config" not in arguments else [f"mirror={mirror}"]
+    module = {"punchline": "punchline.cli"}.get(program, program)
+    project.run("python", "-m", module, *arguments, *own)
+    if name in MADE:
+        path, wanted, column = MADE[name]
+        rows = [row for row in project.rows(path) if all(row[key] == value for key, value in wanted.items())]
+        found = {row[column] for row in rows if row["kind"] != "published" and row[column]}
+        for value in re.findall(r"\d*\.\d+", values):
+            digits = len(value.partition(".")[2])
+            assert any(round(float(one), digits) == float(value) for one in found), (value, found)
+    else:  # PixelHumor's ground truth: equal to the printed values
+        rows = [row for row in project.rows("results/pixelhumor/table4.csv") if "ground truth" in row["model"].lower()]
+        ours, printed = ([value for key, value in row.items() if key not in _ABOUT and value] for row in rows[:2])
+        assert [float(one) for one in ours] == [float(one) for one in printed]
+
+
+_ABOUT = {"model", "kind", "engine", "scoring", "subset", "comparable", "note"}

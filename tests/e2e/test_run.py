@@ -1,0 +1,40 @@
+"""`punchline run`: a card by its path, a named run, who leads, the report; the command that it prints does the same."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .project import Project
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_model_of_a_server_from_its_card(
+    small: Project, add_served: Callable[[Project, str], Project], tmp_path: Path
+) -> None:
+    add_served(small, "price: {input: 1.0, output: 2.0, date: 2026-01-01, source: test}\n")
+    card = tmp_path / "mine.yaml"
+    card.write_text((small.path / "config/model/served.yaml").read_text())
+    arguments = [str(card), "reading-order", "--run", "mine", "--limit", "6", "--strict"]
+    said = small.run("python", "-m", "punchline.cli", "run", *arguments)
+    first, *lines = said.stdout.splitlines()
+    assert first.startswith("config/model/mine.yaml: copied from")
+    command = lines[0]
+    assert command.startswith("snakemake --cores all all report --config run=mine 'models=[mine,reading-order]'")
+    assert "reading-order ahead of mine by 100.0 points of panel_acc (multi-panel)" in said.stdout
+    assert lines[-1].startswith("Report: results/runs/mine/report/index.html")
+    assert (small.path / "results/runs/mine/report/index.html").is_file()
+    again = small.run("python", "-m", *shlex.split(command), "-n")
+    assert "unchanged" in again.stdout + again.stderr or "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_errors_name_what_to_do(small: Project) -> None:
+    for arguments, error in (
+        (["absent.yaml"], "absent.yaml: no such card. punchline init --model-card FILE writes one"),
+        (["randon"], "unknown model 'randon'"),
+        (["random", "--benchmark", "pixelhumour"], "unknown benchmarks 'pixelhumour'"),
+    ):
+        said = small.punchline("run", *arguments, fails=True)
+        assert error in said and "Traceback" not in said
