@@ -58,7 +58,7 @@ def corpus_of(benchmark: str, folder: Path) -> tuple[list[Item], list[Gold]]:
     names = dict.fromkeys((*module.ITEM_FILES, *module.GOLD_FILES))
     files = {name: (folder / name).read_bytes() for name in names}
     images = shown(module, files, [item_id for item_id, _, _ in module.listing(files)], folder / "images", folder)
-    return module.items(files, images), module.golds(files)
+    return module.items(files, images), list(module.golds(files))
 
 
 def shown(
@@ -190,7 +190,7 @@ def released_hummus(mirror: Path) -> tuple[list[Item], list[Gold]]:
     if not (mirror / "hummus").is_dir():
         pytest.skip(f"REAL DATA ABSENT: no hummus/ in {mirror}")
     files = {name: (mirror / "hummus" / name).read_bytes() for name in hummus.ITEM_FILES}
-    golds = hummus.golds(files)
+    golds = list(hummus.golds(files))
     return hummus.items(files, {gold.item_id: "not fetched" for gold in golds}), golds
 
 

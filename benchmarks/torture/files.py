@@ -69,7 +69,7 @@ def _raw(benchmark: str, path: Path) -> None:
     loaded = benchmarks.load(benchmark)
     listed = loaded.listing(files)
     loaded.items(files, {item[0]: "none" for item in listed})
-    loaded.golds(files)
+    list(loaded.golds(files))
 
 
 def _said(path: Path) -> None:
