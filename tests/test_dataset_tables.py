@@ -1,7 +1,6 @@
 """PixelHumor's tables of the data: on small tables made by hand, and on the released annotations."""
 
 import contextlib
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from tests.records import refused
 
 from punchline.benchmarks import pixelhumor
-from punchline.benchmarks.pixelhumor import STYLES
 from punchline.benchmarks.pixelhumor.dataset import (
     ANNOTATORS,
     EXPERTS,
@@ -94,24 +92,6 @@ NO = said("No", "Absent", "NA", ["NA"], ["NA"])
 )
 def test_consolidate(votes: Any, experts: Any, several: bool, expected: tuple[str, ...]) -> None:
     assert consolidate(votes, experts, several=several) == expected
-
-
-BALLOTS = st.lists(st.lists(st.sampled_from(STYLES), unique=True, max_size=4), max_size=6)
-
-
-@given(BALLOTS, BALLOTS, st.booleans(), st.randoms())
-def test_consolidate_invents_nothing_and_has_no_favourites(
-    votes: list[list[str]], experts: list[list[str]], several: bool, random: object
-) -> None:
-    kept = consolidate(votes, experts, several=several)
-    assert len(set(kept)) == len(kept)
-    assert set(kept) <= {label for ballot in [*votes, *experts] for label in ballot}
-    shuffled = list(votes)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert set(consolidate(shuffled, experts, several=several)) == set(kept)
-    counts = Counter(label for ballot in votes for label in ballot)
-    if max(counts.values(), default=0) > 1:
-        assert consolidate(votes, [], several=several) == kept
 
 
 def of_two(one: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[Any, Any]]]:

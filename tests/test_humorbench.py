@@ -63,21 +63,13 @@ def test_thoughts_and_the_prompts_own_words_are_no_explanation(answer: str, rele
     assert score_of(answered(answer), "nobody").scored is False
 
 
-PIECES = [
-    "<reasoning>",
-    "</reasoning>",
-    "<explanation>",
-    "</explanation>",
-    "<judgement>",
-    "<judgement></judgement>",
-    "<",
-    "</",
-    "\x00",
-    "🦤",
-]
-
-
-@pytest.mark.parametrize("piece", [*PIECES, " ", "\r\n"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("<reasoning>", "</reasoning>", "<reasoning></reasoning>", "<explanation>", "</explanation>"),
+        *("<judgement>", "<judgement></judgement>", "<", "</", " ", "\r\n", "\x00", "🦤"),
+    ],
+)
 def test_a_megabyte_of_anything_is_read(piece: str) -> None:
     hostile = piece * (1_000_000 // len(piece))
     assert len(explanation(hostile)) <= len(hostile) and parse_verdict(hostile) is None
