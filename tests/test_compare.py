@@ -228,16 +228,16 @@ def test_only_shared_items_count_and_the_rest_is_said() -> None:
     a, b = scores_of("A", ids[:20]), scores_of("B", ids[5:])
     a[7:9] = [replace(one, scored=False, state="missing", metrics={}) for one in a[7:9]]
     made = compared(a, b)
-    counts = {"both": 13, "left_out": (5, 6), "unscored": (2, 0)}
-    assert made.shared == [{"task": "Q", "condition": "default", **counts}]
+    shared = {"both": 13, "left_out": (5, 6), "unscored": (2, 0)}
+    assert made.shared == [{"task": "Q", "condition": "default", **shared}]
     both = [item for item in ids[5:20] if item not in (ids[7], ids[8])]
     expected = [np.mean([hash_of(name, item) % 2 for item in both]) for name in "AB"]
     (acc, length) = made.differences
     assert (acc["a"], acc["b"], acc["n"]) == (*map(pytest.approx, expected), (13, 13))
     assert length["difference"] == pytest.approx(2 * acc["difference"])
     assert acc["p_holm"] == pytest.approx(min(1, 2 * acc["p"]))
-    left_out = "13 answers scored for both; left out, as the other has none: 5 of A, 6 of B; not scored: 2 of A, 0 of B"
-    assert left_out in compare_text.head(made) and "Fewer than 20 clusters" in compare_text.notes(made)
+    counts = "13 answers scored for both; excluded: 5 scored only for A, 6 only for B; not scored: 2 of A, 0 of B"
+    assert counts in compare_text.head(made) and "Fewer than 20 clusters" in compare_text.notes(made)
 
 
 def test_a_value_that_one_lacks_is_left_out_of_both() -> None:
@@ -347,7 +347,7 @@ def run(*arguments: str) -> Any:
 def test_the_command(project: Path, table: tuple[str, ...]) -> None:
     done = run("A", "B", *table)
     assert done.exit_code == 0, done.output
-    assert "b t1: A table" in done.output and "20 answers scored for both; left out" in done.output
+    assert "b t1: A table" in done.output and "20 answers scored for both; excluded: 4 scored only for A" in done.output
     (made,) = json.loads(run("A", "B", "--json", *table).output)
     assert made["models"] == ["A", "B"] and made["tests"] == 2
     assert run("A", "B", "--csv", *table).output.startswith("benchmark,table,rule,row,column,n_a,n_b,clusters,a,b,diff")

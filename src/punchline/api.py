@@ -37,7 +37,7 @@ GRADE = (*KEY, "rule", "state", "scored", "truncated", "parsed", "judge", "signa
 
 
 class Stale(UserWarning):
-    """What was read is not what the run's selection, data and code give now."""
+    """A file is not what the run's selection, data and code give now."""
 
 
 def _in_project(method: Callable[Concatenate[Run, P], T]) -> Callable[Concatenate[Run, P], T]:

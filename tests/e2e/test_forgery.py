@@ -79,8 +79,7 @@ def test_released_answers_are_read_again(own: Project) -> None:
     own.snakemake(TABLE, config=MODELS)
     assert score(own, "second") == 1.0  # everything after the journal follows from it
     found = own.audit(TABLE)
-    assert links(found) == {"released answers"}
-    assert "released '9, 8, 7', journalled" in found["findings"][0]["what"]
+    assert links(found) == {"released answers"} and "released '9, 8, 7'" in found["findings"][0]["what"]
 
 
 def test_demo_files_are_compared_with_their_source(small: Project) -> None:
@@ -125,22 +124,15 @@ def test_a_selection_of_items_is_named_and_never_comparable(own: Project) -> Non
 def test_a_baselines_answers_are_computed_again(small: Project) -> None:
     forge(small, "random", {answer.request_id: "1" for answer in answers(small, "random") if answer.text})
     small.snakemake(TABLE, config=SMALL)
-    found = small.audit(TABLE)
-    assert found["verdict"] == "differs"
-    assert {finding["link"] for finding in found["findings"]} == {"computed answers"}
+    assert links(small.audit(TABLE)) == {"computed answers"}
 
 
-def test_there_is_no_audit_while_a_run_is_at_work(small: Project) -> None:
+def test_an_audit_needs_an_idle_folder_and_a_lineage(small: Project) -> None:
     with (small.path / ".punchline/running").open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         said = small.punchline("audit", TABLE, fails=True)
     assert "a run is at work in this folder" in said and "DIFFERS" not in said
-    assert small.audit(TABLE)["verdict"] == "equal"
-
-
-def test_a_lost_lineage_is_made_again(small: Project) -> None:
-    path = (small.path / TABLE).with_suffix(".lineage.json")
-    path.unlink()
+    (small.path / TABLE).with_suffix(".lineage.json").unlink()
     assert f"snakemake --cores all {TABLE}" in small.punchline("audit", TABLE, fails=True)
     small.snakemake(TABLE, config=SMALL)
     assert small.audit(TABLE)["verdict"] == "equal"
@@ -177,15 +169,6 @@ def test_overviews_are_made_again(own: Project) -> None:
     assert links(own.audit("discrepancies")) == {"released answers"}
 
 
-def test_other_code_is_named_and_what_it_makes_is_compared(own: Project) -> None:
-    assert {"score", "table", "respond"} <= lineage(own).code.keys()
-    source = own.path / "src/punchline/score.py"
-    source.write_text(source.read_text() + "\nUNUSED = 1\n")
-    found = own.audit(TABLE)
-    assert found["code"] == ["score"] and found["verdict"] == "equal"
-    assert "other code is at hand than what made it: score" in own.punchline("audit", TABLE)
-
-
 def test_another_version_of_a_library_is_named(own: Project) -> None:
     """Installed here under another version, as its distribution says; a signature names it, so scores differ too."""
     libraries = lineage(own).libraries
@@ -197,15 +180,19 @@ def test_another_version_of_a_library_is_named(own: Project) -> None:
     assert found["libraries"] == [f"jiwer {libraries['jiwer']}, here 9.9.9"] and "scores" in links(found)
 
 
-def test_kept_digests_are_not_believed(own: Project) -> None:
+def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> None:
     """Who changes code, and a file, can also write into the cache of digests that both are as before."""
+    assert {"score", "table", "respond"} <= lineage(own).code.keys()
     cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/score.py"
     released = own.path / "data/replay/second.json"
     time.sleep(2.1)  # a digest of what has just changed is not kept
     own.punchline("tables")  # which keeps the digests of what it looks at
     kept = json.loads(cache.read_bytes())
-    for path, text in ((source, "\nUNUSED = 1\n"), (released, " ")):
-        path.write_text(path.read_text() + text)
+    source.write_text(source.read_text() + "\nUNUSED = 1\n")
+    said = own.punchline("audit", TABLE)  # the verdict is equal all the same
+    assert "other code is at hand than what made it: score" in said
+    released.write_text(released.read_text() + " ")
+    for path in (source, released):
         stat = path.stat()
         known = [name for name in kept if name.endswith((f":{path}", f":{path.relative_to(own.path)}"))]
         assert known, path

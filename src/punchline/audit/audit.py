@@ -78,11 +78,8 @@ def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, 
     check_idle()
     path = lineage_path(table_path)
     if not path.is_file():
-        raise PunchlineError(
-            "no lineage",
-            file=path,
-            hint=f"Make the table first: {making(run_of(table_path) or DEFAULT_RUN, table_path)}",
-        )
+        made = making(run_of(table_path) or DEFAULT_RUN, table_path)
+        raise PunchlineError("no lineage", file=path, hint=f"Make the table first: {made}")
     found = Audit(table_path, withheld=dict(withheld or {}))
     content = path.read_bytes()
     try:
@@ -107,10 +104,8 @@ def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, 
     step = project.table(lineage.benchmark, lineage.table)
     now, here = code_of(step), libraries_of(step)
     found.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
-    before = (lineage.libraries or {}).items()
-    found.libraries = [
-        f"{name} {version}, here {here.get(name)}" for name, version in before if here.get(name) != version
-    ]
+    changed = [(name, then) for name, then in (lineage.libraries or {}).items() if here.get(name) != then]
+    found.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in changed]
     _files(found, lineage, project)
     _rebuild(found, project, step, partial(_table, project, lineage))
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
@@ -142,9 +137,8 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     found.code = [made.name for made, was in before if was is not None and was.code_digest != made.code_digest]
 
     def last(origin: Path) -> Iterator[Finding]:
-        yield from (
-            Finding("overview", one.path, one.what) for one in rebuild(project, step, origin) if one.path == path
-        )
+        own = (one.what for one in rebuild(project, step, origin) if one.path == path)
+        yield from (Finding("overview", path, what) for what in own)
 
     _rebuild(found, project, step, last)
     return found
@@ -153,10 +147,8 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
 def check_idle() -> None:
     """Raises PunchlineError while a run is at work in the folder."""
     if (run := at_work()) is not None:
-        raise PunchlineError(
-            f"a run is at work in this folder (process {run}): what it rewrites would differ from what it wrote before",
-            hint="Wait for its end",
-        )
+        what = "what it rewrites would differ from what it wrote before"
+        raise PunchlineError(f"a run is at work in this folder (process {run}): {what}", hint="Wait for its end")
 
 
 def _files(found: Audit, lineage: Lineage, project: Project) -> None:
@@ -179,7 +171,7 @@ def _files(found: Audit, lineage: Lineage, project: Project) -> None:
             what = "what counts in it has" if theirs.content else "its sha256 is"
             found.differs(theirs.role, path, f"{what} {one[:16]}…, the lineage has {other[:16]}…")
     if absent:
-        found.unchecked.append(f"{len(absent):,} files may not be passed on and are not here: published.json says why")
+        found.unchecked.append(f"{len(absent):,} files may not be shared and are not here: published.json says why")
     if len(found.findings) == before:
         found.links.append(f"{len(then) - len(absent):,} files have the content that the lineage names")
 

@@ -111,7 +111,7 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
         raise Unshared(what, file=table.file, hint="Run both on the same selection, or choose a table: --table")
     restricted, notes = _common(pair)
     compared = [replace(model, scores=frame) for model, frame in zip(models, restricted, strict=True)]
-    found, said = _estimates(table, compared, across)
+    found, more = _estimates(table, compared, across)
     if not found:
         what = f"{table.name} has no column that is defined for both models"
         raise PunchlineError(what, file=table.file, hint="Choose another: --table")
@@ -123,7 +123,7 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
     adjusted = iter(holm([one["p"] for one in tested]))
     for one in made:
         one["p_holm"] = None if one["p"] is None else next(adjusted)
-    notes += said
+    notes += more
     if few := sum(one["clusters"] < FEW for one in made):
         notes.append(f"Fewer than {FEW} clusters in {few} of {len(made)} lines: little can be found there.")
     judges = sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()})
@@ -269,7 +269,7 @@ def compare_models(
 
 
 def compare_somewhere(benchmark: Benchmark, models: Sequence[str], project: Project) -> Comparison:
-    """In the main table, else in the first in which both models have scored answers."""
+    """Compare in the main table, else in the first in which both models have scored answers."""
     first = main_table(benchmark)
     try:
         return compare_files(benchmark, first, models, project)
@@ -282,7 +282,7 @@ def compare_somewhere(benchmark: Benchmark, models: Sequence[str], project: Proj
 
 
 def main_table(benchmark: Benchmark) -> Table:
-    """What a benchmark's models are compared by: the table it names, else the first with rows of single models."""
+    """The table by which models are compared: the one that a benchmark names, else the first with rows of models."""
     tables: list[Table] = [table for table in benchmark.TABLES.values() if table.of_models]
     return max(tables, key=lambda table: (table.main, table.rows is not None))  # of equals the first
 

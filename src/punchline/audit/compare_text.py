@@ -22,7 +22,7 @@ def head(comparison: Comparison) -> str:
     for (both, left_a, left_b, unscored_a, unscored_b), names in alike.items():
         lines.append(
             f"{', '.join(names)}: {both:,} answers{' each' if len(names) > 1 else ''} scored for both;"
-            f" left out, as the other has none: {left_a:,} of A, {left_b:,} of B;"
+            f" excluded: {left_a:,} scored only for A, {left_b:,} only for B;"
             f" not scored: {unscored_a:,} of A, {unscored_b:,} of B"
         )
     return "\n".join(lines)

@@ -181,9 +181,9 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[Agre
     orders: list[Order | None] = []
     for name in chosen:
         verdicts = verdicts_of(name, [run for run in runs if benchmark or name in of[run]])
-        said = set(verdicts["judge"])
-        pairs = list(itertools.combinations(sorted(said - {PEOPLE}), 2))
-        with_people = [(judge, PEOPLE) for judge in sorted(said - {PEOPLE}) if PEOPLE in said]
+        judging = sorted({*verdicts["judge"]} - {PEOPLE})
+        pairs = list(itertools.combinations(judging, 2))
+        with_people = [(judge, PEOPLE) for judge in judging if PEOPLE in set(verdicts["judge"])]
         agreements += [agreement(*pair, verdicts) for pair in [*with_people, *pairs]]
         orders += [order(pair, verdicts, made_with(runs[0]).seed) for pair in pairs]
     if not any(agreements):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow.parquet as pq
 
 from punchline import paths
@@ -22,6 +22,7 @@ from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.jobs import call
 from punchline.respond import index_answers
+from punchline.text import escape_controls
 from punchline.workflow.provenance import Artifact
 
 Row = Mapping[str, Any]
@@ -146,12 +147,12 @@ def _rows(step: Artifact, path: Path) -> list[Row] | None:
         rows: list[Row] = pq.ParquetFile(path).read().to_pylist()
         return rows
     if path.name.endswith(".lineage.json"):
-        cells: list[Row] = json.loads(path.read_bytes())["cells"]
+        cells: list[Row] = msgspec.json.decode(path.read_bytes())["cells"]
         return cells
     if path.suffix != ".jsonl" or step.rule == "raw":
         return None
     dropped = ORIGIN if step.rule == "images" else ()
-    records = map(json.loads, path.read_bytes().splitlines())
+    records = map(msgspec.json.decode, path.read_bytes().splitlines())
     return [{name: value for name, value in record.items() if name not in dropped} for record in records]
 
 
@@ -166,7 +167,7 @@ def _other_opencv(index: Path) -> str | None:
     """A message, where an index's pictures were drawn with another version of OpenCV, which gives other bytes."""
     here = str(number.derivation()["opencv"])
     lines = index.read_bytes().splitlines() if index.is_file() else []
-    made = (one for line in lines for one in json.loads(line)["derivations"])
+    made = (one for line in lines for one in msgspec.json.decode(line)["derivations"])
     others = {str(one["opencv"]) for one in made if "opencv" in one} - {here}
     return f"drawn with OpenCV {', '.join(others)}, here is {here}: install that version" if others else None
 
@@ -189,7 +190,7 @@ def same(made: Sequence[Row], stored: Sequence[Row]) -> Iterator[str]:
 
 
 def _name(record: Row) -> str:
-    return " ".join(str(record[name])[:40] for name in NAMING if record.get(name)) or "record"
+    return escape_controls(" ".join(str(record[name])[:40] for name in NAMING if record.get(name))) or "record"
 
 
 def _brief(record: Row, fields: Sequence[str]) -> str:

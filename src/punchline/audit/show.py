@@ -40,9 +40,9 @@ _MARKED = re.compile(rf'^( *"marked": ".*)({OPENS}.*{CLOSES})', re.MULTILINE)
 
 
 def as_text(found: dict[str, Any], *, colour: bool = False) -> str:
-    """What `find` gives, as JSON for a terminal: what would steer it (ESC, U+009B, U+202E) is escaped, nothing lost.
+    """The result of `find` as JSON for a terminal: characters that steer it (ESC, U+009B, U+202E) are escaped.
 
-    `colour`: what was read of an answer is in reverse video.
+    `colour`: parsed texts are in reverse video.
     """
     text = escape_controls_json(json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False))
     return _MARKED.sub("\\1\x1b[7m\\2\x1b[0m", text) if colour else text
@@ -111,14 +111,14 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
     gold = [one for one in read_records(where.gold(benchmark), Gold) if one.item_id == name]
     wanted = {request.request_id: request.task for request in chosen}
     whole = len(chosen) > 1  # an item is wanted: all that its answers led to; else the one request
-    responses, hops, scores = dict[str, Any](), dict[str, dict[str, Any]](), dict[str, Any]()
+    responses, passes, scores = dict[str, Any](), dict[str, dict[str, Any]](), dict[str, Any]()
     snapshots = sorted(Path(where.snapshot(benchmark, "any")).parent.glob("*.parquet"))
     for model in (*(path.stem for path in snapshots), DATA):
         later = {hop: _asked(where, benchmark, hop, model, name) for hop in HOPS}
         reads: Reads = []
         if model != DATA:
-            said = {r.request_id: r for r in read_table(where.snapshot(benchmark, model), Response)}
-            own = [(request, said[request.request_id]) for request in of_item if request.request_id in said]
+            answers = {r.request_id: r for r in read_table(where.snapshot(benchmark, model), Response)}
+            own = [(request, answers[request.request_id]) for request in of_item if request.request_id in answers]
             verdicts = {k: v for hop in HOPS if hop != CHAINED for k, v in read_verdicts(hop, later[hop]).items()}
             reads = _reads(benchmark, item, gold[0], [*own, *later[CHAINED]], verdicts) if gold else []
             responses[model] = [
@@ -128,7 +128,7 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
             ]
         for hop, pairs in later.items():
             if shown := [_pair(*pair, reads) for pair in pairs if whole or pair[0].request_id in wanted]:
-                hops.setdefault(hop, {})[model] = shown
+                passes.setdefault(hop, {})[model] = shown
         if (file := Path(where.scores(benchmark, model))).is_file():
             of_tasks = (one for one in read_scores(file) if one.item_id == name and one.task in wanted.values())
             scores[model] = [*map(_with_digest, of_tasks)]
@@ -138,7 +138,7 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
         "gold": [*map(_with_digest, gold)],
         "requests": [{"request_id": r.request_id, **_with_digest(r)} for r in chosen],
         "responses": responses,
-        "hops": hops,
+        "hops": passes,
         "grades": scores,
     }
 

@@ -32,7 +32,7 @@ def corpus(project: Project, benchmark: str) -> Iterator[str]:
 
 
 def _selecting(project: Project, benchmark: str, corpus: Corpus) -> Corpus:
-    """As much of a corpus as a lineage names: its own sources; none for a table of the data (respondents.py)."""
+    """The part of a corpus that a lineage names: its own sources; none for a table of the data (respondents.py)."""
     own = (corpus.sources or {}).get(benchmark) if project.selection.models else None
     return msgspec.structs.replace(corpus, sources=None if own is None else {benchmark: own})
 
@@ -93,7 +93,7 @@ def answered_again(project: Project, benchmark: str, hop: str, model: str) -> It
 
 
 def sources(project: Project, lineage: Lineage) -> list[str]:
-    """Where the published bytes come from, for people: the manifests' URLs and the ledger's."""
+    """Origins of the published bytes, for people: URLs of the manifests and of the fetch log."""
     name = lineage.benchmark
     if project.selection.corpus.drawn:
         return [f"made by the project: {paths.demo(name)}/"]

@@ -63,7 +63,7 @@ def check_shown(table_path: str) -> Lineage:
 
 
 def keep_verdict(table_path: str, lineage: Lineage, verdict: str, root: str) -> None:
-    """Write down what an audit said, and when, for the report. A folder that cannot be written keeps none."""
+    """Record an audit's verdict and its time for the report. A folder that cannot be written keeps none."""
     where = Paths(run=lineage.selection.run)
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     file = audited(where.run, table_path.removeprefix(f"{where.results}/"))

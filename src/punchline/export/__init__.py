@@ -1,4 +1,4 @@
-"""What a run has made, in the formats that other tools read: one module a format, each with `write`."""
+"""Results of a run in the formats of other tools: one module per format, each with a function `write`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMATS = {
 
 
 def export(project: Project, name: str, folder: Path, pictures: str) -> list[str]:
-    """Write a run into an empty folder, in one of `FORMATS`; what is to be said about it.
+    """Write a run into an empty folder, in one of `FORMATS`; returns lines to print.
 
     `pictures`: own, open or all (report/pictures.py). Raises PunchlineError.
     """
@@ -25,5 +25,5 @@ def export(project: Project, name: str, folder: Path, pictures: str) -> list[str
         raise PunchlineError(f"no format {name!r}", hint=nearest(name, FORMATS))
     module = importlib.import_module(f"{__name__}.{name}")
     with new_folder(folder, "Name another: --output DIR") as part:
-        said: list[str] = module.write(project, part, pictures)
-    return said
+        lines: list[str] = module.write(project, part, pictures)
+    return lines

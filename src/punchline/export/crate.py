@@ -1,4 +1,4 @@
-"""An RO-Crate (Workflow Run profile): the tables, all that they rest on, and what `punchline audit` needs besides.
+"""An RO-Crate (Workflow Run profile): the tables, all their dependencies, and what `punchline audit` needs besides.
 
 https://www.researchobject.org/workflow-run-crate/profiles/workflow_run_crate/
 """
@@ -51,7 +51,7 @@ def _check_rights(project: Project, pictures: str) -> None:
     illustrated = filter(project.illustrated, project.selection.benchmarks)
     withheld = sum(one.withheld for name in illustrated for one in shown(project, name, pictures).values())
     if withheld:
-        what = f"the tables rest on pictures of {withheld:,} items that may not be passed on, and an audit needs them"
+        what = f"the tables depend on pictures of {withheld:,} items that may not be passed on, and an audit needs them"
         raise PunchlineError(what, hint="For yourself: --pictures all")
 
 
@@ -91,7 +91,7 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
     crate = ROCrate(version="1.1")  # on which the profile stands
     crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
     crate.name = f"Punchline: {', '.join(project.selection.benchmarks)}"
-    crate.description = f"Tables of an evaluation, and all that they rest on: {selection_text(project.selection)}"
+    crate.description = f"Tables of an evaluation, and all their dependencies: {selection_text(project.selection)}"
     crate.license = LICENSED
     crate.datePublished = made_at(found)
     snakefile = {"name": "Punchline's workflow", "sha256": sha256_file(WORKFLOW[0])}

@@ -76,7 +76,7 @@ def _asked(request: Request, response: Response) -> dict[str, Any]:
 
 def _answer(model: str, sample: Sample) -> dict[str, Any]:
     """An answer as a row of `ANSWERS`."""
-    response = sample.response
+    response, verdicts = sample.response, sample.verdicts.values()
     scored = ("rule", "task", "state", "scored", "parsed", "judge", "signature")
     return {
         "model": model,
@@ -86,8 +86,8 @@ def _answer(model: str, sample: Sample) -> dict[str, Any]:
         "prompt_tokens": response.usage.prompt,
         "completion_tokens": response.usage.completion,
         "engine": f"{response.engine} {response.engine_version}",
-        "grades": [pick_fields(s, *scored) | {"values": canonical(s.metrics).decode()} for s in sample.grades],
-        "heard": [pick_fields(one, "hop", "who") | _asked(one.request, one.response) for one in sample.heard.values()],
+        "grades": [pick_fields(s, *scored) | {"values": canonical(s.metrics).decode()} for s in sample.scores],
+        "heard": [pick_fields(one, "hop", "who") | _asked(one.request, one.response) for one in verdicts],
     }
 
 

@@ -42,11 +42,12 @@ def _content(part: Text | Image, one: Shown, kept: dict[str, str]) -> dict[str, 
 def _score(score: Score, sample: Sample) -> dict[str, Any]:
     """A score under one rule: its metrics, else how right it is, else its state. Judge verdicts explain it."""
     rightness = right(score.benchmark, score, sample.of.gold) if score.state == "ok" else None
-    heard = [sample.heard[digest] for digest in score.responses if digest in sample.heard]
+    verdicts = [sample.verdicts[digest] for digest in score.responses if digest in sample.verdicts]
+    reasons = (f"{one.who}: {one.response.text or one.response.state}" for one in verdicts)
     return {
         "value": score.metrics or (score.state if rightness is None else {"right": rightness}),
         "answer": None if score.parsed is None else ", ".join(score.parsed),
-        "explanation": "\n\n".join(f"{one.who}: {one.response.text or one.response.state}" for one in heard) or None,
+        "explanation": "\n\n".join(reasons) or None,
         "metadata": pick_fields(score, "state", "scored", "truncated", "judge", "signature"),
     }
 
@@ -75,7 +76,7 @@ def _sample(sample: Sample, model: str) -> dict[str, Any]:
         },
         "scores": {  # by rule; what was parsed for another task is named after it too
             score.rule if score.task == request.task else f"{score.rule} {score.task}": _score(score, sample)
-            for score in sample.grades
+            for score in sample.scores
         },
         "metadata": {
             **pick_fields(request, "item_id", "task", "condition"),

@@ -35,7 +35,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Heard:
+class Verdict:
     """A request to a judge or scorer about a model's answer, and its response."""
 
     hop: str
@@ -51,13 +51,13 @@ class Sample:
     of: Shown
     request: Request
     response: Response
-    grades: list[Score]  # those that read this answer
-    heard: dict[str, Heard]  # by digest of the response: verdicts that those scores depend on
+    scores: list[Score]  # those that read this answer
+    verdicts: dict[str, Verdict]  # by digest of the response: verdicts that those scores depend on
 
 
 def shown(project: Project, benchmark: str, pictures: str) -> dict[str, Shown]:
     """A benchmark's items by id, in their order."""
-    _check_made(project, project.paths.items(benchmark), "the run has not come so far")
+    _check_made(project, project.paths.items(benchmark), "the run has no items yet")
     golds = Keyed(project.paths.gold(benchmark), Gold)
     pairs = items_with_rights(project, benchmark)
     return {i.item_id: Shown(i, golds[i.item_id], right, holds(pictures, right)) for i, right in pairs}
@@ -65,13 +65,13 @@ def shown(project: Project, benchmark: str, pictures: str) -> dict[str, Shown]:
 
 def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Shown]) -> Iterator[Sample]:
     """A model's answers to a benchmark, in the order of the requests. `items`: by id, of `shown`."""
-    _check_made(project, project.paths.scores(benchmark, model), "the model has no grades")
+    _check_made(project, project.paths.scores(benchmark, model), "the model has no scores")
     read: dict[str, list[Score]] = {}
-    for grade in read_scores(project.paths.scores(benchmark, model)):
-        for digest in grade.responses:
-            read.setdefault(digest, []).append(grade)
-    heard = {
-        response.digest: Heard(hop, judge, request, response)
+    for score in read_scores(project.paths.scores(benchmark, model)):
+        for digest in score.responses:
+            read.setdefault(digest, []).append(score)
+    verdicts = {
+        response.digest: Verdict(hop, judge, request, response)
         for hop, judge in project.hops(benchmark, model).items()
         if hop != CHAINED
         for request, response in asked_of_hop(project, benchmark, hop, model)
@@ -79,7 +79,7 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Sh
     }
     for request, response in asked(project, benchmark, model):
         scores = read.get(response.digest, [])
-        about = {digest: heard[digest] for score in scores for digest in score.responses if digest in heard}
+        about = {digest: verdicts[digest] for score in scores for digest in score.responses if digest in verdicts}
         yield Sample(items[request.item_id], request, response, scores, about)
 
 

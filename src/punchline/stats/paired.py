@@ -26,7 +26,7 @@ CACHED = 500_000  # swaps that are numbers at once: as many as a processor's cac
 
 @dataclass(frozen=True)
 class Paired:
-    """What two estimates over the same clusters say. None: undefined, or fewer than two clusters."""
+    """Two estimates over the same clusters, compared. None: undefined, or fewer than two clusters."""
 
     a: float
     b: float
@@ -36,7 +36,7 @@ class Paired:
     p: float | None
     effect: float | None
     detectable: float | None
-    clusters: int  # that the difference rests on
+    clusters: int  # that the difference depends on
 
 
 def paired_difference(a: Estimate, b: Estimate, seed: int, resamples: int = RESAMPLES) -> Paired:
@@ -69,7 +69,7 @@ def _swaps(count: int, seed: int, resamples: int) -> Iterator[Array]:
             yield np.unpackbits(drawn[start : start + at_a_time], axis=1, count=count).astype(np.float64)
 
 
-@lru_cache(maxsize=1)  # the columns of a table, and the models of a report, rest on the same clusters
+@lru_cache(maxsize=1)  # the columns of a table, and the models of a report, use the same clusters
 def _drawn(count: int, seed: int, resamples: int) -> list[np.ndarray[Any, np.dtype[np.uint8]]]:
     """Random swaps, a bit each."""
     random = np.random.Generator(np.random.PCG64([seed, 1]))
