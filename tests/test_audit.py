@@ -29,6 +29,10 @@ def test_each_reason_is_said_once_and_a_record_that_differs_alone_is_named() -> 
         one,
         "i5: rebuilt {'values': {'a': 5}}, stored {'values': {}}",
     ]
+    hostile = {"item_id": "\x1b[2J\u202e", "values": 1}
+    assert list(same([hostile | {"values": 2}], [hostile])) == [
+        "\\x1b[2J\\u202e: rebuilt {'values': 2}, stored {'values': 1}"
+    ]
 
 
 # What a lineage may name of a corpus that keeps some sources of b: (sources in it, benchmark, of models, equal).
