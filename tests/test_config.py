@@ -28,7 +28,7 @@ def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_default_is_the_demo_with_all_baselines() -> None:
-    selection, mirror, shards, _ = read_selection({})
+    selection, mirror, shards, *_ = read_selection({})
     assert selection.corpus.name == "demo"
     assert selection.models == ["random", "prior", "label-order", "reading-order", "ocr"]
     assert mirror is None and shards is None

@@ -17,7 +17,7 @@ import pandas as pd
 from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_shown
-from punchline.config.runs import find_root, made_with, making, table_named
+from punchline.config.runs import find_root, made_with, making, runs, table_named
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
@@ -57,10 +57,16 @@ class Run:
     def __init__(self, root: str | Path = ".", run: str = DEFAULT_RUN) -> None:
         if not isinstance(run, str):
             raise PunchlineError(f"a run has a name, got {run!r}", hint=f"Leave it out for run {DEFAULT_RUN}")
-        self.root = find_root(Path(root).resolve())
+        try:
+            self.root = find_root(Path(root).resolve())
+        except PunchlineError as error:
+            what = f"no project in {Path(root).resolve()} or above it"
+            raise PunchlineError(what, hint='punchline.open("path/of/the/project")') from error
         self.name = run
         with contextlib.chdir(self.root):
-            made_with(run)
+            known = list(runs())
+            if run != DEFAULT_RUN and run not in known:
+                raise PunchlineError(f"no run {run!r}", hint=nearest(run, known))
 
     def __repr__(self) -> str:
         project = self._project()
@@ -95,7 +101,7 @@ class Run:
         project = self._of(benchmark)
         path = project.table(benchmark, table).outputs[0]
         if not Path(path).is_file():
-            hint = f"Make it: {making(self.name, path)}. There is: {', '.join(self.tables) or 'none yet'}"
+            hint = f"run.tables: {', '.join(self.tables) or 'none yet'}. In a shell: {making(self.name, path)}"
             raise PunchlineError(f"run {self.name} has no table {table} of {benchmark}", hint=hint)
         self._check_made(project.tables(benchmark), read=(path,))
         root = check_shown(path).root
@@ -182,14 +188,14 @@ class Run:
     def _check(self, name: str, selected: list[str], what: str) -> None:
         """Raises PunchlineError for what the run has not selected."""
         if name not in selected:
-            hint = f"{nearest(name, selected)}. To have another one: snakemake --cores all --config {what}s=[…]"
+            hint = f"{nearest(name, selected)} (run.{what}s)"
             raise PunchlineError(f"run {self.name} has no {what} {name!r}", hint=hint)
 
     def _check_made(self, *artifacts: Artifact, read: Iterable[str] = ()) -> None:
         """Warns of artifacts that are not current. Raises PunchlineError if one, or a file of `read`, is missing."""
         for file in (*read, *(artifact.outputs[0] for artifact in artifacts)):
             if not Path(file).is_file():
-                hint = f"Make it: {making(self.name, file)}"
+                hint = f"In a shell: {making(self.name, file)}"
                 raise PunchlineError(f"not made yet in run {self.name}", file=file, hint=hint)
         status = Status()
         for artifact in artifacts:

@@ -14,7 +14,7 @@ from typing import ParamSpec
 from punchline.text import without_secret
 
 P = ParamSpec("P")
-NAMES_LISTED = 40  # valid names in a message
+NAMES_LISTED = 40  # valid names in a message that has a similar one
 SHARED = "Work in a clone of your own; or share this one: one group, chmod -R g+rwX, chmod g+s on folders, umask 002"
 
 
@@ -69,15 +69,14 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name; of many valid names only the similar ones."""
+    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name; of many names the similar ones, if any."""
     names = sorted(valid)
     hint = did_you_mean(name, names)
     if not names:
         return "There is none to choose from"
     if hint and len(names) > NAMES_LISTED:
         return hint.rstrip()
-    more = f", … ({len(names):,} in all)" if len(names) > NAMES_LISTED else ""
-    return f"{hint}Valid: {', '.join(names[:NAMES_LISTED])}{more}"
+    return f"{hint}Valid: {', '.join(names)}"
 
 
 def entry_point(main: Callable[P, None]) -> Callable[P, None]:

@@ -35,7 +35,7 @@ from punchline.config.runs import find_root, made_with, making, nothing_scored, 
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
-from punchline.paths import DEFAULT_RUN, Paths
+from punchline.paths import DEFAULT_RUN, Paths, demo
 from punchline.stats.estimate import ALPHA
 
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
@@ -97,9 +97,9 @@ def print_command(table: TableName, run: RUN = DEFAULT_RUN, strict: STRICT = Fal
     from punchline.audit.state import again, check_shown, table_states
     from punchline.cli.printing import printed
 
-    run, _, spec, path = find_table(table, run)
+    run, benchmark, spec, path = find_table(table, run)
     if not Path(path).is_file() or not Path(path).with_suffix(".md").is_file():
-        raise PunchlineError("no such table", file=path, hint=f"Make it first: {making(run, path)}")
+        raise PunchlineError("no such table", file=path, hint=f"Make it first: {_building(run, benchmark, path)}")
     check_shown(path)
     for state in table_states(Project(made_with(run))):
         if state.path == path and state.reason:
@@ -107,6 +107,15 @@ def print_command(table: TableName, run: RUN = DEFAULT_RUN, strict: STRICT = Fal
     empty = _warn_of_empty([path])
     print(printed(path, spec, get_terminal_size().columns))
     raise typer.Exit(1 if empty and strict else 0)
+
+
+def _building(run: str, benchmark: str, path: str) -> str:
+    """The command that builds a table, also where its benchmark is not selected or has no demo data."""
+    selected = made_with(run)
+    more = {} if benchmark in selected.benchmarks else {"benchmarks": f"[{benchmark}]"}
+    if selected.corpus.drawn and not Path(demo(benchmark)).is_dir():
+        more |= {"corpus": "full"}
+    return making(run, path, **more)
 
 
 def _warn_of_empty(paths: Iterable[str]) -> list[str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other faults
+FIRST_CONTACT_S = 5.0  # without any answer so far, a server that cannot be reached is given up after this time
 LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
 
 
@@ -76,6 +77,7 @@ class Calls:
         self.asking: list[asyncio.Task[None]] = []
         self.busy: set[asyncio.Task[None] | None] = set()  # those with a call under way, or an answer to hand over
         self.finishing = False
+        self.began = monotonic()
 
     async def run(self, put: pace.Put[Response]) -> None:
         """Ask all; the first PunchlineError ends it, and with it every call in flight."""
@@ -113,6 +115,9 @@ class Calls:
         for task in self.asking:
             if task not in self.busy:
                 task.cancel()
+
+    def _never_reached(self, kind: str) -> bool:
+        return kind == "unreachable" and not self.answers and monotonic() - self.began > FIRST_CONTACT_S
 
     async def ask(self, client: openai.AsyncOpenAI, request: Request) -> Response | None:
         """Ask until there is an answer, or no hope of one. None: the run ended before either."""
@@ -163,7 +168,7 @@ class Calls:
                     self._end(f"the server asks to wait {wait:,.0f} s: {words}", "Run again then")
                 self.pace.pause(wait or 0.0)
                 tries[kind] += 1
-                if tries[kind] < most[kind]:
+                if tries[kind] < most[kind] and not self._never_reached(kind):
                     self.busy.discard(asyncio.current_task())
                     if self.finishing:
                         return None
@@ -171,7 +176,8 @@ class Calls:
                         await asyncio.sleep(backoff(sum(tries.values()), options.backoff.first, options.backoff.most))
                     continue
                 if kind == "unreachable" and before == self.answers:
-                    self._end(f"the server cannot be reached: {words}", "Check `base_url`, and that the server runs")
+                    what = f"the server cannot be reached: {engine.base_url}: {words}"
+                    self._end(what, "Check `base_url`, and that the server runs")
                 words += f" ({sum(tries.values())} tries)"
             state: State = "refused" if kind == "refused" else "failed"
             if state == "refused":

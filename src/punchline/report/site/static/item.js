@@ -174,7 +174,8 @@ function picture(item, index, models, blurred) {
   const figure = node("figure", {}, ...frames, node("figcaption", { class: "quiet" }, visible(told), source ? " " : "", ...(source ? [source] : [])));
   if (blurred) {
     figure.classList.add("blurred");
-    const button = node("button", { type: "button", onclick: () => (figure.classList.remove("blurred"), button.remove()) }, "Annotated as harmful: show it");
+    const show = () => (figure.classList.remove("blurred"), document.body.classList.remove("harmful"), button.remove());
+    const button = node("button", { type: "button", onclick: show }, "Annotated as harmful: show it");
     box.append(button);
   }
   box.append(figure);
@@ -231,6 +232,7 @@ async function show() {
     return { model, order: order ? order.parsed : [], boxes: read.flatMap((grade) => boxesIn(grade.parsed)) };
   });
   const blurred = Object.entries(index.blurred).some(([name, bad]) => item.gold[name] === bad);
+  document.body.classList.toggle("harmful", blurred && item.images.length > 0 && held(item.rights[0]));
   picture(item, index, sequences, blurred);
   const tables = run.tables[benchmark] || [];
   const asked = [...item.asked];
