@@ -17,11 +17,10 @@ KEYS = ("option_id", "option", "choice", "letter")
 # Words before which an A is no article, nor before a bracket; and words after which a letter is a name's.
 _VERBAL = (
     r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
-    r"|won't|seems|because|since|as|for|over"
-    r"|it|i|he|she|we|they|you|the|this|that|these|those|to|on|in|at|by|with|of|which|who|whose|where|when|while"
-    r"|although|though|after|before"
-    r"|rather|instead|not|or|and|but|nor|than|over|also|alone|only|from|above|either|best (?:captures|fits"
-    r"|represents|matches|reflects|expresses|sums)|by far|here|too|out|then|if|vs|versus|in my"
+    r"|won't|seems|because|since|as|for|over|it|i|he|she|we|they|you|the|this|that|these|those|to|on|in|at|by|with|of"
+    r"|which|who|whose|where|when|while|although|though|after|before|rather|instead|not|or|and|but|nor|than|over|also"
+    r"|alone|only|from|above|either|best (?:captures|fits|represents|matches|reflects|expresses|sums)|by far|here|too"
+    r"|out|then|if|vs|versus|in my"
 )
 _ARTICLE = re.compile(
     rf"[ \t](?!(?:{_VERBAL})\b|(?:\w{{2,20}}ly )?(?!(?:series|lens|gas|species|bus|news|yes|his|its|process"
@@ -29,10 +28,9 @@ _ARTICLE = re.compile(
 )
 _NAMED = re.compile(  # "Plan B", "vitamin A"; not "option B"
     r"\b(?:plan|vitamin|type|grade|exhibit|hepatitis|point|side|team|part|section|act|class|group|category|person"
-    r"|character|figure|frame|scene"
-    r"|man|woman|boy|girl|mr|mrs|dr|size|block|room|level|phase|appendix|series|model|big|the letter on|from|case"
-    r"|zone|platform|gate|line|row|column"
-    r"|panel|image|picture|box|label|labelled|labeled|marked) [\"'(]{0,2}$"
+    r"|character|figure|frame|scene|man|woman|boy|girl|mr|mrs|dr|size|block|room|level|phase|appendix|series|model|big"
+    r"|the letter on|from|case|zone|platform|gate|line|row|column|panel|image|picture|box|label|labelled|labeled"
+    r"|marked) [\"'(]{0,2}$"
 )
 _CHOSEN = re.compile(
     r"\b(?:option|choice|answer(?: is| would be| must be)?|letter|select(?:ed)?|choose|pick|go with|opt for|chosen"

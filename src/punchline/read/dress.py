@@ -14,10 +14,9 @@ HEAD, TAIL = 3_000, 5_000  # characters of an answer that are read: who answers 
 # One letter that stands in brackets, quotation marks or emphasis of its own becomes "(X)".
 _OPEN, _CLOSE = r"[*_`\"'“”‘’«»‹›「」『』\[({【$]", r"[*_`\"'“”‘’«»‹›「」『』\])}】$]"
 _DRESS = re.compile(
-    r"(?P<struck>~~[^~\n]{1,200}+~~|<(?:s|del|strike)>[^<>\n]{1,200}+</(?:s|del|strike)>)"
-    r"|(?P<latex>\\(?:f?boxed|fbox|text(?:bf|it|rm|sf)?|math(?:bf|rm|it|sf)|operatorname|boldsymbol|[bi]f"
-    r"|rm)\s?(?=\{|\s))"
-    r"|(?P<task>(?:(?:^|(?<=\n))[ \t]{0,20}[-*+] {1,3}|(?<!\S))[\[(](?:[xX]| {1,3})[\])](?=[ \t]{1,3}\S))"
+    r"(?P<struck>~~[^~\n]{1,200}+~~|<(?:s|del|strike)>[^<>\n]{1,200}+</(?:s|del|strike)>)|(?P<latex>\\(?:f?boxed|fbox"
+    r"|text(?:bf|it|rm|sf)?|math(?:bf|rm|it|sf)|operatorname|boldsymbol|[bi]f|rm)\s?(?=\{|\s))|(?P<task>(?:(?:^"
+    r"|(?<=\n))[ \t]{0,20}[-*+] {1,3}|(?<!\S))[\[(](?:[xX]| {1,3})[\])](?=[ \t]{1,3}\S))"
     rf"|(?<![\w'’])(?:{_OPEN}|\\[(\[]){{1,4}}+ ?(?P<letter>[A-Za-z])(?P<mark>[.:)]?) ?(?:{_CLOSE}"
     rf"|\\[)\]]){{1,4}}+(?!\w)"
     r"|(?P<line></?(?:p|br|div|li|ul|ol|tr|td|th|table|h[1-6]|pre)\b[^<>]{0,99}>)"

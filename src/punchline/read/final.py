@@ -40,11 +40,10 @@ _VALUE = re.compile(
     r"\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+'|\[[^\[\]]{0,2000}+\]|[^,}\]\n]{0,400}+", re.DOTALL
 )
 _CUE = re.compile(
-    r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] ))(?:(?:so|thus|therefore|hence|and|here is|here's),? )?"
-    r"(?:(?:the|my|your|most|final|correct|best|right|chosen|selected|overall|short|direct|model|suggested"
-    r"|predicted) ){0,4}"
-    r"(?:ans(?:wer)?|choice|option|selection|verdict|conclusion|response|decision|pick|prediction|label)"
-    r"(?: (?:id|letter|is|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
+    r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] ))(?:(?:so|thus|therefore|hence|and|here is|here's),? )?(?:(?:the|my|your|most"
+    r"|final|correct|best|right|chosen|selected|overall|short|direct|model|suggested|predicted) ){0,4}(?:ans(?:wer)?"
+    r"|choice|option|selection|verdict|conclusion|response|decision|pick|prediction|label)(?: (?:id|letter|is"
+    r"|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
 )
 _COURTESY = re.compile(
     r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies"

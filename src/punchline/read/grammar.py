@@ -40,8 +40,7 @@ class Group(NamedTuple):
 
 _FILL = (
     r"(?:(?:the|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe"
-    r"|perhaps|possibly|even"
-    r"|also|either|probably|both|of|just|another) ){0,4}"
+    r"|perhaps|possibly|even|also|either|probably|both|of|just|another) ){0,4}"
 )
 _JOIN = (
     rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?"
@@ -56,16 +55,13 @@ _BOUNDARY = re.compile(
 )
 _NOT = re.compile(
     rf"(?:\b(?:and|but|or) )?(?:\b(?:certainly|definitely|clearly|probably|obviously|really) )?(?:\bnot\b"
-    rf"|n't(?: be)?\b)"
-    rf"(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually|exactly|so much"
-    rf"|as|for)){{0,2}}"
-    rf" {{1,60}}{_FILL}(?P<g>{_G})(?P<but>,? but(?: rather| instead)?\b)?"
+    rf"|n't(?: be)?\b)(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually"
+    rf"|exactly|so much|as|for)){{0,2}} {{1,60}}{_FILL}(?P<g>{_G})(?P<but>,? but(?: rather| instead)?\b)?"
 )
 _RATHER = re.compile(
-    rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to"
-    rf"|with)|over|beats?|outweighs?"
-    rf"|trumps?|overshadows?|outranks?|preferable to|superior to|ahead of|more so than|and never)|(?<![-=])>)"
-    rf" {_FILL}(?P<g>{_G})"
+    rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to|with)"
+    rf"|over|beats?|outweighs?|trumps?|overshadows?|outranks?|preferable to|superior to|ahead of|more so than"
+    rf"|and never)|(?<![-=])>) {_FILL}(?P<g>{_G})"
 )
 _AND_NOT = re.compile(r"[)\"']{0,2}, (?:and )?not\b")  # behind words of an option: what it is told apart from
 _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
@@ -74,8 +70,7 @@ _LESS_THAN = re.compile(
 )
 _WITHOUT = re.compile(
     rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?P<g>{MENTION}(?: (?:and"
-    rf"|or) {_FILL}{MENTION})?)"
-    rf"(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*+)"
+    rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*+)"
 )
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
 _AS_WELL = re.compile(r"\bso (?:is|are|does|do|would) (?:option )?[(\"']?\||\|[)\"']? (?:just )?as much\b(?! as)")
@@ -92,9 +87,8 @@ _ALL = re.compile(
     r"|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
 )
 _OF_NEXT = (  # belongs to the value that follows
-    r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*"
-    r"(?:(?:{}not|without|neither|nor|never|certainly|definitely|really|any|much|an?|the|option) )+"
-    r"(?:(?:is|are|was|were|does|do) )?[(\"']*$"
+    r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*(?:(?:{}not|without|neither|nor"
+    r"|never|certainly|definitely|really|any|much|an?|the|option) )+(?:(?:is|are|was|were|does|do) )?[(\"']*$"
 )
 _NOT_OF_NEXT, _NO_OF_NEXT = re.compile(_OF_NEXT.format("")), re.compile(_OF_NEXT.format("no|"))
 _ROW = re.compile(  # "(A) no (B) yes"

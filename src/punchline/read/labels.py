@@ -189,14 +189,11 @@ def _together(found: list[Mention], text: dress.Plain) -> Read[tuple[str, ...]]:
 _ABSENT = re.compile(
     r"\babsent\b|\babsence of\b|\b(?:no|zero) (?:\w+[- ]){0,5}?(?:sound[- ]?effects?|onomatopoei\w+|sfx)\b"
     r"|\bno such (?:sound )?effects?\b|^\W*none\W*$|\b(?:can't|cannot|could not|couldn't|do not|don't|did not"
-    r"|didn't) (?:\w+ )?(?:find"
-    r"|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in"
-    r"|present|found)\b"
-    r"|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include|have|feature|use|show|present"
-    r"|display|seem to (?:have|contain|include))\b)"
-    r"|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible"
-    r"|included)|\b(?:lacks?|without|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)"
-    r"|\bnot (?:present|there)\b|\bcontains? no\b"
+    r"|didn't) (?:\w+ )?(?:find|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?|onomatop\w*|sfx)\b"
+    r"|\bnone (?:of|are|is|in|present|found)\b|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include"
+    r"|have|feature|use|show|present|display|seem to (?:have|contain|include))\b)|\b(?:sound[- ]?effects?"
+    r"|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible|included)|\b(?:lacks?|without"
+    r"|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)|\bnot (?:present|there)\b|\bcontains? no\b"
 )
 _PRESENT = re.compile(
     r"\bpresent\b|\bpresence\b|\bthere(?:'s| is| are| were)(?! no\b| not\b|n't)|\b(?:contains?|includes?|features?"
@@ -205,19 +202,17 @@ _PRESENT = re.compile(
 )
 _CONTRIBUTE = re.compile(
     r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|\bdepends? on\b"
-    r"|\bwhat (?:makes|drives)\b|\benhanc\w+|\bamplif\w+|\bessential\b"
-    r"|\bheighten\w*|\breinforc\w+|\bpart of (?:the|what)"
-    r"|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key"
-    r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:plays?|has"
-    r"|have) (?:an? |no |any )?(?:\w+ )?(?:role|bearing|effect on|influence|impact|part)\b"
-    r"|\bmakes? (?:the|this|it) (?:joke|gag|punch ?line|comic|humou?r|scene|funny|funnier|work)\b"
+    r"|\bwhat (?:makes|drives)\b|\benhanc\w+|\bamplif\w+|\bessential\b|\bheighten\w*|\breinforc\w+|\bpart of (?:the"
+    r"|what)|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key"
+    r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:plays?|has|have) (?:an? "
+    r"|no |any )?(?:\w+ )?(?:role|bearing|effect on|influence|impact|part)\b|\bmakes? (?:the|this|it) (?:joke|gag"
+    r"|punch ?line|comic|humou?r|scene|funny|funnier|work)\b"
 )
 _NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|not|do(?:es)? not|nil|zero|✗)")
 _IDLE = re.compile(
     r"\b(?:(?:just )?as (?:well|funny|good) without|decorative|incidental|irrelevant|unrelated|merely|purely"
-    r"|only (?:set|atmospher|background|decor|ambien"
-    r"|there|for|tells?|show|indicat|signal)\w*|background noise|just (?:background|atmosphere|ambien\w+|there"
-    r"|decorat\w+))\b"
+    r"|only (?:set|atmospher|background|decor|ambien|there|for|tells?|show|indicat|signal)\w*|background noise"
+    r"|just (?:background|atmosphere|ambien\w+|there|decorat\w+))\b"
 )
 
 

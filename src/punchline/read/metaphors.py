@@ -52,9 +52,8 @@ _IS = ("is", "are", "has", "have")
 _QUOTED = re.compile(r"[\"“”]([^\"“”\n]{3,200})[\"“”]")
 _LIST_MARK = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|[-•])\s+")
 _INTRODUCTION = re.compile(
-    r"^[^:\n]{0,200}?\b(?:metaphors?|answer)\b[^:\n]{0,100}:"
-    r"|^\W{0,5}(?:the |a |this )?(?:\w{1,20} )?(?:metaphor|answer)(?: \w{1,20}){0,6}? is (?:that )?"
-    r"(?=[^\n]{1,100} (?:is|are|has|have) )",
+    r"^[^:\n]{0,200}?\b(?:metaphors?|answer)\b[^:\n]{0,100}:|^\W{0,5}(?:the |a |this )?(?:\w{1,20} )?(?:metaphor"
+    r"|answer)(?: \w{1,20}){0,6}? is (?:that )?(?=[^\n]{1,100} (?:is|are|has|have) )",
     re.IGNORECASE,
 )
 _INLINE = re.compile(r"\((?![^()]*\b(?:is|are|has|have)\b)([^();\n]{1,60})\)(?=\s{1,5}\w)", re.IGNORECASE)

@@ -35,8 +35,7 @@ _BEFORE = re.compile(
 )
 _AFTER = re.compile(
     r"[)\]\"']{0,3} ?(?:[.,;:!?()/&+\u4e00-\u9fff-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not"
-    r"|contributes?"
-    r"|would|rather|instead|over|for|has|delivers?)\b)"
+    r"|contributes?|would|rather|instead|over|for|has|delivers?)\b)"
 )
 _JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")
 _RANGE = re.compile(rf"\b{PICTURE}s? \d{{1,3}} ?(?:-|to|through) ?\d{{1,3}}\b")  # of no single one

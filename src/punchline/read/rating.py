@@ -14,14 +14,12 @@ _SCORE = rf"(?:{_N}|({'|'.join(_WORDS)}))"
 _END = r"(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
 _SAID = re.compile(
     rf"\bi(?:'ll| will|'d| would) (?:say|go with|go for|settle on|settle for)(?: an?| it's an?)? {_N}{_END}"
-    rf"|\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}{_END}"
-    rf"|\b(?:put|place) (?:it|this|that|the \w+) at (?:an? )?{_N}{_END}"
-    rf"|\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: \(\d{{1,2}} ?(?:-|to) ?\d{{1,2}}\))?(?: (?:is|would be"
-    rf"|of|it|this|that|as|at|the \w+|here|a|an|i would give|i give|i assign|assigned|to be|overall)){{0,4}}"
-    rf"[\"' ]{{0,2}}[:=-]? ?[\"']?(?:a |an )?\(?{_SCORE}{_END}"
-    rf"|\b(?:give|giving|assign|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an"
-    rf"|rating|score|of|only|just|at most|at best|no more than)){{0,5}} \(?{_SCORE}{_END}"
-    rf"|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
+    rf"|\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}{_END}|\b(?:put|place) (?:it|this|that"
+    rf"|the \w+) at (?:an? )?{_N}{_END}|\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: \(\d{{1,2}} ?(?:-"
+    rf"|to) ?\d{{1,2}}\))?(?: (?:is|would be|of|it|this|that|as|at|the \w+|here|a|an|i would give|i give|i assign"
+    rf"|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?[\"']?(?:a |an )?\(?{_SCORE}{_END}|\b(?:give|giving|assign"
+    rf"|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an|rating|score|of|only|just"
+    rf"|at most|at best|no more than)){{0,5}} \(?{_SCORE}{_END}|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
     re.ASCII,
 )
 _ALONE = re.compile(rf"\W*{_SCORE}(?: ?(?:/|out of) ?(?:\d{{1,2}}|{'|'.join(_WORDS)})| stars?| points?)?\W*", re.ASCII)

@@ -44,9 +44,8 @@ _COMMENT = re.compile(r"\([^()\d]{4,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
 _RANK = re.compile(
     rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"?(?P<link>(?: ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b"
-    rf"|goes\b"
-    rf"|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b)){{1,2}})? ?"
-    rf"\"?(?:in |at |as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?"
+    rf"|goes\b|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b)){{1,2}})? ?\"?(?:in |at "
+    rf"|as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?"
     rf"|#) ?#?)?(?P<place>\d{{1,2}}(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:(?!and\b|then\b|but\b)\w+ )?(?:{_NOUN})\b)"
 )
 _ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
@@ -79,10 +78,9 @@ _GIVEN = re.compile(
 _COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
 _GIVEN_AFTER = re.compile(
     r"[)\]\"']{0,3}(?: (?:is|was|does|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not"
-    r"|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b"
-    r"|,? (?:all |each |together )?(?:show|depict|feature|contain|tell|portray|illustrate|describe|form|belong"
-    r"|make)s?\b"
-    r"|,? (?:all |each )?(?:are|were)\b(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
+    r"|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each "
+    r"|together )?(?:show|depict|feature|contain|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all "
+    r"|each )?(?:are|were)\b(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
 )
 _ALREADY = re.compile(
     r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order"

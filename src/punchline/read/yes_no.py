@@ -15,23 +15,18 @@ from punchline.read.settle import settle
 _WORD = re.compile(
     r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?<![^\n])affirmative(?= ?[.,:!])|(?:in the |is )affirmative)"
     r"|(?P<no>nope|nah|(?:in the |is )negative|(?<=yes or )no\b|(?<![^\n])negative(?= ?[.,:!])"
-    r"|no(?!\. ?\d)(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n"
-    r"|(?:or|and|nor|but|is|was|would|because|since|as|this|there|it|i|the|that|in|here|given|for|than|rather"
-    r"|instead|not|seems|to|from)\b))))"
-    r"(?![\w'])(?!-\w)"
+    r"|no(?!\. ?\d)(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n|(?:or|and|nor|but|is|was|would|because|since|as"
+    r"|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to|from)\b))))(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
 _SHORT = re.compile(
-    r"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:"
-    r"(?P<yes>(?:indeed,? )?(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does"
-    r"|do|is|are"
-    r"|am|can|has)(?: indeed)?"
-    r"|absolutely|definitely|certainly|of course|indeed|sure|totally|correct|affirmative|without (?:a )?doubt)"
-    r"|(?P<no>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is|are|am|can"
-    r"|has)(?: ?n't| ?not)"
-    r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|(?:unfortunately|sadly|i'm afraid"
-    r"|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
-    r"|(?:i )?(?:don't|do not) (?:think|believe) (?:so|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
+    r"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>(?:indeed,? )?(?:it|they|there|this|i|he"
+    r"|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are|am|can|has)(?: indeed)?|absolutely"
+    r"|definitely|certainly|of course|indeed|sure|totally|correct|affirmative|without (?:a )?doubt)|(?P<no>(?:it|they"
+    r"|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is|are|am|can|has)(?: ?n't| ?not)"
+    r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|(?:unfortunately|sadly|i'm afraid|regrettably"
+    r"|afraid),? not|not (?:really|at all|in the slightest)|(?:i )?(?:don't|do not) (?:think|believe) (?:so"
+    r"|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
 )
 _ALONE = {  # an answer that is one letter, or in another language than the question
     **dict.fromkeys(("y", "oui", "sí", "si", "ja", "да", "是", "是的", "はい", "예", "네"), "Yes"),
