@@ -7,7 +7,7 @@ from benchmarks.read_fuzz import PIECES, READERS, fault
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punchline.read import thoughts
+from punchline.read import reasoning
 
 texts = st.one_of(
     st.text(max_size=300),
@@ -73,7 +73,7 @@ THOUGHTS = [
     ],
 )
 def test_thoughts_are_taken_off(answer: str, text: str) -> None:
-    own = thoughts.off(answer)
+    own = reasoning.remove(answer)
     assert own.text == text
     assert answer[own.offset : own.offset + len(own.text)] == text
     assert own.closed == (text != "" or answer in ("", "<think>A</think>"))
@@ -81,13 +81,13 @@ def test_thoughts_are_taken_off(answer: str, text: str) -> None:
 
 def test_tags_of_a_prompt_stay_and_blanks_replace_thoughts() -> None:
     answer = "<reasoning>a</reasoning>b"
-    assert thoughts.off(answer, tuple(tag for tag in thoughts.TAGS if tag != "reasoning")).text == answer
-    assert thoughts.off("x <think>A</think> y") == ("x " + " " * 16 + " y", 0, True)
+    assert reasoning.remove(answer, tuple(tag for tag in reasoning.TAGS if tag != "reasoning")).text == answer
+    assert reasoning.remove("x <think>A</think> y") == ("x " + " " * 16 + " y", 0, True)
 
 
 @given(texts)
 def test_thoughts_are_a_part_of_the_answer(answer: str) -> None:
-    own = thoughts.off(answer)
+    own = reasoning.remove(answer)
     assert 0 <= own.offset <= len(answer)
     assert all(piece in answer for piece in own.text.split())
-    assert thoughts.off(own.text).text == own.text or "think" in own.text.lower() or "thought" in own.text.lower()
+    assert reasoning.remove(own.text).text == own.text or "think" in own.text.lower() or "thought" in own.text.lower()

@@ -21,7 +21,7 @@ from punchline.config.runs import find_root, made_with, making, runs, table_name
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
-from punchline.read import thoughts
+from punchline.read import reasoning
 from punchline.report.items import pick_fields, prompt
 from punchline.report.pictures import items_with_rights
 from punchline.requests import asked
@@ -212,7 +212,7 @@ def _scores(path: str, rule: Rule | None) -> pd.DataFrame:
 def _answer(response: Response) -> dict[str, Any]:
     """The columns of an answer, its text apart from the reasoning in it."""
     text, usage = response.text, response.usage
-    start = thoughts.off(text).offset if text else 0
+    start = reasoning.remove(text).offset if text else 0
     return {
         "answer": text and text[start:],
         "thoughts": text[:start] if text and start else None,

@@ -12,7 +12,7 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from punchline.core.benchmark import Benchmark, Verdict
-from punchline.read import thoughts
+from punchline.read import reasoning
 from punchline.responses import Asked, Unit, by_item
 from punchline.schema import Gold, Item, Message, Request, Response, Sampling, Score, Text, sha256
 from punchline.scores import EXTRACTED
@@ -53,13 +53,13 @@ def _unparsed(benchmark: Benchmark, scores: Iterable[Score], answers: Mapping[st
     """Tasks whose answer has a text that cannot be read."""
     unparsable = {score.task for score in scores if score.state == "unparsable"}
     return [
-        t for t in benchmark.CLOSED if t in unparsable and t in answers and thoughts.off(answers[t].text or "").text
+        t for t in benchmark.CLOSED if t in unparsable and t in answers and reasoning.remove(answers[t].text or "").text
     ]
 
 
 def _request(question: Request, answer: Response) -> Request:
     texts = [part.text for one in question.messages for part in one.content if isinstance(part, Text)]
-    content = PROMPT.format(question="\n\n".join(texts), answer=thoughts.off(answer.text or "").text)
+    content = PROMPT.format(question="\n\n".join(texts), answer=reasoning.remove(answer.text or "").text)
     return replace(
         question,
         messages=(Message(role="user", content=(Text(text=content),)),),

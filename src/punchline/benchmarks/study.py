@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from punchline.read import thoughts
+from punchline.read import reasoning
 from punchline.schema import Record
 from punchline.stats.ratings import Level
 from punchline.tables.ratings import RATINGS, for_spreadsheet
@@ -42,7 +42,7 @@ class Vote(NamedTuple):
 
 def without_thoughts(answer: str) -> str:
     """An answer without its reasoning."""
-    return thoughts.off(answer).text
+    return reasoning.remove(answer).text
 
 
 def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ import math
 import re
 from typing import Literal
 
-from punchline.read import dress
-from punchline.read.clauses import Mention
+from punchline.read import normalize
+from punchline.read.resolve import affirmed
 from punchline.read.result import Read, reader
-from punchline.read.settle import affirmed
+from punchline.read.sentences import Mention
 
 Box = tuple[float, float, float, float]  # top, left, height, width: shares of the image
 
@@ -129,10 +129,10 @@ def boxes(
     height) is known, pixels. `bbox_2d` and `<box>` hold two corners [x1, y1, x2, y2], `box_2d` [y1, x1, y2, x2], of
     thousandths; `corners`: what a model writes instead. What other numbers mean is not guessed.
     """
-    pieces = dress.ends(answer, _EDGE, _EDGE)
+    pieces = normalize.ends(answer, _EDGE, _EDGE)
     found: dict[Box, tuple[int, int]] = {}
     for at, piece in pieces:
-        for match in _GROUP.finditer(dress.same_length(piece)):
+        for match in _GROUP.finditer(normalize.same_length(piece)):
             ascii_only = match[0].isascii() and piece[match.start() : match.end()].isascii()
             if len(found) <= MOST and ascii_only and (box := _box(match, size, corners)):
                 found.setdefault(box, (at + match.start(), at + match.end()))
@@ -145,7 +145,7 @@ def boxes(
     if not 0 < len(found) <= MOST:
         return Read(None)
     if len(found) > 1:
-        low = dress.lower(dress.same_length(answer))
+        low = normalize.lower(normalize.same_length(answer))
         first = {end: start + len(low[start:end]) - len(low[start:end].lstrip()) for start, end in found.values()}
         mentions = sorted(Mention(start, end, "") for end, start in first.items())
         kept = {one.end for one in affirmed(low, mentions)}

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from punchline.read import dress
-from punchline.read.clauses import Mention
+from punchline.read import normalize
 from punchline.read.number import ORDINALS
+from punchline.read.resolve import highest, resolve
 from punchline.read.result import Read, reader
-from punchline.read.settle import highest, settle
+from punchline.read.sentences import Mention
 
 KEYS = ("option_id", "option", "choice", "letter")
 
@@ -64,7 +64,7 @@ def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
 @lru_cache(maxsize=4096)
 def _spelt(option: str) -> str:
     """A pattern for an option's text in plain lower case; "" for one without a word."""
-    pieces = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", dress.plain(option).low)
+    pieces = re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", normalize.plain(option).low)
     places = [place for place, piece in enumerate(pieces) if re.match(r"\w", piece)]
     if not places:
         return ""
@@ -73,7 +73,7 @@ def _spelt(option: str) -> str:
     return r"(?<!\w)" + r"\s{0,2}".join(map(re.escape, words[:200])) + r"(?!\w)" + own
 
 
-def _texts(text: dress.Plain, options: Mapping[str, str]) -> list[Mention]:
+def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
     """Options spelt out, the longest first; one text of two options is neither's."""
     by_text: dict[str, str] = {}
     for letter, option in sorted(options.items()):
@@ -131,7 +131,7 @@ def _merged(letters: list[Mention], texts: list[Mention], low: str) -> list[Ment
     return [mention if "|" not in mention.value else mention._replace(value="") for mention in merged]
 
 
-def mentions(text: dress.Plain, options: Mapping[str, str], marked: bool, given: Iterable[str]) -> list[Mention]:
+def mentions(text: normalize.Plain, options: Mapping[str, str], marked: bool, given: Iterable[str]) -> list[Mention]:
     """The options that a plain text mentions: by letter, spelt out, by place among those given.
 
     Letters that are no option's too.
@@ -150,10 +150,10 @@ def _alone(answer: str, options: Mapping[str, str]) -> str | None:
     """The letter of the one option that the whole answer is, with or without its letter, whatever the option says."""
     if len(answer) > 4 * max(map(len, options.values()), default=0) + 100:
         return None
-    said = re.findall(r"\w+", dress.plain(answer).low)
+    said = re.findall(r"\w+", normalize.plain(answer).low)
     if len("".join(said)) < 2:  # a letter, whatever options say
         return None
-    spelt = {letter: re.findall(r"\w+", dress.plain(option).low) for letter, option in options.items()}
+    spelt = {letter: re.findall(r"\w+", normalize.plain(option).low) for letter, option in options.items()}
     alike = [letter for letter, words in spelt.items() if words and said in (words, [letter.lower(), *words])]
     return alike[0] if len(alike) == 1 else None
 
@@ -169,5 +169,5 @@ def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | Non
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}
     if (alone := _alone(answer, texts)) is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
-    said = settle(answer, lambda text, marked: mentions(text, texts, marked, given), given, KEYS)
+    said = resolve(answer, lambda text, marked: mentions(text, texts, marked, given), given, KEYS)
     return said if said.value is not None else highest(answer, r"(?:option )?", "[a-z]", given)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from punchline.read import dress
+from punchline.read import normalize
 
 FIRM, SAID = 2, 1  # marked as the final answer; marked as an answer
 
@@ -66,7 +66,7 @@ def _boxes(text: str, at: int) -> Iterator[Zone]:
 
 
 def _tags(text: str, at: int) -> Iterator[Zone]:
-    low = dress.lower(text)
+    low = normalize.lower(text)
     for match in list(_TAG.finditer(text))[-MOST:]:
         name = next(filter(None, match.groups()))
         closing = f"</{match[1]}>" if match[1] else f"<|end_of_{name}|>" if match[2] else f"[/{name}]"
@@ -86,7 +86,7 @@ def _members(text: str, at: int, keys: tuple[str, ...]) -> Iterator[Zone]:
             yield Zone(at + value.start(), at + value.end(), FIRM)
 
 
-def _lines(text: dress.Plain) -> Iterator[Zone]:
+def _lines(text: normalize.Plain) -> Iterator[Zone]:
     """What stands behind "Answer:" to the end of its line, or in the next line where that is empty."""
     for match in list(_CUE.finditer(text.low))[-MOST:]:
         end = (text.low + "\n").index("\n", match.end())
@@ -105,9 +105,9 @@ def without_courtesy(answer: str) -> str:
     return answer
 
 
-def zones(answer: str, text: dress.Plain, keys: tuple[str, ...] = ()) -> list[Zone]:
+def zones(answer: str, text: normalize.Plain, keys: tuple[str, ...] = ()) -> list[Zone]:
     """The marked answers of an answer, in its order. `text`: it in plain; `keys`: further names of JSON members."""
     found = set(_lines(text))
-    for at, piece in dress.ends(answer, EDGE, EDGE):
+    for at, piece in normalize.ends(answer, EDGE, EDGE):
         found.update(_boxes(piece, at), _tags(piece, at), _members(piece, at, keys))
     return sorted(found)

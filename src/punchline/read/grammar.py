@@ -1,7 +1,7 @@
 """What the sentences of an answer claim of the values that they mention: which is affirmed, which is denied.
 
 Sentence by sentence: comparisons and contrasts first ("C rather than A"), then what stands before a value in its clause
-(a commitment, a negation, doubt) and what is said of it behind (a judgement). settle.py weighs the claims.
+(a commitment, a negation, doubt) and what is said of it behind (a judgement). resolve.py weighs the claims.
 """
 
 from __future__ import annotations
@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from punchline.read import words
-from punchline.read.clauses import FIRST, LEAD, LONGEST, MENTION, NEAR, REST, Mention, judgement, masked, sentences
+from punchline.read.sentences import (
+    FIRST,
+    LEAD,
+    LONGEST,
+    MENTION,
+    NEAR,
+    REST,
+    Mention,
+    judgement,
+    masked,
+    sentences,
+)
 
 
 class Claim(NamedTuple):
@@ -101,9 +112,6 @@ _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _MARKED = re.compile(r"[)\]\"']{0,3} ?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b(?! about))")
 _VERDICT = re.compile(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b")
-_VERDICT_FIRST = re.compile(
-    rf"(?:{words.NO}|yes|wrong|incorrect|correct|false|true|not|doesn't|does not|too|✓|✗)(?!\w)"
-)
 _SINGULAR = re.compile(
     r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
     r"|[a-z]{2,20}(?<!s)s)\b"
@@ -331,8 +339,7 @@ def claims(
     for number, (start, end) in enumerate(spans):
         sentence = text[start:end]
         if FIRST not in sentence:
-            apart = number > 0 and text[spans[number - 1][1] - 1] == "\n"
-            found += _said_without(sentence, start, found, spans[number - 1][0] if number else 0, apart)
+            found += _none_fits(sentence, start)
             continue
         of_sentence = Sentence(sentence, start, places, given, number == 0, judged, single).claims()
         alone = len(of_sentence) == 1 and of_sentence[0].tier == 3
@@ -362,19 +369,9 @@ def _without_first_of_list(text: str, spans: list[tuple[int, int]], found: list[
     return [found[0]._replace(tier=1), *found[1:]]
 
 
-def _said_without(sentence: str, start: int, found: list[Claim], before: int, apart: bool) -> list[Claim]:
-    """Claims of a sentence without a mention: that none fits, or what "this" is said to be; `apart`: on another line,
-    where "it" may be the comic."""
+def _none_fits(sentence: str, start: int) -> list[Claim]:
+    """The claim of a sentence without a mention that none fits."""
     none = words.NONE_FITS.search(sentence)
     if none and not re.search(r"\bother\b", sentence[: none.end() + 12]):
         return [Claim(start + none.start(), start + none.end(), "", 1, 2)]
-    last = [claim for claim in found if claim.start >= before]
-    text = sentence.lstrip(" \"'(-")
-    anaphor = None if apart and re.match(r"it\b", text) else words.ANAPHOR.match(text)
-    verdict = _VERDICT_FIRST.match(text)
-    said = judgement(text[anaphor.end() if anaphor else 0 :])
-    meant = last[0] if len(last) == 1 and len({claim.value for claim in found}) > 1 else None
-    if not (anaphor or verdict) or not said.sign or not meant or not meant.value or meant.tier >= 2:
-        return []
-    at = start + len(sentence) - len(sentence.lstrip())
-    return [meant._replace(sign=said.sign, tier=2 if said.best and not said.hedged else 1, start=at, end=at + 1)]
+    return []

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from punchline.read import choice, clauses, dress, final, words
-from punchline.read.clauses import Mention
+from punchline.read import choice, final, normalize, sentences, words
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
+from punchline.read.resolve import answered, by_sentence, resolve
 from punchline.read.result import Read, reader
-from punchline.read.settle import answered, by_sentence, settle
+from punchline.read.sentences import Mention
 
 _NONE = re.compile(
     r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none"
@@ -59,6 +59,7 @@ _INTERPLAY = re.compile(
     rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity|disconnect)"
     r" (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$"
 )
+_NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b)")
 _OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b")
 _BOTH_WORD = re.compile(
     r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were"
@@ -102,15 +103,15 @@ def label(
     """
     forms = _frozen(labels)
 
-    def lex(text: dress.Plain, marked: bool) -> list[Mention]:
-        found = _mentions(text.low, forms)
+    def lex(text: normalize.Plain, marked: bool) -> list[Mention]:
+        found = _mentions(words.blanked(_NOT_JUST, text.low) if both else text.low, forms)
         if both and not found and (tie := _OF_THE_TWO.search(text.low)):
             return [Mention(*tie.span(), both[2])]
         return _with_both(found, text.low, frozenset(both[:2]), both[2]) if both else found
 
-    if none and len(answer) < 200 and _NONE.fullmatch(dress.plain(answer).low):
+    if none and len(answer) < 200 and _NONE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
-    return settle(answer, lex, [name for name, _ in forms], KEYS, eliminates=both is None)
+    return resolve(answer, lex, [name for name, _ in forms], KEYS, eliminates=both is None)
 
 
 # --------------------------------------------------------------------------------------------------- several of them
@@ -135,7 +136,7 @@ def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[M
         if sentence.rstrip(" \"')").endswith("?"):
             continue
         mentions = [one._replace(start=one.start - start, end=one.end - start) for one in own]
-        rest = words.blanked(re.compile(clauses.MENTION), clauses.masked(sentence, mentions))
+        rest = words.blanked(re.compile(sentences.MENTION), sentences.masked(sentence, mentions))
         listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest))
         if {one.value for one in mentions} >= every and len(every) > 2 and not listing:  # a menu
             continue
@@ -158,11 +159,11 @@ def several(answer: str, labels: Forms | Iterable[str], none: bool = True) -> Re
     What is denied ("no sarcasm", "rather than a pun") is left out, as is a sentence of the prompt with all of them.
     """
     forms = _frozen(labels)
-    text = dress.plain(answer)
+    text = normalize.plain(answer)
     if none and len(text.low) < 200 and _NONE.fullmatch(text.low):
         return Read((NOT_APPLICABLE,), 0, len(answer))
     for zone in sorted(final.zones(answer, text, KEYS), key=lambda one: (one.rank, one.start, one.end), reverse=True):
-        part = dress.part(answer, zone.start, _block_end(answer, zone))
+        part = normalize.part(answer, zone.start, _block_end(answer, zone))
         if found := _several(part.low, forms):
             return _together(found, part)
         if none and _NONE.fullmatch(part.low[:200]):
@@ -179,7 +180,7 @@ def _block_end(answer: str, zone: final.Zone) -> int:
     return block.end() if block else zone.end
 
 
-def _together(found: list[Mention], text: dress.Plain) -> Read[tuple[str, ...]]:
+def _together(found: list[Mention], text: normalize.Plain) -> Read[tuple[str, ...]]:
     span = text.span(min(one.start for one in found), max(one.end for one in found))
     return Read(tuple(dict.fromkeys(one.value for one in found)), *span)
 
@@ -187,18 +188,20 @@ def _together(found: list[Mention], text: dress.Plain) -> Read[tuple[str, ...]]:
 # ------------------------------------------------------------------------------------ there or not, contributing or not
 
 _ABSENT = re.compile(
-    r"\babsent\b|\babsence of\b|\b(?:no|zero) (?:\w+[- ]){0,5}?(?:sound[- ]?effects?|onomatopoei\w+|sfx)\b"
-    r"|\bno such (?:sound )?effects?\b|^\W*none\W*$|\b(?:can't|cannot|could not|couldn't|do not|don't|did not"
-    r"|didn't) (?:\w+ )?(?:find|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?|onomatop\w*|sfx)\b"
-    r"|\bnone (?:of|are|is|in|present|found)\b|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include"
-    r"|have|feature|use|show|present|display|seem to (?:have|contain|include))\b)|\b(?:sound[- ]?effects?"
-    r"|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible|included)|\b(?:lacks?|without"
-    r"|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)|\bnot (?:present|there)\b|\bcontains? no\b"
+    r"\babsent\b|\babsence of\b|\b(?:present|effects?) ?: ?no\b|\b(?:no|zero) (?:\w+[- ]){0,5}?(?:sound[- ]?effects?"
+    r"|onomatopoei\w+|sfx)\b|\bno such (?:sound )?effects?\b|^\W*none\W*$|\b(?:can't|cannot|could not|couldn't|do not"
+    r"|don't|did not|didn't) (?:\w+ )?(?:find|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?"
+    r"|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in|present|found)\b|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any"
+    r"|(?:contain|include|have|feature|use|show|present|display|seem to (?:have|contain|include))\b)"
+    r"|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible"
+    r"|included)|\b(?:lacks?|without|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)|\bnot (?:present"
+    r"|there)\b|\bcontains? no\b"
 )
 _PRESENT = re.compile(
-    r"\bpresent\b|\bpresence\b|\bthere(?:'s| is| are| were)(?! no\b| not\b|n't)|\b(?:contains?|includes?|features?"
-    r"|uses?|has|appears?|shows?)\b(?! no)|\bsound[- ]?effects?(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b"
-    r"|\bnot absent\b|\b(?:can be seen|visible|used)\b|\bis an? (?:\w+ )?(?:sound[- ]?effect|onomatopoeia)"
+    r"\bpresent\b|\bpresence\b|\b(?:is|are) (?:shown|seen|heard|written|drawn)\b|\bthere(?:'s| is| are| were)(?! no\b"
+    r"| not\b|n't)|\b(?:contains?|includes?|features?|uses?|has|appears?|shows?)\b(?! no)"
+    r"|\bsound[- ]?effects?(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b|\bnot absent\b|\b(?:can be seen|visible"
+    r"|used)\b|\bis an? (?:\w+ )?(?:sound[- ]?effect|onomatopoeia)"
 )
 _CONTRIBUTE = re.compile(
     r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|\bdepends? on\b"
@@ -228,7 +231,7 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     present = _PRESENT.search(masked)
     said, span = set[int](), (0, 0)
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
-        near = max(0, match.start() - clauses.NEAR)
+        near = max(0, match.start() - sentences.NEAR)
         stops = re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])
         cut = near + max((stop.end() for stop in stops), default=0)
         clause = masked[cut : match.end()]
@@ -256,8 +259,8 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
 
     `letters`: of the three in the question. Nothing for two of them, and for "present" alone.
     """
-    text = dress.plain(answer)
-    start, end = clauses.sentences(text.low)[-1] if text.low.strip() else (0, 0)
+    text = normalize.plain(answer)
+    start, end = sentences.sentences(text.low)[-1] if text.low.strip() else (0, 0)
     said = re.findall(r"\w+", text.low[start:end])
     alone = next((label for label in labels if said == re.findall(r"\w+", label.lower())), None)
     elsewhere = len(text.low) > 40 and "absent" in text.low[8:] and not _ABOUT_EFFECTS.search(text.low)
@@ -267,7 +270,7 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     if chosen.value is not None:
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
     zones = sorted(final.zones(answer, text, KEYS), key=lambda one: (one.rank, one.start), reverse=True)
-    parts = [dress.part(answer, zone.start, zone.end) for zone in zones]
+    parts = [normalize.part(answer, zone.start, zone.end) for zone in zones]
     for part in parts if refuses(text.low) else [*parts, text]:
         if found := _presence(part.low):
             return Read(labels[found[0]], *part.span(*found[1:]))

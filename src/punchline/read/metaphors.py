@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Literal
 
 from punchline.read import structure
-from punchline.read.clauses import Mention
-from punchline.read.settle import affirmed
+from punchline.read.resolve import affirmed
+from punchline.read.sentences import Mention
 
 MARKUP = re.compile(r"[*_`#\"“”]")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from punchline.read import dress, final, words
+from punchline.read import final, normalize, words
 from punchline.read.refusal import refuses
 from punchline.read.result import Read, reader
 
@@ -70,17 +70,17 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
     sentence that names none.
     """
     prompts = frozenset(" ".join(text.lower().split()) for text in shown)
-    text = dress.plain(answer, head=4_000, tail=2_000)
+    text = normalize.plain(answer, head=4_000, tail=2_000)
     zones = [zone for zone in final.zones(answer, text, KEYS) if zone.end - zone.start < 300]
     for zone in sorted(zones, key=lambda one: (one.rank, one.start), reverse=True):
-        part = dress.part(answer, zone.start, zone.end)
+        part = normalize.part(answer, zone.start, zone.end)
         if name := _name(part.text.split("\n")[0], prompts) if part.text.strip() else None:
             return Read(name, zone.start, zone.end)
         if sentence := _SENTENCE.search(part.low):
             return _of_sentence(sentence, part)
     if refuses(text.low):
         return Read(None)
-    for line in dress.LINE.finditer(text.text):
+    for line in normalize.LINE.finditer(text.text):
         repeated = " ".join(line[0].lower().split()).strip(" .,;:!?")
         if re.search(r"\w", line[0]) and not any(repeated in prompt for prompt in prompts if " " in repeated):
             if name := _name(line[0][:500], prompts):
@@ -91,7 +91,7 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
     return _of_sentence(sentence, text) if sentence else Read(None)
 
 
-def _of_sentence(match: re.Match[str], text: dress.Plain) -> Read[str]:
+def _of_sentence(match: re.Match[str], text: normalize.Plain) -> Read[str]:
     kind = next(name for name in ("name", "subject", "said") if match[name])
     name = text.text[slice(*match.span(kind))].strip(" '\"")
     return Read(name, *text.span(*match.span(kind))) if re.search(r"\w", name) else Read(None)

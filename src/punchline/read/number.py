@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from punchline.read import dress
-from punchline.read.clauses import Mention
+from punchline.read import normalize
+from punchline.read.resolve import highest, resolve
 from punchline.read.result import Read, reader
-from punchline.read.settle import highest, settle
+from punchline.read.sentences import Mention
 
 NOT_APPLICABLE = "NA"
 KEYS = ("panel", "panel_number", "panel_id", "number", "frame")
@@ -30,8 +30,8 @@ _BARE = re.compile(
 )
 _BEFORE = re.compile(
     r"(?:^|\n|[(:#\"'>=✓✗]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
-    r"|for|from|it's|so|therefore|thus|hence|no\.?|but|while|whereas|though|since|because|either|neither|both|through|to)"
-    r"|[,/&+\u4e00-\u9fff]|nor|->|→)[ \"'(]{0,3}$"
+    r"|for|from|it's|so|therefore|thus|hence|no\.?|but|while|whereas|though|since|because|either|neither|both|through"
+    r"|to)|[,/&+\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|nor|->|→)[ \"'(]{0,3}$"
 )
 _AFTER = re.compile(
     r"[)\]\"']{0,3} ?(?:[.,;:!?()/&+\u4e00-\u9fff-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not"
@@ -52,7 +52,7 @@ def _value(match: re.Match[str]) -> str:
     return str(CARDINALS.get(word) or ORDINALS.get(word) or int(word))
 
 
-def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
+def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     low = _RANGE.sub(lambda several: "." * len(several[0]), text.low)
     if word := _WORD.fullmatch(low):
         return [Mention(*word.span(word.lastindex or 0), _value(word))]
@@ -77,8 +77,8 @@ def number(answer: str, labels: Iterable[str]) -> Read[str]:
     applies. "The third panel" is 3. Nothing for a panel that is not there, for several, for "the last one": which label
     that one bears the answer does not say. How many panels the comic has is no answer.
     """
-    if len(answer) < 100 and _NONE.fullmatch(dress.plain(answer).text):
+    if len(answer) < 100 and _NONE.fullmatch(normalize.plain(answer).text):
         return Read(NOT_APPLICABLE, 0, len(answer))
     given = {str(label) for label in labels}
-    said = settle(answer, _mentions, given, KEYS)
+    said = resolve(answer, _mentions, given, KEYS)
     return said if said.value is not None else highest(answer, rf"{PICTURE}[ _]?#?", r"\d{1,3}", given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from punchline.read import dress, words
+from punchline.read import normalize, words
 from punchline.read.result import Read, reader
 
 _N = r"(\d{1,9}(?:\.\d{0,20})?)"
@@ -47,13 +47,13 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     """The score that an answer gives, from `least` to `most`: the first `[[n]]`, else the first `[n]`, else the one
     that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
     for pattern in _BRACKETED:
-        for at, piece in dress.ends(answer, _EDGE, _EDGE):
+        for at, piece in normalize.ends(answer, _EDGE, _EDGE):
             if match := re.search(pattern, piece, re.ASCII):
                 value = float(match[1])
                 return Read(value, at + match.start(1), at + match.end(1)) if least <= value <= most else Read(None)
     if "[[" in answer:  # a format that holds something else
         return Read(None)
-    text = dress.plain(answer)
+    text = normalize.plain(answer)
     found = [
         match
         for match in [*_SAID.finditer(text.low)][-50:]

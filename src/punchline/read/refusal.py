@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from punchline.read import dress
+from punchline.read import normalize
 from punchline.read.result import Read, reader
 
 _NOT_ABLE = (
@@ -13,8 +13,8 @@ _NOT_ABLE = (
 )
 _ACTS = (
     r"(?:see|view|access|open|load|display|assist|help|provide|comply|answer|determine|identify|analy[sz]e|process"
-    r"|interpret|evaluate|tell|say|explain|describe|complete|do that|fulfil+|engage|discuss|give|read|make out|respond"
-    r"|choose|participate|create|generate|support)"
+    r"|interpret|evaluate|tell|say(?! (?:that )?i\b)|explain|describe|complete|do that|fulfil+|engage|discuss|give|read"
+    r"|make out|respond|choose|participate|create|generate|support)"
 )
 _PICTURE = r"(?:image|picture|comic|cartoon|photo|attachment|file|strip|panels?|visual|illustration|upload)s?"
 _REFUSAL = re.compile(
@@ -70,6 +70,6 @@ def refusal(answer: str) -> Read[bool]:
 
     It looks at the beginning only, and does not ask whether an answer follows all the same: readers of answers do.
     """
-    text = dress.plain(answer, head=_BEGINNING, tail=0)
+    text = normalize.plain(answer, head=_BEGINNING, tail=0)
     match = _found(text.low)
     return Read(True, *text.span(match.start(), match.end())) if match else Read(None)

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
-from punchline.read import final, structure, thoughts
+from punchline.read import final, reasoning, structure
 
 V = TypeVar("V")
 P = ParamSpec("P")
@@ -72,7 +72,7 @@ def _of_answers(
     read: Callable[Concatenate[str, P], Read[V]], trimmed: Callable[[str], str]
 ) -> Callable[Concatenate[str, P], Read[V]]:
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
-        own = thoughts.off(answer)
+        own = reasoning.remove(answer)
         text, offset = structure.without_markers(own.text), own.offset
         found = read(trimmed(text), *args, **kwargs) if text else Read[V](None)
         if found.value is None and (quoted := _QUOTED.fullmatch(text)):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from punchline.read import dress, final, words
+from punchline.read import final, normalize, words
 from punchline.read.number import CARDINALS, ORDINALS
 from punchline.read.result import Read, reader
 
@@ -40,7 +40,7 @@ _ROW = re.compile(
 )
 # "Panel 3 comes first, then 1, 2"
 _FIRST = re.compile(r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)")
-_COMMENT = re.compile(r"\([^()\d]{4,300}\)")
+_COMMENT = re.compile(r"\([^()\d]{2,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
 _RANK = re.compile(
     rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"?(?P<link>(?: ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b"
@@ -157,7 +157,7 @@ def _numbered(low: str, labels: frozenset[str]) -> Iterator[Found]:
 def _table(low: str, labels: frozenset[str]) -> Iterator[Found]:
     """Tables with a column of labels and, perhaps, one of places; without places rows are in order."""
     tables: list[list[re.Match[str]]] = [[]]
-    for line in dress.LINE.finditer(low):
+    for line in normalize.LINE.finditer(low):
         if "|" in line[0]:
             tables[-1].append(line)
         elif line[0].strip():
@@ -207,22 +207,9 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Foun
         yield from _complete(run[0].start(), run[-1].end(), order, labels)
 
 
-def _chain(low: str, labels: frozenset[str]) -> Iterator[Found]:
-    """Frames with words on each, joined by arrows."""
-    for line in dress.LINE.finditer(low):
-        pieces = re.split(r"->|→|⇒|➔|➡|=>", line[0])
-        if len(pieces) == len(labels):
-            near = [pieces[0][-200:], *(piece[:80] for piece in pieces[1:])]
-            firsts = [
-                _MENTION.search(one) or _BARE_MENTION.search(piece[:80])
-                for one, piece in zip(near, pieces, strict=True)
-            ]
-            yield from _complete(*line.span(), [_number(first[1]) for first in firsts if first], labels)
-
-
 def _told(low: str, labels: frozenset[str]) -> Iterator[Found]:
     """A story told with each frame once, in order, with words that say so."""
-    for offset, paragraph in [*((line.start(), line[0]) for line in dress.LINE.finditer(low)), (0, low)]:
+    for offset, paragraph in [*((line.start(), line[0]) for line in normalize.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
         if len(mentions) < len(labels) - 1 or not bare:
@@ -238,7 +225,7 @@ def _told(low: str, labels: frozenset[str]) -> Iterator[Found]:
 
 def _by_line(low: str, labels: frozenset[str]) -> Iterator[Found]:
     """Numbered lines with one frame each, wherever it is named: "1. Top left: Panel 3"."""
-    lines = [line for line in dress.LINE.finditer(low) if re.match(r"\W{0,3}\d{1,2}[.):] ", line[0])]
+    lines = [line for line in normalize.LINE.finditer(low) if re.match(r"\W{0,3}\d{1,2}[.):] ", line[0])]
     named = [_MENTION.findall(line[0]) for line in lines]
     places = [re.findall(r"\d+", line[0])[0] for line in lines]
     if places == [str(place + 1) for place in range(len(labels))] and all(len(set(one)) == 1 for one in named):
@@ -261,7 +248,7 @@ def _orders(low: str, labels: frozenset[str]) -> list[Found]:
     if found := _first((_ranks(low, labels), _table(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*found, *_runs(low, labels, False)})
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
-    ways = _runs(low, labels, False), _runs(low, labels, True), _chain(low, labels), _told(low, labels)
+    ways = _runs(low, labels, False), _runs(low, labels, True), _told(low, labels)
     return _first(itertools.chain(ways, digits))
 
 
@@ -282,7 +269,7 @@ def _denied(low: str, found: Found) -> bool:
     return given or _GIVEN_AFTER.match(low, found.end) is not None
 
 
-def _settled(text: dress.Plain, labels: frozenset[str]) -> Read[tuple[str, ...]]:
+def _settled(text: normalize.Plain, labels: frozenset[str]) -> Read[tuple[str, ...]]:
     """The one order that a plain text commits itself to."""
     low = text.low
     found = [one for one in _orders(low, labels) if not _denied(low, one)]
@@ -310,22 +297,12 @@ def sequence(answer: str, labels: Iterable[str]) -> Read[tuple[str, ...]]:
     has another, for two orders, for the order given.
     """
     known = frozenset(str(int(label)) if label.isdecimal() and len(label) < 9 else label for label in labels)
-    text = dress.plain(answer)
+    text = normalize.plain(answer)
     if not known:
         return Read(None)
     zones = final.zones(answer, text, KEYS)
     for rank in (final.FIRM, final.SAID):
-        parts = [dress.part(answer, zone.start, _list_end(answer, zone)) for zone in zones if zone.rank == rank]
-        if settled := [found for found in (_settled(part, known) for part in parts) if found.value]:
-            return settled[-1] if len({found.value for found in settled}) == 1 else Read(None)
+        parts = [normalize.part(answer, zone.start, zone.end) for zone in zones if zone.rank == rank]
+        if decided := [found for found in (_settled(part, known) for part in parts) if found.value]:
+            return decided[-1] if len({found.value for found in decided}) == 1 else Read(None)
     return _settled(text, known)
-
-
-def _list_end(answer: str, zone: final.Zone) -> int:
-    """The end of a marked answer that goes on as a list, or begins below its cue."""
-    lines = re.compile(
-        r"[^\n]{0,400}(?:\n[ \t]{0,8}(?:[-*•|]|\**\d{1,2}[.):]|(?i:first|second|third|fourth|next|then"
-        r"|finally))[^\n]{0,400}){0,20}"
-    ).match(answer, zone.end)
-    in_brackets = answer[zone.start - 1 : zone.start] in ("{", ">", "[")
-    return lines.end() if lines and not in_brackets and "\n" in lines[0] else zone.end

@@ -9,8 +9,8 @@ from typing import Any
 
 LONGEST = 20_000  # characters of an answer that are read as data
 _MARKERS = re.compile(
-    r"(?:\s{0,9}(?:<\|(?:im_end|im_start|end\w{0,20}|eo[ts]\w{0,9}|eot_id|start_header_id|end_header_id|return|user|assistant)\|>"
-    r"|</s>|<s>|<eos>|<end_of_turn>|<eot>|\[/?INST\]|\[EOS\]|(?<=\|>)(?:assistant|user)))+\s{0,9}\Z",
+    r"(?:\s{0,9}(?:<\|(?:im_end|im_start|end\w{0,20}|eo[ts]\w{0,9}|eot_id|start_header_id|end_header_id|return|user"
+    r"|assistant)\|>|</s>|<s>|<eos>|<end_of_turn>|<eot>|\[/?INST\]|\[EOS\]|(?<=\|>)(?:assistant|user)))+\s{0,9}\Z",
     re.IGNORECASE,
 )
 _START = re.compile(r"[{\[](?=\s{0,99}[\"{\[\]])")
@@ -74,7 +74,7 @@ def _flat(value: Any, name: str = "") -> Iterator[str]:
             yield from _flat(one, _RECORD)
     elif value is not None and value != []:
         text = ", ".join(map(_scalar, value)) if isinstance(value, list) else _scalar(value)
-        yield f"{name}: {text}" if name else text
+        yield f"{name.replace('_', ' ')}: {text}" if name else text
 
 
 _RECORD = "record"  # name of an object in a list

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from punchline.read import highlight, thoughts
+from punchline.read import highlight, reasoning
 from punchline.read.result import Read, noted, verbatim
 
 _MOST = 40_000  # characters in which marks are looked for
@@ -57,7 +57,7 @@ def explanation(
     `notes`: tags of the prompt's own format whose content is not judged. Where a tag is opened and the answer ends
     before it is closed, the rest is taken. Nothing where nothing is left, and where thoughts never end.
     """
-    own = thoughts.off(answer, tuple(one for one in thoughts.TAGS if one not in notes))
+    own = reasoning.remove(answer, tuple(one for one in reasoning.TAGS if one not in notes))
     text, cut = _without(own.text, notes)
 
     def kept(start: int, end: int) -> Read[str]:
@@ -93,4 +93,4 @@ def _without(text: str, notes: Sequence[str]) -> tuple[str, list[tuple[int, int]
         while (span := inside(text, note, at)) is not None:
             start, at = text.rfind("<", 0, span[0]), text.find(">", span[1]) + 1
             cut.append((start, at))
-    return thoughts.blanked(text, sorted(cut)), sorted(cut)
+    return reasoning.blanked(text, sorted(cut)), sorted(cut)

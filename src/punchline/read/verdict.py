@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from punchline.read import dress, tags, thoughts
-from punchline.read.clauses import Mention
+from punchline.read import normalize, reasoning, tags
+from punchline.read.resolve import resolve
 from punchline.read.result import Read, noted
-from punchline.read.settle import settle
+from punchline.read.sentences import Mention
 
 _TAGS = ("judgement", "judgment", "verdict")
 _WORD = re.compile(r"(?<![\w-])(PASS|FAIL)(?:(?:e?s|ed)|(?:E?S|ED))?(?!\w)", re.IGNORECASE)
 _CLEAN = re.compile(r"\W*(PASS|FAIL)(?:ED)?\W*", re.IGNORECASE | re.ASCII)
 
 
-def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
+def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     return [
         Mention(*match.span(), match[1].upper())
         for match in _WORD.finditer(text.text)
@@ -27,7 +27,7 @@ def verdict(answer: str) -> Read[str]:
     """ "PASS" or "FAIL": the content of the first <judgement>…</judgement>; without such a tag the word alone, else
     what the answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the
     prompt."""
-    own = thoughts.off(answer, tuple(tag for tag in thoughts.TAGS if tag != "reasoning"))
+    own = reasoning.remove(answer, tuple(tag for tag in reasoning.TAGS if tag != "reasoning"))
     spans = [tags.inside(own.text, tag) for tag in _TAGS if tags.named(own.text, tag)]
     tagged = next(filter(None, spans), None)
     start, end = tagged or (0, len(own.text))
@@ -38,7 +38,7 @@ def verdict(answer: str) -> Read[str]:
             return Read(None)
     notes = tags.inside(own.text, "reasoning") if tags.named(own.text, "reasoning") else None
     at = own.text.find(">", notes[1]) + 1 if notes else 0
-    said = settle(own.text[at:], _mentions, ("PASS", "FAIL"), ("judgement", "judgment"))
+    said = resolve(own.text[at:], _mentions, ("PASS", "FAIL"), ("judgement", "judgment"))
     if said.value is None:
         return Read(None)
     return Read(said.value, own.offset + at + said.start, own.offset + at + said.end)

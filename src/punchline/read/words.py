@@ -139,10 +139,6 @@ NONE_FITS = re.compile(
     r"|\bcannot (?:choose|pick|decide|determine|tell)\b|\bany of (?:the options|them) (?:could|would|may|might)\b"
     r"|\b(?:all|both) (?:options?|answers?|choices?|of them)? ?(?:are|fit|work|seem)\b"
 )
-ANAPHOR = re.compile(
-    r"(?:(?:this|that|it|which)(?: (?:option|title|one|choice|statement|answer|description|philosophy))?"
-    r"|the (?:option|title|statement))\b(?! (?:comic|image|cartoon))"
-)
 CONCESSION = re.compile(r",? (?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?[)\"'”’\]]*$)")
 SUBJECT = re.compile(  # a new subject: what follows is said of something else
     r"\W*(?:the|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|because|as(?! (?:the |my "

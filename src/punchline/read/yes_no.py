@@ -6,11 +6,11 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 
-from punchline.read import choice, clauses, dress, words
-from punchline.read.clauses import Mention
+from punchline.read import choice, normalize, sentences, words
 from punchline.read.refusal import refuses
+from punchline.read.resolve import resolve
 from punchline.read.result import Read, reader
-from punchline.read.settle import settle
+from punchline.read.sentences import Mention
 
 _WORD = re.compile(
     r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?<![^\n])affirmative(?= ?[.,:!])|(?:in the |is )affirmative)"
@@ -72,7 +72,7 @@ def _said(match: re.Match[str]) -> str:
     return "Yes" if match["yes"] else "No"
 
 
-def _mentions(text: dress.Plain, marked: bool) -> list[Mention]:
+def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     found = [
         Mention(*match.span(), _said(match))
         for match in _WORD.finditer(text.low)
@@ -91,7 +91,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
     concluded: list[tuple[str, int, int]] = []
     asked = False
     about, opposite = _stem_pattern(stems), _stem_pattern(against) if against else None
-    for start, end in clauses.sentences(low):
+    for start, end in sentences.sentences(low):
         sentence = words.blanked(words.FREE, low[start:end])
         if asked and (short := _SHORT.fullmatch(sentence)):
             concluded.append((_said(short), start, end))
@@ -140,9 +140,9 @@ def yes_no(
     if letters:
         if (chosen := choice.choice(answer, tuple(letters), options)).value is not None:
             return Read(letters[chosen.value], chosen.start, chosen.end)
-        if choice.mentions(dress.plain(answer), options or {}, False, tuple(letters)):
+        if choice.mentions(normalize.plain(answer), options or {}, False, tuple(letters)):
             return Read(None)
-    text = dress.plain(answer)
+    text = normalize.plain(answer)
     if alone := _ALONE.get(text.low.strip(" .!\n")) if len(text.low) < 20 else None:
         return Read(alone, *text.span(0, len(text.low)))
     if (crossed := re.match(r"✗\s+(no)\b[^✓✗]*$", text.low.strip())) and "✗" in text.low:
@@ -155,7 +155,7 @@ def yes_no(
         )
         if named:
             return Read(named[1].capitalize(), *text.span(*named.span(1)))
-    if (said := settle(answer, _mentions, ("Yes", "No"), judged=False)).value is not None:
+    if (said := resolve(answer, _mentions, ("Yes", "No"), judged=False)).value is not None:
         return said
     last = text.low.rstrip().rfind("\n") + 1
     if len(text.low) - last <= 200 and (short := _SHORT.fullmatch(text.low, last)):

@@ -9,7 +9,7 @@ from typing import Any
 from punchline.artifacts.passes import CHAINED
 from punchline.artifacts.project import Project
 from punchline.files import Keyed
-from punchline.read import thoughts
+from punchline.read import reasoning
 from punchline.read.result import notes
 from punchline.read.spans import Reads, located
 from punchline.report.items import pick_fields, prompt
@@ -37,7 +37,7 @@ def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any
         **pick_fields(response, "digest", "state"),
         "text": text and text[:MOST],
         "cut": max(0, len(text or "") - MOST),
-        "thoughts": thoughts.off(text).offset if text and len(text) <= MOST else 0,  # characters before the answer
+        "thoughts": reasoning.remove(text).offset if text and len(text) <= MOST else 0,  # characters before the answer
         "reasoning": response.reasoning[:MOST] if isinstance(response.reasoning, str) else "",
         "span": found if found and found[1] <= MOST else None,
         "reason": response.reason,

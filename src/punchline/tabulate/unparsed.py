@@ -11,7 +11,7 @@ from punchline.artifacts.project import Project
 from punchline.core.benchmark import SCORERS
 from punchline.core.storage import digests_in, rows_in
 from punchline.files import csv_text
-from punchline.read import refusal, thoughts
+from punchline.read import reasoning, refusal
 from punchline.schema import LENGTH, STATES, Record
 from punchline.text import escape_controls
 
@@ -47,7 +47,7 @@ def why_unread(text: str, finish_reason: str | None) -> str:
         return "empty"
     if finish_reason == LENGTH:
         return "cut_off"
-    if not thoughts.off(text).text:
+    if not reasoning.remove(text).text:
         return "thoughts_only"
     return "declines" if refusal.refusal(text).value else "unexplained"
 

@@ -9,7 +9,7 @@ from typing import Any
 from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, LIMITS, POSITIVE, PROMPT_TASKS
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
 from punchline.benchmarks.hummus.scope import plain
-from punchline.read import boxes, fields, highlight, metaphors, names, structure, tags, thoughts, yes_no
+from punchline.read import boxes, fields, highlight, metaphors, names, reasoning, structure, tags, yes_no
 from punchline.schema import Gold, Item, Rule
 
 ABOUT, AGAINST = ("metaphor",), ("literal",)  # beginnings of words that affirm and deny what classification asks
@@ -75,7 +75,7 @@ def parse(
     joint answer gives {task: value}. `known`: gold metaphors, in lower case: one that is the prompt's example may be
     repeated. `shown`: the caption and the description that the prompt shows.
     """
-    text = structure.without_markers(thoughts.without(text))
+    text = structure.without_markers(reasoning.without(text))
     about: dict[str, Any] = {"options": options, "size": size, "known": known, "shown": shown, "model": model}
     if task == JOINT:
         return _joint(text, rule, about)

@@ -8,7 +8,7 @@ from typing import Any
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
 from punchline.read import labels as label_sets
-from punchline.read import number, sequence, thoughts, yes_no
+from punchline.read import number, reasoning, sequence, yes_no
 from punchline.read import panel_texts as panels
 from punchline.schema import Rule
 
@@ -113,7 +113,7 @@ NEEDS = dict.fromkeys(("Q3", "Q7", "Q8"), "labels")
 def parse(task: str, text: str, rule: Rule, *, labels: Iterable[str], **_: Any) -> Any:
     """The label, labels, panel numbers or texts of an answer (punchline.parse)."""
     if task == "Q6":
-        return thoughts.without(text) if rule == "paper" else text
+        return reasoning.without(text) if rule == "paper" else text
     if task == "Q8":
         return panel_texts(text, rule, labels) or None
     found = parse_labels(task, text, rule, labels)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels, plain_number
 from punchline.benchmarks.score import Answered, Mark, scores
 from punchline.metrics.text import LIBRARY, error_rates
-from punchline.read import thoughts
+from punchline.read import reasoning
 from punchline.schema import Gold, Response, Rule
 
 GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
@@ -95,7 +95,7 @@ def _read(task: str, text: str, rule: Rule, gold: Gold) -> tuple[str, ...] | Non
     found = parse_labels(task, text, rule, known)
     right = _gold_order(gold) if task == "Q7" and found is None else ()
     if len(set(right)) < len(right):  # xkcd_108's is no permutation, and is right as it is written
-        return right if tuple(number.strip() for number in thoughts.off(text).text.split(",")) == right else None
+        return right if tuple(number.strip() for number in reasoning.remove(text).text.split(",")) == right else None
     return found
 
 

@@ -22,7 +22,7 @@ from punchline.benchmarks.stripcipher.words import plain
 from punchline.benchmarks.study import Question, Study
 from punchline.benchmarks.task import Task
 from punchline.errors import PunchlineError, nearest
-from punchline.read import thoughts
+from punchline.read import reasoning
 from punchline.schema import Item, Request, Response
 
 CONDITION = "draft"
@@ -108,7 +108,7 @@ def parse_drafts(requests: Sequence[Request], responses: Sequence[Response], mod
     for request, response in zip(requests, responses, strict=True):
         if response.state != "ok":
             continue
-        answer = thoughts.off(response.text or "").text
+        answer = reasoning.remove(response.text or "").text
         kind, _, task = request.task.partition("_")
         texts = [(task, kind, answer)]
         if request.task == BOTH:

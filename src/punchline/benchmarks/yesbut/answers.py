@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from punchline.benchmarks.yesbut import CHOSEN, JUDGED, TASKS
-from punchline.read import choice, rating, thoughts
+from punchline.read import choice, rating, reasoning
 from punchline.schema import Rule, sha256
 
 LEAST, MOST = 1.0, 5.0  # the judge's scale
@@ -59,7 +59,7 @@ def read_score(answer: str, rule: Rule) -> float | None:
 
 def written_text(answer: str, rule: Rule) -> str:
     """The text of a description or contradiction that is scored, under rule `paper` without reasoning."""
-    return thoughts.without(answer) if rule == "paper" else answer
+    return reasoning.without(answer) if rule == "paper" else answer
 
 
 NEEDS = {task: "options" for task in TASKS if task.rpartition("_")[0] in CHOSEN} | {JUDGED.name: ""}

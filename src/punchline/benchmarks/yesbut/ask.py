@@ -9,7 +9,7 @@ from punchline.benchmarks.request import question
 from punchline.benchmarks.task import Task
 from punchline.benchmarks.yesbut import ASKED, CHAINED, LENT, PROMPTS
 from punchline.core.benchmark import DEFAULT, filled
-from punchline.read import thoughts
+from punchline.read import reasoning
 from punchline.schema import Item, Request, Response
 
 TEXTS = prompts(__package__)
@@ -43,7 +43,7 @@ def chained_requests(item: Item, responses: Mapping[str, Mapping[str, Response]]
     asked = []
     for k in PROMPTS:
         answer = responses.get(DEFAULT, {}).get(f"description_{k}")
-        description = thoughts.off(answer.text or "").text if answer is not None and answer.state == "ok" else ""
+        description = reasoning.remove(answer.text or "").text if answer is not None and answer.state == "ok" else ""
         tasks = (task for task in ASKED if task.condition in CHAINED and task.name.endswith(f"_{k}"))
         asked += [_request(item, task, description) for task in tasks if description]
     return asked

@@ -72,7 +72,7 @@ def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join((*pieces, text[at:]))
 
 
-def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
+def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     """The answer without its thoughts, stripped; what stands between two pieces of it is blanks, as long as before, so
     that `offset` plus a place in the text is a place in the answer.
 
@@ -106,6 +106,6 @@ def off(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
 def without(answer: str, tags: tuple[str, ...] = TAGS) -> str:
     """What is compared or judged of an answer: the answer as it is where it holds no thoughts, else what is left
     without them, stripped; "" where nothing was answered."""
-    own = off(answer, tags)
+    own = remove(answer, tags)
     whole = own.text == answer[own.offset :].rstrip() and _AROUND.fullmatch(answer, 0, own.offset) is not None
     return answer if whole else own.text

@@ -8,23 +8,23 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from punchline.read import dress, final, words
-from punchline.read.clauses import Mention, sentences
+from punchline.read import final, normalize, words
 from punchline.read.grammar import Claim, claims
 from punchline.read.refusal import asks_back, refuses
 from punchline.read.result import Read
+from punchline.read.sentences import Mention, sentences
 
 # Mentions in a plain text; the flag says that it is a marked answer, where a small letter is an option too.
-Lexer = Callable[[dress.Plain, bool], Sequence[Mention]]
+Lexer = Callable[[normalize.Plain, bool], Sequence[Mention]]
 
 
 class Verdict(NamedTuple):
-    """A value, or None; settled: the text commits itself, be it to two values, or to none of them."""
+    """A value, or None; decided: the text commits itself, be it to two values, or to none of them."""
 
     value: str | None
     start: int = 0
     end: int = 0
-    settled: bool = False
+    decided: bool = False
 
 
 NOTHING = Verdict(None)
@@ -35,7 +35,7 @@ def _agreed(pool: Iterable[Claim]) -> Verdict | None:
     live = list(pool)
     if len({claim.value for claim in live}) == 1 and live[-1].value:
         return Verdict(live[-1].value, live[-1].start, live[-1].end, True)
-    return Verdict(None, settled=True) if live else None
+    return Verdict(None, decided=True) if live else None
 
 
 def weigh(found: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Verdict:
@@ -64,7 +64,7 @@ def weigh(found: Sequence[Claim], given: frozenset[str], eliminates: bool = True
         return verdict
     mentioned = [claim for claim in found if claim.tier == 0 and claim.value not in denied]
     only = _agreed(mentioned) if not any(claim.tier == -1 for claim in found) else None
-    return only._replace(settled=False) if only and only.value else NOTHING
+    return only._replace(decided=False) if only and only.value else NOTHING
 
 
 def corrected(low: str, found: Sequence[Claim]) -> list[Claim]:
@@ -128,7 +128,9 @@ _RANKS = re.compile(
     r"|rank(?:ing|ed|s)?\b|(?:best|most \w+|highest) first)\b"
 )
 _ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)\b")
-_RANKED = re.compile(r"(?:(?<=\n)|^)\W{0,3}1[.)] [^\n]*(?:\n+\W{0,3}\d[.)] [^\n]*)+|:(?! ?\n)[^\n]*")
+_RANKED = re.compile(
+    r"(?:(?<=\n)|^)\W{0,3}1[.)] [^\n]*(?:\n+\W{0,3}\d[.)] [^\n]*)+|:(?: ?\n+(?:[^\n]{1,60}(?:\n+|$))+|[^\n]+)"
+)
 
 
 def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
@@ -148,7 +150,7 @@ def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
 def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[str]:
     """The value with the highest of the scores, or shares, that an answer gives to most of `given`."""
     given = set(given)
-    text = dress.plain(answer)
+    text = normalize.plain(answer)
     pattern = (
         rf"(?<![\w'.]){before}[(\"']{{0,2}}({value})[)\"']{{0,2}} ?[:=(-]{{0,2}} ?"
         r"(?:(score|rating|probability|likelihood|points)[:= ]{1,3})?"
@@ -165,31 +167,35 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
 
 
 def decide(
-    text: dress.Plain, mentions: Sequence[Mention], given: frozenset[str], judged: bool = True, eliminates: bool = True
+    text: normalize.Plain,
+    mentions: Sequence[Mention],
+    given: frozenset[str],
+    judged: bool = True,
+    eliminates: bool = True,
 ) -> Verdict:
     """The value that one text commits itself to by what it says of its mentions, with its span in the answer."""
     low = answered(text.low) if judged else text.low
     found = _listed(low, claims(low, _first_ranked(text.low, mentions), given, judged))
     verdict = weigh(corrected(text.low, found), given, eliminates)
-    return Verdict(verdict.value, *text.span(verdict.start, verdict.end), verdict.settled)
+    return Verdict(verdict.value, *text.span(verdict.start, verdict.end), verdict.decided)
 
 
 def _of_zones(answer: str, zones: Sequence[final.Zone], lex: Lexer, given: frozenset[str], judged: bool) -> Verdict:
     """The verdict of marked answers of one rank, as a span of the answer."""
-    parts = [dress.part(answer, zone.start, zone.end) for zone in zones]
+    parts = [normalize.part(answer, zone.start, zone.end) for zone in zones]
     decided = [decide(part, lex(part, True), given, judged) for part in parts]
-    verdicts = [one._replace(settled=True) for one in decided if one.settled or one.value is not None]
+    verdicts = [one._replace(decided=True) for one in decided if one.decided or one.value is not None]
     if not verdicts:
         return NOTHING
     if len({verdict.value for verdict in verdicts}) == 1:
         return verdicts[-1]
-    between = dress.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
+    between = normalize.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
     if verdicts[-1].value is not None and (words.CORRECTION.search(between) or between.lstrip(" .\n").startswith("no")):
         return verdicts[-1]
-    return Verdict(None, settled=True)
+    return Verdict(None, decided=True)
 
 
-def settle(
+def resolve(
     answer: str,
     lex: Lexer,
     given: Iterable[str],
@@ -202,16 +208,16 @@ def settle(
     `eliminates`: what is left when all others are denied is meant.
     """
     values = frozenset(given)
-    text = dress.plain(answer)
+    text = normalize.plain(answer)
     if asks_back(text.low):
         return Read(None)
     zones = final.zones(answer, text, keys)
     for rank in (final.FIRM, final.SAID):
         verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], lex, values, judged)
-        if verdict.settled:
+        if verdict.decided:
             return _taken_back(answer, verdict, lex, values, judged) or _read(verdict, values)
     verdict = decide(text, lex(text, False), values, judged, eliminates)
-    return _read(verdict, values) if verdict.settled or not refuses(text.low) else Read(None)
+    return _read(verdict, values) if verdict.decided or not refuses(text.low) else Read(None)
 
 
 _BACK = re.compile(
@@ -222,12 +228,12 @@ _BACK = re.compile(
 
 def _taken_back(answer: str, said: Verdict, lex: Lexer, given: frozenset[str], judged: bool) -> Read[str] | None:
     """What an answer commits itself to where it takes back, after it, what it had marked; None where it does not."""
-    turns = list(_BACK.finditer(dress.lower(answer[said.end : said.end + 4000])))
+    turns = list(_BACK.finditer(normalize.lower(answer[said.end : said.end + 4000])))
     if not turns:
         return None
-    text = dress.part(answer, said.end + turns[-1].start())
+    text = normalize.part(answer, said.end + turns[-1].start())
     verdict = decide(text, lex(text, False), given, judged, eliminates=False)
-    turned = verdict.settled and verdict.value in given and verdict.value != said.value
+    turned = verdict.decided and verdict.value in given and verdict.value != said.value
     return _read(verdict, given) if turned else None
 
 
