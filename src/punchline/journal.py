@@ -71,7 +71,7 @@ class Shard(NamedTuple):
         return (self.number - 1) * PLACES // self.of, self.number * PLACES // self.of
 
     def has(self, item_id: str) -> bool:
-        """Whether the item is in the shard's interval."""
+        """True if the item is in the shard's interval."""
         first, end = self.interval
         return first <= int(sha256(item_id.encode())[:16], 16) % PLACES < end
 
@@ -228,7 +228,7 @@ class Answers:
         return self.read(key) if key in self else None
 
     def lacks(self, response: Response) -> bool:
-        """Whether an answer is to be kept that counts nowhere: a failed one only where there is no other."""
+        """True if an answer is to be kept that counts nowhere: a failed one only where there is no other."""
         key = response.request_id, response.model_key
         return key not in self or (response.state != "failed" and self.digest(key) != response.digest)
 

@@ -194,7 +194,7 @@ class Paths:
         return f"{self.data}/responses/{benchmark}/{hop}/{model}.parquet"
 
     def responded(self, respondent: str, shard: str) -> str:
-        """What a job that asks a respondent writes last: digests of the answers of all benchmarks."""
+        """The last output of a respondent's job: digests of its answers to all benchmarks."""
         return f"{self.data}/responses/respondents/{respondent}/{shard}.json"
 
     def scores(self, benchmark: str, model: str) -> str:

@@ -34,7 +34,7 @@ def plan(project: Project) -> list[Row]:
 
 @dataclass
 class _Asking:
-    """What is still to be asked of one model, and of others about its answers."""
+    """Requests still to send to one model, and to others about its answers."""
 
     project: Project
     benchmark: str

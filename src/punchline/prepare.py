@@ -172,7 +172,7 @@ def selection(project: Project, benchmark: str) -> list[tuple[str, str, str]]:
 
 
 def ledger(project: Project, benchmark: str) -> list[FetchEntry]:
-    """What became of the images of the selected items."""
+    """The fetch log's entries of the selected items."""
     wanted = set(read_selected(project.paths.selected(benchmark)))
     entries = read_records(project.paths.ledger(benchmark), FetchEntry)
     return [entry for entry in entries if entry.item_id in wanted]

@@ -38,7 +38,7 @@ def ask_hop(
     asked: Iterable[Asked],
     conditions: Sequence[str] = (DEFAULT,),
 ) -> Iterator[Request]:
-    """What one model's answers lead to in one hop, in the order of the requests, the same thing once."""
+    """Requests of one pass about one model's answers, in order, without repetition."""
     made: Iterable[Request]
     if hop == EXTRACTOR:
         # By name: no other request depends on its code.
@@ -61,7 +61,7 @@ def _after(
     units: Mapping[Unit, Mapping[str, Response]],
     conditions: Sequence[str],
 ) -> Iterator[Request]:
-    """What the answers on one item lead to in one hop."""
+    """Requests of one pass about the answers on one item."""
     if hop == CHAINED:
         by_sample: dict[int, dict[str, Mapping[str, Response]]] = {}
         for (_, condition, sample), answers in units.items():
@@ -77,12 +77,12 @@ def _after(
 
 
 def requests(project: Project, benchmark: str, items: Iterable[Item]) -> Iterator[Request]:
-    """What every model is asked in a selection."""
+    """Requests to every model of a selection."""
     return ask(project.benchmark(benchmark), items, project.selection.samples, project.conditions(benchmark))
 
 
 def data_requests(project: Project, benchmark: str, hop: str) -> list[Request]:
-    """What a scorer is asked about texts of the data itself."""
+    """Requests to a scorer about texts of the data."""
     loaded, file = project.benchmark(benchmark), paths.published(benchmark)
     rows = [row for table in loaded.COMPARED[hop] for row in printed(file, table)]
     with reading(project, benchmark, loaded.GOLD_FILES) as files:
@@ -97,14 +97,14 @@ def write_requests(project: Project, benchmark: str) -> None:
 
 
 def asked_of_hop(project: Project, benchmark: str, hop: str, model: str) -> Iterator[Asked]:
-    """What a hop asked about, or of, a model, each with its answer."""
+    """Requests of a pass about a model, each with its answer."""
     snapshot = project.paths.hop_snapshot(benchmark, hop, model)
     requests = Stored(project.paths.hop_requests(benchmark, hop, model), Request)
     return answered(requests, Stored(snapshot, Response), snapshot)
 
 
 def asked(project: Project, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Asked]:
-    """What a model itself was asked, on items and then on its own answers, each with its answer."""
+    """Requests to a model, about items and then its own answers, each with its answer."""
     snapshot = project.paths.snapshot(benchmark, model)
     yield from answered(Stored(project.paths.requests(benchmark), Request), Stored(snapshot, Response), snapshot)
     if chained and CHAINED in project.hops(benchmark, model):
@@ -112,7 +112,7 @@ def asked(project: Project, benchmark: str, model: str, *, chained: bool = True)
 
 
 def hop_requests(project: Project, benchmark: str, hop: str, model: str, pairs: Iterable[Asked]) -> Iterable[Request]:
-    """What one model's answers, or texts of the data itself (DATA), lead to in one hop."""
+    """Requests of one pass about one model's answers, or about texts of the data (DATA)."""
     if model == DATA:
         return data_requests(project, benchmark, hop)
     items = Keyed(project.paths.items(benchmark), Item)

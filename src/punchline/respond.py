@@ -55,7 +55,7 @@ def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path
 
 
 def images_of(project: Project, engine: Engine, benchmark: str) -> dict[str, Path]:
-    """What an engine is shown of a benchmark."""
+    """Image files of a benchmark that an engine sees."""
     return image_files(records_in(project.paths.items(benchmark), Item)) if looks_at(engine, benchmark) else {}
 
 
@@ -327,7 +327,7 @@ def _together(requests: Mapping[str, Sequence[Request]]) -> Sequence[Request]:
 
 
 def _requests(project: Project, round_: Round, model: str, shard: Shard = WHOLE) -> Sequence[Request]:
-    """What is asked in a round about one model, or its items: of one shard, about its items."""
+    """Requests of a round about one model or its items, or those of one shard."""
     benchmark, hop, _ = round_
     if not hop:
         stored = Stored(project.paths.requests(benchmark), Request)

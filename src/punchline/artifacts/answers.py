@@ -150,7 +150,7 @@ class Answered(Prepared):
         )
 
     def _asked_after(self, benchmark: str, hop: str, model: str) -> list[Input]:
-        """What the requests of a hop are made of."""
+        """Inputs of the requests of a pass."""
         loaded = self.benchmark(benchmark)
         if model != DATA:
             own = self._own(benchmark, model)  # without the requests of the pass itself

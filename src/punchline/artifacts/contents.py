@@ -25,7 +25,7 @@ def ledger_content(entries: Sequence[FetchEntry]) -> Any:
 
 
 def printed(file: str, table: str) -> Any:
-    """What a paper prints in one table."""
+    """Values that a paper prints in one table."""
     content = Path(file).read_bytes() if Path(file).is_file() else b""  # optional
     return [cells for cells in (_printed(content, file) if content else ()) if cells["table"] == table]
 

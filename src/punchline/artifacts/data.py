@@ -153,7 +153,7 @@ class Prepared(Asking):
 
     @once
     def pictures(self, benchmark: str) -> Artifact:
-        """What models see, by an index of all pictures."""
+        """Images as models see them, by an index."""
         loaded, index = self.benchmark(benchmark), self.paths.index(benchmark)
         return Artifact(
             "pictures",

@@ -30,7 +30,7 @@ DATA = "_data"  # in place of a model's name: texts that no model gave; no card'
 
 @dataclass(frozen=True)
 class Hop:
-    """Who answers one hop of a model's answers: the engine, and its key."""
+    """The respondent of one pass about a model's answers: engine and key."""
 
     name: str
     who: str  # the model itself, a card of config/judge/, or `released`

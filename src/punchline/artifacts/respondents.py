@@ -218,7 +218,7 @@ class Asking:
         return [name for name in self.benchmark(benchmark).CONDITIONS if name in self.selection.conditions]
 
     def illustrated(self, benchmark: str) -> bool:
-        """Whether some selected model looks at the benchmark's images."""
+        """True if some selected model looks at the benchmark's images."""
         looked_at = (engines.looks_at(engine, benchmark) for engine in self.engines.values())
         return self.benchmark(benchmark).IMAGES and any(looked_at)
 

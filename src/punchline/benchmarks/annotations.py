@@ -156,7 +156,7 @@ def json_rows(
 
 
 def _halved(text: str) -> bool:
-    """Whether it has half a surrogate pair, which no file can hold; JSON's \\u escapes may."""
+    """True if it has half a surrogate pair, which no file can hold; JSON's \\u escapes may."""
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -24,7 +24,7 @@ Answers = Mapping[str, Mapping[str, str | Answer | None]]  # item id: {task: ans
 
 
 class Format(Protocol):
-    """What the module `replay` of a benchmark defines."""
+    """Definitions of a benchmark's module `replay`."""
 
     FILES: tuple[str, ...]  # that may lie in the folder `path`; none: `path` is one file, before any `annotations`
 

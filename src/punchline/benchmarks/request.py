@@ -1,4 +1,4 @@
-"""How a question becomes a request: message order, pictures, sampling."""
+"""Build requests from questions: message order, pictures, sampling."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Answered(NamedTuple):
         return Mark(task, signature, response.state, [response], truncated=response.truncated)
 
     def verdict(self, request: Request) -> Verdict | None:
-        """What was said to a request; None: nobody was asked."""
+        """The verdict on a request; None: no judge was asked."""
         return (self.verdicts or {}).get(request.request_id)
 
 

@@ -1,4 +1,4 @@
-"""What a benchmark's card says of one question to models."""
+"""One question to models, as a benchmark declares it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LINE = 2  # pixels of the line around a blank frame: white on white margins coul
 
 
 def derivation() -> dict[str, Any]:
-    """What made a frame or a row, besides the image and the boxes."""
+    """Parameters of a frame or a row, besides the image and the boxes."""
     return {"opencv": cv2.__version__, "format": "png", "margin": MARGIN, "line": LINE, "seed": SEED, "v": 1}
 
 

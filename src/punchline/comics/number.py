@@ -45,7 +45,7 @@ class Label(NamedTuple):
 
 
 def derivation() -> dict[str, Any]:
-    """What made a numbered image, besides the image and the boxes."""
+    """Parameters of a numbered image, besides the image and the boxes."""
     return {
         "opencv": cv2.__version__,
         "font": "HERSHEY_SIMPLEX",

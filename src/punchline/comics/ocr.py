@@ -54,7 +54,7 @@ class Line(NamedTuple):
 
 
 def derivation() -> dict[str, Any]:
-    """What the text depends on besides the image."""
+    """Parameters of the text, besides the image."""
     return {
         "rapidocr": importlib.metadata.version("rapidocr"),
         "onnxruntime": importlib.metadata.version("onnxruntime").split(".")[0],
@@ -113,7 +113,7 @@ def in_order(lines: Sequence[Line]) -> list[Line]:
 
 
 def _together(a: Line, b: Line) -> bool:
-    """Whether two lines stand close below or close beside each other."""
+    """True if two lines stand close below or close beside each other."""
     height = min(a.y2 - a.y1, b.y2 - b.y1)
     wide, high = min(a.x2, b.x2) - max(a.x1, b.x1), min(a.y2, b.y2) - max(a.y1, b.y1)  # in common; < 0: a gap
     below = wide >= SHARED * min(a.x2 - a.x1, b.x2 - b.x1) and -high <= GAP * height

@@ -232,7 +232,7 @@ def _panels_of(boxes: list[Box]) -> list[Box]:
 
 
 def _lies_in(inner: Box, outer: Box) -> bool:
-    """Whether at least half of a box lies in another."""
+    """True if at least half of a box lies in another."""
     width = min(inner.x2, outer.x2) - max(inner.x1, outer.x1)
     height = min(inner.y2, outer.y2) - max(inner.y1, outer.y1)
     return max(width, 0) * max(height, 0) >= 0.5 * _area(inner)

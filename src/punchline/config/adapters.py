@@ -63,12 +63,12 @@ class Trained(Record, frozen=True, kw_only=True):
 
     @property
     def digest_of_files(self) -> str:
-        """What identifies the weights."""
+        """A digest of the weights."""
         return digest_of(self.files)
 
 
 def folder_of(name: str) -> Path:
-    """Where an adapter lies."""
+    """Folder of an adapter."""
     return Path(FOLDER) / name
 
 
@@ -110,7 +110,7 @@ def identity(name: str) -> str:
 
 
 def how_to_train(name: str) -> str:
-    """What makes an adapter that is not there."""
+    """The command that trains an absent adapter."""
     return f"the adapter {name} is not trained: snakemake {manifest_of(name)}"
 
 
@@ -152,7 +152,7 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
 
 
 def adapter_name(part: str) -> str:
-    """What peft calls a part: it becomes a part of modules' names."""
+    """A part's name in peft: it becomes a part of modules' names."""
     return re.sub(r"\W", "_", part)
 
 

@@ -65,13 +65,13 @@ class Recipe(Record, frozen=True, kw_only=True):
     runtime: Annotated[int, msgspec.Meta(ge=1)] | msgspec.UnsetType = msgspec.UNSET
 
     def trained_by(self) -> dict[str, Any]:
-        """What decides what is trained, as plain data."""
+        """The settings that determine a training, as plain data."""
         plain: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, runtime=msgspec.UNSET))
         return plain
 
     @property
     def file(self) -> str:
-        """Where the recipe lies, for messages."""
+        """Path of the recipe, for messages."""
         return f"{FOLDER}/{self.name}.yaml"
 
 
@@ -158,7 +158,7 @@ def trainable() -> list[str]:
 
 
 def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> bool:
-    """Whether an adapter has a recipe for selected benchmarks.
+    """True if an adapter has a recipe for selected benchmarks.
 
     Raises PunchlineError for one that is neither there nor trainable.
     """

@@ -40,7 +40,7 @@ def parallel(card: ModelCard) -> int:
 
 
 def threads(card: ModelCard | None) -> int:
-    """How many a model's job takes; Snakemake gives it fewer where there are fewer."""
+    """Threads of a model's job; Snakemake gives it fewer if there are fewer."""
     if card is not None and (card.engine in HERE or (card.engine == "vllm" and "base_url" not in card.options)):
         return SERVER_THREADS if gpus(card) else MANY_THREADS
     ocr = card is not None and card.options.get("baseline") == "ocr"  # looks at several images at a time
@@ -106,6 +106,6 @@ def too_small(card: ModelCard) -> str | None:
 
 
 def small(card: ModelCard) -> bool:
-    """Whether a model that asks for no certain number of GPUs runs on a CPU as well: a scorer, a small folder here."""
+    """True if a model that asks for no certain number of GPUs runs on a CPU as well: a scorer, a small folder here."""
     here = Path(str(card.options.get("id", ""))).is_dir() or card.engine == "similarity"
     return card.gpus is None and here and weights_gb(card) < SMALL_GB

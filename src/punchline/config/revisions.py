@@ -30,7 +30,7 @@ BUILT = "python scripts/small_model.py builds SmolLM2"
 
 
 def is_folder(model_id: str) -> bool:
-    """Whether an id names a folder rather than a hub repository: it is one, or is written as a path."""
+    """True if an id names a folder rather than a hub repository: it is one, or is written as a path."""
     return Path(model_id).is_dir() or model_id.startswith(("/", "./", "../", "~", DATA)) or model_id.count("/") > 1
 
 

@@ -30,7 +30,7 @@ SCORERS = ("bertscore", "cosine")  # hops whose judge is a model that compares t
 
 
 class Verdict(NamedTuple):
-    """What a judge said, or a scorer measured."""
+    """A judge's verdict, or a scorer's measurement."""
 
     judge: str  # its name: a card of config/judge/, or who judged a released answer
     response: Response
@@ -52,7 +52,7 @@ class NoPicture(Exception):
 
 
 class Benchmark(Protocol):
-    """What a benchmark's card (`__init__.py`) and the modules next to it define."""
+    """Definitions of a benchmark's `__init__.py` and the modules next to it."""
 
     NAME: str
     TASKS: tuple[str, ...]
@@ -91,14 +91,14 @@ class Benchmark(Protocol):
 
 
 class Illustrated(Protocol):
-    """What the module `pictures` of a benchmark with IMAGES defines; no answer depends on its code."""
+    """Definitions of the module `pictures` of a benchmark with IMAGES; no answer depends on its code."""
 
     # (item id, bytes of the published image, files) -> what models see. Raises NoPicture.
     pictures: Callable[[str, bytes, Files], list[Picture]]
 
 
 class Guesses(Protocol):
-    """What the module `baselines` of a benchmark defines, where it has one."""
+    """Definitions of the optional module `baselines` of a benchmark."""
 
     # (name of the baseline, request, random numbers) -> its answer; None: it does not attempt the task
     baseline: Callable[[str, Request, random.Random], str | None]
@@ -106,7 +106,7 @@ class Guesses(Protocol):
 
 @runtime_checkable
 class Looks(Protocol):
-    """What the module `baselines` defines where a benchmark's baselines look at its pictures."""
+    """Definitions of the module `baselines` of a benchmark whose baselines look at its pictures."""
 
     PRIOR: tuple[str, ...]  # tasks that have one answer for all items, where a card of the baseline `prior` gives it
     look: Callable[[Path], Any]  # what can be read off a picture, for all requests about it; used by one thread
@@ -120,7 +120,7 @@ class NoAnswer(Exception):
 
 
 class Wording(Protocol):
-    """What the module `wording` of a benchmark defines, where a baseline can go by the words of its prompts."""
+    """Definitions of the module `wording` of a benchmark: the structure of its prompts."""
 
     echo: Callable[[str], str | None]  # an answer that repeats what the prompt tells; None where it tells nothing
     compared: Callable[[str], tuple[str, str] | None]  # (gold, answer) in a judge's prompt; None for another
@@ -128,7 +128,7 @@ class Wording(Protocol):
 
 
 def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate: str, reference: str) -> Request:
-    """What a scorer is asked: to compare a candidate (as the assistant's words) with a reference (as the user's)."""
+    """A scorer's request: compare a candidate (assistant message) with a reference (user message)."""
     said = (Message(role="assistant", content=(Text(text=candidate),)),)
     return Request(
         benchmark=benchmark,
@@ -283,7 +283,7 @@ def labels_of(name: str) -> Any:
 
 
 def illustrated(benchmark: Benchmark) -> Illustrated:
-    """How the pictures of a benchmark with IMAGES are made; by default models see what is published."""
+    """The picture module of a benchmark with IMAGES; by default models see the published image."""
     assert benchmark.IMAGES
     return cast(Illustrated, _facet(benchmark.NAME, "pictures") or _imported(PICTURES))
 
@@ -295,29 +295,29 @@ def guesses(name: str) -> Guesses | Looks | None:
 
 
 def training(name: str) -> Any:
-    """What a benchmark trains on (Hook of punchline.train); None: nothing."""
+    """The training module of a benchmark (Hook of punchline.train); None: it has none."""
     return _facet(name, "training")
 
 
 @cache
 def wording(name: str) -> Wording | None:
-    """How a benchmark's prompts are worded; None: no baseline goes by its words."""
+    """The wording module of a benchmark; None: it has none."""
     return cast("Wording | None", _facet(name, "wording"))
 
 
 def released_format(name: str) -> Any:
-    """How released answers to a benchmark are read (punchline.benchmarks.released.Format); None: none were released."""
+    """The format of released answers (punchline.benchmarks.released.Format); None: none were released."""
     return _facet(name, "replay")
 
 
 @cache
 def shown(name: str) -> Any:
-    """How a benchmark's items are called and judged at a glance (NAMES, `right`); None: by what all have in common."""
+    """Display names and correctness of a benchmark's items (NAMES, `right`); None: the defaults."""
     return _facet(name, "shown")
 
 
 def studies(name: str) -> Mapping[str, Any]:
-    """What people are asked about a benchmark's answers (Study of punchline.benchmarks.study), by name."""
+    """Rating studies of a benchmark (Study of punchline.benchmarks.study), by name."""
     module = _facet(name, "studies")
     return {} if module is None else cast("Mapping[str, Any]", module.STUDIES)
 

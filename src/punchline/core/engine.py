@@ -22,14 +22,14 @@ FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 
 class Engine(Protocol):
-    """What an engine module's `engine(card, seed)` returns. Making one must be cheap: no weights, no network."""
+    """An engine, returned by an engine module's `engine(card, seed)`: cheap, without weights or network."""
 
     name: str
     needs_images: bool  # False: requests whose image is missing are answered all the same
 
     @property
     def version(self) -> str:
-        """Of the engine, recorded with every response."""
+        """Version of the engine, recorded with every response."""
         ...
 
     def identity(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Verdicts(Protocol):
 
 
 def looks_at(engine: Engine, benchmark: str) -> bool:
-    """Whether the engine looks at that benchmark's images. An engine with `sees` looks at those benchmarks' only."""
+    """True if the engine looks at that benchmark's images. An engine with `sees` looks at those benchmarks' only."""
     return engine.needs_images and benchmark in getattr(engine, "sees", (benchmark,))
 
 
@@ -132,7 +132,7 @@ def image_file(digest: str | None, request: Request, images: Mapping[str, Path])
 
 
 def response(engine: Engine, request: Request, model_key: str, state: State, **fields: Any) -> Response:
-    """What an engine says to a request; `fields`: the others of a Response."""
+    """A response of an engine to a request; `fields`: other fields of Response."""
     by: dict[str, Any] = {"engine": engine.name, "engine_version": engine.version}
     return Response(request_id=request.request_id, model_key=model_key, state=state, **by, **fields)
 

@@ -1,4 +1,4 @@
-"""How many threads a job may use: what its rule declares."""
+"""Number of threads that a job may use, as its rule declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a server asks to wait (RFC 9110, 10.2.3), and how long to wait between tries."""
+"""Waiting times: those that a server requests (RFC 9110, 10.2.3), and those between tries."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Baseline(Ready):
         return ("missing", "not attempted") if text is None else ("ok", text)
 
     def _text(self, request: Request, module: Guesses | Looks, images: Mapping[str, Path], looked: Look) -> str | None:
-        """What the baseline says of a request, by what the benchmark's module says; None: it does not attempt it."""
+        """The baseline's answer to a request; None: not attempted."""
         if self.baseline == "prior":
             return self.answers.get(request.task) if request.task in getattr(module, "PRIOR", ()) else None
         if not isinstance(module, Looks):

@@ -127,11 +127,11 @@ class Replay(Ready):
         return {i: a.judge for i, a in found.items() if isinstance(a, Answer) and a.judge is not None}
 
     def givers(self) -> set[str]:
-        """Who judged the released answers: as the card says, else as the file does."""
+        """Judges of the released answers: as the card says, else as the file does."""
         return {self.judge} if self.judge is not None else set(self.judges().values())
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
-        """What the file holds for each request; `missing`, with the reason, where it holds nothing."""
+        """The file's answer to each request; `missing`, with the reason, if it has none."""
         for request in requests:
             answer, reason = self._look_up(request)
             state: State = "ok" if reason is None else "missing"

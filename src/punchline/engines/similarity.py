@@ -53,7 +53,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pair(NamedTuple):
-    """What is compared, in the order in which pairs are sorted."""
+    """A pair of texts to compare; pairs are sorted in the order of its fields."""
 
     reference: str
     candidate: str
@@ -74,7 +74,7 @@ class Similarity:
 
     @functools.cached_property
     def version(self) -> str:
-        """Of the packages that compute the number."""
+        """Versions of the packages that compute the number."""
         return ", ".join(f"{name} {version_of(name)}" for name in (METRICS[self.metric], "transformers", "torch"))
 
     @functools.cached_property
@@ -161,7 +161,7 @@ class Similarity:
         return self._loaded or str(self._broken)
 
     def _folder(self) -> str:
-        """Where the weights lie, fetched from the hub if they may be. Raises PunchlineError for other bytes."""
+        """Folder of the weights, downloaded from the hub if allowed. Raises PunchlineError for other bytes."""
         if local := _local(self.id):
             revisions.pinned(local, self.options.revision)  # raises where the files are others
             return local

@@ -1,4 +1,4 @@
-"""What became of each comic, and the lock: digests of first fetches."""
+"""The fetch log, and the lock: digests of first fetches."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def _embedded(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 class Exchange(threading.local):
-    """What the thread's exchange may do."""
+    """Limits of the thread's exchange."""
 
     deadline = float("inf")  # monotonic
     public: str | None = None  # host that must have a public address

@@ -158,7 +158,7 @@ resolve_theycantalk = resolver(  # Tumblr: an avatar is no comic
 
 
 class Site(NamedTuple):
-    """How a site's page leads to its image."""
+    """Resolver of a site's pages."""
 
     accept: tuple[str, ...]  # media types of the page
     resolve: Callable[[bytes, str], str] | None  # its bytes, page URL as listed -> image URL; raises NoImage

@@ -85,7 +85,7 @@ def plan_row(
     note: str = "",
     jobs: int = 1,
 ) -> Row:
-    """What is still to be asked of one model. `max_tokens` by request id; tokens of prompts are estimated.
+    """A plan's row for one model: requests still to send. `max_tokens` by request id; prompt tokens are estimated.
 
     Output is bounded by max_tokens, so the cost is the most that it can be, but for the estimate of the prompts.
     """

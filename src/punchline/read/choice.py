@@ -41,7 +41,7 @@ _STANDING = re.compile(r"(?<![\w'’.@&])(?<![\w'’]{2}[-/])[A-Za-z](?![\w@&])(
 
 
 def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
-    """Whether a letter that stands by itself is an option's, no article and no name."""
+    """True if a letter that stands by itself is an option's, no article and no name."""
     letter = text[start]
     before, after = text[max(0, start - 40) : start], text[end : end + 40]
     is_name = _NAMED.search(before.lower()) or re.search(r"\b(?:an?|An) $", before)  # a plan B

@@ -1,4 +1,4 @@
-"""Where an answer marks what it answers: boxes, tags, JSON, "Final answer:", "Answer:", a last line by itself."""
+"""Marked answers: boxes, tags, JSON, "Final answer:", "Answer:", a last line by itself."""
 
 from __future__ import annotations
 

@@ -350,7 +350,7 @@ def claims(
 
 
 def _lists(found: list[Claim], last: list[Claim]) -> bool:
-    """Whether a last line goes on with a list: "B\nC"."""
+    """True if a last line goes on with a list: "B\nC"."""
     values = [claim.value for claim in (*found, *last)]
     firm = all(claim.tier >= 3 for claim in found)
     return firm and (len(found) == 1 or (len(values) > 1 and values == sorted(set(values))))

@@ -11,7 +11,7 @@ _HYPHENATED = re.compile(r"\w+(?:['’‐‑-]\w+)*")
 
 
 def balanced(text: str) -> bool:
-    """Whether every <i> is closed, none is closed twice, and none lies in another."""
+    """True if every <i> is closed, none is closed twice, and none lies in another."""
     marks = [tag[1] for tag in _MARK.finditer(text)]
     return marks == ["", "/"] * (len(marks) // 2)
 

@@ -177,7 +177,7 @@ def _affirmed(low: str, found: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def repeats_example(found: Sequence[str]) -> bool:
-    """Whether nothing is named but the prompt's own example or its placeholders (section 6.1: no meaningful answer)."""
+    """True if nothing is named but the prompt's own example or its placeholders (section 6.1: no meaningful answer)."""
     return all(one.lower() in EXAMPLES for one in found)
 
 

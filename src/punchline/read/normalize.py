@@ -87,7 +87,7 @@ def lower(text: str) -> str:
 
 
 def _instead(match: re.Match[str]) -> str:
-    """What stands in place of a piece of dress."""
+    """Replacement of a piece of formatting."""
     kind, found = match.lastgroup, match[0]
     if kind in ("letter", "mark"):
         letter, mark = match["letter"], match["mark"]

@@ -40,7 +40,7 @@ _BEGINNING = 1_500  # characters in which a refusal is looked for
 
 
 def refuses(low: str) -> bool:
-    """Whether a plain text in lower case says that it does not answer."""
+    """True if a plain text in lower case says that it does not answer."""
     return _found(low) is not None
 
 
@@ -60,7 +60,7 @@ _ASKS = re.compile(
 
 
 def asks_back(low: str) -> bool:
-    """Whether a plain text in lower case ends with asking what was wanted."""
+    """True if a plain text in lower case ends with asking what was wanted."""
     return _ASKS.search(low, max(0, len(low) - 200)) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a reader hands back, and what all readers begin with."""
+"""Result of a reader, and the steps common to all readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in an answer something was read."""
+"""Places in an answer that were read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between tags: marked words, an explanation."""
+"""Readers of text between tags: marked words, an explanation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _is_placeholder(text: str) -> bool:
 
 
 def named(text: str, tag: str) -> bool:
-    """Whether a tag's name is there at all: searching for the tag is slow in texts full of brackets."""
+    """True if a tag's name is there at all: searching for the tag is slow in texts full of brackets."""
     return any(form in text for form in (tag.lower(), tag.upper(), tag.capitalize()))
 
 
@@ -61,7 +61,7 @@ def explanation(
     text, cut = _without(own.text, notes)
 
     def kept(start: int, end: int) -> Read[str]:
-        """What is left of a span, stripped; its span."""
+        """A span without white space at its ends."""
         content = text[start:end]  # with blanks in place of notes
         start, end = end - len(content.lstrip()), start + len(content.rstrip())
         pieces, at = [], start

@@ -86,7 +86,7 @@ def _stem_pattern(stems: Sequence[str]) -> re.Pattern[str]:
 
 
 def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str | None, int, int]:
-    """What the sentences on the question's matter state: one that concludes, else all of them alike."""
+    """The claim of the sentences about the question: of one that concludes, else of all alike."""
     stated: list[tuple[str, int, int]] = []
     concluded: list[tuple[str, int, int]] = []
     asked = False

@@ -24,7 +24,7 @@ QUESTION = ("task", "condition", "sample")
 
 
 def span(text: str | None, reads: Reads) -> list[int] | None:
-    """Where the paper's rule read the answer: from, to."""
+    """Span of the answer that the paper's rule parsed: from, to."""
     places = ([found.start, found.end] for found in located(text or "", reads))
     return next((place for place in places if place[1] > place[0]), None)
 

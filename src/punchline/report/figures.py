@@ -181,7 +181,7 @@ def drawn(sheet: Sheet, ranks: Mapping[str, str]) -> Spec:
 
 
 def nothing(path: str) -> Spec:
-    """What stands where a table has no value to draw."""
+    """A placeholder for a table without a value to draw."""
     base = alt.Chart(alt.InlineData(values=[{"said": f"{path} has no value to draw"}]))
     return _spec(base.mark_text(color="currentColor").encode(text="said:N").properties(width=WIDTH, height=60))
 

@@ -33,7 +33,7 @@ def prompt(request: Request) -> str:
 
 
 def facets(item: Item, gold: Gold) -> dict[str, list[str]]:
-    """What a wall may filter by: short properties of an item and of its gold."""
+    """Filters of a wall: short properties of an item and of its gold."""
     found: dict[str, list[str]] = {"source": [item.source]}
     for name, value in {**item.fields, **gold.values}.items():
         values = value if isinstance(value, list) else [value]

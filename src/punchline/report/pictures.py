@@ -21,7 +21,7 @@ _OPEN = re.compile(r"CC[ -]?0|CC[ -]BY(?!.*\bND\b)|public domain", re.IGNORECASE
 
 @dataclass(frozen=True)
 class Right:
-    """Of one item's pictures: from which mode on a report holds them, and what stands beside them."""
+    """Rights of one item's pictures: the first mode that includes them, and their credit."""
 
     mode: str
     licence: str = ""
@@ -33,7 +33,7 @@ OWN = Right("own", "Apache-2.0", "drawn by Punchline")
 
 
 def holds(chosen: str, right: Right) -> bool:
-    """Whether a report in this mode holds such pictures."""
+    """True if a report in this mode holds such pictures."""
     return MODES.index(right.mode) <= MODES.index(chosen)
 
 
@@ -66,7 +66,7 @@ def held(project: Project, benchmark: str, chosen: str) -> Iterator[ImageRef]:
 
 
 def file_of(image: ImageRef) -> str:
-    """Where a report holds a picture, from its root: named by its content."""
+    """Path of a picture in a report, named by its content."""
     return f"pictures/{image.sha256}{Path(image.path).suffix}"
 
 

@@ -50,7 +50,7 @@ NEVER_PUBLISHED["user's file"] = "a file of the user's own"
 
 
 class Rights:
-    """What of one benchmark's files may be passed on."""
+    """Files of one benchmark that may be shared."""
 
     def __init__(self, project: Project, name: str) -> None:
         self.project, self.name = project, name

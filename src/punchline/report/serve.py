@@ -24,7 +24,7 @@ PORT = 8642
 
 
 def application(project: Project) -> Starlette:
-    """What serves a run's report. Raises PunchlineError where there is none."""
+    """The application that serves a run's report. Raises PunchlineError if there is none."""
     root = Path(project.paths.report)
     if not (root / "index.html").is_file():
         raise PunchlineError("no report", file=root, hint=f"Make it: {making(project.selection.run, 'report')}")

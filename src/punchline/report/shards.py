@@ -48,7 +48,7 @@ def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
 
 
 def right(benchmark: str, grade: Score, gold: Gold) -> float | None:
-    """How right an answer is at a glance, from 0 to 1; None where that cannot be said."""
+    """Correctness of an answer from 0 to 1; None if undefined."""
     module = benchmarks.shown(benchmark)
     if module is not None:
         return cast(float | None, module.right(grade, gold))

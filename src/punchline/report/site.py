@@ -237,7 +237,7 @@ class Site:
 
 
 def _read(line: Mapping[str, str]) -> bool:
-    """Whether all of a task's answers that are there were read, so that there is nothing to look at."""
+    """True if all of a task's answers that are there were read, so that there is nothing to look at."""
     return int(line["read"]) + int(line["missing"]) == int(line["answers"]) and line["truncated"] == "0"
 
 
@@ -269,7 +269,7 @@ def compared(project: Project, benchmark: str) -> list[dict[str, Any]]:
 
 
 def about(benchmark: str) -> list[str]:
-    """What a benchmark says of itself: a sentence, and whose paper it is."""
+    """A benchmark's description: a sentence, and its paper."""
     paragraphs = (inspect.getdoc(benchmarks.load(benchmark)) or "").split("\n\n")
     return [" ".join(paragraph.split()) for paragraph in paragraphs[:2]]
 

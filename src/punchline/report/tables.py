@@ -144,7 +144,7 @@ def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
 
 
 def differences(path: str) -> dict[tuple[str, str], list[dict[str, str]]]:
-    """Where the two rules differ, by (benchmark, table)."""
+    """Cells in which the two rules differ, by (benchmark, table)."""
     found: dict[tuple[str, str], list[dict[str, str]]] = {}
     for _, line in parse_csv(Path(path).read_bytes(), DISCREPANCIES, file=path):
         found.setdefault((line["benchmark"], line["table"]), []).append(line)

@@ -88,7 +88,7 @@ class Lines(DefaultFormatter):  # type: ignore[misc]
 
 
 def worth_a_line(record: logging.LogRecord) -> bool:
-    """Whether a reader learns something from one of Snakemake's own lines."""
+    """True if a reader learns something from one of Snakemake's own lines."""
     event = getattr(record, "event", None)
     text = record.getMessage() if record.msg is not None else ""
     return event not in NOT_A_LINE and not text.startswith(LEFT_OUT)
@@ -152,7 +152,7 @@ class Display(logging.Handler):
                 self.follow()
 
     def close_with_errors(self) -> None:
-        """What a run ends with."""
+        """Print the errors of a run, or that it was stopped."""
         with suppress(OSError, ValueError):
             if self.stopped and not self.settings.dryrun:
                 log_line(STOPPED)
@@ -170,7 +170,7 @@ class Display(logging.Handler):
 
 
 def why(logs: list[Path]) -> str:
-    """What a job ended with: its error, or that it said none and its last words."""
+    """A job's error, or the last line of its log."""
     lines: list[str] = []
     for path in logs:
         with suppress(OSError):

@@ -75,7 +75,7 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
 def _missing(
     project: Project, card: ModelCard, engine: Engine, benchmark: str, requests: str, journals: Sequence[str]
 ) -> bool:
-    """Whether an answer is still to be asked for, as far as that is known before the run."""
+    """True if an answer is still to be asked for, as far as that is known before the run."""
     if _why(card, engine, here=True) is None:
         return False  # nothing to find out
     if not Path(requests).is_file():

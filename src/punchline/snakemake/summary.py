@@ -17,7 +17,7 @@ ORDER = ("answered", "missing", "failed", "refused", "unparsed", "truncated")
 
 
 def answers_of(project: Project, respondent: str) -> tuple[Counter[str], list[str]]:
-    """How many answers of each state the indexes of a respondent hold, and why answers failed."""
+    """Number of answers of each state of a respondent, and reasons of failures."""
     counts, reasons = Counter[str](), []
     for step in project.built_by("respond", respondent, ALL):
         index = step.outputs[0]

@@ -28,7 +28,7 @@ EQUAL = 1e-12  # what rounding leaves of a difference, against the range of the 
 
 
 class Kind(NamedTuple):
-    """What a statistic is: the method of its interval, and what its values lie between.
+    """A kind of statistic: the method of its interval, and the bounds of its values.
 
     korn-graubard: of shares, F1 and whatever is bounded. count: the same for a number of items, between none and all.
     hall: of what has no upper bound. bonett-price: of differences of what is bounded. fisher: of a rank correlation of
@@ -225,7 +225,7 @@ def _parts(summed: npt.NDArray[Any]) -> Iterator[Array]:
 
 
 class Influence(NamedTuple):
-    """What a value owes to each cluster."""
+    """Influence of each cluster on a value."""
 
     each: Array  # [clusters]: the jackknife's pseudo-values less their mean; 0 for one that it does not rest on
     rests: npt.NDArray[np.bool_]  # [clusters]
@@ -233,7 +233,7 @@ class Influence(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """Of the value: the jackknife's."""
+        """Jackknife variance of the value."""
         return float((self.each**2).sum() / (self.clusters * (self.clusters - 1)))
 
 

@@ -62,7 +62,7 @@ def statistic(
 
 
 def attempted(part: pd.DataFrame) -> bool:
-    """Whether any answer is there: what has only missing ones was not attempted."""
+    """True if any answer is there: what has only missing ones was not attempted."""
     return bool((part["state"] != "missing").any())
 
 

@@ -86,7 +86,7 @@ def _bonett_price(value: float, of: Influence, reach: float, alpha: float) -> tu
 
 
 def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> Interval:
-    """Of a mean of values, from the intervals of these (Zou and Donner, Statistics in Medicine 2008)."""
+    """Interval of a mean of values, from their intervals (Zou and Donner, Statistics in Medicine 2008)."""
     points, reaches, moved = [], [], []
     for part in parts:
         of, point = influence(estimate, part), float(part(estimate.exact))
@@ -104,7 +104,7 @@ def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> Interval:
 
 
 def _woodruff(estimate: Estimate, median: Median) -> Interval:
-    """Of a median: where the distribution crosses the limits of a half (Woodruff, JASA 1952)."""
+    """Interval of a median: where the distribution crosses the limits of a half (Woodruff, JASA 1952)."""
     counts, point = estimate.exact, estimate.point()
     below = np.cumsum(counts) / counts.sum()
     places = np.array(median.scale) <= point
@@ -164,7 +164,7 @@ def _steiger(estimate: Estimate, spread: Spread, value: float) -> Interval:
 
 
 def _fisher(rho: float, n: int) -> Interval:
-    """Of Spearman's rho of n items: Fisher's z with the standard error of Bonett and Wright, Psychometrika 2000.
+    """Interval of Spearman's rho of n items: Fisher's z, standard error of Bonett and Wright, Psychometrika 2000.
 
     Of a perfect order from what it would be with two neighbours changed.
     """

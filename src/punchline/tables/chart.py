@@ -1,4 +1,4 @@
-"""How a table is drawn, where its paper draws it: which columns are values, and what they are told by."""
+"""Declaration of a chart: columns that are values, and their labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark declares of a table: a function that yields its rows from frames of scores."""
+"""Declaration of a table: a function that yields its rows from frames of scores."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Across:
-    """What rows of several models are made of: their scores under one rule, the items, files by name."""
+    """Inputs of rows of several models: their scores under one rule, the items, files by name."""
 
     models: Sequence[Model]
     items: pd.DataFrame
@@ -113,11 +113,11 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def of_models(self) -> bool:
-        """Whether it reads scores at all."""
+        """True if it reads scores at all."""
         return self.rows is not None or self.across is not None
 
     def better(self, column: str) -> Better:
-        """What is better in one of its columns."""
+        """The better direction of one of its columns."""
         if not self.of_models or column in self.counts or column in self.unordered or column.endswith("_sd"):
             return "neither"
         return "lower" if column in self.lower_is_better else "higher"

@@ -1,4 +1,4 @@
-"""How sure the order of models in a table is: the range of each one's rank. Pure."""
+"""Ranks of models in a table, each with its range. Pure."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def ranked(estimates: Mapping[str, Estimate], row: str = "", *, lowest: bool = F
 
 
 class Entry(NamedTuple):
-    """What a model has in one row of a table."""
+    """A model's estimate in one row of a table."""
 
     row: str
     model: str
@@ -62,7 +62,7 @@ class Entry(NamedTuple):
 
 
 def entries(name: str, rows: Iterable[Row], column: str) -> Iterator[Entry]:
-    """What rows of a model, or with `name` "" of several, have of a column."""
+    """Estimates of a column in rows of a model, or with `name` "" of several."""
     for row in rows:
         of, model = row.estimates.get(column), name or (row.of.name if row.of else "")
         if model and of is not None and of.n and of.point() is not None:

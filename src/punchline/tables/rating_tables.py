@@ -30,7 +30,7 @@ def ratings_of(
 
 
 def digest(rating: Rating) -> str:
-    """What a cell's lineage calls a rating by."""
+    """Digest of a rating, as in a cell's lineage."""
     return sha256(repr((*rating[:4], sorted(rating.about.items()))).encode())
 
 

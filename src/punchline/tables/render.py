@@ -93,7 +93,7 @@ def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
 
 
 def silent(row: Mapping[str, str | int | float | None], names: Sequence[str]) -> bool:
-    """Whether a row says nothing to a person: a baseline that does not try this, a file that answers other things."""
+    """True if a row says nothing to a person: a baseline that does not try this, a file that answers other things."""
     trying = row["kind"] not in ("measured", "baseline") or (row["kind"] == "measured" and row["engine"] != "replay")
     return not trying and all(row.get(name) in (None, "") for name in names)
 

@@ -146,7 +146,7 @@ def _table(
 
 
 def _is_complete(project: Project, benchmark: str, table: Table) -> bool:
-    """Whether the selection is all of the paper's items. A table of the data itself takes the released files whole."""
+    """True if the selection is all of the paper's items. A table of the data itself takes the released files whole."""
     selection = project.selection
     chosen_items = chosen_sources(project, benchmark) is not None or selection.subset or selection.limit is not None
     return not selection.corpus.drawn and not (table.of_models and chosen_items)
@@ -178,7 +178,7 @@ def _parts(
 
 
 def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[PublishedRow]:
-    """What the paper prints of a table. Raises PunchlineError for a table or a column that there is not."""
+    """Printed values of a table. Raises PunchlineError for an unknown table or column."""
     rows = read_published(file)
     for row in rows:
         if row["table"] not in tables:
@@ -220,7 +220,7 @@ def _retry(project: Project) -> str:
 
 
 def _asked(hop: Hop, answered: Who, about: str, benchmark: str, prices: bool, retry: str) -> tuple[Asked, list[str]]:
-    """Who answered a hop, as a table shows it, and notes on that."""
+    """Respondents of a pass, as a table shows them, and notes."""
     notes = []
     if len(answered.versions) > 1:
         notes.append(f"{about}, {hop.name}: several engine versions answered: {', '.join(answered.versions)}.")

@@ -48,7 +48,7 @@ class Ranks:
         return scores_frame(scores, self.items, rule)[0]
 
     def _found(self, columns: Mapping[str, str]) -> dict[str, list[Entry]]:
-        """What the models have of a column of each of some tables."""
+        """Estimates of the models in one column of each of some tables."""
         found: dict[str, list[Entry]] = {name: [] for name in columns}
         cards, chosen = self.project.cards.values(), self.project.selection.scoring
         for rule in RULES:

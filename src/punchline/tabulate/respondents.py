@@ -17,7 +17,7 @@ from punchline.schema import LENGTH, Record
 
 
 class Answered(Protocol):
-    """What is noted of a response."""
+    """Facts about a response that tables use."""
 
     @property
     def engine(self) -> str: ...
@@ -44,7 +44,7 @@ class Who(Record, frozen=True, kw_only=True):
 
 
 def who_answered(responses: Iterable[Answered]) -> Who:
-    """Of all responses."""
+    """Respondents of all responses."""
     versions, failures, finishes = set(), set(), Counter[str | None]()
     for response in responses:
         finishes[response.finish_reason] += 1
@@ -69,7 +69,7 @@ def who_in(path: str | Path) -> Who:
 
 
 def respondents_of(project: Project, benchmark: str, model: str) -> dict[str, Who]:
-    """Who answered, by pass; "": the model itself."""
+    """Respondents by pass; "": the model itself."""
     where, hops = project.paths, project.hops(benchmark, model)
     indexes = {"": where.snapshot(benchmark, model)} | {hop: where.hop_snapshot(benchmark, hop, model) for hop in hops}
     return {hop: who_in(path) for hop, path in indexes.items()}

@@ -59,7 +59,7 @@ def excerpt(text: str) -> str:
 
 
 def unread(scores: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unread]:
-    """What was read of a model's answers; `snapshots` by hop, "" for its own.
+    """Parsed and unparsed answers of a model; `snapshots` by pass, "" for its own.
 
     An answer that a judge has seen is unread where the judge's verdict is: then that is the example.
     """

@@ -1,4 +1,4 @@
-"""What is learnt: a benchmark's own questions with their gold answers, as texts and as token ids."""
+"""Training examples: a benchmark's questions with gold answers, as texts and as token ids."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Hook(Protocol):
     CLUSTER: str
 
     def held_out(self, item: Item) -> bool:
-        """Whether the benchmark's fine-tuning tables test on the item."""
+        """True if the benchmark's fine-tuning tables test on the item."""
         ...
 
     def target(self, request: Request, item: Item, gold: Gold) -> str | None:
@@ -57,7 +57,7 @@ class Encoded:
 
 
 def is_held_out(item: Item, recipe: Recipe) -> bool:
-    """Whether an item is held out: by its cluster and the recipe's split alone."""
+    """True if an item is held out: by its cluster and the recipe's split alone."""
     if recipe.split.held_out == "tables":
         return bool(benchmarks.training(recipe.benchmark).held_out(item))
     name = f"{recipe.benchmark}|split|{recipe.split.seed}|{item.cluster}"

@@ -70,7 +70,7 @@ def take_folder() -> bool:
 
 
 def at_work() -> str | None:
-    """Who holds the folder, as `123 on host`; None where nobody does."""
+    """The process that holds the folder, as `123 on host`; None if there is none."""
     try:
         with (FOLDER / "running").open(encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

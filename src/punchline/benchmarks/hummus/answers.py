@@ -1,4 +1,4 @@
-"""What is read out of answers to Hummus: labels, metaphors, boxes, names, marked words, explanations."""
+"""Parsers of answers to Hummus: labels, metaphors, boxes, names, marked words, explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models are asked about Hummus's pairs: the image, then the text, without a system prompt."""
+"""Requests about Hummus's pairs: the image, then the text, without a system prompt."""
 
 from __future__ import annotations
 

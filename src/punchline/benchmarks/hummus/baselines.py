@@ -1,4 +1,4 @@
-"""What baselines answer on Hummus."""
+"""Hummus's baselines."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def metaphors(text: str) -> tuple[str, ...]:
 
 
 def golds(files: Files) -> Iterator[Gold]:
-    """What is right, for every pair, in released order.
+    """Gold of every pair, in released order.
 
     values: `labels` {rule: Yes, WIDLII, No, or None}; and where hummus_dataset.json has the pair as Yes or WIDLII
     `metaphors` (texts), `boxes` (shares [top, left, height, width] of the image), `objects` (the boxes' labels),

@@ -12,6 +12,6 @@ INSTRUCTIONS = {task: text for task, text in PROMPTS.items() if task not in ("op
 
 
 def involves_is_a(item_id: str) -> bool:
-    """Whether option A of classification_a_b says that metaphor use is involved: the released script draws this for
+    """True if option A of classification_a_b says that metaphor use is involved: the released script draws this for
     each item without a seed; here the item's id decides."""
     return int(sha256(f"{NAME}|a_b|{item_id}".encode())[:8], 16) % 2 == 0

@@ -1,4 +1,4 @@
-"""What a scorer is asked about answers to Hummus: how close the texts named are to those of the annotations."""
+"""Requests to a scorer about answers to Hummus: similarity of named texts and annotations."""
 
 from __future__ import annotations
 

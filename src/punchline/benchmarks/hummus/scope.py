@@ -16,7 +16,7 @@ ANNOTATION = {  # what gold must have for the task to be scored
 
 
 def in_scope(task: str, gold: Gold, rule: Rule) -> bool:
-    """Whether the task is scored on the item: labelled under the rule; but for classification positive, annotated."""
+    """True if the task is scored on the item: labelled under the rule; but for classification positive, annotated."""
     label = gold.values["labels"][rule]
     if task.startswith("classification"):
         return label is not None
@@ -24,7 +24,7 @@ def in_scope(task: str, gold: Gold, rule: Rule) -> bool:
 
 
 def held_out(contest: int | str) -> bool:
-    """Whether a contest's pairs are held out of fine-tuning: about 30 %, by the contest's number alone.
+    """True if a contest's pairs are held out of fine-tuning: about 30 %, by the contest's number alone.
 
     Not the paper's split: its test set, the pairs that both people annotated, is not released.
     """

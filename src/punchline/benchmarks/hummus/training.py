@@ -1,4 +1,4 @@
-"""What Hummus trains on (section 6.4): the answers that its annotations give, in the form that its parser reads.
+"""Training on Hummus (section 6.4): gold answers in the form that its parser reads.
 
 The paper says neither how it writes answers with several metaphors or boxes nor which label it trains ImageLabel on:
 all of one, the first object of the other, are ours. Labels are those of the rule `paper`, as in table 7.
@@ -26,7 +26,7 @@ _WORDS = (  # as punchline.read.highlight has them; then parts of words: <i>they
 
 
 def held_out(item: Item) -> bool:
-    """Whether tables 6 and 7 test on the item, so that it is never trained on."""
+    """True if tables 6 and 7 test on the item, so that it is never trained on."""
     return scope.held_out(item.cluster)
 
 

@@ -1,4 +1,4 @@
-"""What is read out of answers and verdicts of HumorBench."""
+"""Parsers of answers and verdicts of HumorBench."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models are asked about HumorBench's elements."""
+"""Requests about HumorBench's elements."""
 
 from __future__ import annotations
 

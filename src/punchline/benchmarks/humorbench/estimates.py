@@ -42,7 +42,7 @@ def _standard_error(sums: Array) -> Array:
 
 
 def has_output_tokens(scores: pd.DataFrame) -> bool:
-    """Whether the output tokens of every judged explanation are known."""
+    """True if the output tokens of every judged explanation are known."""
     return bool(scores["tokens_out"].notna()[is_judged(scores)].all())
 
 

@@ -58,7 +58,7 @@ def hard_subsets(across: Across) -> dict[str, pd.Index]:
 
 
 def all_ranked(across: Across) -> bool:
-    """Whether the hard subset is chosen from every element; notes where it is not."""
+    """True if the hard subset is chosen from every element; notes where it is not."""
     every = bool((_verdicts_by_element(across).n >= LEAST_VERDICTS).all())
     if not every:
         few = f"Not every element has {LEAST_VERDICTS} verdicts"

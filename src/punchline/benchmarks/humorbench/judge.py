@@ -1,4 +1,4 @@
-"""What a judge is asked about an explanation: whether it covers the element."""
+"""Requests to a judge: does an explanation cover the element?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROMPTS = prompts(__package__, "judge")
 
 
 def judge_request(item: Item, gold: Gold, response: Response, rule: Rule) -> Request:
-    """What the judge is asked about an answer under one rule."""
+    """The judge's request about an answer under one rule."""
     values = {**item.fields, "explanation": judged_text(response.text or "", rule), "element": gold.values["element"]}
     return question(item, JUDGED, filled(PROMPTS["element"], values))
 

@@ -16,7 +16,7 @@ VERSION: dict[Rule, int] = {"released": 1, "paper": 3}  # of the reading
 
 
 def signature(rule: Rule, judge: str | None) -> str:
-    """What names all that changes a grade's values."""
+    """A name of everything that changes a score's values."""
     limit = LAST_TOKENS[rule]
     counted = "last:all" if limit is None else f"last:{limit}|tokenizer:{tokenizer()}"
     return f"element|rule:{rule}|{counted}|judge:{judge or 'none'}|v:{VERSION[rule]}"
@@ -28,7 +28,7 @@ def _tokens(response: Response | None, prefix: str) -> dict[str, float]:
 
 
 def marks(answered: Answered) -> Iterator[Mark]:
-    """Whether one model's explanation covers the element, as its judge has it.
+    """True if one model's explanation covers the element, as its judge has it.
 
     A verdict that is neither PASS nor FAIL leaves the denominator (released code), as does one that is missing or
     failed. A refusal to explain is judged by nobody and is wrong, and so is, under rule `paper`, an answer without an

@@ -1,4 +1,4 @@
-"""What people are asked about HumorBench's explanations: whether one covers an element, as its judge is asked."""
+"""Rating study of HumorBench's explanations: does one cover an element, as its judge is asked?"""
 
 from __future__ import annotations
 

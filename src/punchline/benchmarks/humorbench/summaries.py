@@ -1,4 +1,4 @@
-"""What was released beside answers: summaries of runs, and other benchmarks' scores (figures 3, 5 and 7, table 2).
+"""Released summaries of runs, and other benchmarks' scores (figures 3, 5 and 7, table 2).
 
 Files of data/manifests/humorbench_runs, by their path there: commit, path in the repository.
 """

@@ -1,4 +1,4 @@
-"""What answers to PixelHumor's questions say, under either rule."""
+"""Parsers of answers to PixelHumor's questions, under both rules."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def parse_labels(task: str, answer: str, rule: Rule, known: Iterable[str] = ()) 
 
 
 def _unquote_released(value: str) -> str:
-    """What the released code makes of the text of one panel."""
+    """The text of one panel as the released code unquotes it."""
     value = value.strip()
     if value and value[0] == value[-1] == '"':
         value = value[1:-1]

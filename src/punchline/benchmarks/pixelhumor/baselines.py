@@ -62,7 +62,7 @@ def panel_text(label: int, text: str) -> str:
 
 
 class Comic:
-    """What can be read off one numbered comic. For one thread."""
+    """Labels, panels and texts read from one numbered comic. For one thread."""
 
     def __init__(self, path: Path) -> None:
         self.image = read_image(path)

@@ -1,4 +1,4 @@
-"""What models see of PixelHumor: the comic with a red number on every panel."""
+"""PixelHumor's images for models: the comic with a red number on every panel."""
 
 from __future__ import annotations
 

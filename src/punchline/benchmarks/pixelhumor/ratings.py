@@ -49,7 +49,7 @@ def reliability(files: Files) -> list[Row]:
 
 @table("table7", **_RATED)
 def preference(files: Files) -> Iterator[Row]:
-    """How often each source's explanation was the one that most raters of a comic chose."""
+    """Number of comics for which most raters chose each source's explanation."""
     choices = read_ratings(files[RATINGS], RATINGS, items=_panels(files), scale=SCALE)[1] if RATINGS in files else []
     best = pd.Series(preferred(choices), dtype=object).fillna(NO_AGREEMENT)
     for source in dict.fromkeys([*(choice.source for choice in choices), *best[best == NO_AGREEMENT]]):

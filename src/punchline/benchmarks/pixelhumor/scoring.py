@@ -86,7 +86,7 @@ def _labels(gold: Gold) -> tuple[str, ...]:
 
 
 def _read(task: str, text: str, rule: Rule, gold: Gold) -> tuple[str, ...] | None:
-    """What an answer says, with the labels that the comic has."""
+    """The parsed answer, with the labels of the comic."""
     if rule == "released":
         return parse_labels(task, text, rule)
     known = _labels(gold)

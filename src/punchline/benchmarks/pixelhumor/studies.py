@@ -1,4 +1,4 @@
-"""What people are asked about explanations of PixelHumor's comics: sections 5.3 and 5.4, appendix C."""
+"""Rating studies of explanations of PixelHumor's comics: sections 5.3 and 5.4, appendix C."""
 
 from __future__ import annotations
 

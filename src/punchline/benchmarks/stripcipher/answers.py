@@ -50,7 +50,7 @@ def parse(
 
 
 def read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
-    """What an answer says: a letter, or the numbers of a sequence."""
+    """The letter, or the numbers of a sequence, in an answer."""
     n = int(str(item.fields["frames"]))
     if task == "reordering_choice":
         texts = [sequence_text(places) for places in frames.sequences(n, item.item_id)]

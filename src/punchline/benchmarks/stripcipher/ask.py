@@ -1,4 +1,4 @@
-"""What models are asked about a strip: instructions, and options as lines."""
+"""Requests about a strip: instructions, and options as lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _reviewed(item: Item, task: str, instruction: str) -> str:
 
 
 def requests(item: Item) -> list[Request]:
-    """What is asked about a strip, in every condition; prediction and comprehension of reviewed strips only.
+    """Requests about a strip in every condition; prediction and comprehension of reviewed strips only.
 
     The reordering instruction speaks of strips "provided below", and so stands above them.
     """

@@ -46,7 +46,7 @@ def _fields(strip: Strip) -> dict[str, Scalar]:
 
 
 def golds(files: Files) -> list[Gold]:
-    """What is right, for every strip.
+    """Gold of every strip.
 
     values: reordering_generation, the places of the frames as shown in the order of the story, from 1;
     reordering_choice and, where reviewed, prediction and comprehension: the letter of the right option; frames;

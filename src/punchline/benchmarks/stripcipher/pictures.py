@@ -1,4 +1,4 @@
-"""What models see of StripCipher: the strip as published, its frames, the masked one, and frames side by side."""
+"""StripCipher's images: the strip as published, its frames, the masked one, frames side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from punchline.files import parse_csv
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
-    """What models see of a strip.
+    """Images of a strip for models.
 
     page: as published; frame1 … frameN in reading order; masked: the second-to-last, blank; row_shuffled, row_masked:
     the frames side by side, for one-image models. Raises NoPicture where splitting does not give the stated number of

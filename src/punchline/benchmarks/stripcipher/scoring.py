@@ -12,7 +12,7 @@ from punchline.schema import Rule
 
 
 def signature(task: str, rule: Rule) -> str:
-    """What names all that changes a grade's values."""
+    """A name of everything that changes a score's values."""
     return f"{'sequence' if task == 'reordering_generation' else 'option'}|rule:{rule}|v:4"
 
 
@@ -26,7 +26,7 @@ def _sequence(mark: Mark, right: list[int]) -> Mark:
 
 
 def marks(answered: Answered) -> Iterator[Mark]:
-    """Whether one model's answers on one strip are right. Both rules are the same.
+    """True if one model's answers on one strip are right. Both rules are the same.
 
     A refusal and an answer that cannot be read are wrong; a missing or failed one leaves the denominator.
     """

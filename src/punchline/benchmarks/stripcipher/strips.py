@@ -22,7 +22,7 @@ Category = Literal["Satirical", "Inspiring", "Touching", "Philosophical", "Criti
 
 
 def _text(description: str, **more: Any) -> msgspec.Meta:
-    """What the JSON schema says of a field."""
+    """The JSON schema's description of a field."""
     return msgspec.Meta(description=description, **more)
 
 
@@ -37,7 +37,7 @@ class Choice(Record, frozen=True, kw_only=True):
 
 
 class Texts(Record, frozen=True, kw_only=True):
-    """What people wrote or accepted for one strip; a model's drafts only once they are reviewed."""
+    """Texts that people wrote or accepted for one strip; drafts of models only after review."""
 
     prediction: Annotated[Choice | None, _text("What happens in the second-to-last frame.")] = None
     comprehension: Annotated[Choice | None, _text("What the strip tells and means.")] = None

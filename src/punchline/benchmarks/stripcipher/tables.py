@@ -64,7 +64,7 @@ def _asked(items: _Frame, task: str) -> Flags:
 
 
 def _papers(items: _Frame) -> bool:
-    """Whether these may be the paper's strips: as many of each task as its table 3 has. No others compare with it."""
+    """True if these may be the paper's strips: as many of each task as its table 3 has. No others compare with it."""
     return all(_asked(items, task).sum() == count for task, count in PRINTED.items())
 
 

@@ -1,4 +1,4 @@
-"""What StripCipher trains on (section 6, table 5): reordering, four shuffles of every strip.
+"""Training on StripCipher (section 6, table 5): reordering, four shuffles of every strip.
 
 The paper shuffles each of 790 strips four times; a shuffle here is the strip under another key, for every order of its
 questions hangs on the item's id. Its first one is that of the benchmark's own question.
@@ -28,7 +28,7 @@ class Variant(NamedTuple):
 
 
 def held_out(item: Item) -> bool:
-    """Whether table 5 tests on the strip, so that it is never trained on."""
+    """True if table 5 tests on the strip, so that it is never trained on."""
     return holdout.held_out(item.item_id)
 
 

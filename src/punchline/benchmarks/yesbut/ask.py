@@ -1,4 +1,4 @@
-"""What models are asked about a comic, with and without a description of it."""
+"""Requests about a comic, with and without a description of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _request(item: Item, task: Task, description: object = None) -> Request:
 
 
 def requests(item: Item) -> list[Request]:
-    """What a model is asked about a comic: 12 questions on the image; 9 with each description that there is."""
+    """Requests about a comic: 12 on the image, 9 with each description."""
     asked = []
     for task in ASKED:
         description = item.fields.get(task.condition if task.condition in LENT else "caption")

@@ -1,4 +1,4 @@
-"""What YesBut's judge and BERTScore are asked about descriptions and contradictions."""
+"""Requests to YesBut's judge and BERTScore about descriptions and contradictions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bertscore_request(item: Item, gold: Gold, kind: str, candidate: str, conditi
 def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
 ) -> list[Request]:
-    """What judge and BERTScore are asked about a model's descriptions and contradictions, each once."""
+    """Requests to judge and BERTScore about a model's descriptions and contradictions, each once."""
     asked: list[Request] = []
     for kind, k, rule in itertools.product(WRITTEN, PROMPTS, RULES):
         candidate = scored_text(responses.get(f"{kind}_{k}"), rule)

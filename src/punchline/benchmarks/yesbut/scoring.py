@@ -21,7 +21,7 @@ SCORERS = {"bertscore": "bert", "bertscore-minilm": "bert_minilm", "minilm": "be
 
 
 def signature(kind: str, rule: Rule, judge: str | None = None, scorer: str | None = None) -> str:
-    """What names all that changes a grade's values."""
+    """A name of everything that changes a score's values."""
     version = VERSION[rule]
     if kind in CHOSEN:
         return f"option|rule:{rule}|v:{version}"

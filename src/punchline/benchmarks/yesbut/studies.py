@@ -1,4 +1,4 @@
-"""What people are asked about texts on YesBut's comics: section 4.2, figure 3.
+"""Rating study of texts on YesBut's comics: section 4.2, figure 3.
 
 Answers to the first of three prompts are rated; the paper does not say which ones were.
 """

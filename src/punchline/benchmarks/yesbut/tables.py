@@ -70,7 +70,7 @@ def _prompts(parts: Iterable[_Frame]) -> int | str:
 
 
 def _is_complete(parts: Mapping[str, _Frame]) -> bool:
-    """Whether a task's prompts have equally many answers, and no scored answer lacks a metric that others have.
+    """True if a task's prompts have equally many answers, and no scored answer lacks a metric that others have.
 
     A judge may have failed on some answers; where no answer has the metric, no judge was asked.
     """

@@ -175,14 +175,14 @@ class OpenAI(engines.Ready):
         return None
 
     def parameters(self, request: Request) -> dict[str, Any]:
-        """What is sent beside model and messages. A sampling parameter that is null in the card is not sent."""
+        """Parameters of a request's body besides model and messages. Those that are null in the card are not sent."""
         sampling = {k: v for k, v in engines.parameters(self.card, request).items() if v is not None}
         if "max_tokens" in sampling:
             sampling[self.options.max_tokens_field] = sampling.pop("max_tokens")
         return {**sampling, **self.constants()}
 
     def body(self, request: Request, images: Mapping[str, Path], sent: Mapping[str, Any]) -> dict[str, Any]:
-        """What is sent for a request; `sent`: its parameters."""
+        """The body of a request; `sent`: its parameters."""
         return {"model": self.options.id, "messages": chat.messages(request, images), **sent}
 
     def client(self, most: int | None = None) -> openai.AsyncOpenAI:

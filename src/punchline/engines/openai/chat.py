@@ -46,7 +46,7 @@ _AGAINST = re.compile(
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What an answered call says."""
+    """Content of an answered call."""
 
     state: State
     text: str | None = None
@@ -64,7 +64,7 @@ class Unusable(Exception):
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server said in place of an answer."""
+    """An error that a server returned instead of an answer."""
 
     status: int
     message: str
@@ -285,7 +285,7 @@ def judge(refusal: Refusal, sent: Collection[str]) -> tuple[Verdict, str | None]
 
 
 def same_model(asked: str, served: str) -> bool:
-    """Whether `served` names the model that was asked for: itself, or a dated release of it."""
+    """True if `served` names the model that was asked for: itself, or a dated release of it."""
     asked, served = (name.lower().removeprefix("models/") for name in (asked, served))
     dated = r"[-@](\d{4}-?\d{2}-?\d{2}|\d{2}-\d{2}|\d{2}-\d{4}|\d{3,4})"
     return asked == served or bool(re.fullmatch(re.escape(asked.removesuffix("-latest")) + dated, served))

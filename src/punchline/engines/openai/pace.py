@@ -1,4 +1,4 @@
-"""How fast a server may be asked: calls at a time, requests and tokens a minute, pauses. Monotonic time only."""
+"""Limits on calls: parallel calls, requests and tokens per minute, pauses. Monotonic time only."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Transformers:
 
     @property
     def version(self) -> str:
-        """Of transformers and torch: both change what a model computes."""
+        """Versions of transformers and torch: both change results."""
         return ", ".join(f"{package} {version_of(package)}" for package in ("transformers", "torch"))
 
     @functools.cached_property

@@ -209,7 +209,7 @@ def _processor(model_id: str, where: Mapping[str, Any], config: Any, tokenizer: 
 
 
 def pixels_of(file: Path) -> int:
-    """Of an image, from its header. Raises OSError for a file that is none."""
+    """Number of pixels of an image, from its header. Raises OSError for a file that is none."""
     import PIL.Image
 
     with PIL.Image.open(file) as image:
@@ -240,7 +240,7 @@ def free() -> None:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether memory, the device's or the machine's, does not hold a batch."""
+    """True if memory, the device's or the machine's, does not hold a batch."""
     import torch
 
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)

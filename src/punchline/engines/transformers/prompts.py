@@ -24,7 +24,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model wrote: token ids without the end token."""
+    """A generated answer: token ids without the end token."""
 
     tokens: list[int]
     ended: bool  # by an end token

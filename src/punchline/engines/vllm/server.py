@@ -134,11 +134,11 @@ class Server:
             self._leash = on_leash([*command, *ours], {**env, "VLLM_RPC_BASE_PATH": self._sockets.name}, file)
 
     def alive(self) -> bool:
-        """Whether its process runs."""
+        """True if its process runs."""
         return self._leash.poll() is None
 
     def answers(self) -> bool:
-        """Whether it can be asked: healthy, its model loaded."""
+        """True if it can be asked: healthy, its model loaded."""
         try:
             return self.http.get("/health").is_success and self._mark in served(self.http)
         except (httpx.HTTPError, ValueError, KeyError, TypeError):
@@ -189,7 +189,7 @@ def start(command: Sequence[str], name: str, *, env: Mapping[str, str], log: Pat
 
 
 def hint(end: str) -> str:
-    """What helps, by the end of a log."""
+    """A hint for the end of a log."""
     if "unrecognized arguments" in end or "invalid choice" in end:
         return "Check extra_args: this version of vLLM does not take one of them"
     if re.search(r"out of memory|No available memory|larger than the (available|maximum)", end, re.IGNORECASE):
