@@ -279,7 +279,7 @@ def test_a_killed_server_loses_no_acknowledged_vote(serving: Serving) -> None:
     assert "votes go into it" in served.stdout.readline()  # type: ignore[union-attr]
     taken, _ = serving(port)
     error = taken.communicate(timeout=60)[1]
-    assert taken.returncode == 2 and f"port {port} of 127.0.0.1 cannot be had" in error
+    assert taken.returncode == 2 and f"port {port} of 127.0.0.1 cannot be used" in error
     acknowledged: dict[str, list[tuple[int, str]]] = {rater: [] for rater in votes.raters()}
     threads = [
         threading.Thread(target=voting, args=(address, votes.new_secret(rater), [1, 3, 4], found))

@@ -293,7 +293,7 @@ def test_view_serves_this_machine_only(reported: Project, viewed: str) -> None:
         assert b'"all"' in reply.read()
     port = viewed.rsplit(":", 1)[1]
     said = reported.run("punchline", "view", "--no-browser", "--port", port, fails=True).stderr
-    assert f"port {port} of 127.0.0.1 cannot be had" in said
+    assert f"port {port} of 127.0.0.1 cannot be used" in said
 
 
 def test_view_without_a_report_says_what_makes_it(small: Project) -> None:

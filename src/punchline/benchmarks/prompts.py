@@ -19,8 +19,8 @@ class Prompts(dict[str, str]):
 def prompts(package: str, folder: str = "") -> dict[str, str]:
     """{stem: text} of prompts/*.txt of a benchmark's package, or of a folder in there (`judge`).
 
-    The last line break is the file's and not the prompt's. Called with `__package__` and a literal: what is asked
-    rests on these files, which punchline.workflow.code reads off the call. Raises PunchlineError where one is no UTF-8.
+    The final newline is not sent. Call it with `__package__` and a literal: punchline.workflow.code finds the files by
+    that call. Raises PunchlineError for a file that is not UTF-8.
     """
     place = files(package).joinpath("prompts", *([folder] if folder else []))
     there = {file.name.removesuffix(".txt"): file for file in place.iterdir() if file.name.endswith(".txt")}

@@ -88,5 +88,5 @@ def sequences(n: int, key: str) -> list[Order]:
 
 
 def in_order(values: Sequence[T], key: str) -> list[T]:
-    """The values in an order that hangs on the key only."""
+    """The values in an order that depends on the key only."""
     return [values[place] for place in permutation(len(values), SEED, key)]

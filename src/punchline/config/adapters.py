@@ -1,7 +1,7 @@
 """Trained adapters: what the folder data/adapters/<name>/ holds, and how it is loaded onto its base.
 
 Training (punchline.train) writes punchline.json last: a folder without it is no adapter. A module of its
-own, so that no answer hangs on the code that trains.
+own, so that no answer depends on the code that trains.
 """
 
 from __future__ import annotations

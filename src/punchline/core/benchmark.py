@@ -255,7 +255,7 @@ def module_of(name: str, facet: str) -> str:
 
 
 def libraries(benchmark: Benchmark, stage: str) -> tuple[str, ...]:
-    """Packages whose version the result of a stage hangs on, as the benchmark's LIBRARIES says."""
+    """Packages whose version the result of a stage depends on, as the benchmark's LIBRARIES says."""
     return benchmark.LIBRARIES.get(stage, ())
 
 

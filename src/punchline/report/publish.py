@@ -85,7 +85,7 @@ class Rights:
         return f"made of files under this licence: {', '.join(shut)}" if shut else ""
 
     def withheld(self, path: str, role: str) -> str:
-        """Why a file that a table rests on may not be passed on; "" where it may."""
+        """Why a file that a table depends on may not be passed on; "" where it may."""
         if role in NEVER_PUBLISHED or self.drawn:
             return NEVER_PUBLISHED.get(role, "")
         for licences in (self.released, self.licences):
@@ -165,7 +165,7 @@ class Folder:
         self.files[path] = sha256_file(target)
 
     def table(self, path: str) -> None:
-        """A table, its lineage, and what it rests on as far as that may be passed on."""
+        """A table, its lineage, and what it depends on as far as that may be passed on."""
         lineage = check_shown(path)
         allowed = self.rights(lineage.benchmark)
         self.tables[path] = lineage.root

@@ -58,7 +58,7 @@ def listen(
 ) -> socket.socket:
     """A socket on the port, or, where none is given and the usual one is taken, on a free one.
 
-    Raises PunchlineError for a port that cannot be had.
+    Raises PunchlineError for a port that is in use.
     """
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -70,7 +70,7 @@ def listen(
             if port is None and wanted:
                 continue
             listening.close()
-            raise PunchlineError(f"port {wanted} of {host} cannot be had: {why}", hint=hint) from error
+            raise PunchlineError(f"port {wanted} of {host} cannot be used: {why}", hint=hint) from error
         listening.listen(64)  # from now on no connection is refused
         return listening
     raise AssertionError

@@ -209,7 +209,7 @@ class Estimate:
 
     @property
     def signature(self) -> str:
-        """Names all that its interval hangs on but the sums; "" for one without."""
+        """Names all that its interval depends on but the sums; "" for one without."""
         if self.method == "none":
             return ""
         return f"{self.method}|{self.bounds.low:g}..{self.bounds.high:g}|level:{1 - ALPHA:g}|v:{VERSION}"
@@ -229,7 +229,7 @@ class Influence(NamedTuple):
 
     each: Array  # [clusters]: the jackknife's pseudo-values less their mean; 0 for one that it does not rest on
     rests: npt.NDArray[np.bool_]  # [clusters]
-    clusters: int  # that it rests on
+    clusters: int  # that it depends on
 
     @property
     def variance(self) -> float:
@@ -240,8 +240,8 @@ class Influence(NamedTuple):
 def influence(estimate: Estimate, value: Value | None = None) -> Influence | None:
     """Of a value of an estimate's sums, its own by default; None where fewer than two clusters say anything of it.
 
-    Values without one cluster at a time (Efron and Stein, Annals of Statistics 1981). A ratio rests on clusters of
-    which alone it is defined, or that move it: the recall of a rare label rests on few.
+    Values without one cluster at a time (Efron and Stein, Annals of Statistics 1981). A ratio depends on clusters of
+    which alone it is defined, or that move it: the recall of a rare label depends on few.
     Raises PunchlineError for a cluster whose own value is not within the bounds of the estimate's kind.
     """
     value, summed, whole = value or estimate.value, estimate.by_cluster, estimate.exact

@@ -1,7 +1,7 @@
 """Training on StripCipher (section 6, table 5): reordering, four shuffles of every strip.
 
 The paper shuffles each of 790 strips four times; a shuffle here is the strip under another key, for every order of its
-questions hangs on the item's id. Its first one is that of the benchmark's own question.
+questions depends on the item's id. Its first one is that of the benchmark's own question.
 """
 
 from __future__ import annotations
