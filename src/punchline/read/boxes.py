@@ -35,7 +35,7 @@ _GROUP = re.compile(
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
 _NAMES = "|".join(sorted(_SIDE, key=len, reverse=True))
 _LOOSE = re.compile(  # sides by name, without brackets
-    rf"(?:\b(?:{_NAMES})\b[\"'*]{{0,3}}\s{{0,3}}[:=]\s{{0,3}}[*\"]{{0,2}}[0-9.]{{1,12}}\s?(?:%|px)?[,;\s*-]{{0,6}}(?:and\s)?){{4}}",
+    rf"(?:\b(?:{_NAMES})\b[\"'*]{{0,3}}\s{{0,3}}[:=]?\s{{0,3}}[*\"]{{0,2}}[0-9.]{{1,12}}\s?(?:%|px)?[,;\s*-]{{0,6}}(?:and\s)?){{4}}",
     re.ASCII | re.IGNORECASE,
 )
 _PART = re.compile(rf"\b({_NAMES})\W{{1,8}}?([0-9.]{{1,12}})(\s?(?:%|px))?", re.ASCII | re.IGNORECASE)

@@ -43,7 +43,7 @@ _TOTAL = re.compile(
     r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
     r"|\d ?[-–] ?$"
 )
-_WORD = re.compile(rf"\W*(?:({_CARDINAL})|(?:the )?({_ORDINAL})(?: one)?)\W*")
+_WORD = re.compile(rf"\W*(?:(?:it is|it's|i'd say|i would say) )?(?:({_CARDINAL})|(?:the )?({_ORDINAL})(?: one)?)\W*")
 _NONE = re.compile(r"\W*(?:n/?a|not applicable|none)\W*", re.IGNORECASE)
 
 

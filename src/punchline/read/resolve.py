@@ -129,7 +129,8 @@ _RANKS = re.compile(
 )
 _ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)\b")
 _RANKED = re.compile(
-    r"(?:(?<=\n)|^)\W{0,3}1[.)] [^\n]*(?:\n+\W{0,3}\d[.)] [^\n]*)+|:(?: ?\n+(?:[^\n]{1,60}(?:\n+|$))+|[^\n]+)"
+    r"(?:(?<=\n)|^)\W{0,3}(?:rank )?1[.):] [^\n]*(?:\n+\W{0,3}(?:rank )?\d[.):] [^\n]*)+|:(?: ?\n+(?:[^\n]{1,60}(?:\n+"
+    r"|$))+|[^\n]+)"
 )
 
 

@@ -261,7 +261,7 @@ def _denied(low: str, found: Found) -> bool:
     if found.order == tuple(sorted(found.order, key=int)) and _COUNTED.search(before):
         return True
     of_given = re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:]{0,20}: ?$", before)
-    cut = max(map(before.rfind, (" but ", "; ") if of_given else (" but ", "; ", ": ")))
+    cut = max(map(before.rfind, (" but ", "; ", " should be ", *([] if of_given else [": "]))))
     sure = re.search(
         r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$", before
     ) and not re.search(r"\bnot?\b|n't", before)

@@ -87,7 +87,9 @@ def _pair(first: str, key: str, second: str) -> str:
 def _of_tables(text: str) -> Iterator[str]:
     rows = [[cell.strip(" *`") for cell in match[1].split("|")] for match in _ROW.finditer(text)]
     rows = [row for row in rows if not all(set(cell) <= set(":- ") for cell in row)]
+    panels = bool(rows) and re.fullmatch(r"panel|frame", rows[0][0].lower())
     for row in rows[1:]:
+        row = [f"{rows[0][0]} {row[0]}", *row[1:]] if panels and row[0].isdecimal() else row
         if len(row) == 2 or (row and _NAMED.search(rows[0][-1].lower())):
             yield _pair(row[0], rows[0][-1], row[-1])
         elif len(row) == len(rows[0]):

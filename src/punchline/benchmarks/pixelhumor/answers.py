@@ -42,7 +42,7 @@ def _parse_paper(task: str, answer: str, known: Iterable[str]) -> tuple[str, ...
         return sequence.sequence(answer, known).value
     label: str | None
     if task == "Q1":
-        label = yes_no.yes_no(answer, stems=("understand",)).value
+        label = yes_no.yes_no(answer, stems=("understand", "get the joke", "get it")).value
     elif task == "Q2":
         label = label_sets.presence(answer, SOUND_EFFECTS).value
     elif task == "Q3":
