@@ -19,7 +19,7 @@ BOTH = {"CHAINED": ("own",), "JUDGES": ("cosine", "judge")}
 
 
 def benchmark(**parts: Any) -> Benchmark:
-    return cast(Benchmark, SimpleNamespace(**{"NAME": "b", "CHAINED": (), "JUDGES": (), **parts}))
+    return cast(Benchmark, SimpleNamespace(**{"NAME": "b", "CHAINED": (), "CLOSED": (), "JUDGES": (), **parts}))
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,14 @@ def benchmark(**parts: Any) -> Benchmark:
         ({"JUDGES": ("cosine",)}, {"judge": "j"}, {"cosine": "labse"}),
         ({"JUDGES": ("bertscore",)}, {}, {}),  # nobody was chosen
         ({"CHAINED": ("own",)}, {}, {}),
+        ({"CLOSED": ("t",)}, {"extractor": "e"}, {"extractor": "e"}),
+        ({"CLOSED": ("t",)}, {}, {}),
         ({"CHAINED": ("own",)}, {"conditions": ["default", "own"]}, {"chained": "m"}),
         (BOTH, {"conditions": ["own"], "judge": "j"}, {"chained": "m", "judge": "j", "cosine": "labse"}),
     ],
 )
 def test_hops(parts: dict[str, Any], selected: dict[str, Any], expected: dict[str, str]) -> None:
-    chosen = {"conditions": ["default"], "judge": None, "scorers": {"cosine": "labse"}, **selected}
+    chosen = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {"cosine": "labse"}, **selected}
     found = hops_of(benchmark(**parts), CARD, ENGINE, **chosen)
     assert list(found.items()) == list(expected.items())  # in the order in which they are answered
 

@@ -18,6 +18,7 @@ from punchline.errors import PunchlineError
 from punchline.schema import Image, ModelCard, Request, Response, Text
 
 MAX_COST = "PUNCHLINE_MAX_COST"  # USD; "": no cap
+SPENT = "spent.txt"  # file in the folder of a run's logs: money that its last call has spent
 PAID = "openai"  # the engine whose answers cost money
 CHARACTERS_A_TOKEN = 3  # of a prompt; fewer than English has, so that the bound holds before the first response
 TOKENS_AN_IMAGE = 2_000

@@ -136,11 +136,6 @@ class Paths:
         return "results" if self.run == DEFAULT_RUN else f"{RUNS[1]}/{self.run}"
 
     @property
-    def spent(self) -> str:
-        """The file of the money that the run's last call has spent."""
-        return f"{self.logs}/spent.txt"
-
-    @property
     def logs(self) -> str:
         """Folder of the run's logs."""
         return "logs" if self.run == DEFAULT_RUN else f"logs/runs/{self.run}"

@@ -308,7 +308,7 @@ def _round(
         replaced=() if shard else (step.outputs[0] for step in steps),
         retry=any(map(status().is_forced, steps)),
         price=card.price,
-        ask=partial(budget.answer, engine, card, path=project.paths.spent),
+        ask=partial(budget.answer, engine, card, path=f"{project.paths.logs}/{budget.SPENT}"),
     ) as log:
         yield log, key
 
