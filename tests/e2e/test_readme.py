@@ -36,8 +36,9 @@ def test_a_command_gives_the_values(name: str, values: str, command: str, mirror
             assert any(round(float(one), digits) == float(value) for one in found), (value, found)
     else:  # PixelHumor's ground truth: equal to the printed values
         rows = [row for row in project.rows("results/pixelhumor/table4.csv") if "ground truth" in row["model"].lower()]
-        ours, printed = ([value for key, value in row.items() if key not in _ABOUT and value] for row in rows[:2])
-        assert [float(one) for one in ours] == [float(one) for one in printed]
+        ours, printed = rows[:2]
+        columns = [key for key, value in printed.items() if key not in _ABOUT and value]
+        assert len(columns) >= 5 and [float(ours[key]) for key in columns] == [float(printed[key]) for key in columns]
 
 
 _ABOUT = {"model", "kind", "engine", "scoring", "subset", "comparable", "note"}
