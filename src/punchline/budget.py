@@ -2,7 +2,8 @@
 
 The jobs of a run share one file with the money spent so far. A job holds its lock while it asks, so that priced
 respondents are asked one after the other. The cost of a request is known from its response only; before, it is bounded
-by the card's price, the request's token limit and an estimate of its prompt, which the first responses correct.
+by the card's price, the request's token limit and an estimate of its prompt, which the first responses correct. An
+answer whose tokens the server does not count costs that bound.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ SPENT = "spent.txt"  # file in the folder of a run's logs: money that its last c
 PAID = "openai"  # the engine whose answers cost money
 CHARACTERS_A_TOKEN = 3  # of a prompt; fewer than English has, so that the bound holds before the first response
 TOKENS_AN_IMAGE = 2_000
+WITHOUT_LIMIT = 4_096  # tokens of an answer to a request without a limit
 
 
 def check(card: ModelCard) -> None:
@@ -81,9 +83,10 @@ def _answer(
             raise _reached(card, requests[at:], cap, spent, factor)
         asked = {request.request_id: request for request in requests[at:end]}
         for response in engine.answer(requests[at:end], images, key):
-            spent += card.price.of(response.usage)
-            used = (response.usage.prompt or 0) / _prompt_tokens(asked[response.request_id])
-            factor = max(factor, used)
+            request, usage = asked[response.request_id], response.usage
+            uncounted = response.state in ("ok", "refused") and None in (usage.prompt, usage.completion)
+            spent += _most(card, request, factor) if uncounted else card.price.of(usage)
+            factor = max(factor, (usage.prompt or 0) / _prompt_tokens(request))
             file.truncate(0)
             file.write(f"{spent}\n")
             file.flush()
@@ -100,7 +103,7 @@ def _prompt_tokens(request: Request) -> float:
 def _most(card: ModelCard, request: Request, factor: float) -> float:
     """USD that a request may cost."""
     assert card.price is not None
-    limit = int(parameters(card, request)["max_tokens"] or 0)
+    limit = int(parameters(card, request)["max_tokens"] or WITHOUT_LIMIT)
     return (_prompt_tokens(request) * factor * card.price.input + limit * card.price.output) / 1e6
 
 
