@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import pytest
 
-from punchline.artifacts.passes import hops_of, scorers_of
+from punchline.artifacts.passes import passes_of, scorers_of
 from punchline.config.cards import read_card
 from punchline.core.benchmark import Benchmark, comparison
 from punchline.core.engine import Engine
 from punchline.errors import PunchlineError
-from punchline.paths import Paths, hop_journal
+from punchline.paths import Paths, pass_journal
 from punchline.schema import ModelCard, Text
 
 ENGINE = cast(Engine, SimpleNamespace())
@@ -39,7 +39,7 @@ def benchmark(**parts: Any) -> Benchmark:
 )
 def test_hops(parts: dict[str, Any], selected: dict[str, Any], expected: dict[str, str]) -> None:
     chosen = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {"cosine": "labse"}, **selected}
-    found = hops_of(benchmark(**parts), CARD, ENGINE, **chosen)
+    found = passes_of(benchmark(**parts), CARD, ENGINE, **chosen)
     assert list(found.items()) == list(expected.items())  # in the order in which they are answered
 
 
@@ -53,9 +53,9 @@ def test_scorers() -> None:
 
 
 def test_paths_and_comparisons() -> None:
-    assert Paths().hop_requests("b", "judge", "m") == "data/requests/b/judge/m.parquet"
-    assert Paths().hop_snapshot("b", "chained", "m") == "data/responses/b/chained/m.parquet"
-    assert hop_journal("b", "cosine", "labse") == "data/responses/b/cosine/labse.jsonl"
+    assert Paths().pass_requests("b", "judge", "m") == "data/requests/b/judge/m.parquet"
+    assert Paths().pass_snapshot("b", "chained", "m") == "data/responses/b/chained/m.parquet"
+    assert pass_journal("b", "cosine", "labse") == "data/responses/b/cosine/labse.jsonl"
     asked = comparison("b", "1", "cosine", "default", "a candidate", "a reference")
     said = [(message.role, cast(Text, message.content[0]).text) for message in asked.messages]
     assert (asked.task, said) == ("cosine", [("assistant", "a candidate"), ("user", "a reference")])

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.records import refused
 
-from punchline.artifacts.passes import JUDGE, RELEASED, hops_of
+from punchline.artifacts.passes import JUDGE, RELEASED, passes_of
 from punchline.benchmarks.humorbench import replay as released
 from punchline.benchmarks.humorbench import requests
 from punchline.benchmarks.humorbench.answers import parse_verdict
@@ -143,7 +143,7 @@ def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], as
     card = ModelCard(name="o1", engine="replay", options=options)
     made = replay.engine(card, 0)
     who = {
-        name: hops_of(
+        name: passes_of(
             load(name), card, made, conditions=["default"], judge=asked, extractor=None, scorers={"cosine": "labse"}
         )
         for name in ("humorbench", "pixelhumor")

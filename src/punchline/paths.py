@@ -108,9 +108,9 @@ def audited(run: str, name: str) -> str:
     return f"{AUDITS}/{run}/{name.removesuffix('.csv')}.json"
 
 
-def hop_journal(benchmark: str, hop: str, stem: str) -> str:
+def pass_journal(benchmark: str, pass_: str, stem: str) -> str:
     """Answers to the requests of a pass, by respondent, of all runs."""
-    return f"{JOURNALS}/{benchmark}/{hop}/{stem}.jsonl"
+    return f"{JOURNALS}/{benchmark}/{pass_}/{stem}.jsonl"
 
 
 def adapter(name: str) -> str:
@@ -177,16 +177,16 @@ class Paths:
     def requests(self, benchmark: str) -> str:
         return f"{self.data}/requests/{benchmark}.parquet"
 
-    def hop_requests(self, benchmark: str, hop: str, model: str) -> str:
+    def pass_requests(self, benchmark: str, pass_: str, model: str) -> str:
         """The requests of a pass about, or to, one model."""
-        return f"{self.data}/requests/{benchmark}/{hop}/{model}.parquet"
+        return f"{self.data}/requests/{benchmark}/{pass_}/{model}.parquet"
 
     def snapshot(self, benchmark: str, model: str) -> str:
         """The answers to the current requests."""
         return f"{self.data}/responses/{benchmark}/{model}.parquet"
 
-    def hop_snapshot(self, benchmark: str, hop: str, model: str) -> str:
-        return f"{self.data}/responses/{benchmark}/{hop}/{model}.parquet"
+    def pass_snapshot(self, benchmark: str, pass_: str, model: str) -> str:
+        return f"{self.data}/responses/{benchmark}/{pass_}/{model}.parquet"
 
     def responded(self, respondent: str, shard: str) -> str:
         """The last output of a respondent's job: digests of its answers to all benchmarks."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from punchline import paths
-from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED, Hop
+from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED, Pass
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import key_so_far
 from punchline.core.engine import Engine, has_all_images, looks_at, parameters
@@ -14,7 +14,7 @@ from punchline.core.storage import read_table
 from punchline.files import Keyed
 from punchline.journal import Answers
 from punchline.overview.cost import Row, plan_row
-from punchline.requests import ask_hop
+from punchline.requests import ask_in_pass
 from punchline.schema import Gold, ImageRef, Item, ModelCard, Request
 
 ESTIMATED = "estimated from the questions: the answers are not there yet"
@@ -55,24 +55,24 @@ class _Asking:
         note = f"cannot run here: {why}" if why else ""
         rows = [self._row("answer", card, requests, to_ask, self.images, _most(card, to_ask), note)]
         asked, said = list(requests), [known.get((request.request_id, key)) for request in requests]
-        for hop in self.project.answerers(self.benchmark, self.model, key_so_far):
-            if hop.who == RELEASED or hop.card is None:
+        for pass_ in self.project.answerers(self.benchmark, self.model, key_so_far):
+            if pass_.who == RELEASED or pass_.card is None:
                 continue
             if to_ask or any(answer is None for answer in said):
-                rows.append(self._estimated(hop, hop.card, to_ask))
+                rows.append(self._estimated(pass_, pass_.card, to_ask))
                 continue
             given = [answer for answer in said if answer is not None]
             of = self.project.benchmark(self.benchmark)
             conditions = self.project.conditions(self.benchmark)
             pairs = zip(asked, given, strict=True)
-            made = list(ask_hop(of, hop.name, self.items, self.golds, pairs, conditions))
-            stem = self.model if hop.name == CHAINED else hop.card.name
-            found = Answers(paths.with_shards(paths.hop_journal(self.benchmark, hop.name, stem)))
-            still = [r for r in made if (r.request_id, hop.key) not in found]
-            if hop.name == CHAINED:
-                asked, said = [*asked, *made], [*said, *(found.get((r.request_id, hop.key)) for r in made)]
-            shown = self.images if hop.name == CHAINED else {}
-            rows.append(self._row(hop.name, hop.card, made, still, shown, _most(hop.card, still), ""))
+            made = list(ask_in_pass(of, pass_.name, self.items, self.golds, pairs, conditions))
+            stem = self.model if pass_.name == CHAINED else pass_.card.name
+            found = Answers(paths.with_shards(paths.pass_journal(self.benchmark, pass_.name, stem)))
+            still = [r for r in made if (r.request_id, pass_.key) not in found]
+            if pass_.name == CHAINED:
+                asked, said = [*asked, *made], [*said, *(found.get((r.request_id, pass_.key)) for r in made)]
+            shown = self.images if pass_.name == CHAINED else {}
+            rows.append(self._row(pass_.name, pass_.card, made, still, shown, _most(pass_.card, still), ""))
         return rows
 
     def _open(self, request: Request, known: Answers, key: str, engine: Engine) -> bool:
@@ -80,16 +80,16 @@ class _Asking:
             return False
         return has_all_images(request) or not looks_at(engine, request.benchmark)
 
-    def _estimated(self, hop: Hop, card: ModelCard, to_ask: Sequence[Request]) -> Row:
+    def _estimated(self, pass_: Pass, card: ModelCard, to_ask: Sequence[Request]) -> Row:
         """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
-        if hop.name != JUDGE:
-            return self._row(hop.name, card, [], [], {}, {}, "unknown until the models have answered")
+        if pass_.name != JUDGE:
+            return self._row(pass_.name, card, [], [], {}, {}, "unknown until the models have answered")
         usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024) + card.thinking_tokens
-        return self._row(hop.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
+        return self._row(pass_.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
 
     def _row(
         self,
-        hop: str,
+        pass_: str,
         card: ModelCard,
         requests: Sequence[Request],
         to_ask: Sequence[Request],
@@ -98,7 +98,7 @@ class _Asking:
         note: str,
     ) -> Row:
         jobs = self.project.shard_count(card)
-        return plan_row(self.benchmark, self.model, hop, card, requests, to_ask, images, most, note, jobs)
+        return plan_row(self.benchmark, self.model, pass_, card, requests, to_ask, images, most, note, jobs)
 
 
 def _most(card: ModelCard, requests: Sequence[Request]) -> dict[str, int]:

@@ -30,9 +30,9 @@ def ask(
                     yield msgspec.structs.replace(request, sample=sample) if sample != request.sample else request
 
 
-def ask_hop(
+def ask_in_pass(
     benchmark: Benchmark,
-    hop: str,
+    pass_: str,
     items: Mapping[str, Item],
     golds: Mapping[str, Gold],
     asked: Iterable[Asked],
@@ -40,12 +40,12 @@ def ask_hop(
 ) -> Iterator[Request]:
     """Requests of one pass about one model's answers, in order, without repetition."""
     made: Iterable[Request]
-    if hop == EXTRACTOR:
+    if pass_ == EXTRACTOR:
         # By name: no other request depends on its code.
         made = import_module("punchline.extraction").extraction_requests(benchmark, items, golds, asked)
     else:
         groups = by_item(asked)
-        made = (r for i, units in groups for r in _after(benchmark, hop, items[i], golds, units, conditions))
+        made = (r for i, units in groups for r in _after(benchmark, pass_, items[i], golds, units, conditions))
     seen: set[str] = set()
     for request in made:
         if request.request_id not in seen:
@@ -55,14 +55,14 @@ def ask_hop(
 
 def _after(
     benchmark: Benchmark,
-    hop: str,
+    pass_: str,
     item: Item,
     golds: Mapping[str, Gold],
     units: Mapping[Unit, Mapping[str, Response]],
     conditions: Sequence[str],
 ) -> Iterator[Request]:
     """Requests of one pass about the answers on one item."""
-    if hop == CHAINED:
+    if pass_ == CHAINED:
         by_sample: dict[int, dict[str, Mapping[str, Response]]] = {}
         for (_, condition, sample), answers in units.items():
             by_sample.setdefault(sample, {})[condition] = answers
@@ -73,7 +73,7 @@ def _after(
     else:
         for (_, condition, _), answers in units.items():
             made = benchmark.judge_requests(item, golds[item.item_id], answers, condition)
-            yield from (request for request in made if request.task == hop)
+            yield from (request for request in made if request.task == pass_)
 
 
 def requests(project: Project, benchmark: str, items: Iterable[Item]) -> Iterator[Request]:
@@ -81,13 +81,13 @@ def requests(project: Project, benchmark: str, items: Iterable[Item]) -> Iterato
     return ask(project.benchmark(benchmark), items, project.selection.samples, project.conditions(benchmark))
 
 
-def data_requests(project: Project, benchmark: str, hop: str) -> list[Request]:
+def data_requests(project: Project, benchmark: str, pass_: str) -> list[Request]:
     """Requests to a scorer about texts of the data."""
     loaded, file = project.benchmark(benchmark), paths.published(benchmark)
-    rows = [row for table in loaded.COMPARED[hop] for row in printed(file, table)]
+    rows = [row for table in loaded.COMPARED[pass_] for row in printed(file, table)]
     with reading(project, benchmark, loaded.GOLD_FILES) as files:
         made = loaded.data_requests(files, rows)
-    return [request for request in made if request.task == hop]
+    return [request for request in made if request.task == pass_]
 
 
 def write_requests(project: Project, benchmark: str) -> None:
@@ -96,10 +96,10 @@ def write_requests(project: Project, benchmark: str) -> None:
     write_table(project.paths.requests(benchmark), requests(project, benchmark, items), Request)
 
 
-def asked_of_hop(project: Project, benchmark: str, hop: str, model: str) -> Iterator[Asked]:
+def asked_in_pass(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Asked]:
     """Requests of a pass about a model, each with its answer."""
-    snapshot = project.paths.hop_snapshot(benchmark, hop, model)
-    requests = Stored(project.paths.hop_requests(benchmark, hop, model), Request)
+    snapshot = project.paths.pass_snapshot(benchmark, pass_, model)
+    requests = Stored(project.paths.pass_requests(benchmark, pass_, model), Request)
     return answered(requests, Stored(snapshot, Response), snapshot)
 
 
@@ -107,14 +107,16 @@ def asked(project: Project, benchmark: str, model: str, *, chained: bool = True)
     """Requests to a model, about items and then its own answers, each with its answer."""
     snapshot = project.paths.snapshot(benchmark, model)
     yield from answered(Stored(project.paths.requests(benchmark), Request), Stored(snapshot, Response), snapshot)
-    if chained and CHAINED in project.hops(benchmark, model):
-        yield from asked_of_hop(project, benchmark, CHAINED, model)
+    if chained and CHAINED in project.passes(benchmark, model):
+        yield from asked_in_pass(project, benchmark, CHAINED, model)
 
 
-def hop_requests(project: Project, benchmark: str, hop: str, model: str, pairs: Iterable[Asked]) -> Iterable[Request]:
+def pass_requests(
+    project: Project, benchmark: str, pass_: str, model: str, pairs: Iterable[Asked]
+) -> Iterable[Request]:
     """Requests of one pass about one model's answers, or about texts of the data (DATA)."""
     if model == DATA:
-        return data_requests(project, benchmark, hop)
+        return data_requests(project, benchmark, pass_)
     items = Keyed(project.paths.items(benchmark), Item)
     golds = Keyed(project.paths.gold(benchmark), Gold)
-    return ask_hop(project.benchmark(benchmark), hop, items, golds, pairs, project.conditions(benchmark))
+    return ask_in_pass(project.benchmark(benchmark), pass_, items, golds, pairs, project.conditions(benchmark))

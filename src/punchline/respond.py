@@ -26,7 +26,7 @@ from punchline.errors import PunchlineError
 from punchline.files import records_in, write_bytes
 from punchline.jobs import build, status
 from punchline.journal import WHOLE, Answers, Journal, Shard, locked
-from punchline.requests import asked, hop_requests
+from punchline.requests import asked, pass_requests
 from punchline.responses import Asked
 from punchline.schema import Item, Price, Request, Response, State, canonical
 from punchline.text import log_line, track
@@ -192,19 +192,19 @@ def respond(project: Project, respondent: str, shard: str) -> None:
     write_bytes(project.paths.responded(respondent, ALL), canonical(marker) + b"\n")
 
 
-def write_answers(project: Project, benchmark: str, hop: str, model: str) -> None:
+def write_answers(project: Project, benchmark: str, pass_: str, model: str) -> None:
     """Write the index of the answers about one model, or its items, and the requests of a later pass."""
-    _answer_round(project, project.respondent(benchmark, hop, model), Round(benchmark, hop, (model,)))
+    _answer_round(project, project.respondent(benchmark, pass_, model), Round(benchmark, pass_, (model,)))
 
 
 def write_shard(project: Project, respondent: str, name: str) -> None:
     """Journal the answers to one shard's requests; write how many there are of each state."""
     shard, counted = Shard(*map(int, name.split("-of-"))), Counter[str]()
     for round_ in project.rounds(respondent):
-        if project.hops(round_.benchmark, round_.models[0]).get(round_.hop) == RELEASED:
+        if project.passes(round_.benchmark, round_.models[0]).get(round_.pass_) == RELEASED:
             continue  # they cost nothing: the respondent's job takes them from their files
         requests = {model: _requests(project, round_, model, shard) for model in round_.models}
-        steps = [project.answers(round_.benchmark, round_.hop, model) for model in round_.models]
+        steps = [project.answers(round_.benchmark, round_.pass_, model) for model in round_.models]
         with _round(project, respondent, round_, _together(requests), steps, shard) as (log, key):
             counted.update(str(log.state((one, key))) for all_ in requests.values() for one in digests_of(all_))
     write_bytes(project.paths.responded(respondent, name), canonical(dict(sorted(counted.items()))) + b"\n")
@@ -212,7 +212,7 @@ def write_shard(project: Project, respondent: str, name: str) -> None:
 
 def _answer_round(project: Project, respondent: str, round_: Round) -> None:
     """Ask; write indexes that are not current, and requests of later passes, with their provenance files."""
-    steps = {model: project.answers(round_.benchmark, round_.hop, model) for model in round_.models}
+    steps = {model: project.answers(round_.benchmark, round_.pass_, model) for model in round_.models}
     reason = status()
     steps = {model: step for model, step in steps.items() if reason(step) is not None}
     if not steps:
@@ -230,12 +230,12 @@ def _answer_round(project: Project, respondent: str, round_: Round) -> None:
             write_provenance(step, before[model])
 
 
-def index_answers(project: Project, benchmark: str, hop: str, model: str) -> None:
+def index_answers(project: Project, benchmark: str, pass_: str, model: str) -> None:
     """Write the index of journalled answers, and the requests of a later pass; nobody is asked.
 
     Raises PunchlineError for a damaged journal, and for a request without an answer.
     """
-    respondent, round_ = project.respondent(benchmark, hop, model), Round(benchmark, hop, (model,))
+    respondent, round_ = project.respondent(benchmark, pass_, model), Round(benchmark, pass_, (model,))
     journal = project.journal(respondent, round_)
     key = model_key(project.engine_of(respondent), project.card_of(respondent), benchmark)
     requests = _requests(project, round_, model)
@@ -253,8 +253,8 @@ def _write(
 ) -> None:
     """Write the index of one model's answers, and its requests in a later pass."""
     (model,) = round_.models
-    index, *hop_requests = project.answers(round_.benchmark, round_.hop, model).outputs
-    for path in hop_requests:
+    index, *pass_requests = project.answers(round_.benchmark, round_.pass_, model).outputs
+    for path in pass_requests:
         write_table(path, requests, Request)
     states = write_index(index, requests, log, key)
     counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
@@ -293,13 +293,13 @@ def _round(
 ) -> Iterator[tuple[Journal, str]]:
     """The journals of a round with its answers, and the respondent's key. `shard`: None for the respondent's job."""
     engine, card, benchmark = project.engine_of(respondent), project.card_of(respondent), round_.benchmark
-    released = project.hops(benchmark, round_.models[0]).get(round_.hop) == RELEASED
+    released = project.passes(benchmark, round_.models[0]).get(round_.pass_) == RELEASED
     asks = shard is not None or released or not project.shards(respondent)
     key = model_key(engine, card, benchmark)
     with answered(
         engine if asks else None,
         requests,
-        images_of(project, engine, benchmark) if asks and round_.hop in ("", CHAINED) else {},
+        images_of(project, engine, benchmark) if asks and round_.pass_ in ("", CHAINED) else {},
         journal=project.journal(respondent, round_),
         key=key,
         label=_label(respondent, round_) + (f", shard {shard}" if shard else ""),
@@ -314,9 +314,9 @@ def _round(
 
 
 def _label(respondent: str, round_: Round, model: str = "") -> str:
-    hop = f" ({round_.hop})" if round_.hop else ""
+    pass_ = f" ({round_.pass_})" if round_.pass_ else ""
     about = f" of {model}" if model and model != respondent else ""
-    return f"{respondent} on {round_.benchmark}{hop}{about}"
+    return f"{respondent} on {round_.benchmark}{pass_}{about}"
 
 
 def _together(requests: Mapping[str, Sequence[Request]]) -> Sequence[Request]:
@@ -328,15 +328,15 @@ def _together(requests: Mapping[str, Sequence[Request]]) -> Sequence[Request]:
 
 def _requests(project: Project, round_: Round, model: str, shard: Shard = WHOLE) -> Sequence[Request]:
     """Requests of a round about one model or its items, or those of one shard."""
-    benchmark, hop, _ = round_
-    if not hop:
+    benchmark, pass_, _ = round_
+    if not pass_:
         stored = Stored(project.paths.requests(benchmark), Request)
         return stored if shard == WHOLE else part_of(stored, shard)
-    if hop == CHAINED and shard != WHOLE:  # the index of its own answers is written when all shards are done
+    if pass_ == CHAINED and shard != WHOLE:  # the index of its own answers is written when all shards are done
         pairs: Iterable[Asked] = _journalled(project, model, benchmark, shard)
     else:
-        pairs = asked(project, benchmark, model, chained=hop != CHAINED)
-    return [request for request in hop_requests(project, benchmark, hop, model, pairs) if shard.has(request.item_id)]
+        pairs = asked(project, benchmark, model, chained=pass_ != CHAINED)
+    return [request for request in pass_requests(project, benchmark, pass_, model, pairs) if shard.has(request.item_id)]
 
 
 def _journalled(project: Project, model: str, benchmark: str, shard: Shard) -> Iterator[Asked]:

@@ -11,7 +11,7 @@ from punchline.artifacts.project import Project
 from punchline.core.benchmark import Benchmark, Verdict
 from punchline.extraction import Extracted, read_replies, with_replies
 from punchline.files import Keyed
-from punchline.requests import asked, asked_of_hop
+from punchline.requests import asked, asked_in_pass
 from punchline.responses import Asked, Unit, Verdicts, by_item, read_verdicts
 from punchline.schema import RULES, Gold, Item, Response, Rule, Score
 from punchline.scores import write_scores
@@ -70,16 +70,16 @@ def _scored(
 
 def write_model(project: Project, benchmark: str, model: str) -> None:
     """Write the scores of one model's answers to one benchmark under both rules."""
-    hops = project.hops(benchmark, model)
-    judges = {hop: who for hop, who in hops.items() if hop not in (CHAINED, EXTRACTOR)}
+    passes = project.passes(benchmark, model)
+    judges = {pass_: who for pass_, who in passes.items() if pass_ not in (CHAINED, EXTRACTOR)}
     verdicts: Verdicts | None = {} if judges else None
-    for hop, who in judges.items():
-        verdicts = (verdicts or {}) | read_verdicts(who, asked_of_hop(project, benchmark, hop, model))
+    for pass_, who in judges.items():
+        verdicts = (verdicts or {}) | read_verdicts(who, asked_in_pass(project, benchmark, pass_, model))
     items = Keyed(project.paths.items(benchmark), Item)
     golds = Keyed(project.paths.gold(benchmark), Gold)
     loaded, own = project.benchmark(benchmark), asked(project, benchmark, model)
     extracted = None
-    if EXTRACTOR in hops:
-        extracted = read_replies(hops[EXTRACTOR], asked_of_hop(project, benchmark, EXTRACTOR, model))
+    if EXTRACTOR in passes:
+        extracted = read_replies(passes[EXTRACTOR], asked_in_pass(project, benchmark, EXTRACTOR, model))
     scores = score(loaded, model, items, golds, own, verdicts, extracted)
     write_scores(project.paths.scores(benchmark, model), scores, loaded.METRICS)

@@ -1,4 +1,4 @@
-"""A model is asked about its own answers, a judge about both, and the audit walks every hop: YesBut, through the real
+"""A model is asked about its own answers, a judge about both, and the audit walks every pass: YesBut, through the real
 graph, against a real server."""
 
 from collections.abc import Callable

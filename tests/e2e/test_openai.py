@@ -1,4 +1,4 @@
-"""Two hops through the real graph against a real server: an explanation, then a judge; and no key anywhere."""
+"""Two passes through the real graph against a real server: an explanation, then a judge; and no key anywhere."""
 
 import os
 from collections.abc import Callable

@@ -133,16 +133,16 @@ def test_what_hangs_on_answers_is_asked_in_parts_too(
     project = add_served(Project.copy(tmp_path / "p"), "")
     answers = project.path / "data/responses/yesbut"
 
-    def requests(hop: str = "") -> set[str]:
-        return set(read_columns(answers / hop / "served.parquet", ["request_id"])["request_id"])
+    def requests(pass_: str = "") -> set[str]:
+        return set(read_columns(answers / pass_ / "served.parquet", ["request_id"])["request_id"])
 
-    for hop, respondent in (("chained", "served"), ("judge", "judge/served")):
-        second = answers / hop / "shards/served/2-of-3.jsonl"
+    for pass_, respondent in (("chained", "served"), ("judge", "judge/served")):
+        second = answers / pass_ / "shards/served/2-of-3.jsonl"
         second.parent.mkdir(parents=True)
         second.symlink_to("not mounted/2.jsonl")
         said = project.snakemake(table, "--keep-going", config=f"{config} shards=3", fails=True)
         assert jobs(said, respondent) >= {"2-of-3"} and "" not in jobs(said, respondent)
-        assert not (answers / hop / "served.parquet").exists()
+        assert not (answers / pass_ / "served.parquet").exists()
         second.unlink()
     said = project.snakemake(table, config=f"{config} shards=3")
     assert jobs(said, "judge/served") == {"", "2-of-3"} and not jobs(said, "served")

@@ -99,7 +99,7 @@ class Answered(Prepared):
     @once
     def shard(self, respondent: str, shard: str) -> Artifact:
         """One job's part of a respondent's answers: in its journals, which the record names."""
-        steps = [self.answers(b, hop, model) for b, hop, models in self.rounds(respondent) for model in models]
+        steps = [self.answers(b, pass_, model) for b, pass_, models in self.rounds(respondent) for model in models]
         own = {path for step in steps for path in step.outputs}
         needs = {
             need.path: need for step in steps for need in step.needs if need.path not in own and need.role != SHARD
@@ -122,42 +122,46 @@ class Answered(Prepared):
         )
 
     @once
-    def answers(self, benchmark: str, hop: str, model: str) -> Artifact:
-        """The answers that count to what is asked about a benchmark's items ("": no hop), or about a model's answers;
-        of a hop, what is asked too."""
-        who = self.respondent(benchmark, hop, model)
+    def answers(self, benchmark: str, pass_: str, model: str) -> Artifact:
+        """The answers that count to what is asked about a benchmark's items ("": no pass), or about a model's answers;
+        of a pass, what is asked too."""
+        who = self.respondent(benchmark, pass_, model)
         card, engine = self.card_of(who), self.engine_of(who)
         files, parameters = self._answering(card, engine, benchmark)
-        where, journal = self.paths, self.journal(who, Round(benchmark, hop, (model,)))
-        index = where.hop_snapshot(benchmark, hop, model) if hop else where.snapshot(benchmark, model)
+        where, journal = self.paths, self.journal(who, Round(benchmark, pass_, (model,)))
+        index = where.pass_snapshot(benchmark, pass_, model) if pass_ else where.snapshot(benchmark, model)
         items = self._items(benchmark)._replace(decides=False)
-        asked = self._asked_after(benchmark, hop, model) if hop else [self._requests(benchmark), items]
-        module = "compared" if model == DATA else {CHAINED: "ask", EXTRACTOR: "scoring"}.get(hop, "judge")
-        stage = "score" if hop == EXTRACTOR else module
-        code = (benchmarks.module_of(benchmark, module),) + (("punchline.extraction",) if hop == EXTRACTOR else ())
+        asked = self._asked_after(benchmark, pass_, model) if pass_ else [self._requests(benchmark), items]
+        module = "compared" if model == DATA else {CHAINED: "ask", EXTRACTOR: "scoring"}.get(pass_, "judge")
+        stage = "score" if pass_ == EXTRACTOR else module
+        code = (benchmarks.module_of(benchmark, module),) + (("punchline.extraction",) if pass_ == EXTRACTOR else ())
         return Artifact(
             "respond",
-            (benchmark, hop, model),
-            (index, *((where.hop_requests(benchmark, hop, model),) if hop else ())),
+            (benchmark, pass_, model),
+            (index, *((where.pass_requests(benchmark, pass_, model),) if pass_ else ())),
             (*asked, *files, *self._shards_of(who)),
-            {"who": who, **parameters, **({"conditions": self.conditions(benchmark)} if hop and model != DATA else {})},
+            {
+                "who": who,
+                **parameters,
+                **({"conditions": self.conditions(benchmark)} if pass_ and model != DATA else {}),
+            },
             "punchline.respond:write_answers",
-            code if hop else (),
-            benchmarks.libraries(self.benchmark(benchmark), stage) if hop and model != DATA else (),
-            journals=lambda: [(f"{role_of(hop)} journal" if hop else "journal", journal, answers_in(index))],
+            code if pass_ else (),
+            benchmarks.libraries(self.benchmark(benchmark), stage) if pass_ and model != DATA else (),
+            journals=lambda: [(f"{role_of(pass_)} journal" if pass_ else "journal", journal, answers_in(index))],
             verify=lambda: counted(index, paths.with_shards(journal)),
             job=where.responded(who, ALL),
         )
 
-    def _asked_after(self, benchmark: str, hop: str, model: str) -> list[Input]:
+    def _asked_after(self, benchmark: str, pass_: str, model: str) -> list[Input]:
         """Inputs of the requests of a pass."""
         loaded = self.benchmark(benchmark)
         if model != DATA:
             own = self._own(benchmark, model)  # without the requests of the pass itself
-            return [self._items(benchmark), self._gold(benchmark), *(own[:2] if hop == CHAINED else own)]
+            return [self._items(benchmark), self._gold(benchmark), *(own[:2] if pass_ == CHAINED else own)]
 
         def values(file: str) -> list[Any]:
-            return [printed(file, name) for name in loaded.COMPARED[hop]]
+            return [printed(file, name) for name in loaded.COMPARED[pass_]]
 
         return [*self._raw(benchmark, loaded.GOLD_FILES), *self._published(benchmark, values)]
 
@@ -165,11 +169,11 @@ class Answered(Prepared):
         """What a model itself was asked, on items and on its own answers, and what it said."""
         step = functools.partial(self.answers, benchmark, "", model)
         needs = [self._requests(benchmark), Input("snapshot", self.paths.snapshot(benchmark, model), step)]
-        return needs + (self._hop(benchmark, CHAINED, model) if CHAINED in self.hops(benchmark, model) else [])
+        return needs + (self._pass(benchmark, CHAINED, model) if CHAINED in self.passes(benchmark, model) else [])
 
-    def _hop(self, benchmark: str, hop: str, model: str) -> list[Input]:
-        step = functools.partial(self.answers, benchmark, hop, model)
+    def _pass(self, benchmark: str, pass_: str, model: str) -> list[Input]:
+        step = functools.partial(self.answers, benchmark, pass_, model)
         return [
-            Input(f"{role_of(hop)} requests", self.paths.hop_requests(benchmark, hop, model), step),
-            Input(f"{role_of(hop)} snapshot", self.paths.hop_snapshot(benchmark, hop, model), step),
+            Input(f"{role_of(pass_)} requests", self.paths.pass_requests(benchmark, pass_, model), step),
+            Input(f"{role_of(pass_)} snapshot", self.paths.pass_snapshot(benchmark, pass_, model), step),
         ]

@@ -24,9 +24,9 @@ FORMAT = 2
 
 
 class Asked(Record, frozen=True, kw_only=True):
-    """Who answered one hop of a model's answers."""
+    """Who answered one pass of a model's answers."""
 
-    hop: str
+    pass_: str = msgspec.field(name="hop")  # in lineages of all versions
     who: str  # the model itself, a card of config/judge/, or `released`
     card: ModelCard | None  # None: verdicts were released by somebody who has no card
     key: str
@@ -40,7 +40,7 @@ class Model(Record, frozen=True, kw_only=True):
     key: str
     kind: str
     versions: list[str]  # engine versions of its responses
-    hops: tuple[Asked, ...] = ()  # what its answers led to
+    passes: tuple[Asked, ...] = msgspec.field(name="hops", default=())  # what its answers led to
 
 
 class Lineage(Record, frozen=True, kw_only=True):
@@ -97,7 +97,7 @@ def root_of(
     compared: Iterable[Asked] = (),
 ) -> str:
     """One digest of everything that must be equal wherever this table is made from the same bytes."""
-    of_data = [(DATA, "", hops)] if (hops := tuple(compared)) else []
+    of_data = [(DATA, "", passes)] if (passes := tuple(compared)) else []
     return digest_of(
         {
             "format": FORMAT,
@@ -105,8 +105,8 @@ def root_of(
             "table": table,
             "selection": selection,
             "models": sorted(
-                [name, key, *(part for hop in hops for part in (hop.hop, hop.who, hop.key))]
-                for name, key, hops in (*((m.card.name, m.key, m.hops) for m in models), *of_data)
+                [name, key, *(part for pass_ in passes for part in (pass_.pass_, pass_.who, pass_.key))]
+                for name, key, passes in (*((m.card.name, m.key, m.passes) for m in models), *of_data)
             ),
             "cells": [cell.digest for cell in cells],
             "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),

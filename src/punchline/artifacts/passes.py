@@ -20,7 +20,7 @@ from punchline.schema import ModelCard
 CHAINED = "chained"
 JUDGE = "judge"
 EXTRACTOR = "extractor"
-HOPS = (CHAINED, EXTRACTOR, JUDGE, *SCORERS)  # in the order in which they are answered
+PASSES = (CHAINED, EXTRACTOR, JUDGE, *SCORERS)  # in the order in which they are answered
 
 ALL = "all"  # in place of a shard's name: the job of the respondent itself
 JUDGES = "judge/"  # before the name of a judge or scorer, where models are named too
@@ -29,7 +29,7 @@ DATA = "_data"  # in place of a model's name: texts that no model gave; no card'
 
 
 @dataclass(frozen=True)
-class Hop:
+class Pass:
     """The respondent of one pass about a model's answers: engine and key."""
 
     name: str
@@ -43,36 +43,36 @@ class Round(NamedTuple):
     """What a respondent is asked in one go: about items, or about the answers of some models."""
 
     benchmark: str
-    hop: str  # "": about items
+    pass_: str  # "": about items
     models: tuple[str, ...]  # whose items or answers; DATA
 
 
 def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
-    """{hop: name of the scorer that answers it}. Raises PunchlineError for two scorers of one hop."""
+    """{pass: name of the scorer that answers it}. Raises PunchlineError for two scorers of one pass."""
     found: dict[str, str] = {}
     for card in cards:
-        hop = scorer_hop(card)
-        if hop in found:
+        pass_ = scorer_pass(card)
+        if pass_ in found:
             raise PunchlineError(
-                f"both {found[hop]} and {card.name} measure {hop}", field="scorers", hint="Choose one of them"
+                f"both {found[pass_]} and {card.name} measure {pass_}", field="scorers", hint="Choose one of them"
             )
-        found[hop] = card.name
+        found[pass_] = card.name
     return found
 
 
-def scorer_hop(card: ModelCard) -> str:
-    """The hop that a scorer's card answers. Raises PunchlineError for a card of another kind."""
-    hop = card.options.get("metric")
-    if card.engine != "similarity" or hop not in SCORERS:
+def scorer_pass(card: ModelCard) -> str:
+    """The pass that a scorer's card answers. Raises PunchlineError for a card of another kind."""
+    pass_ = card.options.get("metric")
+    if card.engine != "similarity" or pass_ not in SCORERS:
         raise PunchlineError(
             f"{card.name} is no scorer: it compares no texts",
             file=card.file,
             hint=f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`",
         )
-    return str(hop)
+    return str(pass_)
 
 
-def hops_of(
+def passes_of(
     benchmark: Benchmark,
     model: ModelCard,
     engine: Engine,
@@ -82,9 +82,9 @@ def hops_of(
     judge: str | None,
     scorers: Mapping[str, str],
 ) -> dict[str, str]:
-    """{hop: who answers it} for one model, in order; nothing for a hop that nobody answers.
+    """{pass: who answers it} for one model, in order; nothing for a pass that nobody answers.
 
-    `scorers`: {hop: name of the card}. The judge is `judge`, or RELEASED where verdicts were released with the answers
+    `scorers`: {pass: name of the card}. The judge is `judge`, or RELEASED where verdicts were released with the answers
     and no other judge is asked for, or just the one that gave them.
     """
     found = {}
@@ -92,14 +92,14 @@ def hops_of(
         found[CHAINED] = model.name
     if extractor and benchmark.CLOSED:
         found[EXTRACTOR] = extractor
-    for hop in HOPS:
-        if hop not in benchmark.JUDGES:
+    for pass_ in PASSES:
+        if pass_ not in benchmark.JUDGES:
             continue
-        who = scorers.get(hop, "") if hop in SCORERS else judge or ""
-        if hop == JUDGE and isinstance(engine, Verdicts) and engine.format == benchmark.NAME:
+        who = scorers.get(pass_, "") if pass_ in SCORERS else judge or ""
+        if pass_ == JUDGE and isinstance(engine, Verdicts) and engine.format == benchmark.NAME:
             who = RELEASED if engine.givers() and judge in (None, *_who(engine)) else who
         if who:
-            found[hop] = who
+            found[pass_] = who
     return found
 
 

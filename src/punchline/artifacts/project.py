@@ -57,7 +57,7 @@ class Project(Answered):
             if shard != ALL:
                 return [self.shard(respondent, shard)]
             rounds = self.rounds(respondent)
-            return [self.answers(benchmark, hop, model) for benchmark, hop, models in rounds for model in models]
+            return [self.answers(benchmark, pass_, model) for benchmark, pass_, models in rounds for model in models]
         if rule == "figure":
             return [self.figure(*self.by_path[wildcards[0]])]
         if rule == "report":
@@ -99,7 +99,7 @@ class Project(Answered):
 
     @once
     def score(self, benchmark: str, model: str) -> Artifact:
-        judged = {hop: who for hop, who in self.hops(benchmark, model).items() if hop != CHAINED}
+        judged = {pass_: who for pass_, who in self.passes(benchmark, model).items() if pass_ != CHAINED}
         loaded = self.benchmark(benchmark)
         return Artifact(
             "score",
@@ -109,7 +109,7 @@ class Project(Answered):
                 self._items(benchmark),
                 self._gold(benchmark),
                 *self._own(benchmark, model),
-                *(need for hop in judged for need in self._hop(benchmark, hop, model)),
+                *(need for pass_ in judged for need in self._pass(benchmark, pass_, model)),
             ),
             {"judges": judged},
             "punchline.score:write_model",
@@ -123,8 +123,8 @@ class Project(Answered):
 
     def _answered(self, benchmark: str, model: str) -> list[Input]:
         """Indexes of a model's responses in all passes, and released files that it replays."""
-        hops = (need for hop in self.hops(benchmark, model) for need in self._hop(benchmark, hop, model)[1:])
-        answers = {need.path: need for need in (*self._own(benchmark, model)[1:2], *hops)}
+        passes = (need for pass_ in self.passes(benchmark, model) for need in self._pass(benchmark, pass_, model)[1:])
+        answers = {need.path: need for need in (*self._own(benchmark, model)[1:2], *passes)}
         return [*answers.values(), *self._released(self.engines[model])]
 
     @once
@@ -144,17 +144,17 @@ class Project(Answered):
         if spec.of_models:
             needs += [self._items(benchmark), self._gold(benchmark), self._selected(benchmark)]
         shown: dict[str, Input] = {}
-        for hop, who in self.hops(benchmark, DATA).items() if spec.compared is not None else ():
-            needs += self._hop(benchmark, hop, DATA)
-            shown[who] = self._card(self.judges[who], benchmark, spec.prices, f"{role_of(hop)} card")
+        for pass_, who in self.passes(benchmark, DATA).items() if spec.compared is not None else ():
+            needs += self._pass(benchmark, pass_, DATA)
+            shown[who] = self._card(self.judges[who], benchmark, spec.prices, f"{role_of(pass_)} card")
         for model in models:
             needs += [self._scores(benchmark, model), *self._answered(benchmark, model)]
             shown[model] = self._card(self.cards[model], benchmark, spec.prices, "model card")
-            for hop, who in self.hops(benchmark, model).items():  # without keys: a judge's weights may not be there yet
-                if hop != CHAINED:
+            for pass_, who in self.passes(benchmark, model).items():  # no keys: a judge's weights may be absent
+                if pass_ != CHAINED:
                     gives = card_of_released(self.engines[model]) if who == RELEASED else self.judges[who]
                     if gives is not None:
-                        shown[gives.file] = self._card(gives, benchmark, spec.prices, f"{role_of(hop)} card")
+                        shown[gives.file] = self._card(gives, benchmark, spec.prices, f"{role_of(pass_)} card")
         needs += shown.values()
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
@@ -223,8 +223,8 @@ class Project(Answered):
             return [cell.digest for cell in read_lineage(path).cells]
 
         asked, where = self.asked(), self.paths
-        prices = [[b, m, hop, card.name, msgspec.to_builtins(card.price)] for b, m, hop, card, _ in asked]
-        needs = [(self._own(b, m) if hop == "answer" else self._hop(b, hop, m))[1] for b, m, hop, *_ in asked]
+        prices = [[b, m, pass_, card.name, msgspec.to_builtins(card.price)] for b, m, pass_, card, _ in asked]
+        needs = [(self._own(b, m) if pass_ == "answer" else self._pass(b, pass_, m))[1] for b, m, pass_, *_ in asked]
         needs += self._tables(of_models=True)
         for need in self._tables(of_models=True):
             path = str(lineage_path(need.path))
@@ -279,8 +279,8 @@ class Project(Answered):
     @once
     def report_answers(self, benchmark: str, model: str) -> Artifact:
         """A model's answers and their grades, for pages."""
-        hops = (need for hop in self.hops(benchmark, model) for need in self._hop(benchmark, hop, model))
-        needs = [self._items(benchmark), self._gold(benchmark), *self._own(benchmark, model), *hops]
+        passes = (need for pass_ in self.passes(benchmark, model) for need in self._pass(benchmark, pass_, model))
+        needs = [self._items(benchmark), self._gold(benchmark), *self._own(benchmark, model), *passes]
         output = self.paths.report_answers(benchmark, model)
         return Artifact(
             "report_answers",

@@ -13,10 +13,10 @@ from punchline.artifacts.passes import (
     DATA,
     JUDGES,
     RELEASED,
-    Hop,
+    Pass,
     Round,
     card_of_released,
-    hops_of,
+    passes_of,
     scorers_of,
 )
 from punchline.config import revisions
@@ -30,7 +30,7 @@ from punchline.core.engine import Engine, Released, model_key
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.journal import Shard
-from punchline.paths import RAW, Paths, hop_journal, journal, manifest, runs_of
+from punchline.paths import RAW, Paths, journal, manifest, pass_journal, runs_of
 from punchline.schema import ModelCard
 
 KeyOf = Callable[[Engine, ModelCard, str], str]
@@ -52,7 +52,7 @@ class Asking:
         self.selection = selection
         self._shards = shards
         self.paths = Paths(selection.corpus.raw, selection.run)
-        self._hops: dict[tuple[str, str], dict[str, str]] = {}
+        self._passes: dict[tuple[str, str], dict[str, str]] = {}
 
     @functools.cached_property
     def cards(self) -> dict[str, ModelCard]:
@@ -91,34 +91,34 @@ class Asking:
         name = respondent.removeprefix(JUDGES)
         return self.engines[name] if name == respondent else self.judging[name]
 
-    def respondent(self, benchmark: str, hop: str, model: str) -> str:
-        """Who answers what is asked about a model's answers, or the items ("": no hop)."""
-        who = self.hops(benchmark, model)[hop] if hop else model
-        return model if hop in ("", CHAINED) or who == RELEASED else f"{JUDGES}{who}"
+    def respondent(self, benchmark: str, pass_: str, model: str) -> str:
+        """Who answers what is asked about a model's answers, or the items ("": no pass)."""
+        who = self.passes(benchmark, model)[pass_] if pass_ else model
+        return model if pass_ in ("", CHAINED) or who == RELEASED else f"{JUDGES}{who}"
 
     def rounds(self, respondent: str) -> list[Round]:
         """What a respondent is asked, in order: released verdicts are the model's that they are about."""
         name = respondent.removeprefix(JUDGES)
         if name != respondent:
             models: dict[tuple[str, str], list[str]] = {}
-            for benchmark, hop, model in self.judged[name]:
-                models.setdefault((benchmark, hop), []).append(model)
-            return [Round(benchmark, hop, tuple(of)) for (benchmark, hop), of in models.items()]
+            for benchmark, pass_, model in self.judged[name]:
+                models.setdefault((benchmark, pass_), []).append(model)
+            return [Round(benchmark, pass_, tuple(of)) for (benchmark, pass_), of in models.items()]
         return [
-            Round(benchmark, hop, (name,))
+            Round(benchmark, pass_, (name,))
             for benchmark in self.selection.benchmarks
-            for hop in ("", *self.hops(benchmark, name))
-            if self.respondent(benchmark, hop, name) == name
+            for pass_ in ("", *self.passes(benchmark, name))
+            if self.respondent(benchmark, pass_, name) == name
         ]
 
     def journal(self, respondent: str, round_: Round) -> str:
         """The journal of what a respondent is asked in a round."""
-        benchmark, hop, _ = round_
+        benchmark, pass_, _ = round_
         name = respondent.removeprefix(JUDGES)
-        if not hop:
+        if not pass_:
             return journal(benchmark, name)
-        released = name == respondent and hop != CHAINED
-        return hop_journal(benchmark, hop, f"{name}.{RELEASED}" if released else name)
+        released = name == respondent and pass_ != CHAINED
+        return pass_journal(benchmark, pass_, f"{name}.{RELEASED}" if released else name)
 
     @functools.cached_property
     def judges(self) -> dict[str, ModelCard]:
@@ -162,23 +162,23 @@ class Asking:
         spec = self.benchmark(benchmark).TABLES[table]
         return list(spec.runs) if runs_of(benchmark) in self.manifests else []
 
-    # Hops
+    # Passes
 
-    def hops(self, benchmark: str, model: str) -> dict[str, str]:
-        """{hop: who answers it} of one model's answers, or of DATA, in the order in which they are answered."""
-        if (benchmark, model) not in self._hops:
-            self._hops[benchmark, model] = self._hops_of(benchmark, model)
-        return self._hops[benchmark, model]
+    def passes(self, benchmark: str, model: str) -> dict[str, str]:
+        """{pass: who answers it} of one model's answers, or of DATA, in the order in which they are answered."""
+        if (benchmark, model) not in self._passes:
+            self._passes[benchmark, model] = self._passes_of(benchmark, model)
+        return self._passes[benchmark, model]
 
     @functools.cached_property
     def scorers(self) -> dict[str, str]:
         return scorers_of(self.judges[name] for name in self.selection.scorers)
 
-    def _hops_of(self, benchmark: str, model: str) -> dict[str, str]:
+    def _passes_of(self, benchmark: str, model: str) -> dict[str, str]:
         loaded = self.benchmark(benchmark)
         if model == DATA:
-            return {hop: who for hop, who in self.scorers.items() if hop in loaded.COMPARED}
-        return hops_of(
+            return {pass_: who for pass_, who in self.scorers.items() if pass_ in loaded.COMPARED}
+        return passes_of(
             loaded,
             self.cards[model],
             self.engines[model],
@@ -188,10 +188,10 @@ class Asking:
             scorers=self.scorers,
         )
 
-    def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Hop]:
-        """Who answers each hop of a model's answers, with engine and key."""
+    def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Pass]:
+        """Who answers each pass of a model's answers, with engine and key."""
         found = []
-        for name, who in self.hops(benchmark, model).items():
+        for name, who in self.passes(benchmark, model).items():
             if name == CHAINED or who == RELEASED:
                 card, engine = self.cards[model], self.engines[model]
                 key = key_of(engine, card, benchmark)
@@ -199,18 +199,18 @@ class Asking:
             else:
                 card, engine = self.judges[who], self.judging[who]
                 key, gives = key_of(engine, card, benchmark), card
-            found.append(Hop(name, who, gives, engine, key))
+            found.append(Pass(name, who, gives, engine, key))
         return found
 
     @functools.cached_property
     def judged(self) -> dict[str, list[tuple[str, str, str]]]:
-        """{judge or scorer: (benchmark, hop, model) of the answers that it is asked about}."""
+        """{judge or scorer: (benchmark, pass, model) of the answers that it is asked about}."""
         found: dict[str, list[tuple[str, str, str]]] = {}
         for benchmark in self.selection.benchmarks:
             for model in (*self.selection.models, DATA):
-                for hop, who in self.hops(benchmark, model).items():
-                    if hop != CHAINED and who != RELEASED:
-                        found.setdefault(who, []).append((benchmark, hop, model))
+                for pass_, who in self.passes(benchmark, model).items():
+                    if pass_ != CHAINED and who != RELEASED:
+                        found.setdefault(who, []).append((benchmark, pass_, model))
         return found
 
     def conditions(self, benchmark: str) -> list[str]:
@@ -230,20 +230,20 @@ class Asking:
         return [cells["comic_id"] for _, cells in parse_csv(Path(file).read_bytes(), ("comic_id",), file=file)]
 
     def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
-        """(benchmark, model, hop, card of who is asked, snapshot) of everything that is asked of anybody."""
+        """(benchmark, model, pass, card of who is asked, snapshot) of everything that is asked of anybody."""
         found = []
         for benchmark in self.selection.benchmarks:
             for model, card in self.cards.items():
                 found.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
-                for hop, who in self.hops(benchmark, model).items():
-                    asked: ModelCard | None = card if hop == CHAINED else self.judges.get(who)
+                for pass_, who in self.passes(benchmark, model).items():
+                    asked: ModelCard | None = card if pass_ == CHAINED else self.judges.get(who)
                     if who == RELEASED:
                         asked = card_of_released(self.engines[model]) or ModelCard(name=RELEASED, engine="replay")
                     assert asked is not None
-                    found.append((benchmark, model, hop, asked, self.paths.hop_snapshot(benchmark, hop, model)))
-            for hop, who in self.hops(benchmark, DATA).items():
-                snapshot = self.paths.hop_snapshot(benchmark, hop, DATA)
-                found.append((benchmark, DATA, hop, self.judges[who], snapshot))
+                    found.append((benchmark, model, pass_, asked, self.paths.pass_snapshot(benchmark, pass_, model)))
+            for pass_, who in self.passes(benchmark, DATA).items():
+                snapshot = self.paths.pass_snapshot(benchmark, pass_, DATA)
+                found.append((benchmark, DATA, pass_, self.judges[who], snapshot))
         return found
 
     def part(self, benchmark: str, table: str) -> Selection:
@@ -304,6 +304,6 @@ def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
     )
 
 
-def role_of(hop: str) -> str:
-    """How a hop's files are called in a lineage: judge's, bertscore's, chained."""
-    return hop if hop == CHAINED else f"{hop}'s"
+def role_of(pass_: str) -> str:
+    """How a pass's files are called in a lineage: judge's, bertscore's, chained."""
+    return pass_ if pass_ == CHAINED else f"{pass_}'s"

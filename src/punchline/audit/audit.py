@@ -218,8 +218,12 @@ def _guarded(link: str, path: str, run: Callable[[], Iterator[str] | Iterator[Fi
 def _cards(lineage: Lineage) -> list[tuple[ModelCard, str]]:
     """Cards of models and judges, each with the name of its kind."""
     models = [(model.card, "model card") for model in lineage.models]
-    hops = [hop for model in lineage.models for hop in model.hops if hop.hop != CHAINED]
-    judges = {hop.card.file: (hop.card, f"{role_of(hop.hop)} card") for hop in (*hops, *lineage.compared) if hop.card}
+    passes = [pass_ for model in lineage.models for pass_ in model.passes if pass_.pass_ != CHAINED]
+    judges = {
+        pass_.card.file: (pass_.card, f"{role_of(pass_.pass_)} card")
+        for pass_ in (*passes, *lineage.compared)
+        if pass_.card
+    }
     return [*models, *judges.values()]
 
 

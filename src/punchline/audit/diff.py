@@ -63,7 +63,7 @@ def _why(places: Sequence[Paths], steps: Sequence[Artifact], lineages: Sequence[
     for model in sorted(ours.keys() & theirs.keys()):
         if ours[model].key != theirs[model].key:
             yield f"model: {model} is asked otherwise (key {ours[model].key[:12]}… → {theirs[model].key[:12]}…)"
-        elif ours[model].hops != theirs[model].hops:
+        elif ours[model].passes != theirs[model].passes:
             yield f"model: {model} is judged otherwise"
     before, after = ({f.path: f.content or f.sha256 for f in one.files if f.role in SOURCES} for one in lineages)
     for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):

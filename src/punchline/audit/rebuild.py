@@ -75,9 +75,9 @@ def journals_of(project: Project, step: Artifact) -> list[str]:
     """The journals of a model's responses, or of those about them in a later pass; none of another artifact."""
     if step.rule != "respond":
         return []
-    benchmark, hop, model = step.wildcards
-    respondent = project.respondent(benchmark, hop, model)
-    return paths.with_shards(project.journal(respondent, Round(benchmark, hop, (model,))))
+    benchmark, pass_, model = step.wildcards
+    respondent = project.respondent(benchmark, pass_, model)
+    return paths.with_shards(project.journal(respondent, Round(benchmark, pass_, (model,))))
 
 
 def link(origin: Path, name: str) -> None:
@@ -136,9 +136,9 @@ def kind_of(step: Artifact, path: str) -> str:
     """Kind of a file, as lineages and messages name it."""
     if step.rule != "respond":
         return NAMES.get(step.rule, step.rule)
-    hop = step.wildcards[1]
+    pass_ = step.wildcards[1]
     what = "snapshot" if path == step.outputs[0] else "requests"
-    return f"{role_of(hop)} {what}" if hop else what
+    return f"{role_of(pass_)} {what}" if pass_ else what
 
 
 def _rows(step: Artifact, path: Path) -> list[Row] | None:

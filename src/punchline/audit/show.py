@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from punchline.artifacts.passes import CHAINED, DATA, HOPS
+from punchline.artifacts.passes import CHAINED, DATA, PASSES
 from punchline.artifacts.project import Project
 from punchline.config.runs import made_with
 from punchline.core.benchmark import load
@@ -96,7 +96,7 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
             chosen = [r for r in every if r.request_id.startswith(name)]
         if chosen:
             if (item := items.get(chosen[0].item_id)) is None:  # texts of no item, which the paper prints
-                pairs = (pair for hop in HOPS for pair in _asked(where, benchmark, hop, DATA, name))
+                pairs = (pair for pass_ in PASSES for pair in _asked(where, benchmark, pass_, DATA, name))
                 return {"requests": [_pair(*pair, []) for pair in pairs]}
             return _about(where, benchmark, item, chosen, [r for r in requests if r.item_id == item.item_id])
     if not known:
@@ -114,21 +114,23 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
     responses, passes, scores = dict[str, Any](), dict[str, dict[str, Any]](), dict[str, Any]()
     snapshots = sorted(Path(where.snapshot(benchmark, "any")).parent.glob("*.parquet"))
     for model in (*(path.stem for path in snapshots), DATA):
-        later = {hop: _asked(where, benchmark, hop, model, name) for hop in HOPS}
+        later = {pass_: _asked(where, benchmark, pass_, model, name) for pass_ in PASSES}
         reads: Reads = []
         if model != DATA:
             answers = {r.request_id: r for r in read_table(where.snapshot(benchmark, model), Response)}
             own = [(request, answers[request.request_id]) for request in of_item if request.request_id in answers]
-            verdicts = {k: v for hop in HOPS if hop != CHAINED for k, v in read_verdicts(hop, later[hop]).items()}
+            verdicts = {
+                k: v for pass_ in PASSES if pass_ != CHAINED for k, v in read_verdicts(pass_, later[pass_]).items()
+            }
             reads = _reads(benchmark, item, gold[0], [*own, *later[CHAINED]], verdicts) if gold else []
             responses[model] = [
                 {"task": request.task, **_response(answer, reads)}
                 for request, answer in own
                 if request.request_id in wanted
             ]
-        for hop, pairs in later.items():
+        for pass_, pairs in later.items():
             if shown := [_pair(*pair, reads) for pair in pairs if whole or pair[0].request_id in wanted]:
-                passes.setdefault(hop, {})[model] = shown
+                passes.setdefault(pass_, {})[model] = shown
         if (file := Path(where.scores(benchmark, model))).is_file():
             of_tasks = (one for one in read_scores(file) if one.item_id == name and one.task in wanted.values())
             scores[model] = [*map(_with_digest, of_tasks)]
@@ -148,10 +150,10 @@ def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
     return {"request_id": request.request_id, **_with_digest(request), "response": _response(answer, reads)}
 
 
-def _asked(where: Paths, benchmark: str, hop: str, model: str, name: str) -> list[Asked]:
+def _asked(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Asked]:
     """Requests of a pass about an item's answers, or to the model, each with its answer. `name`: of the item, or how a
     request's id begins."""
-    file, snapshot = where.hop_requests(benchmark, hop, model), where.hop_snapshot(benchmark, hop, model)
+    file, snapshot = where.pass_requests(benchmark, pass_, model), where.pass_snapshot(benchmark, pass_, model)
     if not Path(file).is_file() or not Path(snapshot).is_file():
         return []
     pairs = zip(read_table(file, Request), read_table(snapshot, Response), strict=False)

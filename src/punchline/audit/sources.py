@@ -18,7 +18,7 @@ from punchline.config.selection import Corpus, read_corpus
 from punchline.core.engine import Released, Repeatable
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, sha256_file
-from punchline.requests import asked, asked_of_hop
+from punchline.requests import asked, asked_in_pass
 from punchline.respond import images_of
 
 
@@ -67,9 +67,9 @@ def _pinned(benchmark: str) -> dict[str, set[str | None]]:
     return pinned
 
 
-def answered_again(project: Project, benchmark: str, hop: str, model: str) -> Iterator[tuple[str, str, str]]:
+def answered_again(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[tuple[str, str, str]]:
     """(kind, journal, difference) of journalled answers that released files, or a baseline now, give otherwise."""
-    if hop and project.hops(benchmark, model)[hop] != RELEASED:
+    if pass_ and project.passes(benchmark, model)[pass_] != RELEASED:
         return
     engine, images = project.engines[model], dict[str, Path]()
     kind = "released" if isinstance(engine, Released) else "computed"
@@ -79,10 +79,12 @@ def answered_again(project: Project, benchmark: str, hop: str, model: str) -> It
         images = images_of(project, engine, benchmark)
         if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):
             raise PunchlineError("no picture to look at", file=absent[0])
-    about = asked_of_hop(project, benchmark, hop, model) if hop else asked(project, benchmark, model, chained=False)
+    about = (
+        asked_in_pass(project, benchmark, pass_, model) if pass_ else asked(project, benchmark, model, chained=False)
+    )
     pairs = list(about)
     now = {answer.request_id: answer for answer in engine.answer([request for request, _ in pairs], images, "")}
-    file = project.journal(model, Round(benchmark, hop, (model,)))
+    file = project.journal(model, Round(benchmark, pass_, (model,)))
     for request, then in pairs:
         for field in ("state", "text", "reason", "usage", "effective"):
             ours, theirs = getattr(now[request.request_id], field), getattr(then, field)

@@ -143,9 +143,9 @@ def retry(selection: SELECTION = None, run: RUN = DEFAULT_RUN) -> None:
     chosen = overrides(selection, run) or last_overrides(DEFAULT_RUN) or {}
     project = Project(read_selection(chosen)[0])
     again, failed = [], 0
-    for benchmark, model, hop, _, index in project.asked():
+    for benchmark, model, pass_, _, index in project.asked():
         if Path(index).is_file() and (n := read_columns(index, ["state"])["state"].count("failed")):
-            respondent = project.respondent(benchmark, "" if hop == "answer" else hop, model)
+            respondent = project.respondent(benchmark, "" if pass_ == "answer" else pass_, model)
             again.append(project.paths.responded(respondent, ALL))
             failed += n
     again = list(dict.fromkeys(again))

@@ -26,7 +26,7 @@ PUBLISHED = "the published image"  # how `pictures` calls it in errors; who call
 DEFAULT = "default"  # the condition that is always asked
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 PICTURES = "punchline.benchmarks.pictures"  # what a benchmark without a module `pictures` shows
-SCORERS = ("bertscore", "cosine")  # hops whose judge is a model that compares two texts
+SCORERS = ("bertscore", "cosine")  # passes whose judge is a model that compares two texts
 
 
 class Verdict(NamedTuple):
@@ -127,13 +127,13 @@ class Wording(Protocol):
     verdict: Callable[[float, float], str]  # for a share of the gold's words in the answer, and a threshold
 
 
-def comparison(benchmark: str, item_id: str, hop: str, condition: str, candidate: str, reference: str) -> Request:
+def comparison(benchmark: str, item_id: str, pass_: str, condition: str, candidate: str, reference: str) -> Request:
     """A scorer's request: compare a candidate (assistant message) with a reference (user message)."""
     said = (Message(role="assistant", content=(Text(text=candidate),)),)
     return Request(
         benchmark=benchmark,
         item_id=item_id,
-        task=hop,
+        task=pass_,
         condition=condition,
         messages=(*said, Message(role="user", content=(Text(text=reference),))),
         sampling=Sampling(temperature=0.0, max_tokens=1),

@@ -87,7 +87,7 @@ def _answer(model: str, sample: Sample) -> dict[str, Any]:
         "completion_tokens": response.usage.completion,
         "engine": f"{response.engine} {response.engine_version}",
         "grades": [pick_fields(s, *scored) | {"values": canonical(s.metrics).decode()} for s in sample.scores],
-        "heard": [pick_fields(one, "hop", "who") | _asked(one.request, one.response) for one in verdicts],
+        "heard": [{"hop": one.pass_, "who": one.who} | _asked(one.request, one.response) for one in verdicts],
     }
 
 

@@ -14,7 +14,7 @@ from punchline.config.runs import making
 from punchline.errors import PunchlineError
 from punchline.files import Keyed
 from punchline.report.pictures import Right, holds, items_with_rights
-from punchline.requests import asked, asked_of_hop
+from punchline.requests import asked, asked_in_pass
 from punchline.schema import Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
 
@@ -38,7 +38,7 @@ class Shown:
 class Verdict:
     """A request to a judge or scorer about a model's answer, and its response."""
 
-    hop: str
+    pass_: str
     who: str  # its card, or `released`
     request: Request
     response: Response
@@ -71,10 +71,10 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Sh
         for digest in score.responses:
             read.setdefault(digest, []).append(score)
     verdicts = {
-        response.digest: Verdict(hop, judge, request, response)
-        for hop, judge in project.hops(benchmark, model).items()
-        if hop != CHAINED
-        for request, response in asked_of_hop(project, benchmark, hop, model)
+        response.digest: Verdict(pass_, judge, request, response)
+        for pass_, judge in project.passes(benchmark, model).items()
+        if pass_ != CHAINED
+        for request, response in asked_in_pass(project, benchmark, pass_, model)
         if response.digest in read
     }
     for request, response in asked(project, benchmark, model):

@@ -47,8 +47,8 @@ def _prices(card: ModelCard) -> Row:
     return {"price_input": price.input, "price_output": price.output, "currency": price.currency}
 
 
-def cost_row(benchmark: str, model: str, hop: str, card: ModelCard, answers: Iterable[Response]) -> Row:
-    """Counts of one model's answers (hop `answer`) or of its judge's verdicts (hop `judge`), and their cost.
+def cost_row(benchmark: str, model: str, pass_: str, card: ModelCard, answers: Iterable[Response]) -> Row:
+    """Counts of one model's answers (pass `answer`) or of its judge's verdicts (pass `judge`), and their cost.
 
     `card` is the card of who was asked. Cost is tokens x price of a million; None where there is no price or an answer
     whose tokens were not counted (`uncounted`). Cached tokens are charged in full: an upper bound.
@@ -62,7 +62,7 @@ def cost_row(benchmark: str, model: str, hop: str, card: ModelCard, answers: Ite
         else:
             counts.update(tokens_in=used.prompt, tokens_out=used.completion)
             counts.update(tokens_reasoning=used.reasoning or 0, tokens_cached=used.cached or 0)
-    row: Row = {"benchmark": benchmark, "model": model, "hop": hop, "asked": card.name}
+    row: Row = {"benchmark": benchmark, "model": model, "hop": pass_, "asked": card.name}
     row |= {name: counts[name] for name in COUNTED}
     tokens_in, tokens_out, uncounted = (counts[name] for name in ("tokens_in", "tokens_out", "uncounted"))
     row |= _prices(card)
@@ -76,7 +76,7 @@ def cost_row(benchmark: str, model: str, hop: str, card: ModelCard, answers: Ite
 def plan_row(
     benchmark: str,
     model: str,
-    hop: str,
+    pass_: str,
     card: ModelCard,
     requests: Sequence[Request],
     to_ask: Sequence[Request],
@@ -95,7 +95,7 @@ def plan_row(
     pixels = sum(images[s].width * images[s].height for s in shown if s in images)
     tokens_in = math.ceil(text / CHARACTERS_A_TOKEN + pixels / PIXELS_A_TOKEN)
     most = sum(max_tokens[request.request_id] for request in to_ask)
-    row: Row = {"benchmark": benchmark, "model": model, "hop": hop, "asked": card.name, "requests": len(requests)}
+    row: Row = {"benchmark": benchmark, "model": model, "hop": pass_, "asked": card.name, "requests": len(requests)}
     row |= {"answered": len(requests) - len(to_ask), "to_ask": len(to_ask)}
     if to_ask:
         row |= {"jobs": jobs, "gpus_a_job": gpus(card)}
@@ -110,4 +110,4 @@ def plan_row(
 def cost_text(project: Project) -> str:
     """The text of cost.csv: a row for each model and pass."""
     asked = project.asked()
-    return csv_text(COST, [cost_row(b, m, hop, card, Stored(index, Response)) for b, m, hop, card, index in asked])
+    return csv_text(COST, [cost_row(b, m, pass_, card, Stored(index, Response)) for b, m, pass_, card, index in asked])

@@ -14,7 +14,7 @@ from punchline.read.result import notes
 from punchline.read.spans import Reads, located
 from punchline.report.items import pick_fields, prompt
 from punchline.report.shards import CHUNK, code, write_parts
-from punchline.requests import asked, asked_of_hop
+from punchline.requests import asked, asked_in_pass
 from punchline.responses import Verdicts, by_item, read_verdicts
 from punchline.schema import RULES, Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
@@ -68,12 +68,12 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
         parts[str(place[item_id] // CHUNK)][item_id][kind].append(row)
 
     verdicts: Verdicts | None = None
-    for hop, judge in project.hops(benchmark, model).items():
-        if hop != CHAINED:
-            heard = list(asked_of_hop(project, benchmark, hop, model))
+    for pass_, judge in project.passes(benchmark, model).items():
+        if pass_ != CHAINED:
+            heard = list(asked_in_pass(project, benchmark, pass_, model))
             verdicts = (verdicts or {}) | read_verdicts(judge, heard)
             for request, response in heard:
-                about = {"hop": hop, "question": prompt(request)[:MOST], "request": response.request_id}
+                about = {"hop": pass_, "question": prompt(request)[:MOST], "request": response.request_id}
                 add("heard", request.item_id, about | _answer(request, response, []))
     for item_id, group in groupby(asked(project, benchmark, model), key=lambda pair: pair[0].item_id):
         item, gold, pairs = items[item_id], golds[item_id], list(group)

@@ -123,9 +123,9 @@ def _answers(project: Project, lineage: Lineage) -> dict[str, set[str]]:
     where, of = project.paths, lineage.benchmark
     for name in (model.card.name for model in lineage.models):
         found[paths.journal(of, name)] = set(digests_in(where.snapshot(of, name)))
-        for hop in project.hops(of, name):
-            answers = set(digests_in(where.hop_snapshot(of, hop, name)))
-            for _, path, _ in project.answers(of, hop, name).journals():
+        for pass_ in project.passes(of, name):
+            answers = set(digests_in(where.pass_snapshot(of, pass_, name)))
+            for _, path, _ in project.answers(of, pass_, name).journals():
                 found[path] |= answers
     return found
 

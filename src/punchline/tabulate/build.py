@@ -16,7 +16,7 @@ import pandas as pd
 
 from punchline import __version__, paths
 from punchline.artifacts.lineage import FORMAT, Asked, Lineage, Model, document, kind_of, lineage_path, root_of
-from punchline.artifacts.passes import CHAINED, DATA, JUDGE, Hop
+from punchline.artifacts.passes import CHAINED, DATA, JUDGE, Pass
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import shown
 from punchline.core import engine as engines
@@ -25,7 +25,7 @@ from punchline.errors import PunchlineError, nearest
 from punchline.files import write_bytes, write_text
 from punchline.paths import DEFAULT_RUN
 from punchline.prepare import files_of_table, naming, paths_of_table
-from punchline.requests import asked_of_hop
+from punchline.requests import asked_in_pass
 from punchline.responses import read_verdicts
 from punchline.schema import RULES, ModelCard, Rule
 from punchline.scores import Digests, scores_frame
@@ -117,9 +117,9 @@ def _table(
         notes += [*told, *unknown_note(name, model.card, benchmark, unknown[name])]
     printed = _printed(loaded.TABLES, table, paths.published(benchmark))
     files = files_of_table(project, benchmark, table.name)
-    compared, hops, told = _compared(project, benchmark, table, files, printed)
-    notes += [*told, *caveats([*hops, *(hop for model in models for hop in model.hops)])]
-    notes += unasked(project, benchmark, table, models, hops)
+    compared, passes, told = _compared(project, benchmark, table, files, printed)
+    notes += [*told, *caveats([*passes, *(pass_ for model in models for pass_ in model.passes)])]
+    notes += unasked(project, benchmark, table, models, passes)
     if table.of_models and project.illustrated(benchmark):
         notes += without_pictures(project.paths.items(benchmark))
     rule = selection.scoring or table.published_rule
@@ -142,7 +142,7 @@ def _table(
         extractor=bool(selection.extractor),
     )
     tabulated.notes.extend(notes)
-    return tabulated, models, hops
+    return tabulated, models, passes
 
 
 def _is_complete(project: Project, benchmark: str, table: Table) -> bool:
@@ -197,21 +197,21 @@ def _compared(
     printed: Sequence[PublishedRow],
 ) -> tuple[list[Part], list[Asked], list[str]]:
     """(rows that rest on what scorers say of texts of the data itself, who they are, notes)."""
-    hops: list[Asked] = []
+    passes: list[Asked] = []
     notes: list[str] = []
     verdicts: dict[str, Verdict] = {}
     if spec.compared is None:
-        return [], hops, notes
-    for hop in project.answerers(benchmark, DATA):
-        pairs = list(asked_of_hop(project, benchmark, hop.name, DATA))
+        return [], passes, notes
+    for pass_ in project.answerers(benchmark, DATA):
+        pairs = list(asked_in_pass(project, benchmark, pass_.name, DATA))
         asked, told = _asked(
-            hop, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False, _retry(project)
+            pass_, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False, _retry(project)
         )
-        hops.append(asked)
+        passes.append(asked)
         notes += told
-        verdicts |= read_verdicts(hop.who, pairs)
+        verdicts |= read_verdicts(pass_.who, pairs)
     rows = list(spec.compared(files, printed, verdicts)) if verdicts else []
-    return parts_of(rows, Answers([]), spec.kind), hops, notes
+    return parts_of(rows, Answers([]), spec.kind), passes, notes
 
 
 def _retry(project: Project) -> str:
@@ -219,20 +219,20 @@ def _retry(project: Project) -> str:
     return RETRY if run == DEFAULT_RUN else f"{RETRY} run={run}"
 
 
-def _asked(hop: Hop, answered: Who, about: str, benchmark: str, prices: bool, retry: str) -> tuple[Asked, list[str]]:
+def _asked(pass_: Pass, answered: Who, about: str, benchmark: str, prices: bool, retry: str) -> tuple[Asked, list[str]]:
     """Respondents of a pass, as a table shows them, and notes."""
     notes = []
     if len(answered.versions) > 1:
-        notes.append(f"{about}, {hop.name}: several engine versions answered: {', '.join(answered.versions)}.")
-    if hop.name != CHAINED:
+        notes.append(f"{about}, {pass_.name}: several engine versions answered: {', '.join(answered.versions)}.")
+    if pass_.name != CHAINED:
         notes += [
-            f"INCOMPLETE: {hop.name} by {hop.who} failed for {about}: {reason}. `{retry}` asks again."
+            f"INCOMPLETE: {pass_.name} by {pass_.who} failed for {about}: {reason}. `{retry}` asks again."
             for reason in answered.failures
         ]
         if answered.truncated > TOLD:
-            notes.append(f"{about}: {answered.truncated:.0%} of what {hop.who} said ({hop.name}) was cut off.")
-    gives = None if hop.card is None else shown(hop.card, benchmark, prices)
-    return Asked(hop=hop.name, who=hop.who, card=gives, key=hop.key, versions=answered.versions), notes
+            notes.append(f"{about}: {answered.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
+    gives = None if pass_.card is None else shown(pass_.card, benchmark, prices)
+    return Asked(pass_=pass_.name, who=pass_.who, card=gives, key=pass_.key, versions=answered.versions), notes
 
 
 def _model(
@@ -245,15 +245,15 @@ def _model(
     if len(versions) > 1:
         notes.append(f"{name} was answered by several engine versions: {', '.join(versions)}.")
     asked, judge = [], None
-    for hop in project.answerers(benchmark, name):
-        one, told = _asked(hop, who[hop.name], f"answers of {name}", benchmark, prices, _retry(project))
-        judge = one.card if hop.name == JUDGE else judge
+    for pass_ in project.answerers(benchmark, name):
+        one, told = _asked(pass_, who[pass_.name], f"answers of {name}", benchmark, prices, _retry(project))
+        judge = one.card if pass_.name == JUDGE else judge
         asked.append(one)
         notes += told
     notes += [f"{name}: {card.caveat}."] if card.caveat else []
     notes += trained_on(card, project, benchmark)
     key = engines.model_key(project.engines[name], project.cards[name], benchmark)
-    return Model(card=card, key=key, kind=kind_of(card), versions=versions, hops=tuple(asked)), judge, notes
+    return Model(card=card, key=key, kind=kind_of(card), versions=versions, passes=tuple(asked)), judge, notes
 
 
 def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> dict[str, str]:
@@ -276,7 +276,7 @@ def write_tables(project: Project, benchmark: str) -> None:
 
 
 def _write(project: Project, benchmark: str, table: str, made: Made) -> None:
-    tabulated, models, hops = made
+    tabulated, models, passes = made
     part, step = Project(project.part(benchmark, table)), project.table(benchmark, table)
     for name, text in rendered(part, benchmark, table, tabulated).items():
         write_bytes(name, text.encode())
@@ -287,12 +287,12 @@ def _write(project: Project, benchmark: str, table: str, made: Made) -> None:
         table=table,
         selection=part.selection,
         models=models,
-        compared=tuple(hops),
+        compared=tuple(passes),
         cells=tabulated.cells,
         files=files,
         code=code_of(step),
         libraries=libraries_of(step),
-        root=root_of(benchmark, table, part.selection, models, tabulated.cells, files, hops),
+        root=root_of(benchmark, table, part.selection, models, tabulated.cells, files, passes),
         noted=circumstances(os.environ.get(MIRROR) or None),
         sha256="",
     )

@@ -37,8 +37,8 @@ def unknown_note(name: str, card: ModelCard, benchmark: str, items: Sequence[str
     return [f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."]
 
 
-def caveats(hops: Iterable[Asked]) -> list[str]:
-    judges = {hop.card.name: hop.card for hop in hops if hop.card and hop.hop != CHAINED}
+def caveats(passes: Iterable[Asked]) -> list[str]:
+    judges = {pass_.card.name: pass_.card for pass_ in passes if pass_.card and pass_.pass_ != CHAINED}
     return [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
 
 
@@ -81,11 +81,11 @@ def unasked(
     loaded, selection = project.benchmark(benchmark), project.selection
     if not models and spec.compared is None:
         return []
-    answered = {hop.hop for hop in (*compared, *(hop for model in models for hop in model.hops))}
+    answered = {pass_.pass_ for pass_ in (*compared, *(pass_ for model in models for pass_ in model.passes))}
     notes = [
-        f"No {hop} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/models.md)."
-        for hop in SCORERS
-        if hop in loaded.JUDGES and hop not in answered
+        f"No {pass_} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/models.md)."
+        for pass_ in SCORERS
+        if pass_ in loaded.JUDGES and pass_ not in answered
     ]
     # A table of several models (`across`) says itself whose answers have no verdict.
     if JUDGE in loaded.JUDGES and spec.rows is not None and JUDGE not in answered:

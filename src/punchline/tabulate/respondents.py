@@ -36,7 +36,7 @@ class Answered(Protocol):
 
 
 class Who(Record, frozen=True, kw_only=True):
-    """Who answered a model's requests, or those of a hop: engines with their versions, and why any failed."""
+    """Who answered a model's requests, or those of a pass: engines with their versions, and why any failed."""
 
     versions: tuple[str, ...]
     failures: tuple[str, ...]
@@ -70,9 +70,11 @@ def who_in(path: str | Path) -> Who:
 
 def respondents_of(project: Project, benchmark: str, model: str) -> dict[str, Who]:
     """Respondents by pass; "": the model itself."""
-    where, hops = project.paths, project.hops(benchmark, model)
-    indexes = {"": where.snapshot(benchmark, model)} | {hop: where.hop_snapshot(benchmark, hop, model) for hop in hops}
-    return {hop: who_in(path) for hop, path in indexes.items()}
+    where, passes = project.paths, project.passes(benchmark, model)
+    indexes = {"": where.snapshot(benchmark, model)} | {
+        pass_: where.pass_snapshot(benchmark, pass_, model) for pass_ in passes
+    }
+    return {pass_: who_in(path) for pass_, path in indexes.items()}
 
 
 def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:

@@ -64,7 +64,9 @@ def unread(scores: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unre
     An answer that a judge has seen is unread where the judge's verdict is: then that is the example.
     """
     judges = set(digests_in(snapshots[JUDGE])) if JUDGE in snapshots else set[str]()
-    scorers = {digest for hop in (EXTRACTOR, *SCORERS) if hop in snapshots for digest in digests_in(snapshots[hop])}
+    scorers = {
+        digest for pass_ in (EXTRACTOR, *SCORERS) if pass_ in snapshots for digest in digests_in(snapshots[pass_])
+    }
     states: dict[Key, Counter[str]] = {}
     truncated: Counter[Key] = Counter()
     told: dict[str, list[Key]] = {}  # by digest of a response: where it was not read
@@ -118,8 +120,8 @@ def unread_text(project: Project, benchmark: str) -> str:
     """The text of unread.csv, from scores and indexes."""
     rows: list[dict[str, str | int]] = []
     for model in project.selection.models:
-        where, hops = project.paths, project.hops(benchmark, model)
-        snapshots = {hop: where.hop_snapshot(benchmark, hop, model) for hop in hops}
+        where, passes = project.paths, project.passes(benchmark, model)
+        snapshots = {pass_: where.pass_snapshot(benchmark, pass_, model) for pass_ in passes}
         read = unread(where.scores(benchmark, model), {"": where.snapshot(benchmark, model), **snapshots})
         rows += as_rows(model, read)
     return csv_text(COLUMNS, rows)
