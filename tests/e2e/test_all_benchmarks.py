@@ -30,7 +30,10 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_every_table_is_built_with_its_published_rows(everything: Project) -> None:
     for name in benchmark_names():
-        printed = {row["table"] for row in everything.rows(f"config/published/{name}.csv")}
+        file = f"config/published/{name}.csv"
+        printed = {row["table"] for row in everything.rows(file)} if (everything.path / file).is_file() else set()
+        if not (everything.path / f"data/demo/{name}").is_dir():
+            continue  # satire has no demo data: tests/e2e/test_new_benchmark.py builds its table
         for table in benchmarks.load(name).TABLES.values():
             kinds = {row["kind"] for row in everything.rows(f"results/{table.file}")}
             assert ("published" in kinds) == (table.name in printed), table.file

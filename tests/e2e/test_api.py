@@ -95,7 +95,7 @@ WRONG = {
     "no model": (lambda run: run.answers(None, "pixelhumor"), "has no model None"),
     "a number for a model": (lambda run: run.grades(1, "pixelhumor"), "has no model 1"),
     "no benchmark": (lambda run: run.items(None), "has no benchmark None"),
-    "folder": (lambda run: punchline.open(run.root.parent), "no Snakefile in"),
+    "folder": (lambda run: punchline.open(run.root.parent), "no project in"),
 }
 
 

@@ -132,7 +132,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     ),
     "a script's help": (lambda p: edit(p, "scripts/stage.py", '"""', '"""Well. '), set()),
     "a table's title": (
-        lambda p: edit(p, "src/punchline/benchmarks/hummus/tables.py", *TITLE),
+        lambda p: edit(p, "src/punchline/benchmarks/hummus/tables.yaml", *TITLE),
         retabulated("hummus"),
     ),
     "a published value": (
@@ -314,7 +314,7 @@ def test_what_a_change_wants(project: Project, change: str) -> None:
 
 def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
     before = project.journal_lines()
-    edit(project, "src/punchline/benchmarks/hummus/tables.py", *TITLE)
+    edit(project, "src/punchline/benchmarks/hummus/tables.yaml", *TITLE)
     # Values come out as they were, so that what is said over all tables stays.
     assert project.made() == {"tables hummus", "overview"}
     assert project.journal_lines() == before
@@ -410,7 +410,7 @@ def test_git_checkout_there_and_back_wants_nothing(project: Project) -> None:
     git("add", "-A")
     git("commit", "-qm", "one")
     git("checkout", "-qb", "other")
-    edit(project, "src/punchline/benchmarks/hummus/tables.py", *TITLE)
+    edit(project, "src/punchline/benchmarks/hummus/tables.yaml", *TITLE)
     git("commit", "-qam", "two")
     assert project.wanted() == retabulated("hummus")
     git("checkout", "-q", "main")
