@@ -204,7 +204,7 @@ _PRESENT = re.compile(
     r"|used)\b|\bis an? (?:\w+ )?(?:sound[- ]?effect|onomatopoeia)"
 )
 _CONTRIBUTE = re.compile(
-    r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|\bdepends? on\b"
+    r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|(?<!\bit )\bdepends? on\b"
     r"|\bwhat (?:makes|drives)\b|\benhanc\w+|\bamplif\w+|\bessential\b|\bheighten\w*|\breinforc\w+|\bpart of (?:the"
     r"|what)|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key"
     r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:plays?|has|have) (?:an? "
