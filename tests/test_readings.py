@@ -15,12 +15,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punchline import parse
 from punchline.benchmarks.hummus import LABELS, TASKS
 from punchline.benchmarks.hummus import answers as hummus_answers
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, PROMPTS
 from punchline.benchmarks.humorbench import answers as humorbench_answers
 from punchline.benchmarks.pixelhumor import answers as pixelhumor_answers
-from punchline.benchmarks.stripcipher.answers import parse_option, parse_sequence
+from punchline.benchmarks.stripcipher.answers import parse_sequence
 from punchline.benchmarks.stripcipher.studies import parse_both
 from punchline.benchmarks.stripcipher.words import plain as plain_words
 from punchline.benchmarks.stripcipher.words import sequence_text
@@ -41,6 +42,10 @@ STRIP = ("A cat sleeps.", "The dog wins the race.", "Nobody comes.", "It rains o
 
 def of_hummus(task: str, **about: Any) -> Any:
     return lambda answer: hummus_answers.parse(task, answer, "paper", **{"options": A_INVOLVES} | about)
+
+
+def parse_option(answer: str, offered: list[str]) -> Any:
+    return parse("stripcipher", "comprehension", answer, options=offered)
 
 
 def judged_text(answer: str) -> tuple[str, str]:
@@ -177,7 +182,9 @@ def test_options_like_answers_are_told_apart(offered: list[str], place: int) -> 
             assert parse_option(wrap.format(answer), offered) == "ABCD"[place]
 
 
-@given(hostile("yesbut"), hostile("stripcipher"), st.integers(2, 4), st.lists(st.text(max_size=30), max_size=4))
+@given(
+    hostile("yesbut"), hostile("stripcipher"), st.integers(2, 4), st.lists(st.text(max_size=30), min_size=1, max_size=4)
+)
 def test_no_option_is_read_that_is_not_there(answer: str, other: str, number: int, offered: list[str]) -> None:
     choices = dict(list(CHOICES.items())[:number])
     assert read_paper(answer, choices) in (None, *choices)

@@ -19,7 +19,6 @@ OVERALL = "Overall"
 NOTE = (
     f"Your ratings lie in config/<benchmark>/{RATINGS} (docs/ratings.md); without them there are published rows only."
 )
-INTERVAL_NOTE = "Intervals are by item."
 
 
 def ratings_of(

@@ -13,13 +13,6 @@ from punchline.read import choice, sequence
 from punchline.schema import Item, Rule
 
 
-def parse_option(answer: str, options: Sequence[str]) -> str | None:
-    """The letter of the option that an answer commits itself to, by letter or by text; None for none, for several, and
-    for a letter that is not there. An option that is "" has no text to be named by."""
-    texts = dict(zip(LETTERS, options, strict=False))
-    return choice.choice(answer, texts, texts).value
-
-
 def parse_sequence(answer: str, n: int) -> tuple[int, ...] | None:
     """The sequence that an answer gives: the numbers of the frames as shown, from 1, in the order of the story.
 
