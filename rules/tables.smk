@@ -10,7 +10,7 @@ for name in PROJECT.selection.benchmarks:
         output:
             [
                 report(update(path), **SNAKEFILE.page(path))
-                for path in made.outputs
+                for path in (*made.outputs, *PROJECT.validity(name).outputs)
                 if path.endswith(".csv")
             ],
             [update(path) for path in made.outputs if not path.endswith(".csv")],
@@ -33,7 +33,8 @@ rule overview:
     output:
         [
             report(update(path), **SNAKEFILE.page(path))
-            for path in PROJECT.overview().outputs
+            for made in PROJECT.built_by("overview")
+            for path in made.outputs
             if path.endswith(".csv")
         ],
         update(PATHS.metrics),

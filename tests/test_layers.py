@@ -24,7 +24,7 @@ ORDER = (
         ("extraction", "budget"),
         ("pictures", "requests"),
     ),
-    *(("fetch", "respond", "score"), ("tabulate", "train"), ("overview",), ("plan",), ("snakemake",)),
+    *(("fetch", "respond", "score"), ("tabulate", "train"), ("validity",), ("overview",), ("plan",), ("snakemake",)),
     *(("audit", "rating"), ("report",), ("export",), ("api",), ("cli",)),
 )
 

@@ -208,6 +208,14 @@ class Paths:
     def ranks(self, benchmark: str) -> str:
         return f"{self.results}/{benchmark}/ranks.csv"
 
+    def validity(self, benchmark: str, name: str) -> str:
+        """A file on the validity of a benchmark's scores: `items`, `corrected`, `picture_gain`, …"""
+        return f"{self.results}/{benchmark}/{name}.csv"
+
+    def shared(self, name: str) -> str:
+        """A file on the validity of scores over all benchmarks: `shortcuts`, `links`."""
+        return f"{self.results}/{name}.csv"
+
     @property
     def report(self) -> str:
         """Folder of the report."""

@@ -25,6 +25,9 @@ from punchline.workflow.provenance import Artifact, Input, dependencies
 
 DRAWING = ("altair", "vl-convert-python")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
+# Files on the validity of scores, per benchmark and over all (validity/build.py).
+VALIDITY: tuple[str, ...] = ("items",)
+SHARED: tuple[str, ...] = ()
 
 
 # The rules of Snakemake: the wildcards of each, and the kinds of artifact that one job builds, in order.
@@ -42,6 +45,8 @@ WILDCARDS: dict[str, tuple[str, ...]] = {
 KINDS = {
     "fetch": ("raw", "select_items", "images"),
     "prepare": ("pictures", "items", "gold", "requests"),
+    "tables": ("tables", "validity"),
+    "overview": ("overview", "shared"),
     "report": ("report_items", "report_answers", "report"),
 }
 
@@ -64,6 +69,8 @@ class Project(Answered):
             items = [self.report_items(name) for name in selected]
             answers = [self.report_answers(name, model) for name in selected for model in self.selection.models]
             return [*items, *answers, self.report()]
+        if rule == "overview":
+            return [self.overview(), *([self.shared()] if SHARED else [])]
         if rule not in KINDS:
             return [getattr(self, rule)(*wildcards)]
         (name,) = wildcards
@@ -199,6 +206,42 @@ class Project(Answered):
             record=self.paths.ranks(benchmark).replace("ranks.csv", "tables.made.json"),
         )
         return step
+
+    @once
+    def validity(self, benchmark: str) -> Artifact:
+        """Files on the validity of one benchmark's scores."""
+        return Artifact(
+            "validity",
+            (benchmark,),
+            tuple(self.paths.validity(benchmark, name) for name in VALIDITY),
+            self._scored(benchmark),
+            msgspec.to_builtins(self.part(benchmark, next(iter(self.benchmark(benchmark).TABLES)))),
+            "punchline.validity.build:write_validity",
+            self._table_code(benchmark),
+            benchmarks.libraries(self.benchmark(benchmark), "tables"),
+            job=self.tables(benchmark).job,
+        )
+
+    def _scored(self, benchmark: str) -> tuple[Input, ...]:
+        """Scores of all models, with items, gold and published values."""
+        scores = [self._scores(benchmark, model) for model in self.selection.models]
+        printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
+        return (*scores, self._items(benchmark), self._gold(benchmark), *printed_values)
+
+    @once
+    def shared(self) -> Artifact:
+        """Files on the validity of scores over all benchmarks."""
+        selected = self.selection.benchmarks
+        return Artifact(
+            "shared",
+            (),
+            tuple(self.paths.shared(name) for name in SHARED),
+            tuple(need for name in selected for need in self._scored(name)),
+            {},
+            "punchline.validity.build:write_shared",
+            tuple(benchmarks.module_of(name, "tables") for name in selected),
+            job=self.overview().job,
+        )
 
     def _card(self, card: ModelCard, benchmark: str, prices: bool, role: str) -> Input:
         return Input(role, card.file, content=lambda: msgspec.to_builtins(shown(card, benchmark, prices)))

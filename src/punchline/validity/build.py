@@ -1,0 +1,29 @@
+"""CSV files on the validity of a benchmark's scores, and those over all benchmarks of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from punchline.artifacts.project import Project
+from punchline.files import csv_text, write_text
+from punchline.validity import items
+
+Rows = Sequence[dict[str, Any]]
+# Columns and rows by file name: artifacts/project.py lists the names (VALIDITY, SHARED).
+OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = {
+    "items": (items.COLUMNS, items.rows),
+}
+OF_RUN: dict[str, tuple[Sequence[str], Callable[[Project], Rows]]] = {}
+
+
+def write_validity(project: Project, benchmark: str) -> None:
+    """Write the files on the validity of one benchmark's scores, each with a header if it has no rows."""
+    for name, (columns, rows) in OF_BENCHMARK.items():
+        write_text(project.paths.validity(benchmark, name), csv_text(columns, rows(project, benchmark)))
+
+
+def write_shared(project: Project) -> None:
+    """Write the files over all benchmarks of a run."""
+    for name, (columns, rows) in OF_RUN.items():
+        write_text(project.paths.shared(name), csv_text(columns, rows(project)))
