@@ -11,6 +11,7 @@ from punchline import paths
 from punchline.artifacts.contents import printed
 from punchline.artifacts.passes import CHAINED, DATA, EXTRACTOR
 from punchline.artifacts.project import Project
+from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, Benchmark
 from punchline.core.storage import Stored, write_table
 from punchline.files import Keyed, records_in
@@ -24,10 +25,12 @@ def ask(
 ) -> Iterator[Request]:
     """Item by item, so that requests on one image stand together; `samples` of each request, numbered from 0."""
     for item in items:
-        for request in benchmark.requests(item):
-            if request.condition in conditions:
-                for sample in range(samples):
-                    yield msgspec.structs.replace(request, sample=sample) if sample != request.sample else request
+        made = [request for request in benchmark.requests(item) if request.condition in conditions]
+        for name in variants.conditions(benchmark):
+            made += variants.requests(benchmark, item, name) if name in conditions else ()
+        for request in made:
+            for sample in range(samples):
+                yield msgspec.structs.replace(request, sample=sample) if sample != request.sample else request
 
 
 def ask_in_pass(
@@ -72,7 +75,8 @@ def _after(
                     yield msgspec.structs.replace(request, sample=sample)
     else:
         for (_, condition, _), answers in units.items():
-            made = benchmark.judge_requests(item, golds[item.item_id], answers, condition)
+            asked_as = DEFAULT if variants.is_derived(condition) else condition
+            made = benchmark.judge_requests(item, golds[item.item_id], answers, asked_as)
             yield from (request for request in made if request.task == pass_)
 
 

@@ -36,7 +36,7 @@ class Answered(Prepared):
             (self._items(benchmark),),
             {"samples": self.selection.samples, "conditions": self.conditions(benchmark)},
             "punchline.requests:write_requests",
-            (benchmarks.module_of(benchmark, "ask"),),
+            tuple(benchmarks.module_of(benchmark, name) for name in ("ask", "options")),
         )
 
     def _requests(self, benchmark: str) -> Input:

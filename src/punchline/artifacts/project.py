@@ -26,7 +26,7 @@ from punchline.workflow.provenance import Artifact, Input, dependencies
 DRAWING = ("altair", "vl-convert-python")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
-VALIDITY: tuple[str, ...] = ("items",)
+VALIDITY: tuple[str, ...] = ("items", "picture_gain", "option_order")
 SHARED: tuple[str, ...] = ()
 
 

@@ -25,6 +25,7 @@ from punchline.config.resources import ASKED
 from punchline.config.selection import Selection, folder_of_judge
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
+from punchline.core import variants
 from punchline.core.benchmark import Benchmark
 from punchline.core.engine import Engine, Released, model_key
 from punchline.errors import PunchlineError
@@ -215,7 +216,8 @@ class Asking:
 
     def conditions(self, benchmark: str) -> list[str]:
         """Selected conditions that the benchmark has."""
-        return [name for name in self.benchmark(benchmark).CONDITIONS if name in self.selection.conditions]
+        loaded, selected = self.benchmark(benchmark), self.selection.conditions
+        return [name for name in (*loaded.CONDITIONS, *variants.conditions(loaded)) if name in selected]
 
     def illustrated(self, benchmark: str) -> bool:
         """True if some selected model looks at the benchmark's images."""

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from punchline.core.benchmark import DEFAULT, Verdict
+from punchline.core import variants
+from punchline.core.benchmark import DEFAULT, Verdict, load
 from punchline.schema import Gold, Item, Request, Response, Rule, Score, State
 
 
@@ -109,8 +110,14 @@ def scores(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Sc
 
         about: dict[str, Any] = {"benchmark": item.benchmark, "item_id": item.item_id, "cluster": item.cluster}
         about |= {"model": model, "rule": rule, "condition": condition, "sample": 0, "gold_digest": gold.digest}
+        tasks = None
+        if variants.is_derived(condition):
+            item, gold, tasks = variants.scored_as(load(item.benchmark), item, gold, condition)
+            condition = DEFAULT
         made = []
         for mark in marks(Answered(responses, item, gold, rule, verdicts, condition, model)):
+            if tasks is not None and mark.task not in tasks:
+                continue
             read = dict.fromkeys(digest(response) for response in mark.responses if response is not None)
             fields = msgspec.structs.asdict(mark) | {"responses": tuple(read)}
             made.append(Score(**about, **fields))

@@ -12,6 +12,7 @@ from punchline.config.cards import read_card, stems
 from punchline.config.schema import KINDS, schema
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
+from punchline.core import variants
 from punchline.errors import PunchlineError, nearest
 from punchline.snakemake.preflight import cannot_run
 
@@ -73,7 +74,7 @@ def benchmarks_command(as_json: JSON = None) -> None:
     rows = [
         {
             "benchmark": loaded.NAME,
-            "conditions": " ".join(loaded.CONDITIONS),
+            "conditions": " ".join((*loaded.CONDITIONS, *variants.conditions(loaded))),
             "judges, scorers": " ".join(loaded.JUDGES),
             "tasks": " ".join(loaded.TASKS),
             "tables": " ".join(tables),

@@ -26,6 +26,7 @@ from punchline.config.cards import (
     stems,
 )
 from punchline.config.yaml_files import read_yaml
+from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError, nearest
@@ -318,10 +319,11 @@ def _names(value: object, key: str, file: str) -> list[str]:
 
 
 def _conditions(value: object, benchmarks: list[str], file: str) -> list[str]:
-    """The default condition and the named ones that a benchmark has; `all` means every one. Raises PunchlineError."""
+    """The default condition and the named ones that a benchmark has; `all` means its own. Raises PunchlineError."""
     known = list(dict.fromkeys(condition for name in benchmarks for condition in load(name).CONDITIONS))
     if value == "all":
         return known
+    known = list(dict.fromkeys([*known, *(one for name in benchmarks for one in variants.conditions(load(name)))]))
     chosen = [check_name(name, known, file=file, key="conditions") for name in _names(value, "conditions", file)]
     return [name for name in known if name in (DEFAULT, *chosen)]
 

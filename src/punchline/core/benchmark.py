@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Sampling, Score, Text
+from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Sampling, Scalar, Score, Text
 from punchline.text import log_line
 
 T = TypeVar("T")
@@ -59,6 +59,8 @@ class Benchmark(Protocol):
     CONDITIONS: tuple[str, ...]  # what can be asked; the first is DEFAULT, the others are asked when they are selected
     CHAINED: tuple[str, ...]  # conditions whose requests depend on the model's own answers
     IMAGES: bool  # whether its items have images
+    OPTIONS: tuple[str, ...]  # tasks whose requests list options, one a line: `A. …`
+    DESCRIPTION: str  # the field of items whose text stands for a picture in requests; "": none
     CLOSED: tuple[str, ...]  # tasks answered by a choice, labels, boxes or an order: an extractor may read the answers
     JUDGES: tuple[str, ...]  # who sees answers before they are scored: "judge", and any of SCORERS
     COMPARED: dict[str, tuple[str, ...]]  # scorers' passes over texts of the data itself: tables that print any
@@ -73,6 +75,10 @@ class Benchmark(Protocol):
     items: Callable[[Files, Images], list[Item]]  # items of the keys of the images
     golds: Callable[[Files], Iterable[Gold]]  # of every item
     requests: Callable[[Item], list[Request]]  # what models are asked in all conditions but the CHAINED ones
+
+    # With OPTIONS: fields of an item, and gold values as far as there are any, whose options begin with the one at that
+    # place, from 0.
+    rotated: Callable[[Item, Mapping[str, Any], int], tuple[dict[str, Scalar], dict[str, Any]]]
 
     # Scores of one model's responses (by task) to one item in one condition, under one rule. `verdicts`: by id of the
     # judge's request; None where no judge was asked.
@@ -182,6 +188,7 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
     "items": "data",
     "golds": "data",
     "requests": "ask",
+    "rotated": "options",
     "chained_requests": "ask",
     "judge_requests": "judge",
     "data_requests": "compared",
@@ -194,6 +201,8 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
 DEFAULTS: dict[str, Any] = {  # what a card need not define
     "CONDITIONS": (DEFAULT,),
     "CHAINED": (),
+    "OPTIONS": (),
+    "DESCRIPTION": "",
     "CLOSED": (),
     "IMAGES": True,
     "JUDGES": (),

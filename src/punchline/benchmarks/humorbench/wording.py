@@ -10,12 +10,12 @@ def _field(prompt: str, name: str, until: str | None) -> str | None:
 
 
 def echo(prompt: str) -> str | None:
-    """The description and the caption as an explanation; None for a judge's prompt."""
+    """The description, if any, and the caption as an explanation; None for a judge's prompt."""
     element = _field(prompt, "Anticipated answer point", None)
     description, caption = _field(prompt, "Cartoon description", "Caption"), _field(prompt, "Caption", None)
-    if description is None or caption is None or element is not None:
+    if caption is None or element is not None:
         return None
-    return f"<explanation>{description} {caption}</explanation>"
+    return f"<explanation>{' '.join(filter(None, (description, caption)))}</explanation>"
 
 
 def compared(prompt: str) -> tuple[str, str] | None:

@@ -15,6 +15,7 @@ from punchline.comics import ocr
 from punchline.comics.number import OFFSET, Label, erase_labels, read_labels
 from punchline.comics.split import Box, read_image, reading_order, split
 from punchline.core.benchmark import NoAnswer
+from punchline.core.engine import images_in
 from punchline.schema import Request
 
 PRIOR = TASKS
@@ -99,13 +100,15 @@ def baseline(name: str, request: Request, draw: random.Random, seen: Callable[[]
 
     random: a uniform draw from the answers that the question allows; label-order: the labels as they count;
     reading-order: the labels of the panels, split and put in order by geometry; ocr: the same, and Q8 the text read in
-    each panel. Raises NoAnswer where a label is needed and none can be read.
+    each panel. Without a picture, what names labels is not attempted. Raises NoAnswer where none can be read.
     """
     task = request.task
-    if task not in ATTEMPTED.get(name, ()):
+    if task not in ATTEMPTED.get(name, ()) or (task in NAMES_LABELS and not images_in(request)):
         return None
+    if task not in NAMES_LABELS:
+        return _random(task, [], draw)
     comic = seen()
-    if task in NAMES_LABELS and not comic.labels:
+    if not comic.labels:
         raise NoAnswer("no label can be read on the image")
     if name == "random":
         return _random(task, [str(label.label) for label in comic.labels], draw)

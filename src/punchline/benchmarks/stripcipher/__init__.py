@@ -17,7 +17,7 @@ from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "stripcipher"
 TASKS = ("prediction", "comprehension", "reordering_choice", "reordering_generation")
-CHOICES = TASKS[:3]  # tasks with four options
+CHOICES = OPTIONS = TASKS[:3]  # tasks with four options
 REVIEWED = TASKS[:2]  # tasks that need reviewed texts
 SEQUENCE, SHUFFLED, MEANING, ROW = "sequence", "shuffled", "meaning", "row"
 CONDITIONS = (DEFAULT, SEQUENCE, SHUFFLED, MEANING, ROW)

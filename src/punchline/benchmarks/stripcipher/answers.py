@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from punchline.benchmarks.stripcipher import CHOICES, LETTERS
-from punchline.benchmarks.stripcipher.words import sequence_text
-from punchline.comics import frames
+from punchline.benchmarks.stripcipher import CHOICES
+from punchline.benchmarks.stripcipher.options import options as options_of
 from punchline.read import choice, sequence
 from punchline.schema import Item, Rule
 
@@ -45,10 +44,6 @@ def parse(
 def read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
     """The letter, or the numbers of a sequence, in an answer."""
     n = int(str(item.fields["frames"]))
-    if task == "reordering_choice":
-        texts = [sequence_text(places) for places in frames.sequences(n, item.item_id)]
-    else:
-        texts = [str(item.fields.get(f"{task}_{letter}", "")) for letter in LETTERS]
-    options, labels = dict(zip(LETTERS, texts, strict=False)), [str(place + 1) for place in range(n)]
-    found = parse(task, answer, "paper", options=options, labels=labels)
+    labels = [str(place + 1) for place in range(n)]
+    found = parse(task, answer, "paper", options=options_of(item, task), labels=labels)
     return None if found is None else (found,) if isinstance(found, str) else tuple(map(str, found))

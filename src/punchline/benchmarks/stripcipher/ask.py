@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
-from punchline.benchmarks.stripcipher import CONDITIONS, LETTERS, MEANING, REVIEWED
+from punchline.benchmarks.stripcipher import CONDITIONS, MEANING, REVIEWED
+from punchline.benchmarks.stripcipher.options import options
 from punchline.benchmarks.stripcipher.questions import asked
-from punchline.benchmarks.stripcipher.words import sequence_text
-from punchline.comics import frames
 from punchline.core.benchmark import filled
 from punchline.schema import Item, Request
 
 PROMPTS = prompts(__package__)
 
 
-def _listed(options: Sequence[str]) -> str:
+def _listed(item: Item, task: str) -> str:
     """Options as lines `A. …`, and what is to be answered."""
-    lines = [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=True)]
+    lines = [f"{letter}. {option}" for letter, option in options(item, task).items()]
     return "\n".join((*lines, PROMPTS["choose"]))
 
 
 def _reviewed(item: Item, task: str, instruction: str) -> str:
     """Instruction, question if there is one, options."""
     told = item.fields.get(f"{task}_question")
-    options = [str(item.fields[f"{task}_{letter}"]) for letter in LETTERS]
-    return "\n".join((instruction, *([str(told)] if told else []), _listed(options)))
+    return "\n".join((instruction, *([str(told)] if told else []), _listed(item, task)))
 
 
 def requests(item: Item) -> list[Request]:
@@ -34,8 +30,7 @@ def requests(item: Item) -> list[Request]:
 
     The reordering instruction speaks of strips "provided below", and so stands above them.
     """
-    n = int(str(item.fields["frames"]))
-    sequences = _listed([sequence_text(places) for places in frames.sequences(n, item.item_id)])
+    sequences = _listed(item, "reordering_choice")
     made = []
     for task, pictures in (pair for condition in CONDITIONS for pair in asked(item, condition).items()):
         instruction = PROMPTS[task.file]

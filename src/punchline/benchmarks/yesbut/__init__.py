@@ -48,7 +48,7 @@ ANNOTATIONS = "Yesbut_data.json"
 ITEM_FILES = (ANNOTATIONS, *LENT.values())
 GOLD_FILES = (ANNOTATIONS,)
 
-CLOSED = tuple(f"{kind}_{k}" for kind in CHOSEN for k in PROMPTS)  # answered by an option
+CLOSED = OPTIONS = tuple(f"{kind}_{k}" for kind in CHOSEN for k in PROMPTS)  # answered by an option
 METRICS = ("correct", "r2", "bert", "bert_minilm", "gpt")  # of scores
 LIBRARIES = {"score": ("rouge-score",), "pictures": ("pillow",)}  # whose version the results of a stage hang on
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from punchline.benchmarks.yesbut import CHOSEN
+from punchline.core.variants import turned
+from punchline.schema import Item, Scalar
 
 OPTION = re.compile(r"([A-E])\. (.+)")
 
@@ -14,3 +20,16 @@ def options(question: str) -> dict[str, str]:
     read = {match[1]: match[2].strip() for match in found}
     whole = len(found) == len(lines) >= 2 and "".join(read) == "ABCDE"[: len(lines)]
     return read if whole else {}
+
+
+def rotated(item: Item, values: Mapping[str, Any], by: int) -> tuple[dict[str, Scalar], dict[str, Any]]:
+    """Fields and gold values whose options begin with the one at place `by`."""
+    fields, right = dict(item.fields), dict(values)
+    for kind in CHOSEN:
+        read = options(str(fields[kind]))
+        order = turned(list(read), by)
+        letter_of = dict(zip(order, read, strict=True))
+        fields[kind] = "\n".join(f"{letter_of[letter]}. {read[letter]}" for letter in order)
+        if kind in right:
+            right[kind] = letter_of[right[kind]]
+    return fields, right

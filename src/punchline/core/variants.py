@@ -1,0 +1,99 @@
+"""Conditions derived from a benchmark's default requests: no picture, options alone, options in every order.
+
+They test what a score is worth (docs/validity.md). `conditions=all` leaves them out: no paper has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from punchline.core.benchmark import DEFAULT, Benchmark
+from punchline.schema import Gold, Item, Request, Text
+
+T = TypeVar("T")
+
+NO_IMAGE, CAPTION_ONLY, OPTIONS_ONLY, CIRCULAR = "no-image", "caption-only", "options-only", "circular"
+WITHOUT = (NO_IMAGE, CAPTION_ONLY, OPTIONS_ONLY)  # conditions without the picture, or what stands for it
+ROTATION = re.compile(f"{CIRCULAR}-([1-9])")  # a rotation by so many options; rotation 0 is the default condition
+MOST = 5  # options of a question
+_CUT = "\0description\0"  # marks lines to leave out
+_FIRST_OPTION = re.compile(r"^A\. ", re.MULTILINE)
+
+
+def conditions(benchmark: Benchmark) -> list[str]:
+    """Names of the derived conditions that a benchmark has."""
+    needs = (benchmark.IMAGES, benchmark.DESCRIPTION, benchmark.OPTIONS, benchmark.OPTIONS)
+    return [name for name, need in zip((*WITHOUT, CIRCULAR), needs, strict=True) if need]
+
+
+def is_derived(condition: str) -> bool:
+    """True for the condition of a derived request."""
+    return condition in WITHOUT or ROTATION.fullmatch(condition) is not None
+
+
+def turned(options: Sequence[T], by: int) -> list[T]:
+    """Options that begin with the one at place `by`, from 0."""
+    start = by % len(options)
+    return [*options[start:], *options[:start]]
+
+
+def requests(benchmark: Benchmark, item: Item, condition: str) -> Iterator[Request]:
+    """Requests about an item in a derived condition; rotations are in conditions of their own, circular-1, …"""
+    if condition == CIRCULAR:
+        yield from _rotations(benchmark, item)
+        return
+    if condition == CAPTION_ONLY:
+        item = replace(item, fields={**item.fields, benchmark.DESCRIPTION: _CUT})
+    edits: dict[str, Callable[[str], str]] = {CAPTION_ONLY: _undescribed, OPTIONS_ONLY: _options}
+    edit = edits.get(condition, str)
+    for request in _default(benchmark, item):
+        if condition != OPTIONS_ONLY or request.task in benchmark.OPTIONS:
+            yield _texts(request, condition, edit)
+
+
+def _texts(request: Request, condition: str, edit: Callable[[str], str]) -> Request:
+    """A request without its images, its texts edited; empty ones are left out."""
+    messages = []
+    for message in request.messages:
+        texts = (edit(part.text) for part in message.content if isinstance(part, Text))
+        if content := tuple(Text(text=text) for text in texts if text):
+            messages.append(replace(message, content=content))
+    return replace(request, condition=condition, messages=tuple(messages))
+
+
+def _undescribed(text: str) -> str:
+    """A text without the lines that hold the description."""
+    return "\n".join(line for line in text.split("\n") if _CUT not in line)
+
+
+def _options(text: str) -> str:
+    """A text from its list of options on; "" without one."""
+    starts = [match.start() for match in _FIRST_OPTION.finditer(text)]
+    return text[starts[-1] :] if starts else ""
+
+
+def _default(benchmark: Benchmark, item: Item) -> list[Request]:
+    return [request for request in benchmark.requests(item) if request.condition == DEFAULT]
+
+
+def _rotations(benchmark: Benchmark, item: Item) -> Iterator[Request]:
+    """Requests with the options rotated, each text once: a question may have fewer than MOST options."""
+    seen = {request.messages for request in _default(benchmark, item)}
+    for by in range(1, MOST):
+        fields, _ = benchmark.rotated(item, {}, by)
+        for request in _default(benchmark, replace(item, fields=fields)):
+            if request.task in benchmark.OPTIONS and request.messages not in seen:
+                seen.add(request.messages)
+                yield replace(request, condition=f"{CIRCULAR}-{by}")
+
+
+def scored_as(benchmark: Benchmark, item: Item, gold: Gold, condition: str) -> tuple[Item, Gold, Sequence[str]]:
+    """Item, gold and tasks by which answers in a derived condition are scored as default ones are."""
+    if match := ROTATION.fullmatch(condition):
+        fields, values = benchmark.rotated(item, gold.values, int(match[1]))
+        return replace(item, fields=fields), replace(gold, values=values), benchmark.OPTIONS
+    return item, gold, benchmark.OPTIONS if condition == OPTIONS_ONLY else benchmark.TASKS

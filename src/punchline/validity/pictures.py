@@ -1,0 +1,92 @@
+"""What the picture adds: the same questions without it, paired item by item (Chen et al., MMStar, NeurIPS 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from punchline.artifacts.project import Project
+from punchline.core import benchmark as benchmarks
+from punchline.core.benchmark import DEFAULT
+from punchline.core.variants import WITHOUT
+from punchline.files import Keyed
+from punchline.schema import Gold, Score
+from punchline.scores import read_scores
+from punchline.stats.estimate import Estimate
+from punchline.stats.functions import average
+from punchline.stats.intervals import difference, interval
+
+COLUMNS = (
+    *("model", "task", "condition", "rule", "with_image", "without", "gain", "gain_lo", "gain_hi"),
+    *("chance", "leakage", "n", "clusters"),
+)
+FEWEST = 5  # clusters that an interval needs
+COMMON = ("correct", "passed", "success", "r2")  # metrics that are 1 for a right answer, where a benchmark says nothing
+ITEM = ["rule", "task", "item_id", "sample", "cluster"]
+
+
+def limits(estimate: Estimate) -> tuple[float | None, float | None]:
+    """The interval of an estimate; none under FEWEST clusters."""
+    return interval(estimate) if len(estimate.cluster_names) >= FEWEST else (None, None)
+
+
+def right(benchmark: str, score: Score, gold: Gold) -> float | None:
+    """Correctness of an answer from 0 to 1, as the report shows it; 0 where nothing can be read. None: not scored."""
+    if not score.scored:
+        return None
+    of = getattr(benchmarks.shown(benchmark), "right", None)
+    value = of(score, gold) if of else next((score.metrics[name] for name in COMMON if name in score.metrics), None)
+    return 0.0 if value is None and score.state in ("refused", "unparsable") else value
+
+
+def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+    """Rows of picture_gain.csv: a model's answers to a task with and without the picture, under one rule."""
+    asked = [name for name in project.conditions(benchmark) if name in WITHOUT]
+    models = project.selection.models if asked else []
+    values = {model: _values(project, benchmark, model, (DEFAULT, *asked)) for model in models}
+    drawn = next((name for name in models if project.cards[name].options.get("baseline") == "random"), "")
+    chance = values[drawn].groupby(["rule", "task"])[asked].mean().stack().dropna().to_dict() if drawn else {}
+    return [row for model in models for row in _gains(model, values[model], asked, chance)]
+
+
+def _values(project: Project, benchmark: str, model: str, conditions: tuple[str, ...]) -> pd.DataFrame:
+    """Correctness of a model's answers: a row an item (ITEM), a column a condition."""
+    golds = Keyed(project.paths.gold(benchmark), Gold)
+    found = [
+        (*(getattr(score, name) for name in ITEM), score.condition, right(benchmark, score, golds[score.item_id]))
+        for score in read_scores(project.paths.scores(benchmark, model))
+        if score.condition in conditions
+    ]
+    frame = pd.DataFrame(found, columns=[*ITEM, "condition", "value"]).astype({"value": float})
+    wide = frame.set_index([*ITEM, "condition"])["value"].unstack("condition").reset_index()
+    return wide.reindex(columns=[*ITEM, *conditions])
+
+
+def _gains(model: str, values: pd.DataFrame, asked: list[str], chance: dict[Any, float]) -> Iterator[dict[str, Any]]:
+    """Rows of one model; `chance`: score of the baseline `random` by rule, task and condition."""
+    for (rule, task), part in values.groupby(["rule", "task"], sort=False):
+        for condition in asked:
+            both = part.dropna(subset=[DEFAULT, condition])
+            if both.empty:
+                continue
+            shown, without = (average(both[name], both["cluster"]) for name in (DEFAULT, condition))
+            gain = difference(shown, without)
+            low, high = limits(gain)
+            base, score = chance.get((rule, task, condition)), float(without.point() or 0.0)
+            yield {
+                "model": model,
+                "task": task,
+                "condition": condition,
+                "rule": rule,
+                "with_image": shown.point(),
+                "without": score,
+                "gain": gain.point(),
+                "gain_lo": low,
+                "gain_hi": high,
+                "chance": base,
+                "leakage": None if base is None else max(0.0, score - base),
+                "n": len(both),
+                "clusters": both["cluster"].nunique(),
+            }

@@ -1,0 +1,91 @@
+"""Derived conditions through the real Snakefile, asked of a server, against sums over the server's answers."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.servers.scripted import Call, completion, scripted
+
+from .project import Project
+
+pytestmark = pytest.mark.e2e
+
+CONFIG = "benchmarks=[yesbut] models=[longest,first,random] scorers=null conditions=[no-image,options-only,circular]"
+FILES = ("results/yesbut/picture_gain.csv", "results/yesbut/option_order.csv")
+
+
+def longest_of(options: dict[str, str]) -> str:
+    """The letter of the longest text, of equally long ones of the last in the alphabet."""
+    return max(options, key=lambda letter: (len(options[letter]), options[letter]))
+
+
+def reply(call: Call) -> None:
+    """`first` answers A; `longest` the letter of the longest option, where it sees a picture, else A."""
+    body = json.loads(call.body)
+    (message,) = body["messages"]
+    parts = (
+        [{"type": "text", "text": message["content"]}] if isinstance(message["content"], str) else message["content"]
+    )
+    text = "".join(part.get("text", "") for part in parts)
+    lines = re.findall(r"^([A-D])\. (.+?) *$", text, re.MULTILINE)
+    sees = any(part["type"] == "image_url" for part in parts)
+    letter = longest_of(dict(lines)) if lines and sees and body["model"] == "longest" else "A"
+    call.json(completion(letter))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    made = Project.copy(tmp_path_factory.mktemp("variants") / "p")
+    with scripted(reply) as server:
+        for name in ("longest", "first"):
+            card = f"engine: openai\nid: {name}\nbase_url: {server.url}/v1\nconcurrency: 8\n"
+            (made.path / f"config/model/{name}.yaml").write_text(card)
+        made.snakemake(*FILES, config=CONFIG)
+        calls = len(server.calls)
+        assert made.to_run(*FILES, config=CONFIG) == set()
+        made.snakemake(*FILES, "--forcerun", "respond", config=CONFIG)
+        assert len(server.calls) == calls  # each is asked once
+    return made
+
+
+def right_by(path: Path, kind: str) -> tuple[float, float]:
+    """Shares of comics whose longest option is right, and whose first is."""
+    comics = json.loads((path / "data/demo/yesbut/Yesbut_data.json").read_bytes())
+    longest, first = [], []
+    for comic in comics:
+        options = dict(re.findall(r"^([A-E])\. (.+?) *$", comic[kind], re.MULTILINE))
+        longest.append(longest_of(options) == comic[f"{kind}_answer"])
+        first.append(comic[f"{kind}_answer"] == "A")
+    return sum(longest) / len(comics), sum(first) / len(comics)
+
+
+@pytest.mark.parametrize("kind", ["moral_mcq", "title_mcq"])
+def test_values_are_those_of_the_answers(project: Project, kind: str) -> None:
+    longest, first = right_by(project.path, kind)
+    gains, orders = (project.rows(file) for file in FILES)
+    for rule in ("paper", "released"):
+        for condition in ("no-image", "options-only"):
+            of = {
+                r["model"]: r for r in gains if (r["task"], r["condition"], r["rule"]) == (f"{kind}_2", condition, rule)
+            }
+            for model, shown in {"longest": longest, "first": first}.items():
+                found = [float(of[model][name]) for name in ("with_image", "without", "gain")]
+                assert found == pytest.approx([shown, first, shown - first])
+                chance = float(of["random"]["without"])
+                assert float(of[model]["leakage"]) == pytest.approx(max(0.0, first - chance))
+                assert of[model]["n"] == "8" and float(of[model]["gain_lo"]) < shown - first < float(
+                    of[model]["gain_hi"]
+                )
+        by = {r["model"]: r for r in orders if (r["task"], r["rule"]) == (f"{kind}_2", rule)}
+        found = [float(by["longest"][name]) for name in ("accuracy", "accuracy_all", "share_A", "share_D", "p")]
+        assert found == pytest.approx([longest, longest, 0.25, 0.25, 1.0])
+        found = [float(by["first"][name]) for name in ("accuracy", "accuracy_all", "share_A", "share_D")]
+        assert found == pytest.approx([0.25, 0.0, 1.0, 0.0]) and float(by["first"]["p"]) < 1e-9
+
+
+def test_the_tables_read_the_default_condition_only(project: Project) -> None:
+    states = {row["condition"] for row in project.rows("results/yesbut/unread.csv")}
+    assert states == {"default", "no-image", "options-only", "circular-1", "circular-2", "circular-3"}
+    shown = {row["model"]: row for row in project.rows("results/yesbut/table2.csv") if row["kind"] != "published"}
+    assert float(shown["first"]["title_acc"]) == pytest.approx(100 * right_by(project.path, "title_mcq")[1])

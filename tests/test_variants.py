@@ -1,0 +1,192 @@
+"""Derived conditions: what is asked, how it is scored, and the two files that come of it."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.records import images_of, read_golds, read_items, response, score, text_of, texts_of
+
+from punchline.benchmarks.stripcipher.options import options as strip_options
+from punchline.benchmarks.yesbut.options import options as comic_options
+from punchline.core import benchmark as benchmarks
+from punchline.core import variants
+from punchline.files import write_records
+from punchline.requests import ask
+from punchline.schema import RULES, Gold, Item, Score
+from punchline.scores import write_scores
+from punchline.validity import option_order, pictures
+
+IMAGE, OPTIONS = ["no-image"], ["no-image", "options-only", "circular"]
+DERIVED = {
+    "pixelhumor": IMAGE,
+    "hummus": IMAGE,
+    "satire": IMAGE,
+    "humorbench": ["caption-only"],
+    "yesbut": OPTIONS,
+    "stripcipher": OPTIONS,
+}
+ALL = ("default", "no-image", "caption-only", "options-only", "circular")
+DEMO = [name for name in DERIVED if name != "satire"]
+
+
+def demo(root: Path, name: str) -> tuple[Any, dict[str, Item], dict[str, Gold]]:
+    loaded = benchmarks.load(name)
+    folder = root / "data/demo" / name
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    return loaded, read_items(loaded, files), read_golds(loaded, files)
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_a_benchmark_has_the_conditions_that_make_sense(name: str) -> None:
+    assert variants.conditions(benchmarks.load(name)) == DERIVED[name]
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_requests_of_the_default_condition_stay_as_they_are(root: Path, name: str) -> None:
+    loaded, items, _ = demo(root, name)
+    default, asked = (list(ask(loaded, items.values(), 2, of)) for of in (("default",), ALL))
+    assert [one.request_id for one in asked if one.condition == "default"] == [one.request_id for one in default]
+    derived = [one for one in asked if one.condition != "default"]
+    assert {one.condition.partition("-")[0] for one in derived} == {one.partition("-")[0] for one in DERIVED[name]}
+    assert len({one.request_id for one in derived}) == len(derived)
+    assert not [one for one in derived if not one.condition.startswith("circular") and images_of(one)]
+
+
+CASES = [  # condition, task, what the text begins with, what it ends with, what it lacks
+    ("yesbut", "no-image", "title_mcq_1", "\nThe given comic shows", "Just output the choice:\n", "\0"),
+    ("yesbut", "options-only", "moral_mcq_3", "A. ", "no more explanation.\n", "panels"),
+    ("stripcipher", "options-only", "reordering_choice", "A. ", "explanation", "storyline"),
+    ("stripcipher", "options-only", "comprehension", "A. ", "explanation", "comic strip?"),
+    ("stripcipher", "no-image", "reordering_choice", "The sequence of", "explanation", "\0"),
+    ("hummus", "no-image", "naming", "Caption: ", 'JOURNEY").', "Image: "),
+    ("pixelhumor", "no-image", "Q1", "You are a humorous", '"Yes" or "No".', "\0"),
+    ("humorbench", "caption-only", "explain", "\nYou are a humor expert", "\n", "Cartoon description: "),
+]
+
+
+@pytest.mark.parametrize(("name", "condition", "task", "begins", "ends", "lacks"), CASES)
+def test_what_is_asked(root: Path, name: str, condition: str, task: str, begins: str, ends: str, lacks: str) -> None:
+    loaded, items, _ = demo(root, name)
+    found = [one for one in ask(loaded, items.values(), 1, (condition,)) if one.task == task]
+    assert found
+    for request in found:
+        text = text_of(request)
+        assert text.startswith(begins) and text.endswith(ends) and lacks not in text
+    if name == "humorbench":
+        assert all(f"\n\nCaption: {items[one.item_id].fields['caption']}" in text_of(one) for one in found)
+
+
+# -------------------------------------------------------------------------------------------------- option order
+
+
+@pytest.mark.parametrize("name", ["yesbut", "stripcipher"])
+def test_the_right_option_is_right_wherever_it_stands(root: Path, name: str) -> None:
+    loaded, items, golds = demo(root, name)
+    seen: dict[tuple[str, str], set[str]] = {}
+    for item_id, item in items.items():
+        for request in ask(loaded, [item], 1, ("default", "circular")):
+            if request.task not in loaded.OPTIONS:
+                continue
+            key = request.task.rpartition("_")[0] if name == "yesbut" else request.task
+            own = comic_options(str(item.fields[key])) if name == "yesbut" else strip_options(item, key)
+            right = own[golds[item_id].values[key]]
+            lines = [line.strip() for text in texts_of(request) for line in text.split("\n")]
+            (letter,) = [line[0] for line in lines if line[1:] == f". {right}"]
+            seen.setdefault((item_id, request.task), set()).add(letter)
+            for given in "ABCD":
+                for rule in RULES:
+                    about = (item, golds[item_id], "m", rule, None, request.condition)
+                    scores = loaded.score_item({request.task: response(request, given)}, *about)
+                    (one,) = [one for one in scores if one.task == request.task]
+                    found = (one.condition, one.parsed, one.metrics, one.gold_digest)
+                    metrics = {"correct": float(given == letter)}
+                    assert found == (request.condition, (given,), metrics, golds[item_id].digest)
+    assert seen and all(letters == set("ABCD") for letters in seen.values())
+
+
+def test_a_question_with_two_options_has_one_rotation() -> None:
+    yesbut = benchmarks.load("yesbut")
+    fields: dict[str, Any] = {"caption": "c", "moral_mcq": "A. one\nB. two", "title_mcq": "A. x\nB. y\nC. z"}
+    item = Item(benchmark="yesbut", item_id="1", source="s", cluster="c", fields=fields)
+    made = [(one.task, one.condition) for one in variants.requests(yesbut, item, "circular")]
+    assert [condition for task, condition in made if task == "moral_mcq_1"] == ["circular-1"]
+    assert [condition for task, condition in made if task == "title_mcq_3"] == ["circular-1", "circular-2"]
+
+
+# ------------------------------------------------------------------------------------------------------ the files
+
+
+def project_of(folder: Path, scores: dict[str, list[Score]], conditions: list[str]) -> Any:
+    """As much of a project as the files need; the model `random` is the baseline."""
+    items = sorted({one.item_id for own in scores.values() for one in own})
+    write_records(folder / "gold.jsonl", [Gold(benchmark="yesbut", item_id=item, values={}) for item in items])
+    for model, own in scores.items():
+        write_scores(folder / model, own, ("correct",))
+    where = SimpleNamespace(gold=lambda _: folder / "gold.jsonl", scores=lambda _, model: folder / model)
+    cards = {model: SimpleNamespace(options={"baseline": model}) for model in scores}
+    return SimpleNamespace(
+        paths=where,
+        cards=cards,
+        selection=SimpleNamespace(models=list(scores)),
+        conditions=lambda _: ["default", *conditions],
+        benchmark=benchmarks.load,
+    )
+
+
+def of_condition(condition: str, values: str, letters: str = "") -> list[Score]:
+    """Scores of items 0, 1, …: 1 right, 0 wrong, r a refusal, m missing; the letters that were chosen."""
+    made = []
+    for place, value in enumerate(values):
+        about: dict[str, Any] = {"condition": condition, "task": "moral_mcq_1", "responses": ("d",)}
+        about |= {"parsed": (letters[place],)} if letters else {}
+        about |= {"metrics": {"correct": float(value == "1")}} if value != "m" else {"scored": False}
+        about |= {"state": {"r": "refused", "m": "missing"}.get(value, "ok")}
+        made.append(score(str(place), **about))
+    return made
+
+
+GAINS = [  # with the picture, without, of `random` without, expected columns
+    ("11111100", "11000r00", "10000001", {"gain": 0.5, "without": 0.25, "chance": 0.25, "leakage": 0.0, "n": 8}),
+    ("11111100", "11110000", "10000001", {"gain": 0.25, "without": 0.5, "chance": 0.25, "leakage": 0.25, "n": 8}),
+    ("1111mm00", "110011mm", "", {"with_image": 1.0, "without": 0.5, "gain": 0.5, "gain_lo": None, "n": 4}),
+    ("1010", "1010", "", {"gain": 0.0, "gain_lo": None, "gain_hi": None, "leakage": None, "clusters": 4}),
+    ("mmmm", "1111", "", None),
+]
+
+
+@pytest.mark.parametrize(("shown", "without", "drawn", "expected"), GAINS)
+def test_what_a_picture_adds(tmp_path: Path, shown: str, without: str, drawn: str, expected: Any) -> None:
+    scores = {"m": of_condition("default", shown) + of_condition("no-image", without)}
+    if drawn:
+        scores["random"] = of_condition("default", drawn) + of_condition("no-image", drawn)
+    rows = [row for row in pictures.rows(project_of(tmp_path, scores, ["no-image"]), "yesbut") if row["model"] == "m"]
+    assert [row | (expected or {}) for row in rows] == rows == rows[: expected is not None]
+    for row in rows:
+        assert set(row) <= set(pictures.COLUMNS)
+        assert row["gain_lo"] is None or -1 <= row["gain_lo"] < row["gain"] < row["gain_hi"] <= 1
+
+
+def test_files_are_empty_where_nobody_asked(tmp_path: Path) -> None:
+    made = project_of(tmp_path, {"m": of_condition("default", "11")}, [])
+    assert (list(pictures.rows(made, "yesbut")), list(option_order.rows(made, "yesbut"))) == ([], [])
+
+
+ORDERS = [  # (right, chosen) of the default order and three rotations, expected columns
+    ([("111111", "AABBCC"), ("111111", "DDAABB"), ("111111", "CCDDAA"), ("111111", "BBCCDD")],
+     {"n_items": 6, "n_rotations": 4, "accuracy": 1.0, "accuracy_all": 1.0, "share_A": 0.25, "chi2": 0.0, "p": 1.0}),
+    ([("110000", "AAAAAA"), ("001100", "AAAAAA"), ("000010", "AAAAAA"), ("000001", "AAAAAA")],
+     {"accuracy": 0.25, "accuracy_all": 0.0, "share_A": 1.0, "share_D": 0.0, "chi2": 72.0}),
+    ([("11", "AB"), ("11", "DA"), ("11", "CD"), ("1m", "BC")],
+     {"n_items": 1, "accuracy_all": 1.0, "accuracy_all_lo": None, "share_B": 0.25}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "expected"), ORDERS)
+def test_option_order(tmp_path: Path, asked: list[tuple[str, str]], expected: dict[str, Any]) -> None:
+    names = ("default", "circular-1", "circular-2", "circular-3")
+    scores = {"m": [one for name, own in zip(names, asked, strict=True) for one in of_condition(name, *own)]}
+    (row,) = option_order.rows(project_of(tmp_path, scores, ["circular"]), "yesbut")
+    assert row | expected == row and set(row) <= set(option_order.COLUMNS)
+    assert ("p" in row) == (row["clusters"] >= pictures.FEWEST)
+    assert row.get("p", 1.0) == 1.0 or row["p"] < 1e-12
