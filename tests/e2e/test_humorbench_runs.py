@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from .project import Project
@@ -33,6 +34,21 @@ def test_it_is_made_once_and_audits(made: tuple[Project, str]) -> None:
         assert sum(path.startswith("data/raw/humorbench_runs/816fe32/runs/") for path in paths) == 17
     assert "its verdicts were not released" in (project.path / RESULTS / "table1.md").read_text()
     assert any("816fe325b18ba617b5561a77564cf9edd50dc055" in line for line in found["sources"])
+
+
+def test_items_to_look_at(made: tuple[Project, str]) -> None:
+    items = pd.read_csv(made[0].path / RESULTS / "items.csv", keep_default_na=False)
+    assert [*items.flag[items.rule == "paper"]] == [
+        *["none_right"] * 7,
+        *["negative"] * 58,
+        *["all_right"] * 171,
+        *[""] * 263,
+    ]
+    ahead = "o3-released is ahead on 36, claude-3-7-sonnet-thinking-1024-released on 21."
+    assert (
+        f"57 of 499 items separate the best two in accuracy: {ahead}"
+        in (made[0].path / RESULTS / "leaderboard.md").read_text()
+    )
 
 
 def test_a_released_run_that_was_changed_is_found(made: tuple[Project, str], tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ left out together. docs/intervals.md explains the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -82,6 +83,13 @@ def differences_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows).rename(columns={"low": "difference_lo", "high": "difference_hi"})
     return frame.reindex(columns=DIFFERENCES)
+
+
+def clusters_needed(one: Mapping[str, Any]) -> int | None:
+    """Clusters with which a difference of this size is found with POWER; None if its interval excludes 0."""
+    if not one["difference"] or not one["detectable"] or one["low"] > 0 or one["high"] < 0:
+        return None
+    return math.ceil(float(one["clusters"] * (one["detectable"] / one["difference"]) ** 2))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -282,9 +290,9 @@ def compare_somewhere(benchmark: Benchmark, models: Sequence[str], project: Proj
 
 
 def main_table(benchmark: Benchmark) -> Table:
-    """The table by which models are compared: the one that a benchmark names, else the first with rows of models."""
-    tables: list[Table] = [table for table in benchmark.TABLES.values() if table.of_models]
-    return max(tables, key=lambda table: (table.main, table.rows is not None))  # of equals the first
+    """The table by which models are compared."""
+    tables: Iterable[Table] = benchmark.TABLES.values()
+    return next(table for table in tables if table.main)
 
 
 def in_run(model: str, project: Project) -> tuple[Project, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from punchline.audit.compare import Comparison
+from punchline.audit.compare import Comparison, clusters_needed
 
 
 def head(comparison: Comparison) -> str:
@@ -55,7 +55,13 @@ def notes(comparison: Comparison) -> str:
         f"Holm's correction is over the {comparison.tests} tests of this table; {comparison.effect}; detectable: the"
         f" smallest difference found with power {comparison.power} at alpha {comparison.alpha}, uncorrected."
     )
-    return "\n".join(f"- {note}" for note in [*comparison.notes, closing])
+    needed = [
+        f"{' '.join(filter(None, (one['row'], one['column'])))} about {count:,}"
+        for one in comparison.differences
+        if (count := clusters_needed(one)) is not None
+    ]
+    settled = [f"Clusters needed to settle a difference of this size: {'; '.join(needed)}."] if needed else []
+    return "\n".join(f"- {note}" for note in [*comparison.notes, *settled, closing])
 
 
 def _p_text(value: float | None) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -156,7 +155,7 @@ def _sentence(first: str, second: str, one: dict[str, Any], percent: bool) -> st
     low, high = sorted((sign * one["low"] * scale, sign * one["high"] * scale))
     text = f"{first} ahead of {second} by {abs(one['difference']) * scale:.1f} points of {what},"
     text += f" 95 % interval {low:.1f} to {high:.1f}, on {one['clusters']:,} {units}"
-    if low > 0 or not one["detectable"]:
-        return f"{text}."
-    needed = math.ceil(one["clusters"] * (one["detectable"] / one["difference"]) ** 2)
-    return f"{text}; not settled: that needs about {needed:,}."
+    from punchline.audit.compare import clusters_needed
+
+    needed = clusters_needed(one)
+    return f"{text}." if needed is None else f"{text}; not settled: that needs about {needed:,}."

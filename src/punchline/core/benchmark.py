@@ -26,6 +26,7 @@ PUBLISHED = "the published image"  # how `pictures` calls it in errors; who call
 DEFAULT = "default"  # the condition that is always asked
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 PICTURES = "punchline.benchmarks.pictures"  # what a benchmark without a module `pictures` shows
+RIGHT = ("correct", "passed", "success")  # metrics of a right answer, where a benchmark defines nothing else
 SCORERS = ("bertscore", "cosine")  # passes whose judge is a model that compares two texts
 
 
@@ -323,6 +324,14 @@ def released_format(name: str) -> Any:
 def shown(name: str) -> Any:
     """Display names and correctness of a benchmark's items (NAMES, `right`); None: the defaults."""
     return _facet(name, "shown")
+
+
+def right(name: str, score: Score, gold: Gold) -> float | None:
+    """Correctness of an answer from 0 to 1; None if undefined."""
+    module = shown(name)
+    if module is not None:
+        return cast("float | None", module.right(score, gold))
+    return next((score.metrics[metric] for metric in RIGHT if metric in score.metrics), None)
 
 
 def studies(name: str) -> Mapping[str, Any]:

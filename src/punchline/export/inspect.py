@@ -14,11 +14,11 @@ import msgspec
 from punchline import __version__
 from punchline.artifacts.lineage import Lineage, shown_cells
 from punchline.artifacts.project import Project
+from punchline.core import benchmark as benchmarks
 from punchline.export.samples import Sample, Shown, lineages, made_at, samples, shown
 from punchline.files import replacing
 from punchline.report.items import PICTURE, pick_fields
 from punchline.report.pictures import content
-from punchline.report.shards import right
 from punchline.schema import FILTERED, LENGTH, Image, Score, Text, sha256
 
 VERSION = 2  # of the log format
@@ -41,7 +41,7 @@ def _content(part: Text | Image, one: Shown, kept: dict[str, str]) -> dict[str, 
 
 def _score(score: Score, sample: Sample) -> dict[str, Any]:
     """A score under one rule: its metrics, else how right it is, else its state. Judge verdicts explain it."""
-    rightness = right(score.benchmark, score, sample.of.gold) if score.state == "ok" else None
+    rightness = benchmarks.right(score.benchmark, score, sample.of.gold) if score.state == "ok" else None
     verdicts = [sample.verdicts[digest] for digest in score.responses if digest in sample.verdicts]
     reasons = (f"{one.who}: {one.response.text or one.response.state}" for one in verdicts)
     return {

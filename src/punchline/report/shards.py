@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -16,7 +16,6 @@ from punchline.files import write_bytes
 from punchline.schema import STATES, Gold, Score
 
 CHUNK = 32  # items a file
-COMMON = ("correct", "passed", "success")  # values that say that an answer is right, where a benchmark says nothing
 
 
 def script(key: str, value: Any) -> bytes:
@@ -47,17 +46,9 @@ def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
             file.unlink()
 
 
-def right(benchmark: str, grade: Score, gold: Gold) -> float | None:
-    """Correctness of an answer from 0 to 1; None if undefined."""
-    module = benchmarks.shown(benchmark)
-    if module is not None:
-        return cast(float | None, module.right(grade, gold))
-    return next((grade.metrics[name] for name in COMMON if name in grade.metrics), None)
-
-
 def code(benchmark: str, grade: Score, gold: Gold) -> str:
     """An answer in one character: 0 (wrong) to 9 (right); m, f, r, u for a state; `-` where that cannot be said."""
     if grade.state != "ok" and grade.state in STATES:
         return grade.state[0]
-    value = right(benchmark, grade, gold)
+    value = benchmarks.right(benchmark, grade, gold)
     return "-" if value is None else str(round(9 * min(max(value, 0.0), 1.0)))

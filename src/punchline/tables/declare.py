@@ -108,7 +108,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: str = "measured"  # of the rows of data: measured | baseline | human
     prices: bool = False  # whether it shows what answers cost
     n_from: str | None = None  # the column whose denominator is a row's n; None: the largest of them
-    main: bool = False  # whether models are compared by it; without any, by the benchmark's first of models
+    main: bool = False  # whether models are compared by it; without any, `collect` takes the first of models
     chart: Chart | None = None  # how it is drawn, where the paper draws it; None: its first column, a line a model
 
     @property
@@ -153,6 +153,9 @@ def collect(
         percents = one.percents or tuple(name for name, own in first.estimates.items() if own.kind == PERCENT)
         file = one.file or f"{benchmark}/{one.name}.csv"
         made[one.name] = msgspec.structs.replace(one, file=file, keys=keys, columns=columns, percents=percents)
+    models = [one for one in made.values() if one.of_models]
+    for main in sorted(models, key=lambda one: (one.main, one.rows is not None), reverse=True)[:1]:
+        made[main.name] = msgspec.structs.replace(main, main=True)
     return made
 
 

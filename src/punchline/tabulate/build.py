@@ -39,6 +39,7 @@ from punchline.tabulate.notes import (
     caveats,
     chosen,
     chosen_sources,
+    separating,
     trained_on,
     unasked,
     unknown_note,
@@ -124,6 +125,8 @@ def _table(
         notes += without_pictures(project.paths.items(benchmark))
     rule = selection.scoring or table.published_rule
     parts, told = _parts(table, items, rows, files, {model.card.name: model.card for model in models}, judges, rule)
+    scores = {name: project.paths.scores(benchmark, name) for name in selection.models}
+    notes += separating(table, parts[rule], scores, Across([], items, files), rule)
     parts[rule] += compared
     subset, of_items = chosen(project, benchmark) if table.of_models else (None, [])
     beside = [] if table.data is not None else compared  # the paper's rows with the same keys

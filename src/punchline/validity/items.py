@@ -1,16 +1,67 @@
-"""Items whose scores should be looked at: all models right, none right, or better models do worse."""
+"""Items to look at first: no model right, better models wrong more often, or all models right."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
+from punchline.core import benchmark as benchmarks
+from punchline.files import Keyed
+from punchline.schema import Gold, ModelCard
+from punchline.scores import read_scores
 
 COLUMNS = ("item_id", "task", "condition", "rule", "n_models", "share_right", "discrimination", "flag")
 MODELS = 5  # fewer models say nothing about an item
+GROUP = ["task", "condition", "rule"]
+FLAGS = ("none_right", "negative", "all_right", "")  # in the order of the rows
 
 
-def rows(project: Project, benchmark: str) -> Sequence[dict[str, Any]]:
-    """Rows of items.csv; none in a run with fewer than MODELS models."""
-    return []
+def measured(project: Project) -> list[ModelCard]:
+    """The selected models without baselines; only baselines if there is nothing else."""
+    cards = list(project.cards.values())
+    return [card for card in cards if kind_of(card) == "measured"] or cards
+
+
+def correctness(project: Project, benchmark: str, models: Iterable[str]) -> pd.DataFrame:
+    """Scored answers with the columns model, item_id, task, condition, rule, right (0 to 1)."""
+    golds = Keyed(project.paths.gold(benchmark), Gold)
+    values = (
+        (model, score.item_id, score.task, score.condition, score.rule, value)
+        for model in models
+        for score in read_scores(project.paths.scores(benchmark, model))
+        if score.scored and (value := benchmarks.right(benchmark, score, golds[score.item_id])) is not None
+    )
+    return pd.DataFrame(values, columns=["model", "item_id", *GROUP, "right"])
+
+
+def item_statistics(right: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Share right and item-rest correlation of each item over models, per task, condition and rule."""
+    for keys, part in right.groupby(GROUP):
+        models = part.pivot_table(index="model", columns="item_id", values="right", sort=False)  # mean of samples
+        rest = models.rsub(models.sum(axis=1), axis=0).div(models.count(axis=1) - 1, axis=0)  # mean of other items
+        with np.errstate(invalid="ignore", divide="ignore"):  # constant items have no correlation
+            discrimination = models.corrwith(rest)
+        for item, share, n, r in zip(models, models.mean(), models.count(), discrimination, strict=True):
+            if n >= MODELS:
+                row = {"item_id": item, **dict(zip(GROUP, keys, strict=True)), "n_models": n, "share_right": share}
+                yield row | {"discrimination": None if np.isnan(r) else float(r), "flag": _flag(share, r)}
+
+
+def _flag(share: float, discrimination: float) -> str:
+    if share in (0, 1):
+        return "all_right" if share else "none_right"
+    return "negative" if discrimination < 0 else ""
+
+
+def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+    """Rows of items.csv: flagged items first; none in a run with fewer than MODELS models."""
+    models = [card.name for card in measured(project)]
+    if len(models) < MODELS:
+        return []
+    found = item_statistics(correctness(project, benchmark, models))
+    return sorted(found, key=lambda row: (FLAGS.index(row["flag"]), row["discrimination"] or 0, row["item_id"]))
