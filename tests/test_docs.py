@@ -28,3 +28,9 @@ def test_modules_that_the_architecture_names_are_there(root: Path) -> None:
     source = root / "src" / "punchline"
     for name in re.findall(r"`([a-z_]+/[a-z_/]*[a-z_]+\.py)`", text):
         assert (source / name).exists() or (root / name).exists() or (source.parent / name).exists(), name
+
+
+def test_docs_stay_short(root: Path) -> None:
+    pages = [page.read_text() for page in (root / "docs").glob("*.md")]
+    assert len(pages) <= 20
+    assert sum(len(page.split()) for page in pages) <= 17_200

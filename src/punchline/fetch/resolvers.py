@@ -1,6 +1,6 @@
 """From a comic's page to its image: one small pure function for each of the seven sites of PixelHumor's released list.
 
-The sites could not be reached while this was written: docs/fetch.md says what each function relies on and that it is
+The sites could not be reached while this was written: docs/data.md says what each function relies on and that it is
 unverified. A resolver takes the page's bytes and its URL and returns an absolute image URL on a host that the site is
 known to serve comics from, or raises NoImage. It never guesses: a logo or a placeholder is worse than a missing comic.
 """

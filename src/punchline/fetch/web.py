@@ -28,7 +28,7 @@ from punchline.text import without_secret
 
 AGENT = "punchline"  # the name that robots.txt is asked for
 
-# Reasons why a comic is missing, with `http <code>` for every other status. docs/fetch.md explains them.
+# Reasons why a comic is missing, with `http <code>` for every other status. docs/data.md explains them.
 REASONS = frozenset(
     (
         *("host unreachable", "timed out", "refused by robots.txt", "not found (404)", "redirect refused"),
