@@ -18,6 +18,7 @@ from tests.e2e.project import Project
 from tests.golden.offline import PHRASINGS, WITH_DEMO, Pins, digest, table
 from tests.servers.scripted import Call, completion, scripted
 
+from punchline.artifacts.project import SHARED, VALIDITY
 from punchline.core import benchmark as benchmarks
 from punchline.paths import Paths
 from punchline.schema import sha256
@@ -30,6 +31,7 @@ ABSENT = "engine: similarity\nid: ./absent\nrevision: sha256:" + "0" * 64 + "\n"
 RELEASED = "humorbench-released"
 REQUEST = ("item_id", "task", "condition", "sample")
 SCORE = ("state", "scored", "truncated", "parsed", "values")
+UNPINNED = ("plan", *VALIDITY, *SHARED)  # have tests of their own
 LONGEST = 12  # characters of what is parsed; longer ones of released answers are hashed
 
 
@@ -174,7 +176,7 @@ def read_tables(root: Path, paths: Paths) -> Pins:
     return {
         path.relative_to(folder).as_posix(): _shown(path.read_text(encoding="utf-8").split("\n")[:-1])
         for path in sorted(folder.rglob("*.csv"))
-        if "runs" not in path.relative_to(folder).parts and path.name not in ("plan.csv",)
+        if "runs" not in path.relative_to(folder).parts and path.stem not in UNPINNED
     }
 
 

@@ -23,7 +23,6 @@ COLUMNS = (
     *("chance", "leakage", "n", "clusters"),
 )
 FEWEST = 5  # clusters that an interval needs
-COMMON = ("correct", "passed", "success", "r2")  # metrics that are 1 for a right answer, where a benchmark says nothing
 ITEM = ["rule", "task", "item_id", "sample", "cluster"]
 
 
@@ -33,12 +32,12 @@ def limits(estimate: Estimate) -> tuple[float | None, float | None]:
 
 
 def right(benchmark: str, score: Score, gold: Gold) -> float | None:
-    """Correctness of an answer from 0 to 1, as the report shows it; 0 where nothing can be read. None: not scored."""
+    """Correctness of an answer from 0 to 1; 0 where nothing can be read; of a text its ROUGE-2. None: not scored."""
     if not score.scored:
         return None
-    of = getattr(benchmarks.shown(benchmark), "right", None)
-    value = of(score, gold) if of else next((score.metrics[name] for name in COMMON if name in score.metrics), None)
-    return 0.0 if value is None and score.state in ("refused", "unparsable") else value
+    unread = 0.0 if score.state in ("refused", "unparsable") else None
+    value = benchmarks.right(benchmark, score, gold)
+    return score.metrics.get("r2", unread) if value is None else value
 
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
