@@ -2,12 +2,18 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from punchline.errors import entry_point
 from punchline.fetch.images import fetch_images
-from punchline.fetch.web import Manners
+from punchline.fetch.manifests import Selected
+from punchline.fetch.web import Manners, Web
 from punchline.schema import FetchEntry
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.fetch_server import Rerouted
 
 
 def show(_done: int, _total: int, entry: FetchEntry) -> None:
@@ -17,11 +23,9 @@ def show(_done: int, _total: int, entry: FetchEntry) -> None:
 @entry_point
 def main() -> None:
     ids, hosts, *paths = json.loads(sys.argv[1])
-    root, out, ledger, lock, manifest = (Path(path) if path else None for path in paths)
-    assert root and out and ledger
-    pages = {comic_id: f"https://xkcd.com/{comic_id[5:]}/" for comic_id in ids}
-    places = (manifest, out, ledger, lock)
-    fetch_images(ids, pages, *places, manners=Manners(pause=0), hosts=hosts, root=root, progress=show)
+    selected = [Selected(item_id=name, source="xkcd", url=f"https://xkcd.com/{name[5:]}/") for name in ids]
+    web = Web(Manners(pause=0), partial(Rerouted, hosts=hosts))
+    fetch_images(selected, *map(Path, paths), web, progress=show)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Fetch released annotations, or the comics of a list, in a process that tests kill.
 
-fetch_script.py annotations MANIFEST OUT MIRROR | images IDS PINNED OUT JOURNAL ENTRIES MIRROR
+fetch_script.py annotations MANIFEST OUT MIRROR | images SELECTED PINNED OUT LOG ENTRIES MIRROR
 """
 
 import sys
@@ -8,14 +8,16 @@ from pathlib import Path
 
 from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.images import fetch_images
-from punchline.fetch.manifests import read_ids
+from punchline.fetch.manifests import Selected, read_manifest
+from punchline.fetch.web import Web
 from punchline.files import write_records
 
 if __name__ == "__main__":
     kind, *paths, mirror = sys.argv[1:]
     files = list(map(Path, paths))
     if kind == "annotations":
-        fetch_annotations(*files, mirror, report=print)
+        fetch_annotations(*files, mirror, Web(), print)
     else:
-        ids, pinned, out, journal, entries = files
-        write_records(entries, fetch_images(read_ids(ids), {}, pinned, out, journal, None, mirror))
+        selected, pinned, out, log, entries = files
+        chosen = read_manifest(selected, Selected)
+        write_records(entries, fetch_images(chosen, pinned, out, log, Path("images.lock.csv"), Web(), mirror))

@@ -6,8 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
 
+import httpcore
 from tests.servers.scripted import Call, Scripted, running
+
+from punchline.fetch.net import Backend
 
 
 @dataclass
@@ -84,6 +89,22 @@ class Server(Scripted):
                 time.sleep(reply.drip)
         else:
             request.wfile.write(body)
+
+
+class Rerouted(Backend):
+    """Connections to some hosts go to other addresses, without TLS. `hosts`: {host: URL}."""
+
+    def __init__(self, check: Callable[[], None], hosts: dict[str, str]) -> None:
+        super().__init__(check)
+        self.hosts = hosts
+
+    def connect_tcp(self, host: str, port: int, *args: Any, **more: Any) -> httpcore.NetworkStream:
+        if host not in self.hosts:
+            return super().connect_tcp(host, port, *args, **more)
+        place = urlsplit(self.hosts[host])
+        stream = super().connect_tcp(place.hostname or "", place.port or 80, *args, **more)
+        stream.start_tls = lambda *_, **__: stream  # type: ignore[method-assign]
+        return stream
 
 
 @contextmanager

@@ -206,7 +206,7 @@ def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
 
 
 STAGES = [
-    *("requests", "score", "respond", "pictures", "prepare", "tabulate.build", "fetch.ledger", "overview.build"),
+    *("requests", "score", "respond", "pictures", "prepare", "tabulate.build", "fetch.log", "overview.build"),
 ]
 
 

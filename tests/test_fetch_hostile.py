@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, chdir
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.test_fetch import IMAGE_HOST, QUICK, Project, annotations, moved, pic
 
 from punchline.errors import PunchlineError
 from punchline.fetch.annotations import fetch_annotations
-from punchline.fetch.ledger import read_ledger
+from punchline.fetch.log import read_log
 from punchline.fetch.manifests import LOCK_COLUMNS, Lock, read_manifest
 from punchline.fetch.net import is_public
 from punchline.fetch.web import Manners, Missing, Web
@@ -33,22 +33,21 @@ def entry(item_id: str, path: str, content: bytes) -> FetchEntry:
     return FetchEntry(item_id=item_id, source="xkcd", state="ok", path=path, **about)
 
 
-def write_ledger(project: Project, *entries: FetchEntry) -> None:
-    project.ledger.parent.mkdir(parents=True, exist_ok=True)
-    project.ledger.write_bytes(b"".join(canonical(entry) + b"\n" for entry in entries))
+def write_log(project: Project, *entries: FetchEntry) -> None:
+    project.log.parent.mkdir(parents=True, exist_ok=True)
+    project.log.write_bytes(b"".join(canonical(entry) + b"\n" for entry in entries))
 
 
 @pytest.mark.parametrize("path", ["../victim.txt", "data/../../victim.txt", "ABSOLUTE", "..\\victim.txt", ""])
-def test_a_path_of_the_ledger_that_leaves_the_project_is_named_and_nothing_is_deleted(
+def test_a_path_of_the_log_that_leaves_the_project_is_named_and_nothing_is_deleted(
     project: Project, tmp_path: Path, path: str
 ) -> None:
-    project.root = tmp_path / "project"
-    project.root.mkdir()
+    project.place(tmp_path / "project")
     victim = tmp_path / "victim.txt"
     victim.write_bytes(picture(7))
     path = str(victim) if path == "ABSOLUTE" else path
-    write_ledger(project, entry("xkcd_1", path, picture(7)), entry("xkcd_2", path, picture(7)))
-    with pytest.raises(PunchlineError, match=r"ledger\.jsonl, line 1, .*field path: .*leaves"):
+    write_log(project, entry("xkcd_1", path, picture(7)), entry("xkcd_2", path, picture(7)))
+    with pytest.raises(PunchlineError, match=r"fetch\.jsonl, line 1, .*field path: .*leaves"):
         project.fetch([project.xkcd(3)])
     assert victim.exists()
 
@@ -61,14 +60,13 @@ def test_only_the_comics_own_files_are_set_aside(project: Project, path: str) ->
     file = project.root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(picture(7))
-    write_ledger(project, entry("xkcd_1", path, picture(7)), entry("xkcd_2", path, picture(7)))
+    write_log(project, entry("xkcd_1", path, picture(7)), entry("xkcd_2", path, picture(7)))
     project.fetch([project.xkcd(3)])
     assert file.exists()
 
 
 def test_the_images_folder_may_be_a_link_to_elsewhere(project: Project, tmp_path: Path) -> None:
-    project.root = tmp_path / "project"
-    project.root.mkdir()
+    project.place(tmp_path / "project")
     (tmp_path / "elsewhere").mkdir()
     (project.root / "data").symlink_to(tmp_path / "elsewhere")
     project.out = project.root / "data" / "images"
@@ -99,9 +97,10 @@ def test_a_mirrors_device_or_pipe_is_passed_over(project: Project, kind: str) ->
 
 def test_an_annotation_that_is_a_pipe_is_an_error(project: Project, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    manifest = annotations(tmp_path, project.server, b"x", url="pipe.csv")
-    said = outcome(lambda: fetch_annotations(manifest, tmp_path / "out", root=tmp_path))
-    assert isinstance(said, PunchlineError) and "not a regular file" in str(said)
+    manifest = annotations(tmp_path, b"x", url="pipe.csv")
+    with chdir(tmp_path):
+        error = outcome(lambda: fetch_annotations(manifest, tmp_path / "out", None, Web(QUICK), print))
+    assert isinstance(error, PunchlineError) and "not a regular file" in str(error)
 
 
 def dripping(start: bytes, drip: bytes, every: float) -> AbstractContextManager[Scripted]:
@@ -155,7 +154,7 @@ def test_ctrl_c_ends_a_fetch_at_once_and_keeps_what_was_fetched(project: Project
             child.kill()
         assert time.monotonic() - began < 4
         assert child.returncode == 130 and "Traceback" not in said
-    assert [(e.item_id, e.state) for e in read_ledger(project.ledger)] == [("xkcd_1", "ok")]
+    assert [(e.item_id, e.state) for e in read_log(project.log).values()] == [("xkcd_1", "ok")]
     assert (project.out / "xkcd_1.png").read_bytes() == picture(1)
 
 
@@ -189,7 +188,7 @@ def test_a_name_that_changes_its_address_after_the_check_leads_nowhere(
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     web = Web(Manners(pause=0.0, connect_timeout=0.3, backoff=0.01, attempts=2))
     with pytest.raises(Missing) as caught:
-        web.get(f"http://rebind.example:{port}/a.png", limit=1000, found=True)
+        web.get(f"http://rebind.example:{port}/a.png", limit=1000, public=True)
     assert caught.value.reason in ("unsafe address", "host unreachable", "refused by robots.txt")
     assert project.server.requests == []
     web.close()
@@ -200,7 +199,7 @@ def test_other_spellings_of_this_machine_are_refused(project: Project, host: str
     port = int(project.server.url.rpartition(":")[2])
     web = Web(QUICK)
     with pytest.raises(Missing) as caught:
-        web.get(f"http://{host}:{port}/a.png", limit=1000, found=True)
+        web.get(f"http://{host}:{port}/a.png", limit=1000, public=True)
     assert caught.value.reason == "unsafe address" and project.server.requests == []
     web.close()
 
@@ -221,7 +220,7 @@ def test_a_mirror_with_a_password_is_refused_without_repeating_it(
         project.one("xkcd_1", mirror=mirror)
     assert SECRET not in str(caught.value)
     with pytest.raises(PunchlineError, match=r"netrc") as caught:
-        fetch_annotations(annotations(tmp_path, project.server, b"x"), tmp_path / "a", mirror)
+        fetch_annotations(annotations(tmp_path, b"x"), tmp_path / "a", mirror, Web(QUICK), print)
     assert SECRET not in str(caught.value) + texts(tmp_path)
 
 
@@ -287,4 +286,4 @@ def test_an_address_with_a_password_is_written_nowhere(
         assert SECRET not in str(error)
     (tmp_path / "images_pinned.csv").unlink(missing_ok=True)
     assert SECRET not in texts(tmp_path)
-    assert kind != "signed by a mirror" or project.server.url not in project.ledger.read_text()
+    assert kind != "signed by a mirror" or project.server.url not in project.log.read_text()

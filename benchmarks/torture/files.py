@@ -25,7 +25,7 @@ from punchline.core.storage import read_table
 from punchline.engines.openai.chat import Unusable, read_refusal, read_reply
 from punchline.errors import PunchlineError
 from punchline.fetch import manifests
-from punchline.fetch.ledger import read_ledger
+from punchline.fetch.log import read_log
 from punchline.files import read_records
 from punchline.prepare import select
 from punchline.schema import Gold, Item, Request, Response
@@ -96,8 +96,8 @@ READERS: dict[str, Callable[[Path], object]] = {
     "data/manifests/pixelhumor/*.csv": lambda path: [
         manifests.read_manifest(path, kind) for kind in (manifests.Annotation, manifests.Pin)
     ],
-    "data/items/pixelhumor/selected.csv": lambda path: (manifests.read_ids(path), manifests.read_pages(path)),
-    "data/items/pixelhumor/ledger.jsonl": read_ledger,
+    "data/items/pixelhumor/selected.csv": lambda path: manifests.read_manifest(path, manifests.Selected),
+    "data/items/pixelhumor/ledger.jsonl": read_log,
     "data/items/pixelhumor/items.jsonl": lambda path: read_records(path, Item),
     "data/items/pixelhumor/gold.jsonl": lambda path: read_records(path, Gold),
     "data/raw/demo/pixelhumor/*.csv": lambda path: _raw("pixelhumor", path),

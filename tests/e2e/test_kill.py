@@ -24,7 +24,7 @@ from tests.selected import selection_json
 from punchline.artifacts.contents import ledger_content
 from punchline.benchmarks import pixelhumor
 from punchline.core.storage import read_table, write_table
-from punchline.fetch.ledger import read_ledger
+from punchline.fetch.log import read_log
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 from punchline.files import csv_text, replacing, write_records, write_text
 from punchline.schema import Gold, Item, Request, Response, sha256
@@ -274,7 +274,9 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pins.append(dict(zip(PIN_COLUMNS, (f"c_{n}", page, f"{page}.png", *about), strict=True)))
     write_text(folder / "annotations.csv", csv_text(ANNOTATION_COLUMNS, files))
     write_text(folder / "pinned.csv", csv_text(PIN_COLUMNS, pins))
-    write_text(folder / "ids.csv", csv_text(["item_id"], [{"item_id": pin["comic_id"]} for pin in pins]))
+    write_text(
+        folder / "ids.csv", csv_text(["item_id", "source", "url"], [{"item_id": pin["comic_id"]} for pin in pins])
+    )
     return folder
 
 
@@ -333,16 +335,18 @@ def test_fetched_files_are_whole_and_fetched_once(mirror: Path, tmp_path: Path, 
             images, lambda count=count: lambda: journal.exists() and journal.read_bytes().count(b"\n") >= count, back()
         )
         sound()
-        now = {entry.item_id: entry for entry in read_ledger(journal)}
+        now = read_log(journal)
         assert entries.items() <= now.items()  # with the times of their fetch: none was fetched again
         entries = now
     kill_for_sure(images, lambda: writing(raw), back())
     images.finish()
     sound()
-    final = read_ledger(raw / "ledger.jsonl")
-    assert entries.items() <= {entry.item_id: entry for entry in final}.items()
-    assert ledger_content(final) == ledger_content(read_ledger(tmp_path / "undisturbed" / "raw" / "ledger.jsonl"))
-    assert [entry.state for entry in final] == ["ok"] * IMAGES
+    final = read_log(raw / "ledger.jsonl")
+    assert entries.items() <= final.items()
+    assert ledger_content(final.values()) == ledger_content(
+        read_log(tmp_path / "undisturbed" / "raw" / "ledger.jsonl").values()
+    )
+    assert [entry.state for entry in final.values()] == ["ok"] * IMAGES
     assert {path.name for path in raw.rglob("*") if path.is_file()} == {*expected, "fetch.jsonl", "ledger.jsonl"}
 
 

@@ -21,7 +21,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.engines.openai.batch import State
 from punchline.errors import PunchlineError
-from punchline.fetch.ledger import read_ledger
+from punchline.fetch.log import read_log
 from punchline.fetch.manifests import Lock, read_manifest
 from punchline.journal import LINE_BYTES, Journal
 from punchline.paths import MODELS_LOCK
@@ -270,7 +270,7 @@ def older_files() -> Pins:
             "adapter": trained("old"),
             "run": made_with("default"),
             "locks": read_manifest(FILES / "images.lock.csv", Lock),
-            "fetch log": read_ledger(FILES / "fetch.jsonl"),
+            "fetch log": list(read_log(FILES / "fetch.jsonl").values()),
             "raters": votes.raters(),
             "units of raters": {rater: votes.seats(rater) for rater in votes.raters()},
             "ratings": [one._asdict() for one in given],

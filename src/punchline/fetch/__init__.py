@@ -1,5 +1,5 @@
 """Raw data: released annotations with pinned digests, and comics that are each fetched once and then locked.
 
-Nothing here is a comic: the manifests in data/manifests/ hold addresses, digests and licences. docs/data.md explains
-the files, the lock and the ledger.
+The manifests in data/manifests/ hold addresses, digests and licences. docs/data.md explains the files, the lock and
+the fetch log.
 """

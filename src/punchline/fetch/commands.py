@@ -6,52 +6,48 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from punchline import paths
 from punchline.artifacts.project import Project
 from punchline.fetch.annotations import fetch_annotations
-from punchline.fetch.demo import copy_demo, demo_ledger
-from punchline.fetch.images import fetch_images
-from punchline.fetch.manifests import read_ids, read_pages, read_sources
+from punchline.fetch.demo import copy_demo, index_demo
+from punchline.fetch.images import Progress, fetch_images
+from punchline.fetch.manifests import Selected, read_manifest
+from punchline.fetch.web import Web
 from punchline.files import write_records
 from punchline.schema import FetchEntry
 from punchline.text import PROGRESS_S, log_line
 from punchline.workflow.processes import MIRROR
 
-RETRY = "PUNCHLINE_RETRY_MISSING"  # try again what the ledger records as missing
-STOPPED = "stopped; what was fetched is kept, and the next run goes on from there"
-
-Report = Callable[[int, int, FetchEntry], None]
+RETRY = "PUNCHLINE_RETRY_MISSING"  # try again the images that the fetch log records as missing
+STOPPED = "stopped; fetched images are kept, and the next run continues from there"
 
 
-@contextmanager
-def progress_shown() -> Iterator[Report]:
-    """Yield a function that prints a line every few seconds."""
-    states: Counter[str] = Counter()
-    last = time.monotonic()
+def progress_printer() -> Progress:
+    """Return a function that prints a line every few seconds."""
+    last, missing = time.monotonic(), 0
 
     def update(done: int, total: int, entry: FetchEntry) -> None:
-        nonlocal last
-        states[entry.state] += 1
+        nonlocal last, missing
+        missing += entry.state == "missing"
         if time.monotonic() - last >= PROGRESS_S:
             last = time.monotonic()
-            log_line(f"fetching comics: {done}/{total}, {states['missing']} missing")
+            log_line(f"fetching comics: {done}/{total}, {missing} missing")
 
-    yield update
+    return update
 
 
-def told(entries: Iterable[FetchEntry], folder: Path, why: Path) -> None:
-    """Say how many comics are there, and why others are not."""
-    found = list(entries)
-    reasons = Counter(entry.reason for entry in found if entry.reason)
-    log_line(f"{len(found) - reasons.total()} of {len(found)} comics are in {folder}")
+def summarize(entries: Sequence[FetchEntry], folder: Path, log: Path) -> None:
+    """Print how many comics are in the folder, and the reasons of missing ones."""
+    reasons = Counter(entry.reason for entry in entries if entry.reason)
+    log_line(f"{len(entries) - reasons.total()} of {len(entries)} comics are in {folder}")
     for reason, n in reasons.most_common():
         log_line(f"  {n} missing: {reason}")
     if reasons:
-        log_line(f"  why, one by one: {why}; to try these again: punchline fetch --retry-missing")
+        log_line(f"  each one's reason: {log}; to try these again: punchline fetch --retry-missing")
 
 
 def write_annotations(project: Project, benchmark: str) -> None:
@@ -59,35 +55,27 @@ def write_annotations(project: Project, benchmark: str) -> None:
     if project.selection.corpus.drawn:
         copy_demo(project, benchmark)
         return
-    folder, mirror = Path(project.paths.raw(benchmark)), os.environ.get(MIRROR) or None
-    manifest = Path(paths.manifest(benchmark))
-    files = fetch_annotations(manifest, folder, mirror, report=lambda text: log_line(f"warning: {text}"))
+    folder, mirror = Path(project.paths.raw(benchmark)), os.environ.get(MIRROR)
+    with closing(Web()) as web:
+        manifest = Path(paths.manifest(benchmark))
+        files = fetch_annotations(manifest, folder, mirror, web, lambda text: log_line(f"warning: {text}"))
     log_line(f"{len(files)} annotation files are in {folder}")
 
 
 def write_images(project: Project, benchmark: str) -> None:
-    """Fetch the images of the selected items; write the ledger of them, or of the demo images."""
+    """Fetch the images of the selected items; write the index of them, or of the demo images."""
     where = project.paths
     if project.selection.corpus.drawn:
-        write_records(where.ledger(benchmark), demo_ledger(project, benchmark))
+        write_records(where.ledger(benchmark), index_demo(project, benchmark))
         return
-    selected, journal = Path(where.selected(benchmark)), Path(where.fetch_journal(benchmark))
-    folder = Path(where.raw(benchmark, "images"))
+    out, log = Path(where.raw(benchmark, "images")), Path(where.fetch_journal(benchmark))
+    pinned, lock = (Path(paths.manifest(benchmark, name)) for name in ("images_pinned.csv", "images.lock.csv"))
+    selected = read_manifest(Path(where.selected(benchmark)), Selected)
     try:
-        with progress_shown() as progress:
-            entries = fetch_images(
-                read_ids(selected),
-                read_pages(selected),
-                Path(paths.manifest(benchmark, "images_pinned.csv")),
-                folder,
-                journal,
-                Path(paths.manifest(benchmark, "images.lock.csv")),
-                os.environ.get(MIRROR) or None,
-                sources=read_sources(selected),
-                retry_missing=bool(os.environ.get(RETRY)),
-                progress=progress,
-            )
+        with closing(Web()) as web:
+            mirror, retry = os.environ.get(MIRROR), bool(os.environ.get(RETRY))
+            entries = fetch_images(selected, pinned, out, log, lock, web, mirror, retry, progress_printer())
     except KeyboardInterrupt:
         sys.exit(STOPPED)
     write_records(where.ledger(benchmark), entries)
-    told(entries, folder, journal)
+    summarize(entries, out, log)

@@ -18,8 +18,8 @@ def copy_demo(project: Project, benchmark: str) -> None:
         write_bytes(path, Path(paths.demo(benchmark), Path(path).relative_to(folder)).read_bytes())
 
 
-def demo_ledger(project: Project, benchmark: str) -> list[FetchEntry]:
-    """Ledger entries of all demo images of one benchmark."""
+def index_demo(project: Project, benchmark: str) -> list[FetchEntry]:
+    """Index entries of all demo images of one benchmark."""
     entries = []
     for need in project.demo_images(benchmark):
         path, content = Path(need.path), Path(need.path).read_bytes()

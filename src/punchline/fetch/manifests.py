@@ -1,9 +1,9 @@
-"""Manifests, locks and lists of ids: lines of CSV as records, checked."""
+"""Manifests, locks and selections: lines of CSV as records, checked."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -11,6 +11,7 @@ from punchline.errors import PunchlineError
 from punchline.files import parse_csv, stays_inside
 from punchline.schema import Record
 
+L = TypeVar("L", bound=Record)
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
@@ -18,7 +19,7 @@ class Annotation(Record, frozen=True, kw_only=True):
     """One line of annotations.csv: a released file and its digest."""
 
     path: str  # under the output folder
-    url: str
+    url: str  # without a scheme: a file of the project
     sha256: Sha256
     bytes: int
     licence: str
@@ -30,7 +31,7 @@ class Pin(Record, frozen=True, kw_only=True):
 
     comic_id: str
     page_url: str
-    image_url: str
+    image_url: str  # without a scheme: a file of the project
     sha256: Sha256
     bytes: int
     width: int  # pixels
@@ -52,63 +53,41 @@ class Lock(Record, frozen=True, kw_only=True):
     mirror: str  # path under a mirror of the user's own
 
 
+class Selected(Record, frozen=True, kw_only=True):
+    """One line of selected.csv: an item of the run."""
+
+    item_id: str
+    source: str
+    url: str  # of its page or image; "": only the manifest knows it
+
+
 ANNOTATION_COLUMNS, PIN_COLUMNS, LOCK_COLUMNS = (kind.__struct_fields__ for kind in (Annotation, Pin, Lock))
+LOCAL = {Annotation: ("path", "mirror", "url"), Pin: ("mirror", "image_url"), Lock: ("mirror",)}  # fields with paths
 
 
-def read_manifest(path: Path, kind: type[Annotation] | type[Pin] | type[Lock]) -> list[Any]:
-    """Lines of a manifest or lock as records of `kind`. Raises PunchlineError with file, line and field."""
+def read_manifest(path: Path, kind: type[L]) -> list[L]:
+    """Lines of a manifest, lock or selection as records of `kind`. Raises PunchlineError with file, line and field."""
     columns = kind.__struct_fields__
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise PunchlineError("no such file", file=path) from error
     records = []
-    for line, row in parse_csv(read_file(path), columns, file=path):
+    for line, row in parse_csv(content, columns, file=path):
         try:
             record = msgspec.convert({column: row[column] for column in columns}, kind, strict=False)
         except msgspec.ValidationError as error:
             what, _, at = str(error).partition(" - at `$.")
             raise PunchlineError(what, file=path, line=line, field=at.rstrip("`")) from error
-        for field in ("path", "mirror"):
-            check_place(getattr(record, field, None), file=path, line=line, field=field)
-        for field in ("url", "image_url"):  # without a scheme: a file of the project
-            place = None if isinstance(record, Lock) else getattr(record, field, None)
-            check_place(place if place and "://" not in place else None, file=path, line=line, field=field)
+        for field in LOCAL.get(kind, ()):
+            place = getattr(record, field)
+            if "://" not in place or not field.endswith("url"):
+                check_place(place, file=path, line=line, field=field)
         records.append(record)
     return records
 
 
-def _id_column(path: Path) -> str:
-    header = read_file(path).split(b"\n", 1)[0]
-    return "item_id" if b"item_id" in header and b"comic_id" not in header else "comic_id"
-
-
-def _rows(path: Path, *columns: str) -> list[dict[str, str]]:
-    return [row for _, row in parse_csv(read_file(path), columns, file=path)]
-
-
-def read_pages(path: Path) -> dict[str, str]:
-    """item id -> address of its page or image, from a selected.csv, or from PixelHumor's comic_url.csv."""
-    key = _id_column(path)
-    url = "url" if key == "item_id" else "comic_url"
-    return {row[key]: row[url] for row in _rows(path, key, url) if row[url]}
-
-
-def read_sources(path: Path) -> dict[str, str]:
-    """item id -> source, from a selected.csv."""
-    return {row["item_id"]: row["source"] for row in _rows(path, "item_id", "source")}
-
-
-def read_ids(path: Path) -> list[str]:
-    """Ids in the column comic_id (or item_id) of a CSV, in its order."""
-    key = _id_column(path)
-    return [row[key] for row in _rows(path, key)]
-
-
-def read_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise PunchlineError("no such file", file=path) from error
-
-
-def check_place(place: str | None, **where: Any) -> None:
+def check_place(place: str, **where: Any) -> None:
     """Raises PunchlineError for a path out of a file that leaves the folder it is relative to."""
-    if place is not None and not stays_inside(place):
+    if not stays_inside(place):
         raise PunchlineError(f"{place!r} leaves its folder", **where)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-import random
 import re
-import socket
 import ssl
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -23,7 +21,7 @@ from protego import Protego
 
 from punchline.core.waits import retry_after
 from punchline.errors import PunchlineError
-from punchline.fetch.net import Backend, Private, is_public, put_under
+from punchline.fetch.net import Backend, Private, is_public, resolve
 from punchline.text import without_secret
 
 AGENT = "punchline"  # the name that robots.txt is asked for
@@ -34,7 +32,7 @@ REASONS = frozenset(
         *("host unreachable", "timed out", "refused by robots.txt", "not found (404)", "redirect refused"),
         *("unsafe address", "wrong content type", "too large", "encoding refused", "truncated", "not an image"),
         *("decompression bomb", "no resolver for this site", "resolver found no image", "digest differs from lock"),
-        *("digest differs from manifest", "same bytes as another comic"),
+        *("digest differs from manifest", "same bytes as another comic", "no such file"),
     )
 )
 
@@ -45,7 +43,7 @@ def valid_reason(reason: str) -> bool:
 
 
 class Missing(Exception):
-    """Something could not be had: a reason from the vocabulary, and details for people, without secrets."""
+    """An unavailable file: a reason from the vocabulary, and details without secrets."""
 
     def __init__(self, reason: str, note: str | None = None) -> None:
         if not valid_reason(reason):
@@ -67,7 +65,7 @@ class Manners:
     pause: float = 1.0  # between two requests to one host; a longer Crawl-delay wins
     connect_timeout: float = 5.0
     read_timeout: float = 30.0  # between two blocks of a body
-    total_timeout: float = 120.0  # of one request and all of its answer
+    total_timeout: float = 120.0  # of one request and its whole response
     attempts: int = 4  # of one request, when the failure may pass
     backoff: float = 1.0  # before the second attempt; doubles
     longest_wait: float = 120.0  # a Retry-After or Crawl-delay beyond it: the host is given up for the run
@@ -90,22 +88,27 @@ class _Request(NamedTuple):
     accept: tuple[str, ...]  # media types or prefixes; () for any
     own: bool  # from the user's own mirror
     public: bool  # only from a public address
-    auth: httpx.BasicAuth | None
+    auth: httpx.Auth | None
 
 
 @dataclass
 class _Host:
     """State of one origin (scheme, host, port)."""
 
+    pause: float
     turn: threading.Lock = field(default_factory=threading.Lock)  # held during a request: one at a time
     reading_robots: threading.Lock = field(default_factory=threading.Lock)
     rules: Protego | None = None  # of robots.txt
     robots_note: str | None = None  # reason why nothing may be fetched
-    pause: float = 0.0
     free_at: float = 0.0  # monotonic
     unreachable: int = 0  # connection failures in a row
     busy: int = 0  # requests in a row that ended in 429 or 5xx
     given_up: Missing | None = None
+
+    def give_up(self, reason: str, note: str) -> NoReturn:
+        """Skip the host for the rest of the run."""
+        self.given_up = Missing(reason, f"{note}; given up for this run")
+        raise self.given_up
 
 
 def user_agent() -> str:
@@ -114,8 +117,8 @@ def user_agent() -> str:
     if not (contact.isascii() and (contact.isprintable() or not contact)):
         hint = "Set it to a mail address or URL in plain ASCII"
         raise PunchlineError("PUNCHLINE_CONTACT has characters that a User-Agent can't carry", hint=hint)
-    who = f"; contact: {contact}" if contact else ""
-    return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{who})"
+    suffix = f"; contact: {contact}" if contact else ""
+    return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{suffix})"
 
 
 @functools.cache
@@ -125,20 +128,19 @@ def _tls() -> ssl.SSLContext:
 
 
 def _unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
-    """The body in blocks, unpacked no further than a little beyond `limit` bytes."""
-    names = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
-    packed = [name for name in names if name not in ("", "identity")]
-    if not packed:
+    """The body in blocks, unpacked no further than a little beyond `limit` bytes, unlike by httpx."""
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding in ("", "identity"):
         yield from response.iter_raw()
         return
-    if len(packed) > 1 or packed[0] not in ("gzip", "x-gzip", "deflate"):
-        raise Missing("encoding refused", ", ".join(packed))
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise Missing("encoding refused", encoding)
     unpacker, most = None, limit + 1
     try:
         for block in response.iter_raw():
-            if unpacker is None:  # gzip and zlib say what they are; some servers send deflate without zlib's header
-                plain = packed[0] == "deflate" and block[:1] and block[0] & 15 != 8
-                unpacker = zlib.decompressobj(-15 if plain else 47)
+            if unpacker is None:  # the first block tells gzip and zlib; some servers send deflate without zlib's header
+                bare = encoding == "deflate" and block[:1] and block[0] & 15 != 8
+                unpacker = zlib.decompressobj(-15 if bare else 47)
             content = unpacker.decompress(block, most)
             most -= len(content)
             yield content
@@ -151,19 +153,21 @@ def _unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
 
 
 class Web:
-    """An HTTP client with manners, safe to share between threads. `hosts` maps a host name to the base URL (scheme,
-    host, port) that answers for it, for tests and closed networks."""
+    """A polite HTTP client, safe to share between threads. `backend` builds the network, given a check for the end."""
 
-    def __init__(self, manners: Manners | None = None, hosts: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, manners: Manners | None = None, backend: Callable[[Callable[[], None]], Backend] = Backend
+    ) -> None:
         self.manners = manners or Manners()
         self.stop = threading.Event()
-        self._hosts = dict(hosts or {})
-        self._known: dict[str, _Host] = {}
+        self._hosts: dict[str, _Host] = {}
+        self._network = backend(self._check_stop)
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
         headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
         self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False, verify=_tls())
-        self._network = Backend(self._check_stop)
-        put_under(self._client, self._network)
+        for transport in (self._client._transport, *self._client._mounts.values()):  # direct, and through proxies
+            if transport is not None:  # httpx has no argument for a network
+                transport._pool._network_backend = self._network  # type: ignore[attr-defined]
 
     def close(self) -> None:
         self._client.close()
@@ -175,20 +179,20 @@ class Web:
         limit: int,
         accept: tuple[str, ...] = (),
         own: bool = False,
-        found: bool = False,
-        auth: httpx.BasicAuth | None = None,
+        public: bool = False,
+        auth: httpx.Auth | None = None,
         robots: bool = True,
     ) -> Fetched:
         """The body at `url`, at most `limit` bytes, of one of the media types (or prefixes) in `accept` (() for any).
 
-        `own`: the user's own mirror: no robots.txt, no pause, private addresses allowed. `found`: the URL was read
-        from a fetched page and may not lead to a private address. `auth`: for the origin of `url`, and no other one.
-        `robots`: False for robots.txt itself. Raises Missing.
+        `own`: the user's own mirror: no robots.txt, no pause, private addresses allowed. `public`: the URL was read
+        from a fetched page and may not lead to a private address; no redirect may. `auth`: for the origin of `url`
+        only. `robots`: False for robots.txt itself. Raises Missing.
         """
         first = None
         for _ in range(self.manners.redirects + 1):
             target = self._parse(url)
-            public = found and not own
+            public = public and not own
             if public:
                 self._refuse_private(target)
             if robots and not own:
@@ -196,12 +200,12 @@ class Web:
             origin = (target.scheme, target.host, target.port)
             first = first or origin
             request = _Request(target, limit, accept, own, public, auth if origin == first else None)
-            answer = self._patiently(request)
-            if isinstance(answer, Fetched):
-                return answer
-            url, found = self._follow(target, answer), True
-        most = f"more than {self.manners.redirects} redirects, last to {url}"
-        raise Missing("redirect refused", most if robots else "robots.txt: too many redirects")
+            reply = self._patiently(request)
+            if isinstance(reply, Fetched):
+                return reply
+            url, public = self._follow(target, reply), True
+        note = f"more than {self.manners.redirects} redirects, last to {url}"
+        raise Missing("redirect refused", note if robots else "robots.txt: too many redirects")
 
     # Addresses
 
@@ -227,17 +231,15 @@ class Web:
             raise Missing("redirect refused", f"{url} to {target}")
         return str(target)
 
-    def _refuse_private(self, url: httpx.URL) -> None:
-        places = []
-        if url.host not in self._hosts:
-            with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
-                places = socket.getaddrinfo(url.host, None, type=socket.SOCK_STREAM)
-        if not all(is_public(str(place[4][0])) for place in places):
-            raise Missing("unsafe address", f"{url} is on a private network")
+    @staticmethod
+    def _refuse_private(url: httpx.URL) -> None:
+        with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
+            if not all(map(is_public, resolve(url.host, None))):
+                raise Missing("unsafe address", f"{url} is on a private network")
 
     def _at(self, url: httpx.URL) -> _Host:
         origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        return self._known.setdefault(origin, _Host(pause=self.manners.pause))  # atomic
+        return self._hosts.setdefault(origin, _Host(self.manners.pause))  # atomic
 
     # robots.txt (RFC 9309)
 
@@ -252,7 +254,7 @@ class Web:
         """Read the rules of a host. Without robots.txt every URL is allowed; with an unreadable one, none is."""
         robots, text = str(url.copy_with(raw_path=b"/robots.txt")), ""
         try:
-            content = self.get(robots, limit=500 * 1024, found=public, robots=False).content
+            content = self.get(robots, limit=500 * 1024, public=public, robots=False).content
             text = content.decode("utf-8", errors="replace")
         except Missing as missing:
             if missing.reason in ("host unreachable", "timed out"):
@@ -269,46 +271,41 @@ class Web:
     # Requests
 
     def _patiently(self, request: _Request) -> Fetched | str:
-        """The answer to a request, or the address it redirects to; tried again while the failure may pass."""
+        """The reply to a request, or the address it redirects to; tried again while the failure may pass."""
         host, manners = self._at(request.url), self.manners
-        exponential = tenacity.wait_exponential(manners.backoff)
-        again = tenacity.Retrying(
+        jitter = tenacity.wait_random(0, manners.backoff)
+        retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_Again),
             stop=tenacity.stop_after_attempt(manners.attempts),
-            wait=lambda state: min(exponential(state) * random.uniform(1.0, 1.25), manners.longest_wait),
+            wait=tenacity.wait_exponential(manners.backoff, manners.longest_wait) + jitter,
             sleep=self._sleep,
             reraise=True,
         )
         try:
-            return again(self._once, host, request)
+            return retrying(self._request, host, request)
         except _Again as error:
-            if error.reason.startswith("http "):
-                host.busy += 1
-                if host.busy >= manners.strikes:
-                    host.given_up = Missing(error.reason, "host given up for this run")
+            host.busy += error.reason.startswith("http ")
+            if host.busy >= manners.strikes:
+                host.given_up = Missing(error.reason, "host given up for this run")
             raise
 
-    def _once(self, host: _Host, request: _Request) -> Fetched | str:
-        url = request.url
-        guarded = url.host if request.public and url.host not in self._hosts else None
+    def _request(self, host: _Host, request: _Request) -> Fetched | str:
+        url, headers_read = request.url, False
         with host.turn:
             if host.given_up:
                 raise Missing(host.given_up.reason, host.given_up.note)
             self._sleep(host.free_at - time.monotonic())
-            self._check_stop()
-            headers_read = False
             try:
-                address, headers = self._address(url)
                 with (
-                    self._network.within(self.manners.total_timeout, guarded),
-                    self._client.stream("GET", address, headers=headers, auth=request.auth) as response,
+                    self._network.within(self.manners.total_timeout, url.host if request.public else None),
+                    self._client.stream("GET", url, auth=request.auth) as response,
                 ):
                     headers_read = True
-                    answer = self._read(host, response, request)
+                    reply = self._read(host, response, request)
                 host.unreachable = 0
-                return answer
+                return reply
             except Missing:
-                host.unreachable = 0  # it did answer
+                host.unreachable = 0  # it did reply
                 raise
             except Private as error:
                 raise Missing("unsafe address", f"{url} is on a private network") from error
@@ -323,24 +320,15 @@ class Web:
             finally:
                 host.free_at = max(host.free_at, time.monotonic() + (0.0 if request.own else host.pause))
 
-    def _address(self, url: httpx.URL) -> tuple[httpx.URL, dict[str, str]]:
-        """Where to connect and what to send besides: `hosts` moves the connection, the Host header stays."""
-        if url.host not in self._hosts:
-            return url, {}
-        at = httpx.URL(self._hosts[url.host])
-        return url.copy_with(scheme=at.scheme, host=at.host, port=at.port), {"Host": url.netloc.decode("ascii")}
-
     def _read(self, host: _Host, response: httpx.Response, request: _Request) -> Fetched | str:
         status, url, limit = response.status_code, request.url, request.limit
         if status in (301, 302, 303, 307, 308) and "location" in response.headers:
             return str(response.headers["location"])
         if status in (429, 500, 502, 503, 504):
-            asked = retry_after(response.headers) or 0.0
-            if asked > self.manners.longest_wait:
-                note = f"{url.host} asks to wait {asked:.0f} s; given up for this run"
-                host.given_up = Missing(f"http {status}", note)
-                raise host.given_up
-            host.free_at = max(host.free_at, time.monotonic() + asked)  # for all that want this host
+            seconds = retry_after(response.headers) or 0.0
+            if seconds > self.manners.longest_wait:
+                host.give_up(f"http {status}", f"{url.host} asks to wait {seconds:.0f} s")
+            host.free_at = max(host.free_at, time.monotonic() + seconds)  # for every request to this host
             raise _Again(f"http {status}", str(url))
         host.busy = 0
         if status != 200:
@@ -364,8 +352,7 @@ class Web:
         host.unreachable += 1
         if host.unreachable < self.manners.strikes:
             raise _Again(reason, note) from cause
-        host.given_up = Missing(reason, f"{note}; given up for this run after {host.unreachable} failures")
-        raise Missing(reason, host.given_up.note) from cause
+        host.give_up(reason, f"{note}; after {host.unreachable} failures")
 
     def _sleep(self, seconds: float) -> None:
         self.stop.wait(max(0.0, seconds))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from punchline.artifacts.project import Project
-from punchline.fetch.ledger import availability_text
+from punchline.fetch.log import availability_text
 from punchline.files import read_records, write_text
 from punchline.overview.cost import cost_text
 from punchline.overview.discrepancies import discrepancies_text

@@ -1,0 +1,95 @@
+"""The fetch log, and the lock: digests of first fetches."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from punchline.errors import PunchlineError
+from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
+from punchline.fetch.web import valid_reason
+from punchline.files import csv_text, write_bytes
+from punchline.schema import FetchEntry
+
+AVAILABILITY_COLUMNS = ("source", "n", "ok", "missing", "reason", "n_reason", "first", "last")
+HINT = "Delete the line: its comic is then looked at again; delete the file to look at all again"
+
+
+def read_log(path: Path) -> dict[str, FetchEntry]:
+    """{item id: the last entry} of a fetch log. A torn last line is left out.
+
+    Raises PunchlineError with file and line for any other line that is no entry.
+    """
+    content = path.read_bytes() if path.exists() else b""
+    decoder = msgspec.json.Decoder(FetchEntry)
+    entries: dict[str, FetchEntry] = {}
+    for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), start=1):
+        try:
+            entry = decoder.decode(line)
+            if entry.reason is not None and not valid_reason(entry.reason):
+                raise msgspec.ValidationError(f"reason {entry.reason!r} is not in the vocabulary")
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise PunchlineError(f"not a fetch log entry: {error}", file=path, line=number, hint=HINT) from error
+        if entry.path is not None:
+            check_place(entry.path, file=path, line=number, record=entry.item_id, field="path")
+        entries[entry.item_id] = entry
+    return entries
+
+
+@contextmanager
+def appending(path: Path) -> Iterator[io.FileIO]:
+    """Open a fetch log for whole lines at its end; a torn last line is cut off."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b", buffering=0) as file:
+        file.seek(0)
+        file.truncate(file.readall().rfind(b"\n") + 1)
+        yield file
+
+
+def availability_text(entries: Iterable[FetchEntry]) -> str:
+    """Build availability.csv: for each source one row for each reason, or one row when nothing is missing.
+
+    n, ok and missing count the source's comics and are repeated in each of its rows; n_reason counts the row's reason.
+    first and last are the UTC times of the source's first and last fetch.
+    """
+    sources: dict[str, list[FetchEntry]] = defaultdict(list)
+    for entry in entries:
+        sources[entry.source].append(entry)
+    rows = []
+    for source, members in sorted(sources.items()):
+        reasons = Counter(sorted(entry.reason for entry in members if entry.reason))
+        times = [entry.fetched_at for entry in members if entry.fetched_at]
+        counts = (len(members), len(members) - reasons.total(), reasons.total())
+        for reason, n in reasons.most_common() or [("", 0)]:
+            row = (source, *counts, reason, n, min(times, default=""), max(times, default=""))
+            rows.append(dict(zip(AVAILABILITY_COLUMNS, row, strict=True)))
+    return csv_text(AVAILABILITY_COLUMNS, rows)
+
+
+def lock_lines(entries: Iterable[FetchEntry], pins: Mapping[str, Pin], folder: str) -> dict[str, Lock]:
+    """Lines of a benchmark's lock: bytes that no manifest pins, or that were accepted in place of those it pins."""
+    lines = {}
+    for entry in entries:
+        pin = pins.get(entry.item_id)
+        replaced = pin is not None and pin.sha256 != entry.sha256 and pin.sha256 in (entry.note or "")
+        if entry.path and (pin is None or replaced):
+            mirror = str(PurePosixPath(folder, "images", Path(entry.path).name))
+            picture = {name: getattr(entry, name) for name in ("sha256", "bytes", "width", "height")}
+            lines[entry.item_id] = Lock(comic_id=entry.item_id, url=entry.url or "", mirror=mirror, **picture)
+    return lines
+
+
+def write_lock(path: Path, lines: Mapping[str, Lock]) -> None:
+    if lines or path.exists():
+        rows = [msgspec.structs.asdict(line) for _, line in sorted(lines.items())]
+        write_if_new(path, csv_text(LOCK_COLUMNS, rows).encode())
+
+
+def write_if_new(path: Path, content: bytes) -> None:
+    if not path.exists() or path.read_bytes() != content:
+        write_bytes(path, content)
