@@ -151,7 +151,8 @@ GAINS = [  # with the picture, without, of `random` without, expected columns
     ("11111100", "11110000", "10000001", {"gain": 0.25, "without": 0.5, "chance": 0.25, "leakage": 0.25, "n": 8}),
     ("1111mm00", "110011mm", "", {"with_image": 1.0, "without": 0.5, "gain": 0.5, "gain_lo": None, "n": 4}),
     ("1010", "1010", "", {"gain": 0.0, "gain_lo": None, "gain_hi": None, "leakage": None, "clusters": 4}),
-    ("mmmm", "1111", "", None),
+    ("mmmmmm", "111100", "", {"with_image": None, "without": 2 / 3, "gain": None, "gain_lo": None, "n": 6}),
+    ("1111", "mmmm", "", None),
 ]
 
 

@@ -68,6 +68,7 @@ def _gains(model: str, values: pd.DataFrame, asked: list[str], chance: dict[Any,
     for (rule, task), part in values.groupby(["rule", "task"], sort=False):
         for condition in asked:
             both = part.dropna(subset=[DEFAULT, condition])
+            both = part.dropna(subset=[condition]) if both.empty else both  # a language model sees no picture
             if both.empty:
                 continue
             shown, without = (average(both[name], both["cluster"]) for name in (DEFAULT, condition))
