@@ -21,7 +21,9 @@ from punchline.benchmarks.pixelhumor import baselines
 from punchline.comics import number, ocr
 from punchline.comics.number import Label
 from punchline.comics.split import Box
+from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
+from punchline.core import variants
 from punchline.errors import PunchlineError
 from punchline.schema import RULES, ImageRef, Item, ModelCard, Request, Response, sha256
 
@@ -104,6 +106,16 @@ def test_missing_images(tmp_path: Path) -> None:
     assert said(ask(prior, requests(None), tmp_path)) == {"Q1": "Yes", "Q5": "Surprise"}
     with pytest.raises(PunchlineError, match="record xkcd_1: no file for the image"):
         ask(load("reading-order"), requests(draw(GRID, [1, 2, 3, 4])), tmp_path)
+
+
+def test_without_a_picture_no_label_is_named(tmp_path: Path) -> None:
+    item = Item(benchmark="pixelhumor", item_id="1", source="x", cluster="x")
+    asked = list(variants.requests(benchmarks.load("pixelhumor"), item, "no-image"))
+    assert set(said(ask(load("random"), asked, tmp_path))) == {"Q1", "Q2", "Q4", "Q5"}
+    for name in ("label-order", "reading-order", "ocr"):
+        assert {(one.state, one.reason) for one in ask(load(name), asked, tmp_path).values()} == {
+            ("missing", "not attempted")
+        }
 
 
 def test_no_label_to_be_read_is_a_failure(tmp_path: Path) -> None:
