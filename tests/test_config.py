@@ -109,7 +109,7 @@ def test_a_run_yaml_that_is_not_text_or_not_there(project: Path) -> None:
 )
 def test_a_model_is_never_named_as_a_command(project: Path, stem: str) -> None:
     (project / "config/model" / f"{stem}.yaml").write_text("engine: baselines\nbaseline: random\n")
-    with pytest.raises(PunchlineError, match=r"is not a valid model name. Rename the file"):
+    with pytest.raises(PunchlineError, match=r"is not a valid model name. Rename it"):
         read_selection({"models": [stem]})
     with pytest.raises(PunchlineError, match="is not a valid model name"):
         read_card(stem)

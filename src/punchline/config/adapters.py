@@ -24,7 +24,6 @@ HELD_OUT = "heldout.csv"
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # the names that peft reads
 WHOLE = "all"  # the one part of an adapter that answers every task
 UNTRAINED = "untrained"
-NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
 
 class Base(Record, frozen=True, kw_only=True):
@@ -61,11 +60,6 @@ class Trained(Record, frozen=True, kw_only=True):
     dtype: str
     device: str
 
-    @property
-    def digest_of_files(self) -> str:
-        """A digest of the weights."""
-        return digest_of(self.files)
-
 
 def folder_of(name: str) -> Path:
     """Folder of an adapter."""
@@ -77,13 +71,6 @@ def manifest_of(name: str) -> Path:
     return folder_of(name) / MANIFEST
 
 
-def check(name: str, file: str) -> None:
-    """Raises PunchlineError, naming the card, for what can be no adapter's name."""
-    if not re.fullmatch(NAME, name):
-        hint = "Write the stem of a file in config/finetune/"
-        raise PunchlineError(f"{name!r} can be no adapter's name", file=file, field="adapter", hint=hint)
-
-
 def trained(name: str) -> Trained | None:
     """What an adapter's punchline.json says; None: it is not trained. Raises PunchlineError for a damaged file."""
     path = manifest_of(name)
@@ -92,21 +79,20 @@ def trained(name: str) -> Trained | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Trained)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise PunchlineError(
-            f"not an adapter's manifest: {error}", file=path, hint=f"Delete {path.parent} and train again"
-        ) from error
+        hint = f"Delete {path.parent} and train again"
+        raise PunchlineError(f"not an adapter's manifest: {error}", file=path, hint=hint) from error
 
 
 def files_beside(name: str) -> list[str]:
     """Weights and settings of an adapter that is trained."""
-    found = trained(name)
-    return [] if found is None else [(folder_of(name) / file).as_posix() for file in found.files]
+    manifest = trained(name)
+    return [] if manifest is None else [(folder_of(name) / file).as_posix() for file in manifest.files]
 
 
 def identity(name: str) -> str:
     """The digest of an adapter's weights, or UNTRAINED."""
-    found = trained(name)
-    return UNTRAINED if found is None else found.digest_of_files
+    manifest = trained(name)
+    return UNTRAINED if manifest is None else digest_of(manifest.files)
 
 
 def how_to_train(name: str) -> str:
@@ -119,27 +105,20 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
     trained, was trained on another base, or its files are not those that punchline.json lists."""
     from peft import PeftModel
 
-    found = trained(name)
-    if found is None:
+    manifest = trained(name)
+    if manifest is None:
         raise PunchlineError(how_to_train(name), file=file, field="adapter")
-    if (found.base.id, found.base.revision) != (model_id, revision):
-        was, given = (f"{one[0]} at {one[1]}" for one in ((found.base.id, found.base.revision), (model_id, revision)))
-        raise PunchlineError(
-            f"the adapter {name} was trained on {was}, not on {given}",
-            file=file,
-            field="id",
-            hint="Write the base's id and revision, or train again",
-        )
+    if (manifest.base.id, manifest.base.revision) != (model_id, revision):
+        base = f"{manifest.base.id} at {manifest.base.revision}"
+        what = f"the adapter {name} was trained on {base}, not on {model_id} at {revision}"
+        raise PunchlineError(what, file=file, field="id", hint="Write the base's id and revision, or train again")
     folder = folder_of(name)
-    for path, digest in found.files.items():
+    for path, digest in manifest.files.items():
         if not (folder / path).is_file() or sha256_file(folder / path) != digest:
-            raise PunchlineError(
-                f"not as {MANIFEST} lists it",
-                file=folder / path,
-                hint=f"Train again: snakemake --forcerun finetune -- {manifest_of(name)}",
-            )
+            hint = f"Train again: snakemake --forcerun finetune -- {manifest_of(name)}"
+            raise PunchlineError(f"not as {MANIFEST} lists it", file=folder / path, hint=hint)
     tuned = None
-    for part in found.parts:
+    for part in manifest.parts:
         place = folder if part == WHOLE else folder / part
         adapter = adapter_name(part)
         if tuned is None:
@@ -148,7 +127,7 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
             tuned.load_adapter(str(place), adapter_name=adapter)
     assert tuned is not None
     tuned.eval()
-    return Tuned(tuned, found.parts)
+    return Tuned(tuned, manifest.parts)
 
 
 def adapter_name(part: str) -> str:

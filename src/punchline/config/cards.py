@@ -38,14 +38,11 @@ def check_name(value: str, valid: Sequence[str], *, file: str, key: str, where: 
     return value
 
 
-def check_plain(name: str, file: str | Path) -> None:
-    """Raise PunchlineError for a model name that cannot be part of a path and of a command."""
-    if not re.fullmatch(PLAIN_NAME, name):
-        raise PunchlineError(
-            f"{name!r} is not a valid model name",
-            file=file,
-            hint="Rename the file: up to 100 letters, digits, dots, hyphens, underscores; a letter or digit first",
-        )
+def check_plain(name: object, file: str | Path, kind: str = "model", field: str | None = None) -> None:
+    """Raise PunchlineError for a name that cannot be part of a path and of a command."""
+    if not isinstance(name, str) or not re.fullmatch(PLAIN_NAME, name):
+        hint = "Rename it: up to 100 letters, digits, dots, hyphens, underscores; a letter or digit first"
+        raise PunchlineError(f"{name!r} is not a valid {kind} name", file=file, field=field, hint=hint)
 
 
 def check_without_secrets(values: Mapping[str, Any], file: str, hint: str = PASSWORDS, *, whole: bool = True) -> None:
@@ -54,12 +51,8 @@ def check_without_secrets(values: Mapping[str, Any], file: str, hint: str = PASS
     `whole`: name the field with its parts, else only the key.
     """
     if (field := secret_field(values)) is not None:
-        raise PunchlineError(
-            "an address with a user, a password or a key would be written to logs",
-            file=file,
-            field=field if whole else field.split(".")[0],
-            hint=hint,
-        )
+        what = "an address with a user, a password or a key would be written to logs"
+        raise PunchlineError(what, file=file, field=field if whole else field.split(".")[0], hint=hint)
 
 
 def as_record(value: Mapping[str, Any], kind: type[C], where: Callable[[str], str], hint: str | None = None) -> C:
@@ -91,31 +84,23 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     check_plain(name, file)
     content = read_yaml(file)
     _check_text(content, file)
-    known = {field.name for field in msgspec.structs.fields(ModelCard)} - {"name", "folder", "options"}
+    known = set(ModelCard.__struct_fields__) - {"name", "folder", "options"}
+    values = {key: value for key, value in content.items() if key in known}
     options = {key: value for key, value in content.items() if key not in known}
-    about = {key: value for key, value in content.items() if key in known}
-    card = as_record(
-        {**about, "name": name, "folder": Path(folder).as_posix(), "options": options}, ModelCard, lambda _: str(file)
-    )
+    values |= {"name": name, "folder": Path(folder).as_posix(), "options": options}
+    card = as_record(values, ModelCard, lambda _: str(file))
     for benchmark in card.papers:
         check_name(benchmark, benchmark_names(), file=str(file), key="benchmark")
     return card
 
 
 def _check_text(content: Mapping[str, Any], file: Path) -> None:
-    """Raise PunchlineError for secrets, Snakemake wildcards, and an engine or a row name that is not text."""
+    """Raise PunchlineError for secrets, Snakemake wildcards, and an engine that is not text."""
     hint = "Name an environment variable by `api_key_env`; give the address without them"
     check_without_secrets(content, str(file), hint)
     if (field := wildcard_field({key: value for key, value in content.items() if key not in BRACES})) is not None:
-        raise PunchlineError(
-            "a name in braces, which Snakemake takes for a wildcard",
-            file=file,
-            field=field,
-            hint="Write it without braces",
-        )
+        what = "a name in braces, which Snakemake takes for a wildcard"
+        raise PunchlineError(what, file=file, field=field, hint="Write it without braces")
     if not isinstance(content.get("engine"), str):
         hint = f"engine: one of {', '.join(engines.names())}"
         raise PunchlineError("expected a mapping with at least `engine`", file=file, hint=hint)
-    row = content.get("published_as")
-    if row is not None and not isinstance(row, str):
-        raise PunchlineError(f"expected the paper's row name, got {row!r}", file=file, field="published_as")

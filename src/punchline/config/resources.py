@@ -54,9 +54,7 @@ def weights_gb(card: ModelCard) -> float:
     if (folder := Path(str(card.options.get("id", "")))).is_dir():
         return sum(path.stat().st_size for path in folder.glob("*.safetensors")) / 1e9
     sizes = re.findall(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)[bB](?![A-Za-z0-9])", str(card.options.get("id", "")))
-    kind = (
-        f"{card.options.get('id', '')} {card.options.get('dtype', '')} {card.options.get('quantization', '')}".lower()
-    )
+    kind = " ".join(str(card.options.get(key, "")) for key in ("id", "dtype", "quantization")).lower()
     each = 4.0 if "float32" in kind else 1.0 if re.search("fp8|int8", kind) else 2.0
     return float(sizes[0]) * (0.6 if re.search("int4|awq|gptq|4bit", kind) else each) if sizes else 0.0
 
@@ -67,9 +65,9 @@ def memory_mb(card: ModelCard | None, attempt: int) -> int:
     return int((SPARE_GB + weights) * 1024) * attempt
 
 
-def minutes(said: ModelCard | Recipe | None, attempt: int) -> int | None:
-    """Time that a card or a recipe says its job takes, more when it is tried again; None where it says nothing."""
-    return said.runtime * attempt if said is not None and said.runtime else None
+def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:
+    """Run time that a card or a recipe sets for its job, more when it is tried again; None if it sets none."""
+    return settings.runtime * attempt if settings is not None and settings.runtime else None
 
 
 def gpu_memory() -> list[int] | None:

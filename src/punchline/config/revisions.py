@@ -7,19 +7,18 @@ runs follow. That file is the user's to commit.
 from __future__ import annotations
 
 import contextvars
-import csv
 import fcntl
 import functools
-import io
-import json
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from punchline.errors import PunchlineError
-from punchline.files import MANIFEST, files_of
+from punchline.files import MANIFEST, csv_text, files_of, parse_csv
 from punchline.paths import DATA, MODELS_LOCK
 from punchline.schema import digest_of
 
@@ -36,19 +35,15 @@ def is_folder(model_id: str) -> bool:
 
 def check(model_id: str, revision: object, file: str) -> None:
     """Raises PunchlineError, naming the card, for a `revision` that pins nothing."""
-    pattern, expected = (COMMIT, "a commit hash of 40 hexadecimal digits")
+    pattern, expected = COMMIT, "a commit hash of 40 hexadecimal digits"
     if is_folder(model_id):
         pattern, expected = (
             "sha256:[0-9a-f]{64}",
             "sha256: and 64 hexadecimal digits, as errors about the folder print it",
         )
     if revision is not None and not (isinstance(revision, str) and re.fullmatch(pattern, revision)):
-        raise PunchlineError(
-            f"expected {expected}, got {revision!r}",
-            file=file,
-            field="revision",
-            hint="A branch or a tag may move; without `revision` the first run locks what it finds",
-        )
+        hint = "A branch or a tag may move; without `revision` the first run locks what it finds"
+        raise PunchlineError(f"expected {expected}, got {revision!r}", file=file, field="revision", hint=hint)
 
 
 def pinned(model_id: str, revision: str | None = None) -> str:
@@ -59,14 +54,11 @@ def pinned(model_id: str, revision: str | None = None) -> str:
     folder whose files are not those of `revision`.
     """
     if is_folder(model_id):
-        found = folder_revision(model_id)
-        if revision not in (None, found):
-            raise PunchlineError(
-                f"the files are not those that the card pins: {found}, expected {revision}",
-                file=model_id,
-                hint="Restore the files, or write the new digest into the card",
-            )
-        return found
+        actual = folder_revision(model_id)
+        if revision not in (None, actual):
+            what = f"the files are not those that the card pins: {actual}, expected {revision}"
+            raise PunchlineError(what, file=model_id, hint="Restore the files, or write the new digest into the card")
+        return actual
     return revision or _locked(model_id)
 
 
@@ -87,23 +79,24 @@ def folder_revision(folder: str | Path) -> str:
 def verify_folder(folder: str | Path) -> None:
     """Raises PunchlineError when a folder's files are not those that its punchline.json lists. Reads every byte."""
     manifest = Path(folder) / MANIFEST
-    if manifest.is_file() and (listed := _files(manifest)) != (found := files_of(folder)):
-        changed = sorted(name for name in listed.keys() | found.keys() if listed.get(name) != found.get(name))
+    if manifest.is_file() and (listed := _files(manifest)) != (actual := files_of(folder)):
+        changed = sorted(name for name in listed.keys() | actual.keys() if listed.get(name) != actual.get(name))
+        what = f"files are not as {MANIFEST} lists them: {', '.join(changed)}"
         raise PunchlineError(
-            f"files are not as {MANIFEST} lists them: {', '.join(changed)}",
-            file=folder,
-            hint=f"Delete the folder and put the model's files there again; {BUILT}",
+            what, file=folder, hint=f"Delete the folder and put the model's files there again; {BUILT}"
         )
+
+
+class _Manifest(msgspec.Struct):
+    files: dict[str, str]
 
 
 def _files(manifest: Path) -> dict[str, str]:
     try:
-        files = json.loads(manifest.read_bytes())["files"]
-        if isinstance(files, dict):
-            return files
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise PunchlineError("not a list of files", file=manifest, hint="Delete the folder and build it again")
+        return msgspec.json.decode(manifest.read_bytes(), type=_Manifest).files
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        hint = "Delete the folder and build it again"
+        raise PunchlineError("not a list of files", file=manifest, hint=hint) from error
 
 
 @functools.cache
@@ -129,29 +122,21 @@ def _locked(model_id: str) -> str:
     if not _ASK.get() and not LOCK.is_file():
         raise PunchlineError("its revision is not locked yet", record=model_id)
     LOCK.parent.mkdir(parents=True, exist_ok=True)
-    with LOCK.open("a+", encoding="utf-8", newline="") as file:
+    with LOCK.open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        text = file.read()
-        rows = list(csv.DictReader(io.StringIO(text)))
-        if text and (not rows or tuple(rows[0]) != COLUMNS):
-            raise PunchlineError(
-                f"expected the columns {', '.join(COLUMNS)}", file=LOCK, hint="git diff shows what changed"
-            )
-        for number, row in enumerate(rows, start=2):
+        content = file.read()
+        for number, row in parse_csv(content, COLUMNS, file=LOCK) if content else ():
             if row["id"] == model_id:
-                if not re.fullmatch(COMMIT, row["revision"] or ""):
+                if not re.fullmatch(COMMIT, row["revision"]):
                     raise PunchlineError("expected a commit hash", file=LOCK, line=number, field="revision")
-                return str(row["revision"])
+                return row["revision"]
         if not _ASK.get():
             raise PunchlineError("its revision is not locked yet", record=model_id)
         commit = _resolve(model_id)
-        writer = csv.writer(file, lineterminator="\n")
-        if not text:
-            writer.writerow(COLUMNS)
-        elif not text.endswith("\n"):
-            file.write("\n")
-        writer.writerow([model_id, commit])
+        header, line = csv_text(COLUMNS, [{"id": model_id, "revision": commit}]).splitlines(keepends=True)
+        start = header if not content else "" if content.endswith(b"\n") else "\n"
+        file.write(f"{start}{line}".encode())
         file.flush()
         os.fsync(file.fileno())
         return commit
@@ -174,10 +159,9 @@ def _resolve(model_id: str) -> str:
     else:
         reason = "no commit given"
     if commit is None or not re.fullmatch(COMMIT, commit):
-        raise PunchlineError(
-            f"the hub was not reached and the model is not in its local cache ({reason})",
-            record=model_id,
-            hint="Check the id and the network; a gated model needs its licence accepted and HF_TOKEN set;"
-            " or put the model into a folder and name that as `id`",
+        hint = (
+            "Check the id and the network; a gated model needs its licence accepted and HF_TOKEN set; or put the model"
         )
+        what = f"the hub was not reached and the model is not in its local cache ({reason})"
+        raise PunchlineError(what, record=model_id, hint=f"{hint} into a folder and name that as `id`")
     return str(commit)

@@ -9,7 +9,7 @@ import msgspec
 
 from punchline.config.cards import stems
 from punchline.config.recipes import Recipe
-from punchline.config.selection import Corpus, Selection
+from punchline.config.selection import Corpus, Execution, Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.schema import ModelCard
@@ -32,9 +32,9 @@ def schema(kind: str) -> dict[str, Any]:
         kept["conditions"] = {"anyOf": [{"const": "all"}, kept["conditions"]]}
         kept["judge"] = {"enum": [*stems("config/judge"), None]}
         kept["extractor"] = {"enum": [*stems("config/judge"), *stems("config/model"), None]}
-        kept |= {"corpus": {"enum": stems("config/corpus")}, "mirror": {"type": ["string", "null"]}, "defaults": {}}
-        kept |= {"shards": {"type": ["integer", "null"], "minimum": 1}, "strict": {"type": "boolean"}}
-        kept["max_cost"] = {"type": ["number", "null"], "exclusiveMinimum": 0}
+        kept |= {"corpus": {"enum": stems("config/corpus")}, "defaults": {}}
+        _, execution = msgspec.json.schema_components([Execution])
+        kept |= execution["Execution"]["properties"]
         required = [key for key in required if key != "corpus"]
     if "engine" in kept:
         kept["engine"] = {"enum": list(engines.names())}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import yaml
@@ -37,7 +37,7 @@ from punchline.schema import RULES, Record, Rule, canonical
 RUN = "config/run.yaml"
 RUNS = "config/runs"
 CORPORA = "config/corpus"
-MOST_SAMPLES = 10_000  # of a request: a larger number is a typing error
+MAX_INT = 2**63 - 1
 
 
 class Corpus(Record, frozen=True, kw_only=True):
@@ -63,25 +63,34 @@ class Selection(Record, frozen=True, kw_only=True):
     conditions: list[str]
     subset: str | None
     subset_sha256: str | None = None  # of the subset's file: its content selects, not its name
-    limit: int | None
-    seed: int
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_INT)] | None
+    seed: Annotated[int, msgspec.Meta(ge=0, le=MAX_INT)]
     scoring: Rule | None
-    samples: int
+    samples: Annotated[int, msgspec.Meta(ge=1, le=10_000)]  # a larger number is a typing error
 
 
-EXECUTION_KEYS = {"mirror", "shards", "strict", "max_cost"}  # change how a run is executed, not what it evaluates
+class Execution(Record, frozen=True, kw_only=True):
+    """The keys of config/run.yaml that change how a run is executed, not what it evaluates."""
+
+    mirror: str | None  # folder or URL
+    shards: Annotated[int, msgspec.Meta(ge=1, lt=10_000)] | None  # jobs of a model; None: as its card says
+    strict: bool  # a run in which an answer failed ends with status 1
+    max_cost: Annotated[float, msgspec.Meta(gt=0, lt=1e9)] | None  # USD that the run may spend
+
+
+EXECUTION_KEYS = set(Execution.__struct_fields__)
 OPTIONAL = ("extractor", "max_cost")  # keys that config/run.yaml need not have
-KEYS = {field.name for field in msgspec.structs.fields(Selection)} - {"subset_sha256"} | EXECUTION_KEYS
+KEYS = set(Selection.__struct_fields__) - {"subset_sha256"} | EXECUTION_KEYS
 
 
 class RunSettings(NamedTuple):
     """A selection, and how it is executed."""
 
     selection: Selection
-    mirror: str | None = None
-    shards: int | None = None  # jobs for each model and judge that computes or is called; None: as its card says
-    strict: bool = False  # a run in which an answer failed ends with status 1
-    max_cost: float | None = None  # USD that the run may spend
+    mirror: str | None
+    shards: int | None
+    strict: bool
+    max_cost: float | None
 
 
 class Chosen(Record, frozen=True, kw_only=True):
@@ -143,13 +152,15 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
     check_without_secrets(merged, RUN, whole=False)
     merged |= {key: value for key, value in overrides.items() if key != "corpus"} | {"run": run}
     merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
-    execution = _execution({key: merged.pop(key) for key in EXECUTION_KEYS}, where)
+    # Snakemake passes `strict=true` as a text.
+    merged["strict"] = {"true": True, "false": False}.get(str(merged["strict"]).lower(), merged["strict"])
+    hint = f"See the comments in {RUN}"
+    execution = as_record({key: merged.pop(key) for key in Execution.__struct_fields__}, Execution, where, hint)
     _check_names(merged, where)
     stem = str(chosen) if chosen is not None else _default_corpus()
     merged["corpus"] = msgspec.to_builtins(_corpus(merged.get("corpus"), stem))
-    selection = as_record(merged, Selection, where, f"See the comments in {RUN}")
-    _check_ranges(selection, where)
-    return RunSettings(selection, *execution)
+    selection = as_record(merged, Selection, where, hint)
+    return RunSettings(selection, *msgspec.structs.astuple(execution))
 
 
 def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -160,13 +171,7 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     name = overrides.get("run")
     if name is None or name == DEFAULT_RUN:
         return DEFAULT_RUN, {}
-    if not isinstance(name, str) or not re.fullmatch(PLAIN_NAME, name):
-        raise PunchlineError(
-            f"{name!r} is not a valid run name",
-            file="--config",
-            field="run",
-            hint="Up to 100 letters, digits, dots, hyphens, underscores; a letter or digit first",
-        )
+    check_plain(name, "--config", "run", "run")
     file = f"{RUNS}/{name}.yaml"
     if Path(file).is_file():
         own = read_yaml(file)
@@ -178,12 +183,9 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         return name, {}
     if (before := last_overrides(name)) is None:
         known = sorted({*stems(RUNS), *(path.name for path in Path(paths.RUNS[1]).glob("*") if path.is_dir())})
-        raise PunchlineError(
-            f"no run {name!r}: it was never made, and there is no {file}",
-            file="--config",
-            field="run",
-            hint=f"{nearest(name, known)}. To make it: --config run={name} and what it changes",
-        )
+        what = f"no run {name!r}: it was never started, and there is no {file}"
+        hint = f"{nearest(name, known)}. To start it: --config run={name} and the keys that it changes"
+        raise PunchlineError(what, file="--config", field="run", hint=hint)
     return name, before
 
 
@@ -236,45 +238,11 @@ def _corpus(content: Any, name: str) -> Corpus:
     if corpus.name != name:
         raise PunchlineError(f"expected the file's stem, {name!r}, got {corpus.name!r}", file=file, field="name")
     if not all(re.fullmatch(PLAIN_NAME, part) for part in corpus.raw.split("/")):
-        raise PunchlineError(
-            f"{corpus.raw!r} is no folder inside the project",
-            file=file,
-            field="raw",
-            hint="Write a relative path, as data/raw; to store the files elsewhere, make it a symbolic link",
-        )
+        hint = "Write a relative path, as data/raw; to store the files elsewhere, make it a symbolic link"
+        raise PunchlineError(f"{corpus.raw!r} is no folder inside the project", file=file, field="raw", hint=hint)
     for benchmark in corpus.sources or {}:
-        if benchmark not in benchmark_names():
-            hint = nearest(benchmark, benchmark_names())
-            raise PunchlineError(f"unknown benchmark {benchmark!r}", file=file, field="sources", hint=hint)
+        check_name(benchmark, benchmark_names(), file=file, key="sources")
     return corpus
-
-
-def _execution(
-    given: Mapping[str, Any], where: Callable[[str], str]
-) -> tuple[str | None, int | None, bool, float | None]:
-    """Checked mirror, shards, strict and max_cost. Raises PunchlineError."""
-    mirror, shards, strict, cost = (given[key] for key in ("mirror", "shards", "strict", "max_cost"))
-    if isinstance(mirror, (list, dict)):
-        what = f"expected one folder or URL, got {mirror!r}"
-        raise PunchlineError(what, file=where("mirror"), field="mirror", hint="mirror=DIR")
-    if shards is not None and (type(shards) is not int or not 1 <= shards < 10_000):
-        raise PunchlineError(f"expected a number of jobs, got {shards!r}", file=where("shards"), field="shards")
-    if str(strict).lower() not in ("true", "false"):  # Snakemake hands on `strict=true` as a text
-        raise PunchlineError(f"expected true or false, got {strict!r}", file=where("strict"), field="strict")
-    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < 1e9):
-        what = f"expected an amount in USD, got {cost!r}"
-        raise PunchlineError(what, file=where("max_cost"), field="max_cost", hint="max_cost=20")
-    return None if mirror is None else str(mirror), shards, str(strict).lower() == "true", cost
-
-
-def _check_ranges(selection: Selection, where: Callable[[str], str]) -> None:
-    """Raise PunchlineError for a number out of range."""
-    for key, least, end in (("limit", 1, 2**63), ("samples", 1, MOST_SAMPLES + 1), ("seed", 0, 2**63)):
-        value = getattr(selection, key)
-        if value is not None and not least <= value < end:
-            less = "2^63" if end == 2**63 else f"{end:,}"
-            expected = f"at least {least}" if value < least else f"less than {less}"
-            raise PunchlineError(f"expected {expected}, got {value}", file=where(key), field=key)
 
 
 def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
@@ -282,25 +250,20 @@ def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
     if merged["benchmarks"] == "all":
         drawn = (merged["corpus"] or {}).get("drawn")  # the demo: benchmarks that have demo files
         merged["benchmarks"] = [n for n in benchmark_names() if not drawn or Path(paths.demo(n)).is_dir()]
-    merged["scorers"] = merged["scorers"] or []
-    valid = {"benchmarks": benchmark_names(), "models": stems(MODELS), "scorers": stems(JUDGES)}
-    folders = {"models": f" (no such file in {MODELS}/)", "scorers": f" (no such file in {JUDGES}/)"}
-    for key in ("scorers", "benchmarks", "models"):
-        if merged[key] != [] or key != "scorers":
-            merged[key] = _names(merged[key], key, where(key))
-        for name in merged[key]:
-            check_name(name, valid[key], file=where(key), key=key, where=folders.get(key, ""))
+    for key, folder in {"scorers": JUDGES, "benchmarks": None, "models": MODELS}.items():
+        names = _names(merged[key], key, where(key)) if merged[key] or key != "scorers" else []
+        valid, place = (stems(folder), f" (no such file in {folder}/)") if folder else (benchmark_names(), "")
+        merged[key] = [check_name(name, valid, file=where(key), key=key, where=place) for name in names]
     for name in merged["models"]:
         check_plain(name, f"{MODELS}/{name}.yaml")
     merged["conditions"] = _conditions(merged["conditions"], merged["benchmarks"], where("conditions"))
     if merged["scoring"] is not None:
-        check_name(str(merged["scoring"]), list(RULES), file=where("scoring"), key="scoring")
-    if merged["judge"] is not None:
-        _check_judge(str(merged["judge"]), where("judge"))
+        check_name(str(merged["scoring"]), RULES, file=where("scoring"), key="scoring")
+    for key in ("judge", "extractor"):
+        if merged[key] is not None:
+            _check_judge(str(merged[key]), where(key), key)
     if merged["extractor"] is None:
         del merged["extractor"]
-    else:
-        _check_judge(str(merged["extractor"]), where("extractor"), "extractor")
     if merged["subset"] is not None:
         merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
 
@@ -333,7 +296,7 @@ def folder_of_judge(name: str) -> str:
     return JUDGES if name in stems(JUDGES) else MODELS
 
 
-def _check_judge(name: str, file: str, key: str = "judge") -> None:
+def _check_judge(name: str, file: str, key: str) -> None:
     """Raise PunchlineError for an unknown judge or extractor, or a scorer in its place."""
     check_name(name, stems(JUDGES) + (stems(MODELS) if key == "extractor" else []), file=file, key=key)
     if read_card(name, folder_of_judge(name)).engine == "similarity":
@@ -364,9 +327,7 @@ def read_subset(file: str) -> tuple[str, dict[str, int]]:
     for line, cells in parse_csv(content, [column], file=file):
         item_id = cells[column].strip()
         if item_id in lines:
-            what = f"the id is repeated; it is in line {lines[item_id]} too"
-            raise PunchlineError(
-                what, file=file, line=line, record=item_id, field=column, hint="Keep one of the two lines"
-            )
+            what, hint = f"the id is repeated; it is in line {lines[item_id]} too", "Keep one of the two lines"
+            raise PunchlineError(what, file=file, line=line, record=item_id, field=column, hint=hint)
         lines[item_id] = line
     return column, lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 from pathlib import Path
@@ -35,24 +34,18 @@ class Loader(yaml.SafeLoader):
             seen.add(name)
         return super().construct_mapping(node, deep)
 
-    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
-        value: float = super().construct_yaml_float(node)
-        if not math.isfinite(value):  # JSON has no word for it: what is hashed and sent would say null
-            problem = f"{node.value} is no number that can be computed with"
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep)
+        except ValueError as error:
+            problem = f"{node.value} has no valid value: {error}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
+        if isinstance(value, float) and not math.isfinite(value):  # JSON has none: requests and digests would hold null
+            problem = f"{node.value} is no finite number"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
         return value
 
-    def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> datetime.date | datetime.datetime:
-        try:
-            value: datetime.date | datetime.datetime = super().construct_yaml_timestamp(node)
-        except ValueError as error:
-            problem = f"{node.value} is no date: {error}"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
-        return value
 
-
-Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_yaml_float)
-Loader.add_constructor("tag:yaml.org,2002:timestamp", Loader.construct_yaml_timestamp)
 # YAML 1.1 reads 1e-2 as text; users mean a number.
 Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), "-+0123456789"
@@ -66,21 +59,17 @@ def read_yaml(file: str | Path) -> dict[str, Any]:
         value = yaml.load(content.decode("utf-8-sig"), Loader)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise PunchlineError(
-            f"byte {error.start} is not UTF-8", file=file, line=line, hint="Save the file as UTF-8"
-        ) from error
+        what = f"byte {error.start} is not UTF-8"
+        raise PunchlineError(what, file=file, line=line, hint="Save the file as UTF-8") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = " ".join(str(getattr(error, "problem", None) or error).split())
         raise PunchlineError(f"malformed YAML: {what}", file=file, line=mark.line + 1 if mark else None) from error
-    except (ValueError, RecursionError) as error:  # a date that is none, nesting without end
+    except (ValueError, RecursionError) as error:  # endless nesting
         raise PunchlineError(f"YAML that cannot be read: {error}", file=file) from error
     except OSError as error:
-        raise PunchlineError(
-            f"cannot be read: {error.strerror or error}",
-            file=file,
-            hint="Run in the project's root; snakemake -d DIR names it" if not Path("config").is_dir() else None,
-        ) from error
+        hint = "Run in the project's root; snakemake -d DIR names it" if not Path("config").is_dir() else None
+        raise PunchlineError(f"cannot be read: {error.strerror or error}", file=file, hint=hint) from error
     if not isinstance(value, dict):
         raise PunchlineError("expected a mapping: lines of `key: value`", file=file)
     for key in value:

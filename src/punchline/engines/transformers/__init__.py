@@ -18,6 +18,7 @@ from typing import Any, Literal
 import msgspec
 
 from punchline.config import adapters, revisions
+from punchline.config.cards import check_plain
 from punchline.core.engine import Count, Name, image_file, images_in, read_options, response
 from punchline.core.interrupt import first_interrupt
 from punchline.engines.transformers.loaded import Loaded, free, is_out_of_memory, pixels_of
@@ -257,7 +258,7 @@ def _read(card: ModelCard) -> Options:
     options = read_options(card, Options, "docs/models.md")
     revisions.check(options.id, options.revision, card.file)
     if options.adapter is not None:
-        adapters.check(options.adapter, card.file)
+        check_plain(options.adapter, card.file, "adapter", "adapter")
     if options.trust_remote_code and options.revision is None:
         what = "code from the hub runs at a pinned revision only"
         hint = "Read the code, then write the commit that you read as `revision`"
