@@ -89,3 +89,14 @@ def test_the_tables_read_the_default_condition_only(project: Project) -> None:
     assert states == {"default", "no-image", "options-only", "circular-1", "circular-2", "circular-3"}
     shown = {row["model"]: row for row in project.rows("results/yesbut/table2.csv") if row["kind"] != "published"}
     assert float(shown["first"]["title_acc"]) == pytest.approx(100 * right_by(project.path, "title_mcq")[1])
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_files_are_audited(project: Project, file: str) -> None:
+    assert project.audit(file)["verdict"] == "equal"
+    path = project.path / file
+    content = path.read_text()
+    path.write_text(content.replace(",paper,", ",released,", 1))
+    found = project.audit(file)
+    path.write_text(content)
+    assert found["verdict"] == "differs" and found["findings"]

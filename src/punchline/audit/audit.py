@@ -20,7 +20,7 @@ import msgspec
 from punchline import paths
 from punchline.artifacts.lineage import Lineage, document, lineage_path, root_of, shown_cells
 from punchline.artifacts.passes import CHAINED
-from punchline.artifacts.project import Project
+from punchline.artifacts.project import SHARED, Project
 from punchline.artifacts.respondents import role_of, shown
 from punchline.audit import sources
 from punchline.audit.rebuild import Finding, kind_of, rebuild, same, scratch
@@ -117,13 +117,14 @@ def audit(table_path: str, *, expect: str | None = None, withheld: Mapping[str, 
 
 @digests.afresh()
 def audit_overview(path: str, project: Project, expect: str | None = None) -> Audit:
-    """Audit a file that has no lineage: costs, differences between the rules, ranks, unparsed answers, images.
+    """Audit a file that has no lineage: costs, differences between the rules, ranks, unparsed answers, validity.
 
     Raises PunchlineError for one that the selection has not or that was never made, and while a run is at work.
     """
     check_idle()
     names = project.selection.benchmarks
-    steps = [project.overview(), *map(project.tables, names)]
+    steps = [project.overview(), *map(project.tables, names), *map(project.validity, names)]
+    steps += [project.shared()] if SHARED else []
     step = next((step for step in steps if path in step.outputs), None)
     if step is None or not Path(path).is_file():
         hint = f"Make it first: {making(project.selection.run, path)}"

@@ -175,9 +175,11 @@ def find_table(name: str, run: str = DEFAULT_RUN) -> Named:
 
 def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:
     """The file of an overview, by path or name: `cost`, `yesbut/unread`; None for another name."""
+    from punchline.artifacts.project import SHARED, VALIDITY
+
     results = Paths(run=run_of(name) or run).results
-    stems = {"cost", "discrepancies"}
-    stems |= {f"{b}/{kind}" for b in benchmarks.names() for kind in ("unread", "ranks", "availability")}
+    kinds = ("unread", "ranks", "availability", *VALIDITY)
+    stems = {"cost", "discrepancies", *SHARED, *(f"{b}/{kind}" for b in benchmarks.names() for kind in kinds)}
     for path in (Path(name), given(name)):
         stem = path.as_posix().removeprefix(f"{results}/").removesuffix(".csv")
         if stem in stems:
