@@ -26,7 +26,7 @@ from punchline.workflow.provenance import Artifact, Input, dependencies
 DRAWING = ("altair", "vl-convert-python")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
-VALIDITY: tuple[str, ...] = ("items", "picture_gain", "option_order")
+VALIDITY: tuple[str, ...] = ("items", "picture_gain", "option_order", "people", "votes")
 SHARED: tuple[str, ...] = ()
 
 
@@ -226,7 +226,9 @@ class Project(Answered):
         """Scores of all models, with items, gold and published values."""
         scores = [self._scores(benchmark, model) for model in self.selection.models]
         printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
-        return (*scores, self._items(benchmark), self._gold(benchmark), *printed_values)
+        people = benchmarks.people(benchmark)
+        votes = self._raw(benchmark, people.FILES if people else ())
+        return (*scores, self._items(benchmark), self._gold(benchmark), *votes, *printed_values)
 
     @once
     def shared(self) -> Artifact:

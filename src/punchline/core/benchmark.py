@@ -326,6 +326,11 @@ def shown(name: str) -> Any:
     return _facet(name, "shown")
 
 
+def people(name: str) -> Any:
+    """Raw votes behind a benchmark's labels (FILES, `ballots`); None: they were not released."""
+    return _facet(name, "people")
+
+
 def right(name: str, score: Score, gold: Gold) -> float | None:
     """Correctness of an answer from 0 to 1; None if undefined."""
     module = shown(name)

@@ -10,10 +10,10 @@ import pandas as pd
 
 from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
-from punchline.core import benchmark as benchmarks
 from punchline.files import Keyed
 from punchline.schema import Gold, ModelCard
 from punchline.scores import read_scores
+from punchline.validity.pictures import right
 
 COLUMNS = ("item_id", "task", "condition", "rule", "n_models", "share_right", "discrimination", "flag")
 MODELS = 5  # fewer models say nothing about an item
@@ -34,14 +34,14 @@ def correctness(project: Project, benchmark: str, models: Iterable[str]) -> pd.D
         (model, score.item_id, score.task, score.condition, score.rule, value)
         for model in models
         for score in read_scores(project.paths.scores(benchmark, model))
-        if score.scored and (value := benchmarks.right(benchmark, score, golds[score.item_id])) is not None
+        if (value := right(benchmark, score, golds[score.item_id])) is not None
     )
     return pd.DataFrame(values, columns=["model", "item_id", *GROUP, "right"])
 
 
-def item_statistics(right: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def item_statistics(answers: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Share right and item-rest correlation of each item over models, per task, condition and rule."""
-    for keys, part in right.groupby(GROUP):
+    for keys, part in answers.groupby(GROUP):
         models = part.pivot_table(index="model", columns="item_id", values="right", sort=False)  # mean of samples
         rest = models.rsub(models.sum(axis=1), axis=0).div(models.count(axis=1) - 1, axis=0)  # mean of other items
         with np.errstate(invalid="ignore", divide="ignore"):  # constant items have no correlation

@@ -10,6 +10,7 @@ import pandas as pd
 from punchline.benchmarks.pixelhumor import METRICS, NAME, STYLES, SUBJECTIVE, dataset, ratings
 from punchline.benchmarks.pixelhumor.data import Subjective, by_comic
 from punchline.benchmarks.pixelhumor.dataset import QUESTIONS
+from punchline.benchmarks.pixelhumor.people import with_people
 from punchline.core.benchmark import Files
 from punchline.stats.estimate import POSITIVE
 from punchline.stats.functions import count, mean
@@ -28,6 +29,7 @@ ITEMS = {
 _Frame = pd.DataFrame
 
 
+@with_people
 @table("table2", tasks=tuple(SUBTASKS.values()))
 def identification(scores: _Frame, items: _Frame) -> Iterator[Row]:
     for name, task in SUBTASKS.items():
@@ -36,6 +38,7 @@ def identification(scores: _Frame, items: _Frame) -> Iterator[Row]:
         yield Row(subtask=name, **weighted, accuracy=found.exact())
 
 
+@with_people
 @table("table3", tasks=("Q5",))
 def classification(scores: _Frame, items: _Frame) -> Iterator[Row]:
     found = Labels(scores)

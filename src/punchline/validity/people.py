@@ -1,0 +1,122 @@
+"""People's raw votes: agreement by item, and models on items where people agree and where they do not."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from punchline.artifacts.lineage import kind_of
+from punchline.artifacts.project import Project
+from punchline.core import benchmark as benchmarks
+from punchline.core.benchmark import DEFAULT
+from punchline.files import Keyed
+from punchline.prepare import raw_files
+from punchline.schema import RULES, Gold, Item
+from punchline.scores import items_frame, scores_frame
+from punchline.stats.estimate import Estimate
+from punchline.stats.functions import average
+from punchline.stats.intervals import difference
+from punchline.validity.pictures import FEWEST, limits
+
+VOTES = ("item_id", "task", "people", "agreement", "labels")
+VALUES = ("agreed", "disputed", "difference", "votes")
+COLUMNS = (
+    *("model", "kind", "task", "rule", "n_agreed", "n_disputed"),
+    *(f"{name}{end}" for name in VALUES for end in ("", "_lo", "_hi")),
+)
+PEOPLE = "annotators"
+
+
+def _ballots(project: Project, benchmark: str, items: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
+    """Labels of each person by item and task; {} where none were released."""
+    module = benchmarks.people(benchmark)
+    found = module.ballots(raw_files(project, benchmark, module.FILES)) if module else ()
+    return {(item, task): given for item, task, given in found if item in items.index}
+
+
+def _items(project: Project, benchmark: str) -> pd.DataFrame:
+    return items_frame(Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold))
+
+
+def agreement(given: list[str]) -> float | None:
+    """Share of pairs of people who gave the same labels; None of one person."""
+    pairs = list(itertools.combinations(given, 2))
+    return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
+
+
+def votes(project: Project, benchmark: str) -> list[dict[str, Any]]:
+    """Rows of votes.csv: an item and task, the least agreement first; labels: the share of people that gave each."""
+    rows = [
+        {
+            "item_id": item,
+            "task": task,
+            "people": len(given),
+            "agreement": agreement(given),
+            "labels": "; ".join(f"{_words(labels)} {n / len(given):.2f}" for labels, n in Counter(given).most_common()),
+        }
+        for (item, task), given in _ballots(project, benchmark, _items(project, benchmark)).items()
+    ]
+    return sorted(rows, key=lambda row: (row["agreement"] is None, row["agreement"]))
+
+
+def _words(labels: str) -> str:
+    return " + ".join(msgspec.json.decode(labels))
+
+
+def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+    """Rows of people.csv: people, then models under both rules, by task."""
+    items = _items(project, benchmark)
+    ballots = _ballots(project, benchmark, items)
+    if not ballots:
+        return []
+    tasks = dict.fromkeys(task for _, task in ballots)
+    made = [_of_people(ballots, task) for task in tasks]
+    for card in project.cards.values():
+        for rule in RULES:
+            frame, _ = scores_frame(project.paths.scores(benchmark, card.name), items, rule)
+            asked = frame[frame["scored"] & (frame["condition"] == DEFAULT)]
+            for task in tasks:
+                row = {"model": card.name, "kind": kind_of(card), "task": task, "rule": rule}
+                made += [row | found for found in by_agreement(asked[asked["task"] == task], ballots)]
+    return made
+
+
+def _of_people(ballots: dict[tuple[str, str], list[str]], task: str) -> dict[str, Any]:
+    """The share of the others who gave a person's labels: the agreement of an item."""
+    found = {
+        item: share for (item, of), given in ballots.items() if of == task and (share := agreement(given)) is not None
+    }
+    return {"model": PEOPLE, "kind": "human", "task": task} | _cells(votes=average([*found.values()], [*found]))
+
+
+def by_agreement(part: pd.DataFrame, ballots: dict[tuple[str, str], list[str]]) -> Iterator[dict[str, Any]]:
+    """Accuracy on items where all people gave the same labels and on the others; the share of votes for an answer."""
+    part = part[[key in ballots for key in zip(part["item_id"], part["task"], strict=True)]]
+    if part.empty:
+        return
+    given = [ballots[key] for key in zip(part["item_id"], part["task"], strict=True)]
+    parsed = part["parsed"].astype(object).fillna("").str.lower()
+    right = (parsed == part["gold"].astype(object).str.lower()).to_numpy()
+    agree = np.array([len(set(own)) == 1 for own in given])
+    clusters = part["cluster"].astype(object).to_numpy()
+    shares = [own.count(labels) / len(own) for own, labels in zip(given, parsed, strict=True)]
+    agreed, disputed = (average(right[where], clusters[where]) for where in (agree, ~agree))
+    cells = {"agreed": agreed, "disputed": disputed, "votes": average(shares, clusters)}
+    if min(agreed.n, disputed.n) >= FEWEST:
+        cells["difference"] = difference(agreed, disputed)
+    yield {"n_agreed": agreed.n, "n_disputed": disputed.n} | _cells(**cells)
+
+
+def _cells(**estimates: Estimate) -> dict[str, Any]:
+    """Values with their limits."""
+    row: dict[str, Any] = {}
+    for name, estimate in estimates.items():
+        low, high = limits(estimate)
+        row |= {name: estimate.point(), f"{name}_lo": low, f"{name}_hi": high}
+    return row
