@@ -62,7 +62,7 @@ def votes(project: Project, benchmark: str) -> list[dict[str, Any]]:
         }
         for (item, task), given in _ballots(project, benchmark, _items(project, benchmark)).items()
     ]
-    return sorted(rows, key=lambda row: (row["agreement"] is None, row["agreement"]))
+    return sorted(rows, key=lambda row: (row["agreement"] is None, row["agreement"] or 0))
 
 
 def _words(labels: str) -> str:
