@@ -20,7 +20,7 @@ from punchline.validity import option_order, pictures
 IMAGE, OPTIONS = ["no-image"], ["no-image", "options-only", "circular"]
 DERIVED = {
     "pixelhumor": IMAGE,
-    "hummus": IMAGE,
+    "hummus": ["no-image", "caption-only"],
     "satire": IMAGE,
     "humorbench": ["caption-only"],
     "yesbut": OPTIONS,
@@ -60,6 +60,7 @@ CASES = [  # condition, task, what the text begins with, what it ends with, what
     ("stripcipher", "options-only", "comprehension", "A. ", "explanation", "comic strip?"),
     ("stripcipher", "no-image", "reordering_choice", "The sequence of", "explanation", "\0"),
     ("hummus", "no-image", "naming", "Caption: ", 'JOURNEY").', "Image: "),
+    ("hummus", "caption-only", "classification", "Caption: ", "Yes or No.", "Image: "),
     ("pixelhumor", "no-image", "Q1", "You are a humorous", '"Yes" or "No".', "\0"),
     ("humorbench", "caption-only", "explain", "\nYou are a humor expert", "\n", "Cartoon description: "),
 ]

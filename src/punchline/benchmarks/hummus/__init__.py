@@ -56,6 +56,7 @@ TASKS = (*LIMITS, *PROMPT_TASKS, JOINT)
 METAPHOR_TASKS = tuple(LIMITS)[1:]  # asked about positives only
 JOINT_TASKS = ("classification", "naming", "image_bbox", "caption_hl")  # what one joint answer is scored as
 CONDITIONS = (DEFAULT, "description", "prompts", JOINT)
+DESCRIPTION = "description"  # the text that stands for a cartoon
 JUDGES = ("cosine",)
 COMPARED = {"cosine": ("table8", "table9")}  # and terms of the annotations (compared.py)
 
