@@ -101,7 +101,7 @@ def test_an_image_that_is_a_page(small: Project) -> None:
 def test_names_are_never_commands(small: Project) -> None:
     """A model whose name is a command is refused; a subset whose name is one is read, not run."""
     (small.path / "config/model/a;touch${IFS}RAN.yaml").write_text("engine: baselines\nbaseline: random\n")
-    assert "is not a valid model name. Rename the file" in refused(small, 'models=["a;touch${IFS}RAN"]')
+    assert "is not a valid model name. Rename it" in refused(small, 'models=["a;touch${IFS}RAN"]')
     subset = "it's;touch$IFS$9RAN;.csv"
     (small.path / subset).write_text("comic_id\nborderless_1\n")
     small.snakemake(TABLE, config=f"{SMALL} subset={subset}")

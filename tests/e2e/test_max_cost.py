@@ -48,6 +48,6 @@ def test_asking_stops_before_the_cap_and_goes_on_from_there(tmp_path: Path) -> N
         assert before < asked.total() == 16, "two models, eight elements: nothing is asked twice"
         assert project.to_run(TABLE, config=CONFIG) == set(), "a cap is no part of the selection"
         for wrong in ("none-at-all", "-1", "true"):
-            assert "field max_cost: expected an amount in USD" in project.snakemake(
+            assert "field max_cost: Expected `float" in project.snakemake(
                 "-n", config=f"models=[random] max_cost={wrong}", fails=True
             )

@@ -196,7 +196,7 @@ def test_words_of_a_selection(small: Project) -> None:
     assert [line.split()[4:7] for line in table if line.startswith("pixelhumor")] == [["8", "8", "0"]]
     assert "requests to ask" in small.punchline("plan", "shards=2")
     said = small.punchline("plan", "shards=0", fails=True)
-    assert "--config, field shards: expected a number of jobs, got 0" in said
+    assert "--config, field shards: Expected `int` >= 1" in said
     said = small.punchline("plan", "models=[random,ocr", fails=True)
     assert said.strip() == "error: models=[random,ocr: no value can be read: '[random,ocr'. A list is models=[a,b]"
     for root in ("no/such/place", "config"):  # below this project, and none

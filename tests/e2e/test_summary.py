@@ -34,4 +34,4 @@ def test_failures_end_a_run_in_a_summary(
     server.script(key=KEY)
     said = project.punchline("retry")
     assert re.search(r"^served: \d+ answered", said, re.MULTILINE) and "failed:" not in said
-    assert "expected true or false" in project.snakemake(TABLE, config=f"{config} strict=perhaps", fails=True)
+    assert "field strict: Expected `bool`" in project.snakemake(TABLE, config=f"{config} strict=perhaps", fails=True)

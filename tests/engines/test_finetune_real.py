@@ -261,12 +261,12 @@ torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
 from punchline.train.training import Training
 if sys.argv[1] != "0":
-    one_step = Training._one_step
+    one_step = Training._train_step
     def killed(self, epoch):
         if self.step == int(sys.argv[1]):
             os.kill(os.getpid(), signal.SIGKILL)
         one_step(self, epoch)
-    Training._one_step = killed
+    Training._train_step = killed
 from punchline.config.cards import read_card
 from punchline.config.recipes import read_recipe
 from punchline.train import train

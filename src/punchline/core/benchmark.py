@@ -305,7 +305,11 @@ def guesses(name: str) -> Guesses | Looks | None:
 
 
 def training(name: str) -> Any:
-    """The training module of a benchmark (Hook of punchline.train); None: it has none."""
+    """The training module of a benchmark; None: it has none.
+
+    CLUSTER names its clusters; held_out(item): True if the fine-tuning tables test on the item; target(request, item,
+    gold): the right answer as the parser reads it, None if there is none to train on; optional variants(item, count).
+    """
     return _facet(name, "training")
 
 

@@ -34,7 +34,7 @@ from punchline.train.examples import encoded, examples_of, is_held_out
 from punchline.train.training import Training
 
 PACKAGES = ("torch", "transformers", "peft", "safetensors")
-CHECKPOINT_S = 120.0  # how much work a kill may cost at most
+CHECKPOINT_S = 120.0  # work that a kill may cost
 
 
 def unavailable() -> str | None:
@@ -60,42 +60,42 @@ def train(
         raise PunchlineError(reason, file=recipe.file)
     import torch
 
-    work = Path(f"{adapters.folder_of(recipe.name)}.work")
+    folder = adapters.folder_of(recipe.name)
+    work = Path(f"{folder}.work")
     with exclusive_lock(work, "another process is training this"):
-        examples, shown, left_out = examples_of(recipe, items, golds, work / "pictures")
+        examples, variants, excluded = examples_of(recipe, items, golds, work / "pictures")
         held = [item.item_id for item in items if is_held_out(item, recipe)]
-        _check_something(recipe, examples, items, held, left_out)
+        _check_not_empty(recipe, examples, items, held, excluded)
         card = msgspec.structs.replace(base, options={**base.options, "dtype": recipe.dtype})
         engine = Transformers(card, recipe.seed)
         if reason := engine.unavailable():
             raise PunchlineError(reason, file=card.file)
         torch.use_deterministic_algorithms(True, warn_only=True)
         loaded = Loaded(card, engine.id, engine.revision, engine.dtype)
-        tokenised = list(encoded(recipe, engine, loaded, examples, image_files(shown), left_out))
-        _check_something(recipe, tokenised, items, held, left_out)
+        tokenised = list(encoded(recipe, engine, loaded, examples, image_files(variants), excluded))
+        _check_not_empty(recipe, tokenised, items, held, excluded)
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
-        of = {
+        state = {
             "recipe": recipe.trained_by(),
             "base": [engine.id, engine.revision, loaded.dtype, loaded.device],
             "versions": versions,
             "examples": [[one.example.request.request_id, one.example.target] for one in tokenised],
         }
-        folder = adapters.folder_of(recipe.name)
         (folder / adapters.MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
         parts, files = {}, {}
         for part in recipe.tasks if recipe.adapter_for == "task" else [WHOLE]:
-            own = [one for one in tokenised if part in (WHOLE, one.example.request.task)]
-            if not own:
+            chosen = [one for one in tokenised if part in (WHOLE, one.example.request.task)]
+            if not chosen:
                 continue
-            training = Training(recipe, loaded, own, part, work / f"{part}.pt", digest_of({**of, "part": part}))
+            training = Training(recipe, loaded, chosen, part, work / f"{part}.pt", digest_of({**state, "part": part}))
             parts[part] = training.run(checkpoint_s)
-            place = folder if part == WHOLE else folder / part
             for name, content in training.files(engine.id).items():
-                write_bytes(place / name, content)
-                files[(place / name).relative_to(folder).as_posix()] = sha256(content)
+                path = name if part == WHOLE else f"{part}/{name}"
+                write_bytes(folder / path, content)
+                files[path] = sha256(content)
             training.close()
         used = {one.example.request.item_id.partition("#")[0] for one in tokenised}
-        made = Trained(
+        manifest = Trained(
             name=recipe.name,
             files=files,
             parts=parts,
@@ -104,16 +104,16 @@ def train(
             corpus=corpus,
             trained=[item.item_id for item in items if item.item_id in used],
             held_out=held,
-            left_out=dict(sorted(left_out.items())),
+            left_out=dict(sorted(excluded.items())),
             versions=versions,
             dtype=loaded.dtype,
             device=loaded.device,
         )
         write_text(folder / adapters.HELD_OUT, csv_text(("item_id",), ({"item_id": name} for name in held)))
-        manifest = json.dumps(msgspec.to_builtins(made), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        write_text(folder / adapters.MANIFEST, manifest)
+        text = json.dumps(msgspec.to_builtins(manifest), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        write_text(folder / adapters.MANIFEST, text)
         shutil.rmtree(work / "pictures", ignore_errors=True)
-    return made
+    return manifest
 
 
 def write_adapter(project: Project, adapter: str) -> None:
@@ -121,19 +121,18 @@ def write_adapter(project: Project, adapter: str) -> None:
     recipe = read_recipe(adapter)
     items = read_records(project.paths.items(recipe.benchmark), Item)
     golds = read_records(project.paths.gold(recipe.benchmark), Gold)
-    made = train(recipe, read_card(recipe.base), items, golds, corpus=project.selection.corpus.name)
-    log_line(f"train {recipe.name}: trained on {len(made.trained):,} items, {len(made.held_out):,} held out")
-    for reason, count in made.left_out.items():
-        log_line(f"train {recipe.name}: {count:,} examples left out: {reason}")
+    manifest = train(recipe, read_card(recipe.base), items, golds, corpus=project.selection.corpus.name)
+    log_line(f"train {recipe.name}: trained on {len(manifest.trained):,} items, {len(manifest.held_out):,} held out")
+    for reason, count in manifest.left_out.items():
+        log_line(f"train {recipe.name}: {count:,} examples excluded: {reason}")
 
 
-def _check_something(
-    recipe: Recipe, examples: Sequence[object], items: Sequence[Item], held: Sequence[str], left_out: Mapping[str, int]
+def _check_not_empty(
+    recipe: Recipe, examples: Sequence[object], items: Sequence[Item], held: Sequence[str], excluded: Mapping[str, int]
 ) -> None:
-    """Raises PunchlineError where there is nothing to train on."""
-    if examples:
-        return
-    what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
-    what += [f"{count} examples: {reason}" for reason, count in sorted(left_out.items())]
-    hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
-    raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)
+    """Raise PunchlineError if there is nothing to train on."""
+    if not examples:
+        what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
+        what += [f"{count} examples: {reason}" for reason, count in sorted(excluded.items())]
+        hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
+        raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)

@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 import io
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from punchline.config.recipes import Recipe
 from punchline.core import benchmark as benchmarks
-from punchline.core.engine import has_all_images
+from punchline.core.engine import has_all_images, images_in
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.engines.transformers.prompts import Prompt
 from punchline.files import write_bytes
-from punchline.schema import Gold, Image, ImageRef, Item, Request, sha256
-from punchline.text import log_line
-
-SAY_S = 10.0
-
-
-class Hook(Protocol):
-    """What punchline.benchmarks.<name>.training defines; `variants` (see stripcipher's) where there are some."""
-
-    CLUSTER: str
-
-    def held_out(self, item: Item) -> bool:
-        """True if the benchmark's fine-tuning tables test on the item."""
-        ...
-
-    def target(self, request: Request, item: Item, gold: Gold) -> str | None:
-        """The right answer as the benchmark's parser reads it; None: not trained on."""
-        ...
+from punchline.schema import Gold, ImageRef, Item, Request, sha256
+from punchline.text import track
 
 
 @dataclass(frozen=True)
@@ -67,59 +49,56 @@ def is_held_out(item: Item, recipe: Recipe) -> bool:
 def examples_of(
     recipe: Recipe, items: Sequence[Item], golds: Sequence[Gold], pictures: Path
 ) -> tuple[list[Example], list[Item], Counter[str]]:
-    """(what is trained on, in the items' order; the items as shown, variants included; why how many are left out).
+    """(examples in the items' order, the items asked about with their variants, {reason: number of excluded examples}).
 
     Only items of the train part; `items` of the recipe counts those that have an example. Pictures of variants are
     written to the folder `pictures`.
     """
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.training(recipe.benchmark)
     gold_of = {gold.item_id: gold for gold in golds}
-    found: list[Example] = []
-    shown: list[Item] = []
-    left_out: Counter[str] = Counter()
-    used = 0
+    examples: list[Example] = []
+    variants: list[Item] = []
+    excluded: Counter[str] = Counter()
+    used: set[str] = set()
     for item in items:
         if is_held_out(item, recipe):
             continue
-        if recipe.items is not None and used >= recipe.items:
+        if recipe.items is not None and len(used) >= recipe.items:
             break
-        own: list[Example] = []
-        # (the item as shown, pictures to be composed anew); the first is the item itself
-        variants = hook.variants(item, recipe.shuffles)[1:] if recipe.shuffles > 1 else []
-        for variant, rows in [(item, {}), *variants]:
-            asked = benchmark.requests(variant)
+        # (item with its own ids, {picture: order of frames}); the first is the item itself
+        orders = hook.variants(item, recipe.shuffles)[1:] if recipe.shuffles > 1 else []
+        for variant, rows in [(item, {}), *orders]:
             if rows:
-                variant = with_rows(variant, rows, asked, pictures)
-                asked = benchmark.requests(variant)
-            shown.append(variant)
-            for request in asked:
+                variant = with_rows(variant, rows, benchmark.requests(variant), pictures)
+            variants.append(variant)
+            for request in benchmark.requests(variant):
                 if request.task not in recipe.tasks or request.condition not in recipe.conditions:
                     continue
                 target = hook.target(request, variant, gold_of[item.item_id])
                 if target is None or not target.strip():
-                    left_out["no answer to train on"] += 1
+                    excluded["no answer to train on"] += 1
                 elif not has_all_images(request):
-                    left_out["image missing"] += 1
+                    excluded["image missing"] += 1
                 else:
-                    own.append(Example(request, target))
-        used += bool(own)
-        found += own
-    return found, shown, left_out
+                    examples.append(Example(request, target))
+                    used.add(item.item_id)
+    return examples, variants, excluded
 
 
-def with_rows(item: Item, rows: Mapping[str, Sequence[int]], asked: Sequence[Request], folder: Path) -> Item:
-    """The item with frames side by side in other orders, as pictures in `folder`; as it was where nobody looks at
-    them or frames are missing."""
+def with_rows(item: Item, rows: Mapping[str, Sequence[int]], requests: Sequence[Request], folder: Path) -> Item:
+    """The item with frames side by side in other orders, as pictures in `folder`.
+
+    Pictures that no request shows, or whose frames are missing, stay as they are.
+    """
     refs = {ref.name: ref for ref in item.images}
-    contents = [part for request in asked for message in request.messages for part in message.content]
-    seen = {part.sha256 for part in contents if isinstance(part, Image)}
-    by_name = {}
-    for name, order in rows.items():
-        parts = [refs.get(f"frame{place + 1}") for place in order]
-        if name in refs and refs[name].sha256 in seen and all(parts):
-            by_name[name] = _row(name, [part for part in parts if part is not None], folder)
-    images = tuple(by_name.get(ref.name, ref) for ref in item.images)
-    return msgspec.structs.replace(item, images=images)
+    seen = {image.sha256 for request in requests for image in images_in(request)}
+    images = []
+    for ref in item.images:
+        parts = [refs.get(f"frame{place + 1}") for place in rows.get(ref.name, ())]
+        frames = [part for part in parts if part is not None]
+        changed = frames and len(frames) == len(parts) and ref.sha256 in seen
+        images.append(_row(ref.name, frames, folder) if changed else ref)
+    return msgspec.structs.replace(item, images=tuple(images))
 
 
 def _row(name: str, parts: Sequence[ImageRef], folder: Path) -> ImageRef:
@@ -142,26 +121,22 @@ def encoded(
     loaded: Loaded,
     examples: Sequence[Example],
     images: Mapping[str, Path],
-    left_out: Counter[str],
+    excluded: Counter[str],
 ) -> Iterator[Encoded]:
-    """Examples as the engine renders them; those that do not fit are left out and counted."""
+    """Examples as the engine renders them; those that do not fit are counted in `excluded`."""
     end = loaded.tokenizer.eos_token_id
     end = end if end in loaded.ends else loaded.ends[0]
-    said = time.monotonic()
-    for number, example in enumerate(examples):
-        if time.monotonic() - said > SAY_S:
-            said = time.monotonic()
-            log_line(f"finetune {recipe.name}: {number:,} of {len(examples):,} examples read")
-        prompt = engine._prompt(example.request, {"max_tokens": 1}, images, loaded)
+    for example in track(examples, len(examples), f"train {recipe.name}: reading examples"):
+        prompt = engine.prompt(example.request, {"max_tokens": 1}, images, loaded)
         if isinstance(prompt, tuple):
-            left_out[prompt[1]] += 1
+            excluded[prompt[1]] += 1
             continue
         if token := loaded.control_token_in(example.target):
-            left_out[f"the answer holds the model's control token {token!r}"] += 1
+            excluded[f"the answer holds the model's control token {token!r}"] += 1
             continue
         answer = [*loaded.tokenise(example.target), end]
         length = len(prompt.tokens) if not prompt.images else loaded.read([prompt]).lengths[0]
         if length + len(answer) > min(recipe.max_length, loaded.context or recipe.max_length):
-            left_out[f"longer than {recipe.max_length} tokens"] += 1
+            excluded[f"longer than {recipe.max_length} tokens"] += 1
             continue
         yield Encoded(example, prompt, answer)

@@ -1,4 +1,4 @@
-"""The loop: one adapter in the making, and the loss on the answers' tokens."""
+"""The training loop of one adapter, and the loss on the answers' tokens."""
 
 from __future__ import annotations
 
@@ -21,30 +21,31 @@ from punchline.config.recipes import Recipe
 from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
-from punchline.text import log_line
-from punchline.train.examples import SAY_S, Encoded
+from punchline.text import PROGRESS_S, log_line
+from punchline.train.examples import Encoded
 
 # Parts of a model that read images: never trained, as in Qwen's own framework, where names such as those that recipes
 # target occur in the language model only.
-EYES = r"(.*\.)?(visual|vision_tower|vision_model|multi_modal_projector|image_newline)(\..*)?"
+NOT_TRAINED = r"(.*\.)?(visual|vision_tower|vision_model|multi_modal_projector|image_newline)(\..*)?"
 IGNORED = -100  # a label that torch's cross entropy leaves out
 
 
 class Training:
-    """One adapter in the making: at any step its weights, the optimiser's state and the losses are all there is.
+    """One adapter in training; its weights, the optimiser's state and the losses are its whole state.
 
     Order of examples and dropout are drawn from the recipe's seed and the step's number, so that a training that goes
     on from a checkpoint is the one that was stopped.
     """
 
     def __init__(
-        self, recipe: Recipe, loaded: Loaded, examples: Sequence[Encoded], part: str, checkpoint: Path, of: str
+        self, recipe: Recipe, loaded: Loaded, examples: Sequence[Encoded], part: str, checkpoint: Path, digest: str
     ) -> None:
         import torch
         from peft import LoraConfig, get_peft_model
 
         self.recipe, self.loaded, self.examples, self.part = recipe, loaded, examples, part
-        self.checkpoint, self.of = checkpoint, of
+        self.checkpoint, self.digest = checkpoint, digest
+        self.label = f"train {recipe.name}" + (f" ({part})" if part != WHOLE else "")
         torch.manual_seed(recipe.seed)
         names = "|".join(map(re.escape, recipe.lora.targets))
         config = LoraConfig(
@@ -52,7 +53,7 @@ class Training:
             lora_alpha=recipe.lora.alpha,
             lora_dropout=recipe.lora.dropout,
             target_modules=rf"(.*\.)?({names})",
-            exclude_modules=EYES,
+            exclude_modules=NOT_TRAINED,
             bias="none",
         )
         try:
@@ -75,30 +76,24 @@ class Training:
         self.per_epoch = math.ceil(len(examples) / (recipe.batch * recipe.accumulate))
         self.steps = self.per_epoch * recipe.epochs
 
-    @property
-    def label(self) -> str:
-        return f"finetune {self.recipe.name}" + (f" ({self.part})" if self.part != WHOLE else "")
-
     def run(self, checkpoint_s: float) -> Part:
         """Train to the end, from the checkpoint if there is one of this training."""
         self._resume()
-        started = saved = said = time.monotonic()
+        started = saved = logged = time.monotonic()
         first = self.step
         while self.step < self.steps:
             epoch = self.step // self.per_epoch
-            self._one_step(epoch)
+            self._train_step(epoch)
             self.step += 1
             now = time.monotonic()
             if self.step == self.steps or now - saved >= checkpoint_s:
                 self._save()
                 saved = time.monotonic()
-            if self.step == self.steps or now - said >= SAY_S:
-                said = now
+            if self.step == self.steps or now - logged >= PROGRESS_S:
+                logged = now
                 left = (now - started) / (self.step - first) * (self.steps - self.step)
-                total, tokens = self.losses[epoch]
-                log_line(
-                    f"{self.label}: step {self.step:,} of {self.steps:,}, loss {total / tokens:.4f}, {left:,.0f} s left"
-                )
+                loss = self.losses[epoch][0] / self.losses[epoch][1]
+                log_line(f"{self.label}: step {self.step:,} of {self.steps:,}, loss {loss:.4f}, {left:,.0f} s left")
         return Part(
             examples=dict(sorted(Counter(one.example.request.task for one in self.examples).items())),
             steps=self.steps,
@@ -107,7 +102,7 @@ class Training:
             losses=[total / tokens for total, tokens in self.losses],
         )
 
-    def _one_step(self, epoch: int) -> None:
+    def _train_step(self, epoch: int) -> None:
         import torch
 
         order = list(range(len(self.examples)))
@@ -132,7 +127,7 @@ class Training:
         import torch
 
         state = {
-            "of": self.of,
+            "of": self.digest,
             "step": self.step,
             "losses": self.losses,
             "weights": {name: weight.detach().cpu() for name, weight in self.weights.items()},
@@ -150,10 +145,10 @@ class Training:
         try:
             state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
         except Exception as error:  # a damaged zip, a pickle of something else: torch's errors share no base
-            log_line(f"{self.label}: {self.checkpoint} cannot be read ({type(error).__name__}): training starts anew")
+            log_line(f"{self.label}: {self.checkpoint} cannot be read ({type(error).__name__}): training starts again")
             return
-        if not isinstance(state, dict) or state.get("of") != self.of:
-            log_line(f"{self.label}: {self.checkpoint} is of another training: this one starts anew")
+        if not isinstance(state, dict) or state.get("of") != self.digest:
+            log_line(f"{self.label}: {self.checkpoint} is of another training: this one starts from the beginning")
             return
         with torch.no_grad():
             for name, weight in self.weights.items():
@@ -211,16 +206,14 @@ def with_answers(loaded: Loaded, batch: Sequence[Encoded]) -> tuple[dict[str, An
     labels = torch.full((len(batch), width), IGNORED, dtype=torch.long)
     for row, one in enumerate(batch):
         ids[row, : len(one.answer)] = labels[row, : len(one.answer)] = torch.tensor(one.answer)
-    there = (labels != IGNORED).to(tensors["attention_mask"].dtype)
-    made = {}
+    columns = {"input_ids": ids, "attention_mask": (labels != IGNORED).to(tensors["attention_mask"].dtype)}
     for name, value in tensors.items():
-        more = {"input_ids": ids, "attention_mask": there}.get(name)
-        if more is None and value.shape == prompt.shape:  # what kind of token each is: text
-            more = torch.zeros_like(ids, dtype=value.dtype)
-        made[name] = value if more is None else torch.cat([value, more], dim=1)
+        if name not in columns and value.shape == prompt.shape:  # the kind of each token: text
+            columns[name] = torch.zeros_like(ids, dtype=value.dtype)
+    joined = {n: torch.cat([v, columns[n]], dim=1) if n in columns else v for n, v in tensors.items()}
     if loaded.processor is None:  # rows may be padded in the middle there, which a model's own count would not see
-        made["position_ids"] = (made["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
-    return made, labels
+        joined["position_ids"] = (joined["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
+    return joined, labels
 
 
 def answers_loss(loaded: Loaded, batch: Sequence[Encoded]) -> Any:

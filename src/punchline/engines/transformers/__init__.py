@@ -121,7 +121,7 @@ class Transformers:
         for request, sampling in asked:
             part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
             untrained: tuple[State, str] = "missing", f"the adapter was not trained on the task {request.task}"
-            prompt = untrained if part is None else self._prompt(request, sampling, images, loaded)
+            prompt = untrained if part is None else self.prompt(request, sampling, images, loaded)
             if isinstance(prompt, tuple):
                 state, reason = prompt
                 yield respond(request, state=state, reason=reason)
@@ -145,7 +145,7 @@ class Transformers:
             if interrupted.is_set():
                 raise KeyboardInterrupt
 
-    def _prompt(
+    def prompt(
         self, request: Request, sampling: dict[str, Scalar], images: Mapping[str, Path], loaded: Loaded
     ) -> Prompt | tuple[State, str]:
         """A request as the model reads it, or the state and the reason why it is not asked."""
