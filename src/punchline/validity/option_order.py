@@ -35,8 +35,8 @@ def _of_model(project: Project, benchmark: str, model: str) -> Iterator[dict[str
     found = [
         (score.task, score.rule, score.item_id, score.sample, score.cluster, score.metrics.get("correct"), score.parsed)
         for score in read_scores(project.paths.scores(benchmark, model))
-        if score.responses
-        and score.task in tasks  # without: not asked of this item
+        if score.responses  # without any the item was not asked
+        and score.task in tasks
         and (score.condition == DEFAULT or ROTATION.fullmatch(score.condition))
     ]
     frame = pd.DataFrame(found, columns=["task", "rule", *ITEM, "correct", "parsed"])
@@ -52,27 +52,20 @@ def _accuracies(whole: pd.DataFrame) -> dict[str, Any]:
     """Columns of items whose rotations are all scored: a row a rotation."""
     items = whole.groupby(ITEM)["correct"].agg(["size", "mean", "min"]).reset_index()
     strict, n_clusters = average(items["min"], items["cluster"]), items["cluster"].nunique()
-    low, high = limits(strict)
-    return {
-        "n_items": len(items),
-        "n_rotations": int(items["size"].max()),
-        "clusters": n_clusters,
-        "accuracy": float(items["mean"].mean()),
-        "accuracy_all": strict.point(),
-        "accuracy_all_lo": low,
-        "accuracy_all_hi": high,
-    }
+    counts = (len(items), int(items["size"].max()), n_clusters)
+    found = (*counts, float(items["mean"].mean()), strict.point(), *limits(strict))
+    return dict(zip(COLUMNS[3:10], found, strict=True))
 
 
 def _positions(whole: pd.DataFrame) -> dict[str, float]:
     """Shares of the chosen positions, and a chi-square test of their being equal; no test under FEWEST clusters."""
-    read = whole[whole["parsed"].notna()]
+    answers = whole[whole["parsed"].notna()]
     letters = LETTERS[: int(whole["rotations"].max())]
-    chosen = [int((read["parsed"].str[0] == letter).sum()) for letter in letters]
-    offered = [float((1 / read["rotations"])[read["rotations"] > place].sum()) for place in range(len(letters))]
+    chosen = [int((answers["parsed"].str[0] == letter).sum()) for letter in letters]
+    offered = [float((1 / answers["rotations"])[answers["rotations"] > place].sum()) for place in range(len(letters))]
     if not sum(chosen):
         return {}
-    shares = {f"share_{letter}": n / len(read) for letter, n in zip(letters, chosen, strict=True)}
+    shares = {f"share_{letter}": n / len(answers) for letter, n in zip(letters, chosen, strict=True)}
     if whole["cluster"].nunique() < FEWEST:
         return shares
     tested = chisquare(chosen, offered)

@@ -73,20 +73,7 @@ def _gains(model: str, values: pd.DataFrame, asked: list[str], chance: dict[Any,
                 continue
             shown, without = (average(both[name], both["cluster"]) for name in (DEFAULT, condition))
             gain = difference(shown, without)
-            low, high = limits(gain)
             base, score = chance.get((rule, task, condition)), float(without.point() or 0.0)
-            yield {
-                "model": model,
-                "task": task,
-                "condition": condition,
-                "rule": rule,
-                "with_image": shown.point(),
-                "without": score,
-                "gain": gain.point(),
-                "gain_lo": low,
-                "gain_hi": high,
-                "chance": base,
-                "leakage": None if base is None else max(0.0, score - base),
-                "n": len(both),
-                "clusters": both["cluster"].nunique(),
-            }
+            of = (model, task, condition, rule, shown.point(), score, gain.point(), *limits(gain), base)
+            leakage = None if base is None else max(0.0, score - base)
+            yield dict(zip(COLUMNS, (*of, leakage, len(both), both["cluster"].nunique()), strict=True))
