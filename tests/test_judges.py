@@ -12,9 +12,10 @@ from tests.records import score
 from typer.testing import CliRunner
 
 from punchline import cli
-from punchline.audit.judges import COLUMNS, PEOPLE, Order, agreement, agreement_rows, order, order_rows, verdicts_in
+from punchline.audit.judges import Order, agreement, agreement_rows, order, order_rows
 from punchline.schema import Gold, Item
 from punchline.scores import items_frame, scores_frame
+from punchline.tabulate.labels import COLUMNS, PEOPLE, verdicts_in
 
 
 def said(first: list[bool], second: list[bool]) -> pd.DataFrame:

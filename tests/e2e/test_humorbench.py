@@ -78,6 +78,17 @@ def test_a_judge_beside_people_among_runs_of_other_benchmarks(judged: Project) -
         for item in items:
             said = f"{item['fields']['description']} {item['fields']['caption']}"  # as `echo` explains
             labels.writerow((item["item_id"], "echo", said, "PASS"))
+    leaderboard = judged.path / "results/runs/words/humorbench/leaderboard.md"
+    assert "Not checked against people: judge overlap" in leaderboard.read_text()
+    judged.snakemake("results/runs/words/humorbench/corrected.csv", config=config)
+    assert "Not checked" not in leaderboard.read_text()
+    passed = float(judged.rows("results/runs/words/humorbench/leaderboard.csv")[0]["accuracy"])
+    found = [row for row in judged.rows("results/runs/words/humorbench/corrected.csv") if row["rule"] == "released"]
+    assert [(row["method"], row["corrected"], row["n_labeled"]) for row in found] == [
+        ("ppi++", "1.0", "20"),
+        ("rogan-gladen", "", "20"),  # without a FAIL by people there is no false positive rate
+    ]
+    assert [float(row["fnr"]) for row in found] == pytest.approx([1 - passed] * 2)
     (made,) = json.loads(judged.punchline("judges", "--run", "default", "--run", "words", "--json"))["agreement"]
     assert (made["judge"], made["n"]) == ("overlap", lines(judged.path / "data/responses/humorbench/echo.jsonl"))
     (beside,) = json.loads(judged.punchline("judges", "--run", "other", "--run", "words", "--json"))["agreement"]

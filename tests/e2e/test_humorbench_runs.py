@@ -51,6 +51,24 @@ def test_items_to_look_at(made: tuple[Project, str]) -> None:
     )
 
 
+def test_judged_accuracy_is_corrected(made: tuple[Project, str]) -> None:
+    rows = pd.read_csv(made[0].path / RESULTS / "corrected.csv").query("rule == 'released'")
+    labeled = rows[rows.n_labeled > 0].set_index(["model", "method"])[["judged", "labeled", "corrected"]].round(3)
+    name = "{}-released".format
+    assert labeled.fillna(0).T.to_dict("list") == {
+        (name("claude-3-7-sonnet"), "not testable"): [0.804, 0.79, 0],
+        (name("gpt-4o"), "ppi++"): [0.745, 0.73, 0.741],
+        (name("gpt-4o"), "rogan-gladen"): [0.745, 0.73, 0.749],
+        (name("gemini-2.5-pro"), "ppi++"): [0.8, 0.8, 0.819],
+        (name("gemini-2.5-pro"), "rogan-gladen"): [0.8, 0.8, 0.835],
+        (name("llama-4-maverick"), "ppi++"): [0.667, 0.47, 0.487],
+        (name("llama-4-maverick"), "rogan-gladen"): [0.667, 0.47, 0.569],
+    }
+    assert set(rows.method[rows.n_labeled == 0]) == {"not testable"} and len(rows) == 20
+    assert "llama-4-maverick-released" in made[0].punchline("judges", "--run", RUN)
+    assert "Not checked against people" not in (made[0].path / RESULTS / "leaderboard.md").read_text()
+
+
 def test_a_released_run_that_was_changed_is_found(made: tuple[Project, str], tmp_path: Path) -> None:
     shutil.copytree(made[0].path, tmp_path / "p", symlinks=True)
     project = Project(tmp_path / "p")

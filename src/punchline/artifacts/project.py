@@ -26,7 +26,7 @@ from punchline.workflow.provenance import Artifact, Input, dependencies
 DRAWING = ("altair", "vl-convert-python")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
-VALIDITY: tuple[str, ...] = ("items", "picture_gain", "option_order", "people", "votes")
+VALIDITY: tuple[str, ...] = ("items", "picture_gain", "option_order", "corrected", "people", "votes")
 SHARED: tuple[str, ...] = ()
 
 
@@ -140,15 +140,9 @@ class Project(Answered):
         loaded = self.benchmark(benchmark)
         spec = loaded.TABLES[table]
         models = self.selection.models if spec.of_models else []
-        own = [paths.own(benchmark, name) for name in spec.own]
-        names = [*spec.files, *(loaded.ITEM_FILES if spec.of_models else ())]
-        needs = [
-            *self._published(benchmark, lambda file: printed(file, table)),
-            *self._raw(benchmark, list(dict.fromkeys(names))),
-            *self._raw(paths.runs_of(benchmark), self.runs(benchmark, table)),
-            *(Input("user's file", path) for path in own if Path(path).is_file()),
-        ]
+        needs = [*self._published(benchmark, lambda file: printed(file, table)), *self._files(benchmark, table)]
         if spec.of_models:
+            needs += [*self._raw(benchmark, loaded.ITEM_FILES), *self._labels(benchmark)]
             needs += [self._items(benchmark), self._gold(benchmark), self._selected(benchmark)]
         shown: dict[str, Input] = {}
         for pass_, who in self.passes(benchmark, DATA).items() if spec.compared is not None else ():
@@ -175,6 +169,18 @@ class Project(Answered):
             self._table_code(benchmark),
             benchmarks.libraries(loaded, "tables"),
         )
+
+    def _files(self, benchmark: str, table: str) -> list[Input]:
+        """The released files, those of runs, and the user's, that a table reads."""
+        spec = self.benchmark(benchmark).TABLES[table]
+        own = [path for name in spec.own if Path(path := paths.own(benchmark, name)).is_file()]
+        runs = self._raw(paths.runs_of(benchmark), self.runs(benchmark, table))
+        return [*self._raw(benchmark, spec.files), *runs, *(Input("user's file", path) for path in own)]
+
+    def _labels(self, benchmark: str) -> list[Input]:
+        """Files of people's labels of answers, and of released verdicts on the same."""
+        labels = benchmarks.labels_of(benchmark)
+        return [] if labels is None else self._files(benchmark, labels.SHOWN)
 
     def _table_code(self, benchmark: str) -> tuple[str, ...]:
         return tuple(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))
@@ -214,7 +220,7 @@ class Project(Answered):
             "validity",
             (benchmark,),
             tuple(self.paths.validity(benchmark, name) for name in VALIDITY),
-            self._scored(benchmark),
+            tuple({need.path: need for need in (*self._scored(benchmark), *self._labels(benchmark))}.values()),
             msgspec.to_builtins(self.part(benchmark, next(iter(self.benchmark(benchmark).TABLES)))),
             "punchline.validity.build:write_validity",
             self._table_code(benchmark),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,23 +13,20 @@ import pandas as pd
 
 from punchline.artifacts.project import Project
 from punchline.config.runs import made_with
-from punchline.core.benchmark import labels_of
 from punchline.errors import PunchlineError
-from punchline.prepare import paths_of_table, read_files, run_files
 from punchline.scores import scores_frame
-from punchline.stats.agreement import nominal_alpha
-from punchline.stats.estimate import ALPHA, COEFFICIENT, SHARE, Array, Estimate, Kind, Value, ratio
+from punchline.stats.estimate import ALPHA, Array, Estimate, ratio
 from punchline.stats.intervals import interval
+from punchline.stats.verdicts import MEASURES, cells_of
+from punchline.tabulate.labels import COLUMNS, PASSED, PEOPLE, labelled, verdicts_in
 from punchline.tabulate.ranks import items_of
 
-PEOPLE = "people"
 RESAMPLES = 1_000
-PASSED = "passed"  # the metric of a score whose judge says PASS or FAIL
+CORRECTED = [
+    *("model", "judge", "judged", "labeled", "n_labeled", "method", "corrected", "corrected_lo", "corrected_hi"),
+    *("rank_judged", "rank_corrected"),
+]
 SCORE = "Make it first: snakemake --cores all"
-
-# A verdict: the judge or PEOPLE; the model whose answer it is about (None: a released label); the item and its cluster;
-# the sample; the digest of the judged text; PASS or FAIL.
-COLUMNS = ["judge", "model", "item_id", "cluster", "sample", "digest", PASSED]
 
 
 @dataclass(frozen=True)
@@ -62,34 +58,6 @@ class Order:
     models: dict[str, tuple[float, float]]  # share of PASS by each judge, in the first one's order
 
 
-def _rate(wrong: Sequence[int], of: Sequence[int]) -> Value:
-    return lambda cells: ratio(cells[..., wrong].sum(axis=-1), cells[..., of].sum(axis=-1))
-
-
-def kappa(cells: Array) -> Array:
-    """Cohen's kappa of summed cells [..., 4] (both, first only, second only, neither); NaN where one label is given."""
-    both, first, second, neither = np.moveaxis(cells, -1, 0)
-    n = both + first + second + neither
-    chance = ratio((both + first) * (both + second) + (neither + first) * (neither + second), n**2)
-    return ratio(ratio(both + neither, n) - chance, 1 - chance)
-
-
-def alpha(cells: Array) -> Array:
-    """Krippendorff's alpha of the same."""
-    both, first, second, neither = np.moveaxis(cells, -1, 0)
-    one_of = first + second
-    return nominal_alpha(np.stack([2 * (both + neither), 2 * both + one_of, 2 * neither + one_of], axis=-1))
-
-
-MEASURES: dict[str, tuple[Value, Kind]] = {
-    "accuracy": (_rate([0, 3], [0, 1, 2, 3]), SHARE),
-    "kappa": (kappa, COEFFICIENT),
-    "alpha": (alpha, COEFFICIENT),
-    "fpr": (_rate([1], [1, 3]), SHARE),  # the judge's PASS among the reference's FAIL
-    "fnr": (_rate([2], [0, 2]), SHARE),
-}
-
-
 def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> Agreement | None:
     """Agreement on the texts that both judged, the first verdict of each; None for no text. `verdicts`: COLUMNS."""
     first = verdicts.drop_duplicates(["judge", "item_id", "digest"]).set_index(["item_id", "digest"])
@@ -97,8 +65,7 @@ def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> Agreement |
     both = own.join(other[PASSED].rename("by_other"), how="inner").sort_index()
     if both.empty:
         return None
-    a, b = both[PASSED].astype(bool), both["by_other"].astype(bool)
-    cells = np.stack([a & b, a & ~b, ~a & b, ~a & ~b], axis=1).astype(np.float64)
+    cells = cells_of(both[PASSED], both["by_other"])
     clusters = both["cluster"].tolist()
     estimates = {name: Estimate(cells, value, clusters, kind=kind) for name, (value, kind) in MEASURES.items()}
     return Agreement(
@@ -136,16 +103,6 @@ def _tau(a: Array, b: Array) -> float:
     return float(kendalltau(a[there], b[there]).statistic)
 
 
-def verdicts_in(model: str, scores: pd.DataFrame) -> pd.DataFrame:
-    """The verdicts on a model's answers, by COLUMNS."""
-    if PASSED not in scores:
-        return pd.DataFrame(columns=COLUMNS)
-    judged = scores[scores["scored"] & scores[PASSED].notna() & scores["judge"].notna()]
-    plain = judged[["judge", "item_id", "cluster", "sample", PASSED]].astype(object)
-    texts = [next(iter(json.loads(text)), "") if isinstance(text, str) else "" for text in judged["parsed"]]
-    return plain.assign(model=model, digest=texts, **{PASSED: plain[PASSED].astype(bool)})[COLUMNS]
-
-
 def verdicts_of(benchmark: str, runs: Iterable[str]) -> pd.DataFrame:
     """All verdicts of people and judges on a benchmark's answers in some runs, and released ones, by COLUMNS."""
     return pd.concat([pd.DataFrame(columns=COLUMNS), *(part for run in runs for part in _verdicts(benchmark, run))])
@@ -160,17 +117,7 @@ def _verdicts(benchmark: str, run: str) -> Iterator[pd.DataFrame]:
     for model in project.selection.models:
         if Path(scores := where.scores(benchmark, model)).is_file():
             yield verdicts_in(model, scores_frame(scores, items, "released")[0])
-    if (labels := labels_of(benchmark)) is None:
-        return
-    there = [path for path in paths_of_table(project, benchmark, labels.SHOWN) if Path(path).is_file()]
-    files = {**read_files(there), **run_files(project, benchmark, labels.SHOWN)}
-    clusters = dict(zip(items.index, items["cluster"], strict=True))
-    rows = [
-        (judge or PEOPLE, None, item, clusters[item], 0, digest, passed)
-        for judge, (item, digest), passed in labels.labelled(files)
-        if item in clusters
-    ]
-    yield pd.DataFrame(rows, columns=COLUMNS)
+    yield labelled(project, benchmark, items)[COLUMNS]
 
 
 def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[Agreement], list[Order]]:
@@ -212,6 +159,20 @@ def order_rows(one: Order) -> list[dict[str, Any]]:
         | {f"rank by {first}": rank, f"rank by {other}": 1 + second.index(name)}
         for rank, (name, (a, b)) in enumerate(one.models.items(), start=1)
     ]
+
+
+def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[str, Any]]:
+    """What of the runs' corrected.csv has a corrected accuracy, under rule `released`."""
+    paths = [
+        project.paths.validity(name, "corrected")
+        for project in map(Project, map(made_with, runs))
+        for name in ([benchmark] if benchmark else project.selection.benchmarks)
+    ]
+    frames = [pd.read_csv(path) for path in paths if Path(path).is_file()]
+    found = pd.concat([pd.DataFrame(columns=[*CORRECTED, "rule"]), *frames])
+    known = found.loc[(found["rule"] == "released") & found["corrected"].notna(), CORRECTED].astype(object)
+    cells = known.where(known.notna(), None).to_dict("records")
+    return [{str(name): cell for name, cell in row.items()} for row in cells]
 
 
 def measure_text(of: Measure) -> str:

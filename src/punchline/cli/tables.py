@@ -187,14 +187,15 @@ def judges_command(
     benchmark: Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")] = None,
     as_json: JSON = None,
 ) -> None:
-    """Compare judges with human labels and with each other, and the model ranking under each judge.
+    """Compare judges with human labels and with each other; correct accuracies by labels; rank models by each judge.
 
     Example: punchline judges --run default --run strict
     """
     from punchline.audit import judges
 
     agreements, orders = judges.judges(run or [DEFAULT_RUN], benchmark)
-    data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders}
+    corrected = judges.corrected(run or [DEFAULT_RUN], benchmark)
+    data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders, "corrected": corrected}
     csv = (
         {"judge": one.judge, "reference": one.reference, "n": one.n, "measure": name, **asdict(of)}
         for one in agreements
@@ -206,6 +207,9 @@ def judges_command(
         tau = judges.measure_text(one.tau)
         print(f"\nOrder by {first} and by {second}, {one.n:,} answers: Kendall's tau {tau}")
         print_rows(judges.order_rows(one))
+    if as_json is None and corrected:
+        print("\nAccuracy corrected by people's labels")
+        print_rows(corrected)
 
 
 @app.command("tables", rich_help_panel="Look")

@@ -35,6 +35,7 @@ from punchline.tables.latex import as_latex
 from punchline.tables.render import as_csv, as_markdown, read_published
 from punchline.tables.run import Answers, Part, measure, parts_of, rows_across, rows_of_model
 from punchline.tables.tabulate import RETRY, TOLD, Tabulated, tabulate
+from punchline.tabulate.labels import checked, labelled, verdicts_in
 from punchline.tabulate.notes import (
     caveats,
     chosen,
@@ -42,6 +43,7 @@ from punchline.tabulate.notes import (
     separating,
     trained_on,
     unasked,
+    unchecked,
     unknown_note,
     without_pictures,
 )
@@ -62,6 +64,7 @@ class Rows:
     who: dict[str, Mapping[str, Who]]  # by model
     models: dict[Rule, list[Shown]]
     answers: dict[Rule, Answers]
+    checked: Collection[str] = ()  # judges with a verdict on a text that people have labeled
 
 
 def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: pd.DataFrame) -> Rows:
@@ -83,6 +86,9 @@ def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: 
                 kept[rule].append((frame, digests))
                 made.models[rule].append(Shown(card.name, kind, card.engine, frame))
     made.answers = {rule: Answers(frames) for rule, frames in kept.items()}
+    if made.who:
+        verdicts = (verdicts_in(one.name, one.scores) for one in made.models["released"])
+        made.checked = checked(labelled(project, benchmark, items), verdicts)
     return made
 
 
@@ -119,7 +125,8 @@ def _table(
     printed = _printed(loaded.TABLES, table, paths.published(benchmark))
     files = files_of_table(project, benchmark, table.name)
     compared, passes, told = _compared(project, benchmark, table, files, printed)
-    notes += [*told, *caveats([*passes, *(pass_ for model in models for pass_ in model.passes)])]
+    everyone = [*passes, *(pass_ for model in models for pass_ in model.passes)]
+    notes += [*told, *caveats(everyone), *unchecked(everyone, rows.checked)]
     notes += unasked(project, benchmark, table, models, passes)
     if table.of_models and project.illustrated(benchmark):
         notes += without_pictures(project.paths.items(benchmark))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +47,13 @@ def unknown_note(name: str, card: ModelCard, benchmark: str, items: Sequence[str
 def caveats(passes: Iterable[Asked]) -> list[str]:
     judges = {pass_.card.name: pass_.card for pass_ in passes if pass_.card and pass_.pass_ != CHAINED}
     return [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
+
+
+def unchecked(passes: Iterable[Asked], checked: Collection[str]) -> list[str]:
+    """A note on judges without a verdict on a text that people have labeled. `checked`: those with one."""
+    judges = {pass_.card.name for pass_ in passes if pass_.card and pass_.pass_ == JUDGE}
+    names = ", ".join(sorted(judges - set(checked)))
+    return [f"Not checked against people: judge {names} (docs/validity.md#judges)."] if names else []
 
 
 def chosen_sources(project: Project, benchmark: str) -> Sequence[str] | None:

@@ -7,13 +7,14 @@ from typing import Any
 
 from punchline.artifacts.project import Project
 from punchline.files import csv_text, write_text
-from punchline.validity import items, option_order, people, pictures
+from punchline.validity import items, judges, option_order, people, pictures
 
 Rows = Sequence[dict[str, Any]]
 # Columns and rows by file name: artifacts/project.py lists the names (VALIDITY, SHARED).
 OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = {
     "items": (items.COLUMNS, items.rows),
     "picture_gain": (pictures.COLUMNS, pictures.rows),
+    "corrected": (judges.COLUMNS, judges.rows),
     "option_order": (option_order.COLUMNS, option_order.rows),
     "people": (people.COLUMNS, people.rows),
     "votes": (people.VOTES, people.votes),

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.data import normal, row_in, rows_of
+from punchline.benchmarks.humorbench.summaries import plain
 from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv
-from punchline.schema import sha256
+from punchline.schema import ModelCard, sha256
 
 RUBRIC = "rubric/gpt_4o_rubric.csv"
 LABELS = "human_labels.csv"
@@ -78,11 +79,18 @@ def human_labels(files: Mapping[str, bytes]) -> dict[Key, tuple[str, str]]:
     }
 
 
-def labelled(files: Mapping[str, bytes]) -> Iterator[tuple[str, Key, bool]]:
-    """(judge, explanation, whether it passed): "" for people, and judges with released verdicts on the same."""
+def labelled(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, Key, bool]]:
+    """(judge, explainer, explanation, passed): judge "" for people, then released verdicts on the same."""
     labels = human_labels(files)
-    yield from (("", key, label == "PASS") for key, (_, label) in labels.items())
-    yield from ((judge, key, verdict == "PASS") for judge, key, verdict in released_verdicts(files) if key in labels)
+    yield from (("", explainer, key, label == "PASS") for key, (explainer, label) in labels.items())
+    for judge, key, verdict in released_verdicts(files):
+        if key in labels:
+            yield judge, labels[key][0], key, verdict == "PASS"
+
+
+def explains(card: ModelCard, explainer: str) -> bool:
+    """True if files of labels call a card's model so."""
+    return plain(explainer) in {plain(name) for name in (card.name, card.published_as) if name}
 
 
 def released_verdicts(files: Mapping[str, bytes]) -> Iterator[tuple[str, Key, str]]:

@@ -1,0 +1,103 @@
+"""Judged accuracy of each model, corrected by people's labels of a part of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from punchline.artifacts.project import Project
+from punchline.core.benchmark import DEFAULT, labels_of
+from punchline.schema import RULES, ModelCard
+from punchline.scores import scores_frame
+from punchline.stats.estimate import Array, Estimate
+from punchline.stats.intervals import interval
+from punchline.stats.verdicts import FEWEST, MEASURES, SUMS, cells_of, corrected
+from punchline.tabulate.labels import PASSED, PEOPLE, TEXT, labelled, verdicts_in
+from punchline.tabulate.ranks import items_of
+
+COLUMNS = (
+    *("model", "judge", "rule", "judged", "labeled", "n_labeled", "fpr", "fpr_lo", "fpr_hi", "fnr", "fnr_lo", "fnr_hi"),
+    *("kappa", "corrected", "corrected_lo", "corrected_hi", "method", "rank_judged", "rank_corrected"),
+)
+UNTESTABLE = "not testable"
+
+
+def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+    """Rows of corrected.csv: a row per model, judge, rule and method; one that says so where labels are missing."""
+    if PASSED not in project.benchmark(benchmark).METRICS:
+        return []
+    items = items_of(project, benchmark)
+    labels = labelled(project, benchmark, items)
+    made = []
+    for rule in RULES:
+        of = []
+        for card in project.cards.values():
+            scores = scores_frame(project.paths.scores(benchmark, card.name), items, rule)[0]
+            of += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
+        made += _ranked(of)
+    return made
+
+
+def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Rows of one model, by judge. Its labeled texts: answers of the run, or texts that labels say are the model's."""
+    scored = scores[(scores["condition"] == DEFAULT) & scores[PASSED].notna()]
+    unjudged, hook = scored.loc[scored["judge"].isna(), "cluster"], labels_of(benchmark)
+    people = labels[labels["judge"] == PEOPLE]
+    named = [hook is not None and hook.explains(card, name) for name in people["explainer"]]
+    for judge, own in verdicts_in(card.name, scores).groupby("judge"):
+        answers = own.merge(people[TEXT].assign(labeled=True), on=TEXT, how="left")
+        answers["labeled"] = answers["labeled"].notna()
+        texts = answers.loc[answers["labeled"], "digest"]
+        part = people[np.array(named, dtype=bool) | people["digest"].isin(texts)].rename(columns={PASSED: "label"})
+        verdicts = pd.concat([own, labels[labels["judge"] == judge]]).drop_duplicates(TEXT)
+        both = part.merge(verdicts[[*TEXT, PASSED]], on=TEXT)
+        row: dict[str, Any] = {"judge": judge, "judged": own[PASSED].sum() / (len(own) + len(unjudged))}
+        if both.empty:
+            n = len(part)
+            yield row | {"labeled": part["label"].mean() if n else None, "n_labeled": n, "method": UNTESTABLE}
+            continue
+        row |= {"labeled": both["label"].mean(), "n_labeled": len(both)} | _agreement(both)
+        for method, limits in corrected(*_sums(both, answers, unjudged.tolist())).items():
+            values = dict(zip(("corrected", "corrected_lo", "corrected_hi"), limits, strict=True))
+            yield row | values | {"method": method}
+
+
+def _agreement(both: pd.DataFrame) -> dict[str, float | None]:
+    """The judge's error rates and kappa."""
+    cells = cells_of(both[PASSED], both["label"])
+    row: dict[str, float | None] = {}
+    for name in ("fpr", "fnr", "kappa"):
+        value, kind = MEASURES[name]
+        estimate = Estimate(cells, value, both["cluster"].tolist(), kind=kind)
+        row[name] = estimate.point()
+        if name != "kappa":
+            enough = len(estimate.cluster_names) >= FEWEST
+            row[f"{name}_lo"], row[f"{name}_hi"] = interval(estimate) if enough else (None, None)
+    return row
+
+
+def _sums(both: pd.DataFrame, answers: pd.DataFrame, unjudged: Sequence[Any]) -> tuple[Array, list[str]]:
+    """(sums by SUMS, clusters) of labeled texts, answers with a verdict, and answers that are wrong without one."""
+    label, verdict, passed = (of.astype(float) for of in (both["label"], both[PASSED], answers[PASSED]))
+    rest = 1.0 - answers["labeled"]
+    parts = [
+        pd.DataFrame({"labeled": 1.0, "label": label, "verdict": verdict, "both": label * verdict}),
+        pd.DataFrame({"judged": 1.0, "passed": passed, "rest": rest, "rest_passed": rest * passed}),
+        pd.DataFrame({"unjudged": np.ones(len(unjudged))}),
+    ]
+    sums = pd.concat(parts).reindex(columns=SUMS).fillna(0.0).to_numpy(np.float64)
+    return sums, [*both["cluster"], *answers["cluster"], *unjudged]
+
+
+def _ranked(of: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the ranks, judged and corrected, among models that one judge and method can correct; ties share."""
+    frame = pd.DataFrame(of, columns=COLUMNS)
+    testable = frame[frame["corrected"].notna()]
+    for name in ("judged", "corrected"):
+        ranks = testable.groupby(["judge", "method"])[name].rank(method="min", ascending=False)
+        frame[f"rank_{name}"] = ranks.astype("Int64")
+    known = frame.astype(object).where(frame.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in known.to_dict("records")]
