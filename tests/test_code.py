@@ -247,5 +247,5 @@ def test_no_benchmark_hangs_on_another(benchmark: str) -> None:
 
 def test_pages_count_where_they_are_written_only() -> None:
     written = {path.name for path in code.data("punchline.report.site")}
-    assert {"base.html", "report.css", "tablesort.js"} <= written
+    assert {"base.html", "report.css", "compare.js"} <= written
     assert not {"base.html", "report.css"} & {path.name for path in code.data("punchline.report.answers")}

@@ -1,6 +1,5 @@
-"""Which pictures a report may hold, how cells are shown, and the kept packages that its pages use."""
+"""Which pictures a report may hold, how cells are shown."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from punchline.files import write_records
 from punchline.paths import Paths
 from punchline.report import figures
 from punchline.report.pictures import OWN, Right, held, holds, right_of, rights
-from punchline.report.tables import Cell, Row, Sheet, cell, notes_of
+from punchline.report.tables import Cell, Row, Sheet, cell
 from punchline.schema import ImageRef, Item
 from punchline.tables.declare import Table
 from punchline.workflow.processes import MODES
@@ -92,12 +91,6 @@ def test_cells_are_shown(values: dict[str, str], column: str, expected: Cell) ->
     assert cell(values, column, TABLE) == expected
 
 
-def test_notes_come_from_below_the_table(tmp_path: Path) -> None:
-    file = tmp_path / "t.md"
-    file.write_text("# T\n\n| model |\n|-------|\n| - a |\n\n- one \\| two\n- &lt;b>\n")
-    assert notes_of(file) == ["one | two", "<b>"]
-
-
 def sheet(*rows: dict[str, str]) -> Sheet:
     return Sheet("b", TABLE, "t.csv", ["model", "wer"], [Row(row, []) for row in rows])
 
@@ -106,31 +99,18 @@ HOSTILE = "<script>alert(1)</script>\"'&"
 
 
 def test_charts_hold_no_script_and_no_address_of_elsewhere() -> None:
-    drawn = figures.svg(figures.forest(sheet({"model": HOSTILE, "kind": "measured", "wer": ".2"}), {}))
+    drawn = figures.svg(figures.forest(sheet({"model": HOSTILE, "kind": "measured", "wer": ".2"})))
     assert "<script" not in drawn and "&lt;script" in drawn and "style=" not in drawn
     assert drawn.replace('xmlns="http://www.w3.org/2000/svg"', "").count("http") == 0
 
 
 def test_lower_errors_stand_higher_and_kinds_apart() -> None:
     rows = [("bad", "measured", "0.9"), ("good", "measured", "0.1"), ("guess", "baseline", "0.0")]
-    made = figures.forest(sheet(*({"model": m, "kind": k, "wer": v} for m, k, v in rows)), {"good": "1-2"})
+    made = figures.forest(sheet(*({"model": m, "kind": k, "wer": v} for m, k, v in rows)))
     text = json.dumps(made)
-    assert text.index("good  (1-2)") < text.index("bad") < text.index("guess")
-    assert figures.forest(sheet({"model": "a", "kind": "measured", "wer": ""}), {}) == {}
+    assert text.index("good") < text.index("bad") < text.index("guess")
+    assert figures.forest(sheet({"model": "a", "kind": "measured", "wer": ""})) == {}
     assert figures.svg({}) == ""
-
-
-# npm: tablesort 5.6.0 (MIT)
-VENDORED = {
-    "tablesort.js": "930b45ac4b55683b2441d16f2da4e405111f556c883db21d4269f4ebf3bdcc06",
-    "tablesort.number.js": "5ff78b7ea9124ad40c205b606048c819dbbdc9c708105961d89859f79092cd07",
-    "tablesort.LICENCE.txt": "6ba5a8c71b9ab70f3f6247d8ec968b4a1e3767a52ff1dea41ff4bf6bcf02a9a8",
-}
-
-
-def test_kept_packages_are_what_was_published(root: Path) -> None:
-    folder = root / "src/punchline/report/site/static/vendor"
-    assert {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()} == VENDORED
 
 
 def test_a_table_without_a_value_is_drawn_as_that() -> None:

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from tests.records import score
 
+from punchline.core import benchmark as benchmarks
 from punchline.read.result import Read
 from punchline.report.answers import span
 from punchline.report.items import columns
 from punchline.report.publish import without_texts
-from punchline.report.shards import code, script, unscripted, write_parts
+from punchline.report.shards import code, packed, script, unscripted, write_parts
 from punchline.schema import Gold
 
 TEXT = "<think>No.</think>\U0001f600 Yes, so it is"
@@ -38,12 +39,12 @@ def test_where_an_answer_was_read(
 
 
 GLANCES: list[tuple[str, str, dict[str, float], list[str] | None, str]] = [
-    ("Q1", "ok", {}, ["Yes"], "9"),
-    ("Q1", "ok", {}, ["no"], "0"),
-    ("Q2", "ok", {}, ["Humming", "Singing"], "6"),  # F1 of one right label of two
-    ("Q7", "ok", {"panel_acc": 1.0}, ["2", "1"], "9"),
-    ("Q8", "ok", {"wer": 0.25}, ["a"], "7"),
-    ("Q8", "ok", {"wer": 3.0}, ["a"], "0"),  # more wrong words than there are
+    ("Q1", "ok", {}, ["Yes"], "y"),
+    ("Q1", "ok", {}, ["no"], "n"),
+    ("Q2", "ok", {}, ["Humming", "Singing"], "p"),  # F1 of one right label of two
+    ("Q7", "ok", {"panel_acc": 1.0}, ["2", "1"], "y"),
+    ("Q8", "ok", {"wer": 0.25}, ["a"], "p"),
+    ("Q8", "ok", {"wer": 3.0}, ["a"], "n"),  # more wrong words than there are
     ("Q6", "ok", {}, None, "-"),
     ("Q7", "missing", {}, None, "m"),
     ("Q7", "failed", {}, None, "f"),
@@ -59,7 +60,12 @@ def test_an_answer_at_a_glance(
     gold = Gold(benchmark="pixelhumor", item_id="c", values={"Q1": ["Yes"], "Q2": ["Singing"]})
     read = tuple(parsed) if parsed else None
     made = score("c", task=task, state=state, parsed=read, metrics=metrics, responses=("d",))
-    assert code("pixelhumor", made, gold) == expected
+    assert code(made, benchmarks.right("pixelhumor", made, gold)) == expected
+
+
+def test_values_are_packed() -> None:
+    assert packed([1.0, None, 0.0]) == "1.0"
+    assert packed([1.0, 0.25, None]) == [1.0, 0.25, None]
 
 
 def test_a_wall_filters_by_what_tells_items_apart() -> None:
@@ -95,7 +101,8 @@ def test_what_annotations_say_is_taken_out_of_a_report_to_be_published() -> None
     }
     own = {"answers": [{"text": "said"}], "heard": [{"question": "is it SECRET", "text": "PASS"}]}
     index = {"facets": {"source": [["a"]], "style": [["SECRET"]], "harm": [["yes"]]}, "ids": ["1"]}
-    codes = {"codes": {"released": {"Q1@default": "9"}}}
+    index |= {"titles": ["SECRET"], "texts": ["SECRET"]}
+    codes = {"states": {"released": {"Q1@default": "y"}}}
     for key, part in (("items/b/0", {"1": item}), ("answers/b/m/0", {"1": own}), ("items/b/index", index)):
         name, read = unscripted(script(key, part))
         assert (name, read) == (key, part)
@@ -108,4 +115,4 @@ def test_what_annotations_say_is_taken_out_of_a_report_to_be_published() -> None
         else:
             assert read["facets"] == {"source": [["a"]], "harm": [["yes"]]}
     without_texts(codes, "none stated", ())
-    assert codes == {"codes": {"released": {"Q1@default": "9"}}}
+    assert codes == {"states": {"released": {"Q1@default": "y"}}}

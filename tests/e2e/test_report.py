@@ -1,5 +1,6 @@
 """The report as a person meets it: in a real browser, from a folder and from a server; and what it may not do."""
 
+import csv
 import json
 import re
 import subprocess
@@ -15,17 +16,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 from tests.servers.scripted import completion, scripted
 
-from punchline.files import read_records
-from punchline.report.shards import code
-from punchline.schema import Gold
-from punchline.scores import read_scores
-
 from .project import Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
-CONFIG = "models=[random,reading-order,served] limit=6 benchmarks=[pixelhumor,yesbut]"
-PAGES = ("index.html", "tables/pixelhumor/index.html", "tables/pixelhumor/table8.html", "wall/pixelhumor.html")
-PAGES += ("item.html#pixelhumor/borderless_1", "compare.html", "unread.html", "overview.html")
+CONFIG = "models=[invented-a,invented-b,random,reading-order,served] limit=6 benchmarks=[pixelhumor,yesbut]"
+READING = ("compare.html", "answers.html", "wall.html", "item.html")
+PAGES = ("index.html", "tables/index.html", "tables/pixelhumor/table8.html", "tables/pixelhumor/figure2.html", *READING)
 # What no page may run, follow or be bent by.
 HOSTILE = (
     "<script>window.hit = 1</script><img src=x onerror='window.hit = 1'><svg onload='window.hit = 1'>",
@@ -126,9 +122,9 @@ def test_snakemakes_report_has_every_figure(reported: Project) -> None:
 
 
 def open_page(page: Page, project: Project, name: str) -> None:
+    page.goto("about:blank")  # another view of the same page is no new page
     page.goto(f"{report(project).as_uri()}/{name}")
-    page.reload()  # another item of the same page is no new page
-    if re.match("wall|item|compare", name):
+    if name.partition("#")[0] in READING:
         page.wait_for_selector("body[data-ready]")
 
 
@@ -157,107 +153,99 @@ def test_pages_work_from_a_folder_and_pass_axe(reported: Project, browser: Brows
         context.close()
 
 
-def test_rows_sort_by_keyboard_and_filter(reported: Project, page: Page) -> None:
-    page.goto((report(reported) / "tables/pixelhumor/table8.html").as_uri())
-    head = page.locator("th", has_text="Panel accuracy")
-    column = page.locator("th").all_inner_texts().index("Panel accuracy") + 1
-    head.focus()
-    page.keyboard.press("Enter")
-    shown = page.locator(f"table.sortable >> nth=0 >> tbody tr td:nth-child({column})").all_inner_texts()
-    values = [float(text.split()[0]) for text in shown if text]
-    assert len(values) > 5 and values in (sorted(values), sorted(values, reverse=True))
-    page.locator("input[value=published]").uncheck()
-    assert page.locator("tr.published:visible").count() == 0
-    page.locator("#search").fill("reading-order multi")
-    assert page.locator("table.sortable >> nth=0 >> tbody tr:visible").count() == 1
-    assert page.locator("#count").inner_text().startswith("1 of ")
+def test_a_table_sorts_filters_and_is_copied_as_it_is_shown(reported: Project, page: Page) -> None:
+    open_page(page, reported, "tables/pixelhumor/table8.html")
+    heads = page.locator("#t thead th").all_inner_texts()
+    column = heads.index("WER") + 1
+    page.locator("#t thead button", has_text="WER").press("Enter")
+    shown = [text.split()[0] for text in page.locator(f"#t tbody td:nth-child({column})").all_inner_texts() if text]
+    assert len(shown) > 5 and shown == sorted(shown, key=float)  # lower is better: best first
+    page.locator("[data-kind=published].chip").click()
+    assert page.locator("#t tr.published:visible").count() == 0
+    page.locator("#search").fill("reading-order")
+    view = page.url
+    page.locator("[data-format=latex]").click()
+    latex = page.locator("#preview").inner_text()
+    assert "\\toprule" in latex and latex.count("reading-order") == page.locator("#t tbody tr:visible").count() == 2
+    page.goto("about:blank")
+    page.goto(view)  # the address is the view
+    assert page.locator("#t tbody tr:visible").count() == 2 and page.locator("#t th[aria-sort=ascending]").count() == 1
 
 
-def test_a_wall_filters_and_leads_to_items_by_keyboard(reported: Project, page: Page) -> None:
-    open_page(page, reported, "wall/pixelhumor.html")
-    assert page.locator(".wall li").count() == 6
-    assert page.locator(".wall img").count() == 6
-    page.locator("select[name=task]").select_option("Q7@default")
-    page.locator("select[name=model]").select_option("reading-order")
-    page.locator("select[name=verdict]").select_option("right")
-    right = page.locator(".wall li").count()
-    page.locator("select[name=verdict]").select_option("wrong")
-    assert right and right + page.locator(".wall li").count() == 6
-    page.locator("select[name=verdict]").select_option("models")
-    apart = page.locator(".wall li .id").all_inner_texts()
-    assert "verdict=models" in page.url
-    page.reload()
+@pytest.mark.parametrize(("a", "b"), [("random", "reading-order"), ("invented-a", "invented-b")])
+def test_compare_says_what_the_command_says(reported: Project, page: Page, a: str, b: str) -> None:
+    open_page(page, reported, f"compare.html#b=pixelhumor&a={a}&c={b}&q=Q7@default&g=all")
+    (told,) = json.loads(reported.punchline("compare", a, b, "--table", "table8", "--json"))
+    one = next(one for one in told["differences"] if (one["row"], one["column"]) == ("subset=all", "panel_acc"))
+
+    def shown(name: str) -> list[float]:
+        text = page.locator(f"#{name}").inner_text().replace("\u2212", "-")
+        return [float(part) for part in text.split(" to ")]
+
+    assert shown("difference") == [pytest.approx(one["difference"], abs=0.0006)]
+    assert shown("interval") == pytest.approx([one["low"], one["high"]], abs=0.0006)
+    counts = [int(text.split()[-1].replace(",", "")) for text in page.locator("#groups button").all_inner_texts()]
+    assert sum(counts[:-1]) == counts[-1] == page.locator(".pair").count() > 0
+
+
+def test_three_items_that_one_got_right_and_the_other_wrong(reported: Project, page: Page) -> None:
+    """Start, Compare: two clicks, and both answers are in view."""
+    open_page(page, reported, "index.html")
+    page.locator(".ways a", has_text="Compare two models").click()
     page.wait_for_selector("body[data-ready]")
-    assert page.locator(".wall li .id").all_inner_texts() == apart and len(apart) > 1
-    page.locator(".wall a").first.press("Enter")
-    page.wait_for_selector(f"body[data-ready='pixelhumor/{apart[0]}']")
+    page.locator("#a").select_option("reading-order")
+    page.locator("#c").select_option("random")
+    page.wait_for_function("location.hash.includes('c=random')")
+    page.locator("#groups button", has_text="A right, B wrong").click()
+    page.wait_for_function("location.hash.includes('g=ab')")
+    pair = page.locator(".pair").first
+    states = pair.locator(".answer .state").all_inner_texts()
+    assert [text.split()[-1] for text in states] == ["right", "wrong"]
     page.keyboard.press("j")
-    page.wait_for_selector(f"body[data-ready='pixelhumor/{apart[1]}']")
-    assert page.locator("h1").inner_text() == apart[1]
+    assert page.evaluate("document.activeElement.className") == "pair"
 
 
-def test_an_item_shows_what_was_read_and_where_it_comes_from(reported: Project, page: Page) -> None:
-    items = [
-        json.loads(line) for line in (reported.path / "data/items/pixelhumor/items.jsonl").read_text().splitlines()
-    ]
-    item = next(one for one in items if one["images"][0]["width"] > one["images"][0]["height"])
-    open_page(page, reported, f"item.html#pixelhumor/{item['item_id']}")
-    order = page.locator(".task", has_text="Q7").locator(".answer", has_text="reading-order")
-    assert re.fullmatch(r"[\d, ]+", order.locator(".said").inner_text()) and not order.locator("mark").count()
-    assert not order.locator("details li").count()  # made when it is opened, by keyboard too
-    order.locator("summary", has_text="Where this comes from").press("Enter")
-    chain = order.locator("li").all_inner_texts()
-    assert any(item["images"][0]["sha256"] in line for line in chain)
-    request = next(line.split()[-1] for line in chain if line.startswith("request"))
-    assert json.loads(reported.punchline("show", request[:12]))["requests"][0]["request_id"] == request
-    order.locator("a", has_text="table8").click()
-    assert page.url.endswith("tables/pixelhumor/table8.html")
-    open_page(page, reported, f"item.html#pixelhumor/{item['item_id']}")
-    page.locator("label", has_text="panels and labels").click()
-    assert page.locator(".overlay .panel").count() >= 1
-    page.locator("summary", has_text="Word by word").click()
-    assert page.locator(".difference").count() == 1
-    marked = []
-    for one in items:  # what is read of an answer that says more than that
-        open_page(page, reported, f"item.html#pixelhumor/{one['item_id']}")
-        marked += page.locator(".said:has(mark)").evaluate_all(
-            "all => all.map(p => [p.querySelector('mark').textContent, p.textContent])"
-        )
-    assert marked and all(read in said and len(read) < len(said.strip()) for read, said in marked)
-
-
-def test_an_unread_answer_leads_to_its_item(reported: Project, page: Page) -> None:
-    page.goto(f"{report(reported).as_uri()}/unread.html")
-    link = page.locator("td a").first
-    request = link.inner_text().split(":")[0]
-    shown = json.loads(reported.punchline("show", request))["requests"][0]
-    link.click()
-    page.wait_for_selector(f"body[data-ready='{shown['benchmark']}/{shown['item_id']}']")
+def test_answers_are_searched_filtered_and_saved(reported: Project, page: Page) -> None:
+    open_page(page, reported, "answers.html#b=pixelhumor&rule=released")
+    page.locator("[data-f=m][value=invented-b]").check()
+    page.wait_for_function("location.hash.includes('m=invented-b')")
+    page.locator("[data-f=s][value=u]").check()
+    page.wait_for_function("location.hash.includes('s=u')")
+    page.wait_for_function("document.querySelectorAll('#list li').length < 40")
+    rows = page.locator("#list li").count()
+    with page.expect_download() as saved:
+        page.locator("#csv").click()
+    lines = list(csv.DictReader(saved.value.path().read_text(encoding="utf-8-sig").splitlines()))
+    assert len(lines) == rows > 0 and {line["state"] for line in lines} == {"unparsed"}
+    asked = next(line for line in lines)
+    assert asked["model"] == "invented-b" and asked["why"].startswith("No answer could be read")
+    page.locator("#text").fill("NO SUCH WORDS IN ANY ANSWER")
+    page.wait_for_selector("#none button")
+    page.locator("#none button").click()
+    page.wait_for_function("document.querySelectorAll('#list li').length === 40")
 
 
 def test_what_models_say_runs_nothing_and_breaks_no_page(reported: Project, page: Page) -> None:
     wrong = watched(page)
-    items = (reported.path / "data/items/pixelhumor/items.jsonl").read_text().splitlines()
-    seen = ""
-    for line in items[:3]:
-        open_page(page, reported, f"item.html#pixelhumor/{json.loads(line)['item_id']}")
-        seen += page.locator("#tasks").inner_text()
-        for summary in page.locator("summary").all():
-            summary.click()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    open_page(page, reported, "answers.html#b=pixelhumor&m=served&rule=paper")
+    seen = page.locator("#list").inner_text()
     assert "<script>window.hit = 1</script>" in seen and "\\u202egnirts" in seen and "\\u001b[31mred" in seen
+    open_page(page, reported, "compare.html#b=pixelhumor&a=served&c=random&g=all&rule=paper")
+    for button in page.locator(".more").all():
+        button.click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     # Places count characters, not units of 16 bits.
-    answer = "{text: '\\u{1f600}\\u{1f600} Yes, so it is', thoughts: 0, span: [3, 6]}"
-    assert page.evaluate(f"said({answer}).querySelector('mark').textContent") == "Yes"
-    for name in (
-        "unread.html",
-        "tables/pixelhumor/table8.html",
-        "item.html#pixelhumor/<img src=x onerror=window.hit=1>",
-    ):
-        page.goto(f"{report(reported).as_uri()}/{name}")
-        page.wait_for_timeout(300)
-    assert "no item <img" in page.locator("#problem").inner_text()
-    assert page.evaluate("window.hit") is None and page.locator("a[href^=javascript]").count() == 0
+    assert page.evaluate("marked('\\u{1f600}\\u{1f600} Yes, so it is', 3, 6)[1].textContent") == "Yes"
+    for name in READING:
+        for hostile in (
+            "b=<img src=x onerror=window.hit=1>",
+            "i=<svg onload=window.hit=1>",
+            "a=x&q=<b>",
+            "back=https://evil",
+        ):
+            open_page(page, reported, f"{name}#{hostile}")
+    assert "is not in this run" in page.locator("#problem").inner_text() or page.url.endswith("evil")
+    assert page.evaluate("window.hit") is None and page.locator("a[href^=javascript], a[href^=http]").count() == 0
     assert wrong == []
 
 
@@ -304,28 +292,3 @@ def test_view_without_a_report_says_what_makes_it(small: Project) -> None:
 def test_a_wrong_word_for_pictures(small: Project) -> None:
     done = small.run("snakemake", "--cores", "1", "report", "--config", "pictures=everything", fails=True)
     assert "pictures" in done.stderr and "own" in done.stderr
-
-
-def test_the_compare_page_counts_right_answers(reported: Project, browser: Browser) -> None:
-    """Its counts, from the grades; hostile answers run nothing."""
-    codes = []
-    for model in ("random", "reading-order"):
-        golds = {gold.item_id: gold for gold in read_records(reported.path / "data/items/pixelhumor/gold.jsonl", Gold)}
-        scores = read_scores(reported.path / f"results/pixelhumor/scores/{model}.parquet")
-        found = [score for score in scores if score.rule == "released" and score.responses]
-        codes.append({(grade.task, grade.item_id): code("pixelhumor", grade, golds[grade.item_id]) for grade in found})
-    both = {key: (a, codes[1][key]) for key, a in codes[0].items() if (a + codes[1][key]).isdigit()}
-    expected = {task: [0, 0, 0, 0] for task, _ in both}
-    for (task, _), (a, b) in both.items():
-        expected[task][{(True, True): 0, (True, False): 1, (False, True): 2}.get((a > "4", b > "4"), 3)] += 1
-    page = browser.new_context(color_scheme="dark").new_page()
-    open_page(page, reported, "compare.html#pixelhumor/random/reading-order")
-    page.locator("select[name=rule]").select_option("released")
-    page.wait_for_function("document.querySelector('#counts td')")
-    rows = [line.split("\t") for line in page.locator("#counts tbody tr").all_inner_texts()]
-    assert {task: list(map(int, counts)) for task, *counts in rows} == expected != {}
-    parted = sum(abs(int(a) - int(b)) > 4 for a, b in both.values())
-    assert page.locator("#number").inner_text() == f"{parted} answers" != "0 answers"
-    wrong = watched(page)
-    open_page(page, reported, "compare.html#pixelhumor/served/reading-order")
-    assert page.evaluate("window.hit") is None and wrong == []

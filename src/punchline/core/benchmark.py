@@ -338,7 +338,7 @@ def people(name: str) -> Any:
 def right(name: str, score: Score, gold: Gold) -> float | None:
     """Correctness of an answer from 0 to 1; None if undefined."""
     module = shown(name)
-    if module is not None:
+    if hasattr(module, "right"):
         return cast("float | None", module.right(score, gold))
     return next((score.metrics[metric] for metric in RIGHT if metric in score.metrics), None)
 

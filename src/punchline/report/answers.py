@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
 from punchline.artifacts.passes import CHAINED
 from punchline.artifacts.project import Project
+from punchline.core import benchmark as benchmarks
 from punchline.files import Keyed
 from punchline.read import reasoning
 from punchline.read.result import notes
 from punchline.read.spans import Reads, located
 from punchline.report.items import pick_fields, prompt
-from punchline.report.shards import CHUNK, code, write_parts
+from punchline.report.shards import CHUNK, code, packed, write_parts
 from punchline.requests import asked, asked_in_pass
 from punchline.responses import Verdicts, by_item, read_verdicts
 from punchline.schema import RULES, Gold, Item, Request, Response, Score
@@ -46,10 +48,10 @@ def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any
     }
 
 
-def _score(benchmark: str, score: Score, gold: Gold) -> dict[str, Any]:
+def _score(score: Score, letter: str) -> dict[str, Any]:
     return {
         **pick_fields(score, *QUESTION, "rule", "state", "scored"),
-        "code": code(benchmark, score, gold),
+        "code": letter,
         "parsed": score.parsed,
         "values": {name: round(value, 4) for name, value in score.metrics.items()},
         "judge": score.judge,
@@ -57,16 +59,46 @@ def _score(benchmark: str, score: Score, gold: Gold) -> dict[str, Any]:
     }
 
 
+class Index:
+    """States and values of a model's answers, by rule and question (task@condition), in the order of items."""
+
+    def __init__(self, place: Mapping[str, int]) -> None:
+        self.place = place
+        self.states: dict[str, dict[str, list[str]]] = {rule: {} for rule in RULES}
+        self.values: dict[str, dict[str, list[float | None]]] = {rule: {} for rule in RULES}
+
+    def add(self, rule: str, question: str, item_id: str, letter: str, value: float | None = None) -> None:
+        """Add the first sample of an answer."""
+        count, at = len(self.place), self.place[item_id]
+        self.states[rule].setdefault(question, ["."] * count)[at] = letter
+        self.values[rule].setdefault(question, [None] * count)[at] = None if value is None else round(value, 6)
+
+    def as_data(self) -> dict[str, Any]:
+        """The index for pages."""
+        states = {rule: {name: "".join(found) for name, found in of.items()} for rule, of in self.states.items()}
+        values = {rule: {name: packed(found) for name, found in of.items()} for rule, of in self.values.items()}
+        return {"states": states, "values": values}
+
+
 def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
     """Files for pages: chunks of CHUNK items with a model's answers and scores, and the index of its scores."""
     where, loaded = project.paths, project.benchmark(benchmark)
     items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-    place = {item_id: number for number, item_id in enumerate(items)}
+    index = Index({item_id: number for number, item_id in enumerate(items)})
     parts: dict[str, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
 
     def add(kind: str, item_id: str, row: dict[str, Any]) -> None:
-        parts[str(place[item_id] // CHUNK)][item_id][kind].append(row)
+        parts[str(index.place[item_id] // CHUNK)][item_id][kind].append(row)
 
+    scored = set[str]()
+    for score in read_scores(where.scores(benchmark, model)):
+        if not score.responses:  # not asked of this item
+            continue
+        scored.update(score.responses)
+        value = benchmarks.right(benchmark, score, golds[score.item_id])
+        add("grades", score.item_id, _score(score, code(score, value)))
+        if score.sample == 0:
+            index.add(score.rule, f"{score.task}@{score.condition}", score.item_id, code(score, value), value)
     verdicts: Verdicts | None = None
     for pass_, judge in project.passes(benchmark, model).items():
         if pass_ != CHAINED:
@@ -82,18 +114,12 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
             for (_, condition, _), answers in units.items():
                 list(loaded.score_item(answers, item, gold, "", "paper", verdicts, condition))
         for request, response in pairs:  # requests that all models share are named with the items, once
+            for rule in RULES if request.sample == 0 and response.digest not in scored else ():
+                letter = "-" if response.state == "ok" else response.state[0]
+                index.add(rule, f"{request.task}@{request.condition}", item_id, letter)
             about = {"request": response.request_id} if request.condition in loaded.CHAINED else {}
             add("answers", item_id, about | _answer(request, response, reads))
-    codes: dict[str, dict[str, list[str]]] = {rule: {} for rule in RULES}
-    for score in read_scores(where.scores(benchmark, model)):
-        if score.responses:  # else not asked of this item
-            row = _score(benchmark, score, golds[score.item_id])
-            add("grades", score.item_id, row)
-            if score.sample == 0:  # a wall shows one character of an answer: of the first sample
-                marks = codes[score.rule].setdefault(f"{score.task}@{score.condition}", ["."] * len(place))
-                marks[place[score.item_id]] = row["code"]
-    index = {rule: {name: "".join(marks) for name, marks in made.items()} for rule, made in codes.items()}
-    return {**parts, "index": {"codes": index}}
+    return {**parts, "index": index.as_data()}
 
 
 def write_answers(project: Project, benchmark: str, model: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -91,23 +91,23 @@ def _spec(chart: Any) -> Spec:
     return cast(Spec, styled.to_dict())
 
 
-def forest(sheet: Sheet, ranks: Mapping[str, str], width: int = WIDTH) -> Spec:
-    """The main column of a table: a line a model, the best at the top of its kind, intervals, the range of its rank.
+def forest(sheet: Sheet) -> Spec:
+    """The main column of a table: a line a model, the best at the top of its kind, with intervals.
 
-    What is not comparable with the paper is pale. {} where nobody has a value. `ranks`: by model, as text.
+    Rows that are not comparable with the paper are pale. {} without a value.
     """
     found = points(replace(sheet, rows=first_keys(sheet)), [sheet.main], ())
     if not found:
         return {}
     sign = 1 if sheet.table.better(sheet.main) == "lower" else -1
     for point in found:
-        point["label"] = point["model"] + (f"  ({ranks[point['model']]})" if ranks.get(point["model"]) else "")
+        point["label"] = point["model"]
     found.sort(key=lambda point: (KINDS.index(point["kind"]), sign * point["value"], point["model"]))
     order = list(dict.fromkeys(point["label"] for point in found))
-    return _spec(_dots(found, head(sheet.main), order, width))
+    return _spec(_dots(found, head(sheet.main), order))
 
 
-def _dots(found: list[Point], title: str, order: Sequence[str], width: int = WIDTH) -> Any:
+def _dots(found: list[Point], title: str, order: Sequence[str]) -> Any:
     """A line a label, a dot a value with its interval; colour and shape by kind."""
     y = alt.Y("label:N", sort=list(order), title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
     pale = alt.condition("datum.comparable || datum.kind == 'published'", alt.value(1), alt.value(FADED))
@@ -122,7 +122,7 @@ def _dots(found: list[Point], title: str, order: Sequence[str], width: int = WID
     dots = base.mark_point(filled=True, size=70).encode(
         x=alt.X("value:Q", title=title, scale=scale), color=colour, shape=shape, opacity=pale
     )
-    return (lines + dots).properties(width=width, height={"step": 20})
+    return (lines + dots).properties(width=WIDTH, height={"step": 20})
 
 
 def figure(sheet: Sheet, chart: Chart) -> Spec:
@@ -174,10 +174,10 @@ def _curve(found: list[Point], chart: Chart, x: str) -> Spec:
     return _spec(alt.vconcat(*plots) if len(plots) > 1 else plots[0])
 
 
-def drawn(sheet: Sheet, ranks: Mapping[str, str]) -> Spec:
+def drawn(sheet: Sheet) -> Spec:
     """A table as its paper draws it, else its main column; {} where nothing is to be seen."""
     made = figure(sheet, sheet.table.chart) if sheet.table.chart else {}
-    return made or (forest(sheet, ranks) if sheet.table.of_models else {})
+    return made or (forest(sheet) if sheet.table.of_models else {})
 
 
 def nothing(path: str) -> Spec:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
+from punchline.core.benchmark import DEFAULT
 from punchline.core.storage import Stored
 from punchline.files import Keyed
 from punchline.report.pictures import Right, file_of, items_with_rights
@@ -73,29 +75,61 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
     fetched = Keyed(where.ledger(benchmark), FetchEntry) if illustrated else {}
     asked = defaultdict[str, list[Any]](list)
+    questions: dict[str, str] = {}
     for request in Stored(where.requests(benchmark), Request):
         place = (request.request_id, request.task, request.condition, request.sample)
         asked[request.item_id].append([*place, prompt(request)])
+        questions.setdefault(f"{request.task}@{request.condition}", request.task)
     sequence = getattr(module, "SEQUENCE", None)
+    blurred = getattr(module, "BLURRED", {}).items()
     rows: dict[str, Any] = {}
     filters = []
+    texts, clusters = [], dict[str, int]()
     for item, right in items_with_rights(project, benchmark):
         name, gold = item.item_id, golds[item.item_id]
         rows[name] = _row(item, gold, right, drawn.get(name), fetched.get(name)) | {"asked": asked[name]}
         filters.append(facets(item, gold))
+        texts.append("\n".join(_texts([name, item.fields, gold.values])))
+        clusters.setdefault(item.cluster, len(clusters))
     ids = list(rows)
     for start in range(0, len(ids), CHUNK):
         yield str(start // CHUNK), {name: rows[name] for name in ids[start : start + CHUNK]}
+    names = getattr(module, "NAMES", {})
+    golds_of = getattr(module, "GOLD", {})
     index = {
         "ids": ids,
+        "titles": [str(row["fields"].get("caption") or row["fields"].get("title") or "") for row in rows.values()],
+        "texts": texts,  # for a search
+        "clusters": [] if len(clusters) == len(ids) else [clusters[row["cluster"]] for row in rows.values()],
+        "questions": [
+            [key, question_name(key, names), golds_of.get(task, re.sub(r"_\d$", "", task))]
+            for key, task in questions.items()
+        ],
         "thumbs": [[row["images"][0]["file"], row["rights"][0]] if row["images"] else None for row in rows.values()],
         "facets": {name: values for name, values in columns(filters).items() if name != sequence},
-        "names": getattr(module, "NAMES", {}),
+        "names": names,
+        "why": getattr(module, "WHY", {}),
         "sequence": sequence,
-        "blurred": getattr(module, "BLURRED", {}),
+        "blurred": [at for at, row in enumerate(rows.values()) if blurred & row["gold"].items()],  # harmful ones
         "chunk": CHUNK,
     }
     yield "index", index
+
+
+def question_name(key: str, names: Mapping[str, str]) -> str:
+    """The name of a question (task@condition) for readers."""
+    task, _, condition = key.partition("@")
+    name = names.get(task, task.replace("_", " "))
+    return name if condition == DEFAULT else f"{name} ({condition.replace('_', ' ')})"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a value of a record."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
 
 
 def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:

@@ -108,6 +108,7 @@ def without_texts(part: dict[str, Any], why: str, blurred: Collection[str]) -> N
     said = f"not passed on: {why}"
     if "facets" in part:
         part["facets"] = {name: of for name, of in part["facets"].items() if name in ("source", *blurred)}
+        part |= {"titles": ["" for _ in part["ids"]], "texts": part["ids"]}
     for one in part.values():
         if isinstance(one, dict) and "gold" in one:
             one["gold"] = {name: value for name, value in one["gold"].items() if name in blurred}

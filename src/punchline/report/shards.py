@@ -11,9 +11,8 @@ from typing import Any
 
 import msgspec
 
-from punchline.core import benchmark as benchmarks
 from punchline.files import write_bytes
-from punchline.schema import STATES, Gold, Score
+from punchline.schema import Score
 
 CHUNK = 32  # items a file
 
@@ -46,9 +45,19 @@ def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
             file.unlink()
 
 
-def code(benchmark: str, grade: Score, gold: Gold) -> str:
-    """An answer in one character: 0 (wrong) to 9 (right); m, f, r, u for a state; `-` where that cannot be said."""
-    if grade.state != "ok" and grade.state in STATES:
+def code(grade: Score, value: float | None) -> str:
+    """An answer in one letter: its state, or y (right), n (wrong), p (partly right), - (not scored)."""
+    if grade.state == "unparsable":
+        return "t" if grade.truncated else "u"
+    if grade.state != "ok":
         return grade.state[0]
-    value = benchmarks.right(benchmark, grade, gold)
-    return "-" if value is None else str(round(9 * min(max(value, 0.0), 1.0)))
+    if value is None:
+        return "-"
+    return "y" if value >= 1 else "p" if value > 0 else "n"
+
+
+def packed(values: list[float | None]) -> str | list[float | None]:
+    """Values of a question's items: as one string of 0, 1 and . (none) if they are nothing else."""
+    if all(value in (None, 0, 1) for value in values):
+        return "".join("." if value is None else str(int(value)) for value in values)
+    return values

@@ -4,49 +4,41 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
-from collections import defaultdict
-from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import msgspec
-import pyarrow.parquet as pq
+import pandas as pd
 import vl_convert
 
 from punchline import __version__
 from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
-from punchline.audit.compare import compare_somewhere, main_table
+from punchline.audit.compare import main_table
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
-from punchline.errors import PunchlineError
 from punchline.files import parse_csv, write_bytes
 from punchline.report import figures, pictures
-from punchline.report.items import pick_fields
 from punchline.report.shards import write_changed
+from punchline.report.standing import Ranks, Standing, standing
 from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet
 from punchline.schema import sha256
 from punchline.text import escape_controls
 from punchline.workflow.processes import pictures_mode
 
 HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
-EXAMPLE = re.compile(r"([0-9a-f]{12}): ")  # an unread answer begins with its request
 OWN = "files.json"  # what the report consists of, by path from its root
-PAIRS = 6  # up to so many models, each is compared with each
-UNREAD = (
-    "How many answers were read, and what those say that were not: unexplained ones cast doubt on the reader."
-    " An example begins with its request, as punchline show takes it, and leads to its item."
-)
-COST = "What answers and verdicts have cost, by the cards' prices."
-RULES = "Cells that rule released and rule paper do not agree on."
-AVAILABILITY = "Which images could be had, by source."
+NAV = {
+    "index.html": "Start",
+    "compare.html": "Compare",
+    "answers.html": "Answers",
+    "wall.html": "Comics",
+    "tables/index.html": "Tables",
+}
+READING = {"compare": "Compare", "answers": "Answers", "wall": "Comics", "item": "Comic"}  # pages that read answers
 ELSEWHERE = ("answers/", "items/")  # written by jobs of their own
 
 Lines = tuple[list[str], list[list[Cell]]]  # columns and rows of one of the project's lists
@@ -60,16 +52,15 @@ class Site:
         self.mode = pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
         self.templates = templates(HERE / "templates")
-        self.templates.filters |= {"head": head, "about": about, "said": figures.said}
+        self.templates.filters |= {"head": head, "said": figures.said}
 
     @cached_property
     def sheets(self) -> dict[str, list[Sheet]]:
         """Every table of the run, by benchmark."""
-        found: dict[str, list[Sheet]] = {}
-        for name in self.project.selection.benchmarks:
-            for table in self.project.benchmark(name).TABLES.values():
-                found.setdefault(name, []).append(read_sheet(self.project, name, table))
-        return found
+        return {
+            name: [read_sheet(self.project, name, table) for table in self.project.benchmark(name).TABLES.values()]
+            for name in self.project.selection.benchmarks
+        }
 
     @cached_property
     def mains(self) -> dict[str, Sheet]:
@@ -77,31 +68,44 @@ class Site:
         names = {name: main_table(self.project.benchmark(name)).name for name in self.sheets}
         return {name: sheet for name, sheets in self.sheets.items() for sheet in sheets if sheet.name == names[name]}
 
-    def forest(self, sheet: Sheet, width: int = figures.WIDTH) -> str:
-        """The forest plot of a table as SVG."""
-        return figures.svg(figures.forest(sheet, self.ranks[sheet.benchmark, sheet.name], width))
-
-    def answering(self, benchmark: str) -> list[str]:
-        """The selected models that answered any of a benchmark's questions; all where none did."""
-        path = self.project.paths.unread(benchmark)
-        listed = parse_csv(Path(path).read_bytes(), ("model", "answers", "missing"), file=path)
-        found = {line["model"] for _, line in listed if int(line["missing"]) < int(line["answers"])}
-        models = self.project.selection.models
-        return [model for model in models if model in found] or list(models)
-
     @cached_property
-    def ranks(self) -> dict[tuple[str, str], dict[str, str]]:
-        """The range of each model's rank, by benchmark and table."""
-        found = defaultdict[tuple[str, str], dict[str, str]](dict)
+    def ranks(self) -> dict[tuple[str, str], dict[str, Ranks]]:
+        """The possible ranks of each model, by benchmark and table: in the first row that ranks it."""
+        found: dict[tuple[str, str], dict[str, Ranks]] = {}
         for name in self.sheets:
             path = self.project.paths.ranks(name)
             for _, line in parse_csv(Path(path).read_bytes(), ("table", "model", "rank_lo", "rank_hi"), file=path):
-                span = line["rank_lo"] if line["rank_lo"] == line["rank_hi"] else f"{line['rank_lo']}-{line['rank_hi']}"
-                found[name, line["table"]].setdefault(line["model"], span)
+                ranks = Ranks(int(line["rank_lo"]), int(line["rank_hi"]))
+                found.setdefault((name, line["table"]), {}).setdefault(line["model"], ranks)
         return found
 
+    def standing(self, sheet: Sheet) -> Standing:
+        """The models of a table in order."""
+        cards, benchmark = self.project.cards, sheet.benchmark
+        printed = {name: row for name in cards if (row := cards[name].printed_as(benchmark, sheet.name)) is not None}
+        return standing(sheet, self.ranks.get((benchmark, sheet.name), {}), printed)
+
+    @cached_property
+    def states(self) -> pd.DataFrame:
+        """Numbers of answers by benchmark and model: `answers`, `missing`, `failed`, `refused`, `unread`."""
+        frames = []
+        for name in self.sheets:
+            frame = pd.read_csv(self.project.paths.unread(name), dtype={"model": str})
+            frames.append(frame[frame["rule"] == "paper"].assign(benchmark=name))
+        counts = ["answers", "missing", "failed", "refused", "unread"]
+        return pd.concat(frames).groupby(["benchmark", "model"], sort=False)[counts].sum()
+
+    def models(self, benchmark: str) -> list[str]:
+        """The models that answered any of a benchmark's questions, in order of rank; all where none did."""
+        counts = self.states.loc[benchmark] if benchmark in self.states.index.get_level_values(0) else self.states[:0]
+        answering = set(counts.index[counts["missing"] < counts["answers"]])
+        ordered = [line.model for line in self.standing(self.mains[benchmark]).lines if line.kind != "published"]
+        models = list(dict.fromkeys([*ordered, *self.project.selection.models]))
+        models = [model for model in models if model in self.project.cards]
+        return [model for model in models if model in answering] or models
+
     def write(self) -> None:
-        """All pages, and the list of them; pages of before that are not among them go."""
+        """Write all pages and the list of them; remove pages of an earlier report that are not among them."""
         before: list[Any] = []
         with suppress(OSError, ValueError):
             before = json.loads((self.root / OWN).read_bytes())
@@ -109,18 +113,18 @@ class Site:
             if file.is_file():
                 self.put(f"static/{file.relative_to(HERE / 'static').as_posix()}", file.read_bytes())
         self.put("static/mode.js", f'punchline.mode("{self.mode}");\n'.encode())
+        self.put("static/run.js", f"punchline.about = {msgspec.json.encode(self._about()).decode()};\n".encode())
         disagree = differences(self.project.paths.discrepancies)
         for name, sheets in self.sheets.items():
             for sheet in sheets:
                 self._table(sheet, disagree.get((name, sheet.name), []))
-            self._benchmark(name)
-        self._start()
-        self._items()
-        self._overviews()
-        for name in self.sheets:
             if self.project.illustrated(name):
                 for image in pictures.held(self.project, name, self.mode):
                     self.put(pictures.file_of(image), pictures.content(image))
+        self.page("index.html", "index.html", "Results", **self._start())
+        for stem, title in READING.items():
+            self.page(f"{stem}.html", f"{stem}.html", title, scripts=("mode.js", "run.js", "ui.js", f"{stem}.js"))
+        self.page("tables/index.html", "tables.html", "Tables", sheets=self._lists())
         for path in before:
             inside = isinstance(path, str) and ".." not in Path(path).parts
             if inside and path not in self.files and not path.startswith(ELSEWHERE):
@@ -133,145 +137,110 @@ class Site:
         write_changed(self.root / path, content)
 
     def page(self, path: str, template: str, title: str, **values: Any) -> None:
-        """A page. `path` from the report's root; the page's own links begin with the way back there."""
+        """Write a page. `path` from the report's root; the page's own links begin with the way back there."""
         text = self.templates.get_template(template).render(
-            base="../" * path.count("/"),
-            title=title,
-            run=self.project.selection.run,
-            nav=self.nav,
-            here=path,
-            version=__version__,
-            site=self,
-            **values,
+            **{"scripts": (), "base": "../" * path.count("/"), "title": title, "run": self.project.selection.run}
+            | {"nav": NAV.items(), "here": path, "version": __version__, "site": self}
+            | values
         )
         self.put(path, text.encode())
 
-    @cached_property
-    def nav(self) -> list[tuple[str, str]]:
-        """(page, name) of what every page links to."""
-        tables = [(f"tables/{name}/index.html", name) for name in self.sheets]
-        more = [("compare.html", "Compare"), ("unread.html", "Unread"), ("overview.html", "Cost, availability, rules")]
-        return [("index.html", "Start"), *tables, *more]
-
     # Pages
 
-    def _table(self, sheet: Sheet, disagree: list[dict[str, str]]) -> None:
-        table, stem = sheet.table, sheet.file.removesuffix(".html")
-        if drawn := figures.drawn(sheet, self.ranks[sheet.benchmark, sheet.name]):
-            self.put(f"{stem}.svg", figures.svg(figures.on_paper(drawn)).encode())
-        for ending in ("csv", "md", "tex"):
-            self.put(f"{stem}.{ending}", Path(sheet.path).with_suffix(f".{ending}").read_bytes())
-        self.page(
-            sheet.file,
-            "table.html",
-            f"{sheet.benchmark} {sheet.name}: {table.title}",
-            sheet=sheet,
-            chart=figures.svg(drawn),
-            disagree=disagree,
-            kinds=[kind for kind in KINDS if any(row.kind == kind for row in sheet.rows)],
-        )
-
-    def _benchmark(self, name: str) -> None:
-        main = self.mains[name]
-        self.page(f"tables/{name}/index.html", "benchmark.html", name, benchmark=name, about=about(name), main=main)
-
-    def _items(self) -> None:
-        """The pages that read items and answers, and what they ask about the run."""
+    def _about(self) -> dict[str, Any]:
+        """What pages that read answers know of the run."""
+        names = list(self.sheets)
         tables = {
             name: [[sheet.name, sheet.table.tasks, sheet.table.conditions] for sheet in sheets if sheet.table.of_models]
             for name, sheets in self.sheets.items()
         }
-        run = {"models": {name: self.answering(name) for name in self.sheets}, "tables": tables}
-        differences = {name: compared(self.project, name) for name in self.sheets}
-        for file, name, value in (("run", "about", run), ("compared", "compared", differences)):
-            self.put(f"static/{file}.js", f"punchline.{name} = {msgspec.json.encode(value).decode()};\n".encode())
-        self.page("item.html", "item.html", "Item")
-        self.page("compare.html", "compare.html", "Compare two models")
-        for name in self.sheets:
-            self.page(f"wall/{name}.html", "wall.html", f"Items of {name}", benchmark=name)
+        chosen = self.project.selection.scoring
+        return {
+            "run": self.project.selection.run,
+            "models": {name: self.models(name) for name in names},
+            "kinds": {name: kind_of(card) for name, card in self.project.cards.items()},
+            "titles": {name: title_of(name) for name in names},
+            "main": {name: main_question(self.mains[name]) for name in names},
+            "rules": {name: chosen or self.mains[name].table.published_rule for name in names},
+            "tables": tables,
+        }
 
-    def _overviews(self) -> None:
-        """Answers that were not read, and what the run's other lists say."""
-        where = self.project.paths
-        unread = [(name, UNREAD, *self._unread(name)) for name in self.sheets]
-        self.page("unread.html", "sheet.html", "Answers that were not read", sheets=unread)
-        lists = [("Cost", COST, *lines(where.cost)), ("Where the two rules differ", RULES, *lines(where.discrepancies))]
-        lists += [
-            (f"Availability of {name}", AVAILABILITY, *lines(path))
-            for name in self.sheets
-            if Path(path := where.availability(name)).is_file()
-        ]
-        self.page("overview.html", "sheet.html", "Cost, availability, rules", sheets=lists)
-
-    def _unread(self, benchmark: str) -> Lines:
-        """Lines of what was not read; an example leads to its item."""
-        columns, rows = lines(self.project.paths.unread(benchmark), lambda line: not _read(line))
-        asked = pq.read_table(self.project.paths.requests(benchmark), columns=["digest", "item_id"])
-        items = {one["digest"][:12]: one["item_id"] for one in asked.to_pylist()} if rows else {}
-
-        def linked(cell: Cell) -> Cell:
-            start = EXAMPLE.match(cell.text)
-            item = items.get(start[1]) if start else None
-            return cell if item is None else replace(cell, link=f"item.html#{benchmark}/{quote(item, safe='')}")
-
-        return columns, [[linked(cell) for cell in row] for row in rows]
-
-    def _start(self) -> None:
-        project = self.project
-        models = {name: kind_of(project.cards[name]) for name in project.selection.models}
-        values: dict[tuple[str, str], Any] = {}
-        for name, sheet in self.mains.items():
-            for row in figures.first_keys(sheet):
-                if row.values["model"] in models:
-                    values[row.values["model"], name] = row.cells[sheet.columns.index(sheet.main)]
-        chosen = selected(project.selection).items()
+    def _table(self, sheet: Sheet, disagree: list[dict[str, str]]) -> None:
+        table, stem = sheet.table, sheet.file.removesuffix(".html")
+        if drawn := figures.drawn(sheet):
+            self.put(f"{stem}.svg", figures.svg(figures.on_paper(drawn)).encode())
+        for ending in ("csv", "md", "tex"):
+            self.put(f"{stem}.{ending}", Path(sheet.path).with_suffix(f".{ending}").read_bytes())
+        ranks = Path(self.project.paths.ranks(sheet.benchmark))
+        self.put(f"tables/{sheet.benchmark}/ranks.csv", ranks.read_bytes())
         self.page(
-            "index.html",
-            "index.html",
-            f"Punchline: {project.selection.run}",
-            selection={name: ", ".join(map(str, v)) if isinstance(v, list) else str(v) for name, v in chosen},
-            models=sorted(models.items(), key=lambda item: (item[1] != "measured", item[0])),
-            values=values,
-            every=[sheet for sheets in self.sheets.values() for sheet in sheets],
+            sheet.file,
+            "table.html",
+            f"{sheet.benchmark} {sheet.name}: {table.title}",
+            scripts=("ui.js", "table.js"),
+            sheet=sheet,
+            standing=self.standing(sheet) if table.of_models else None,
+            chart=figures.svg(figures.figure(sheet, table.chart)) if table.chart else "",
+            disagree=disagree,
+            kinds=[kind for kind in KINDS if any(row.kind == kind for row in sheet.rows)],
         )
 
+    def _start(self) -> dict[str, Any]:
+        """Values of the first page."""
+        total = self.states.groupby("benchmark", sort=False).sum()
+        failed = self.states["failed"][self.states["failed"] > 0]
+        return {
+            "mains": {name: (sheet, self.standing(sheet)) for name, sheet in self.mains.items()},
+            "titles": {name: title_of(name) for name in self.sheets},
+            "items": {
+                name: len(pd.read_parquet(self.project.paths.requests(name), columns=["item_id"]).item_id.unique())
+                for name in self.sheets
+            },
+            "total": total.sum(),
+            "failed": failed.reset_index().to_records(index=False).tolist(),
+            "selection": {
+                name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+                for name, value in selected(self.project.selection).items()
+            },
+            "every": [sheet for sheets in self.sheets.values() for sheet in sheets],
+        }
 
-def _read(line: Mapping[str, str]) -> bool:
-    """True if all of a task's answers that are there were read, so that there is nothing to look at."""
-    return int(line["read"]) + int(line["missing"]) == int(line["answers"]) and line["truncated"] == "0"
+    def _lists(self) -> list[tuple[str, str, list[str], list[list[Cell]]]]:
+        """(title, description, columns, rows) of the run's other lists."""
+        where = self.project.paths
+        lists = [
+            ("Cost", "The cost of answers and verdicts, by the prices in the cards.", *lines(where.cost)),
+            (
+                "Differences between the rules",
+                "Cells in which rules released and paper differ.",
+                *lines(where.discrepancies),
+            ),
+        ]
+        for name in self.sheets:
+            path = where.availability(name)
+            if Path(path).is_file():
+                lists.append((f"Images of {title_of(name)}", "Available images, by source.", *lines(path)))
+        return lists
 
 
-def lines(path: str, is_shown: Callable[[Mapping[str, str]], bool] = lambda line: True) -> Lines:
-    """(columns, cells) of one of the project's lists."""
-    found = [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path) if is_shown(cells)]
+def title_of(benchmark: str) -> str:
+    """The name of a benchmark as its paper writes it."""
+    return (inspect.getdoc(benchmarks.load(benchmark)) or benchmark).partition(":")[0]
+
+
+def main_question(sheet: Sheet) -> str:
+    """The first question, task@condition, of a benchmark's main table; "" if it reads all tasks."""
+    return f"{sheet.table.tasks[0]}@{sheet.table.conditions[0]}" if sheet.table.tasks else ""
+
+
+def lines(path: str) -> Lines:
+    """(columns, cells) of one of the project's lists, without columns that are empty or 0 everywhere."""
+    found = [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path)]
     columns = [name for name in (found[0] if found else ()) if any(line[name] not in ("", "0") for line in found)]
-    texts = [[line[name] for name in columns] for line in found]
     return columns, [
-        [Cell(escape_controls(text), text, number=parse_number(text) is not None) for text in row] for row in texts
+        [Cell(escape_controls(line[name]), line[name], number=parse_number(line[name]) is not None) for name in columns]
+        for line in found
     ]
-
-
-def compared(project: Project, benchmark: str) -> list[dict[str, Any]]:
-    """Paired differences in the main table: of all pairs of a few models, of many of the first with the others."""
-    models, loaded = project.selection.models, project.benchmark(benchmark)
-    pairs = list(combinations(models, 2)) if len(models) <= PAIRS else [(models[0], other) for other in models[1:]]
-    found = []
-    for pair in pairs:
-        with suppress(PunchlineError):  # no answers that both have: the page says so
-            made = compare_somewhere(loaded, pair, project)
-            differences = [
-                {name: one[name] for name in ("row", "column", "difference", "low", "high")}
-                | {"n": one["n"][0], "p": one["p_holm"]}
-                for one in made.differences
-            ]
-            found.append(pick_fields(made, "models", "title") | {"differences": differences})
-    return found
-
-
-def about(benchmark: str) -> list[str]:
-    """A benchmark's description: a sentence, and its paper."""
-    paragraphs = (inspect.getdoc(benchmarks.load(benchmark)) or "").split("\n\n")
-    return [" ".join(paragraph.split()) for paragraph in paragraphs[:2]]
 
 
 def write_report(project: Project) -> None:
@@ -282,7 +251,7 @@ def write_report(project: Project) -> None:
 def write_figure(project: Project, benchmark: str, table: str) -> None:
     """Write one table as a figure for a paper: SVG and PDF."""
     sheet = read_sheet(project, benchmark, project.benchmark(benchmark).TABLES[table])
-    drawn = figures.on_paper(figures.drawn(sheet, {}) or figures.nothing(sheet.path))
+    drawn = figures.on_paper(figures.drawn(sheet) or figures.nothing(sheet.path))
     svg, pdf = project.figure(benchmark, table).outputs
     write_bytes(svg, figures.svg(drawn).encode())
     write_bytes(pdf, vl_convert.vegalite_to_pdf(drawn))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -112,13 +111,6 @@ def cell(values: Mapping[str, str], column: str, table: Table) -> Cell:
     return Cell(_shown(text, whole=whole), text, ends, number=True)
 
 
-def notes_of(path: Path) -> list[str]:
-    """The notes below a table's Markdown."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    body = max((number for number, line in enumerate(lines) if line.startswith("|")), default=0)
-    return [html.unescape(line[2:].replace(r"\|", "|")) for line in lines[body + 1 :] if line.startswith("- ")]
-
-
 def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
     """A table that was made. Raises PunchlineError, OSError."""
     path = Path(project.paths.table(table.file))
@@ -136,7 +128,7 @@ def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
         path.as_posix(),
         columns,
         [Row(line, [cell(line, name, table) for name in columns]) for line in lines],
-        notes_of(path.with_suffix(".md")),
+        lineage.noted.get("notes", ()),
         lineage.root,
         str(lineage.noted.get("made_at", ""))[:16].replace("T", " "),
         json.loads(audited.read_bytes()) if audited.is_file() else {},

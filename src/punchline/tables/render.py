@@ -106,13 +106,17 @@ def without_rows(made: Tabulated, table: Table) -> list[str]:
     return [f"Not shown: {', '.join(names)} ({verb} not attempt this task)."] if names else []
 
 
+def notes_of(made: Tabulated, table: Table) -> list[str]:
+    """The notes below a table."""
+    return [*made.notes, *without_rows(made, table)]
+
+
 def as_markdown(made: Tabulated, table: Table) -> str:
     """The table for reading, with its notes."""
     shown, lines = for_people(made, table)
     cells = [[_in_markdown(line.cells[column]) for column in shown] for line in lines]
     body = tabulate_text(cells, shown, tablefmt="github", disable_numparse=True)
-    said = [*made.notes, *without_rows(made, table)]
-    notes = "".join(f"\n- {_in_markdown(note)}" for note in said)
+    notes = "".join(f"\n- {_in_markdown(note)}" for note in notes_of(made, table))
     return f"# {table.title}\n\n{body}\n{notes}\n"
 
 

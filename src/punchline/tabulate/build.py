@@ -32,7 +32,7 @@ from punchline.scores import Digests, scores_frame
 from punchline.tables.declare import Across, PublishedRow, Table
 from punchline.tables.declare import Model as Shown
 from punchline.tables.latex import as_latex
-from punchline.tables.render import as_csv, as_markdown, read_published
+from punchline.tables.render import as_csv, as_markdown, notes_of, read_published
 from punchline.tables.run import Answers, Part, measure, parts_of, rows_across, rows_of_model
 from punchline.tables.tabulate import RETRY, TOLD, Tabulated, tabulate
 from punchline.tabulate.labels import checked, labelled, verdicts_in
@@ -288,6 +288,7 @@ def write_tables(project: Project, benchmark: str) -> None:
 def _write(project: Project, benchmark: str, table: str, made: Made) -> None:
     tabulated, models, passes = made
     part, step = Project(project.part(benchmark, table)), project.table(benchmark, table)
+    spec = part.benchmark(benchmark).TABLES[table]
     for name, text in rendered(part, benchmark, table, tabulated).items():
         write_bytes(name, text.encode())
     files = files_behind(part.table(benchmark, table))
@@ -303,7 +304,7 @@ def _write(project: Project, benchmark: str, table: str, made: Made) -> None:
         code=code_of(step),
         libraries=libraries_of(step),
         root=root_of(benchmark, table, part.selection, models, tabulated.cells, files, passes),
-        noted=circumstances(os.environ.get(MIRROR) or None),
+        noted=circumstances(os.environ.get(MIRROR) or None) | {"notes": notes_of(tabulated, spec)},
         sha256="",
     )
     write_bytes(lineage_path(step.outputs[0]), document(lineage))

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from punchline.schema import Gold, Score
 
-NAMES = {"contest_number": "contest"}
+NAMES = {
+    "contest_number": "contest",
+    "image_bbox": "boxes in the image",
+    "image_label": "objects in the image",
+    "caption_hl": "words of the caption",
+}
+GOLD = {
+    "classification": "labels",
+    "naming": "metaphors",
+    "image_bbox": "boxes",
+    "image_label": "objects",
+    "caption_hl": "highlight",
+}
 
 
 def right(grade: Score, gold: Gold) -> float | None:

@@ -1,282 +1,270 @@
-// One item: its picture, what was asked, what each model said, and where every bit of it comes from.
+// One item: its picture stays, answers scroll. Questions are tabs, models are chips, and each answer has an address.
 "use strict";
-const SVG = "http://www.w3.org/2000/svg";
-let shownItem = 0;
+const FIRST = 8; // of more models, so many are shown at first
+const BACK = { compare: "Compare", answers: "Answers", wall: "Comics" };
+let reached = ""; // the answer that the page scrolled to last
+let current = {};
 
-function svg(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+// The page and address one came from: only pages of this report.
+function wayBack(benchmark) {
+  const back = address.get("back");
+  const page = /^(compare|answers|wall)\.html(?=#|$)/.exec(back);
+  return page ? [back, BACK[page[1]]] : [`wall.html#b=${encodeURIComponent(benchmark)}`, "Comics"];
 }
 
-// Boxes, labels and paths over a picture, in shares of it.
-function overlay(item, at, order, rects) {
-  const image = item.images[at];
-  const [w, h] = [image.width, image.height];
-  const made = svg("svg", { viewBox: `0 0 ${w} ${h}`, class: "overlay", "aria-hidden": "true" });
-  const stroke = Math.max(w, h) / 250;
-  const centre = {};
-  for (const [left, top, right, bottom, label] of item.boxes[at] || []) {
-    made.append(svg("rect", { x: left * w, y: top * h, width: (right - left) * w, height: (bottom - top) * h, class: "panel", "stroke-width": stroke }));
-    if (label === undefined) continue;
-    centre[String(label)] = [((left + right) / 2) * w, ((top + bottom) / 2) * h];
-    const size = Math.max(w, h) / 18; // in a lower corner, clear of paths, which go from middle to middle
-    const text = svg("text", { x: right * w - size * 0.7, y: bottom * h - size * 0.7, class: "label", "font-size": size });
-    text.textContent = label;
-    made.append(text);
+// Ids of the list one came from, with this item; else of all items.
+function listOf(data, id, back) {
+  const { ids } = data.index;
+  let list = recall(`list ${back}`);
+  const values = new URLSearchParams(back.split("#")[1] || "");
+  try {
+    if (back.startsWith("wall") && (values.get("b") || benchmarks()[0]) === data.benchmark) list = placesOf(data, values).map((place) => ids[place]);
+  } catch {
+    // filters of another run
   }
-  for (const [look, labels] of order) {
-    const points = labels.map((label) => centre[String(label).trim()]).filter(Boolean);
-    if (points.length > 1) {
-      const nudge = look === "gold" ? -1 : 1;
-      made.append(svg("polyline", { points: points.map(([x, y]) => `${x},${y + nudge * stroke * 3}`).join(" "), class: `path ${look}`, "stroke-width": stroke * 2 }));
-      const [x, y] = points[0];
-      made.append(svg("circle", { cx: x, cy: y + nudge * stroke * 3, r: stroke * 4, class: `start ${look}` }));
-    }
-  }
-  for (const [look, boxes] of rects) {
-    for (const [x, y, width, height] of boxes) {
-      made.append(svg("rect", { x: x * w, y: y * h, width: width * w, height: height * h, class: `box ${look}`, "stroke-width": stroke * 1.5 }));
-    }
-  }
-  return made;
+  return Array.isArray(list) && list.includes(id) ? list.filter((one) => ids.includes(one)) : ids;
 }
 
-const boxesIn = (parsed) =>
-  (parsed || []).flatMap((text) => {
+// Questions of an item that somebody was asked.
+function asked(data, item, owns) {
+  const all = [...item.asked.map(([, task, condition]) => [task, condition]), ...owns.flatMap((own) => [...((own && own.grades) || []), ...((own && own.answers) || [])].map((one) => [one.task, one.condition]))];
+  const keys = new Set(all.map((names) => names.join("@")));
+  return [...data.questions.values()].filter(({ key }) => keys.has(key));
+}
+
+function letterOf([pair]) {
+  if (!pair) return ".";
+  const [answer, score] = pair;
+  return score ? score.code : answer.state === "ok" ? "-" : answer.state[0];
+}
+
+// Drawings
+
+// The order that a model gave: to this question if it asks for one, else to the first that does.
+function orderOf(data, own, question, rule) {
+  const keys = [question, ...data.questions.values()].filter((one) => one.gold === data.index.sequence).map((one) => one.key);
+  return ((own && own.grades) || []).find((score) => score.rule === rule && keys.includes(`${score.task}@${score.condition}`) && score.parsed)?.parsed || [];
+}
+
+// Boxes [x, y, width, height] in shares of the picture, in what was parsed of a model's answers.
+function boxesOf(own, rule) {
+  return ((own && own.grades) || []).filter((score) => score.rule === rule && score.sample === 0).flatMap((score) => score.parsed || []).flatMap((text) => {
     try {
       const box = JSON.parse(text);
-      return Array.isArray(box) && box.length === 4 && box.every((n) => typeof n === "number" && n >= 0 && n <= 1) ? [box] : [];
+      return Array.isArray(box) && box.length === 4 && box.every((one) => typeof one === "number" && one >= 0 && one <= 1) ? [box] : [];
     } catch {
       return [];
     }
   });
-
-// A value of gold for reading.
-function plain(value) {
-  if (typeof value === "string") return value;
-  return Array.isArray(value) && value.every((one) => typeof one !== "object") ? value.join(", ") : JSON.stringify(value);
 }
 
-function words(text) {
-  return text.split(/\s+/).filter(Boolean);
+function drawPicture(data, item, id, owns, question, rule) {
+  const gold = data.index.sequence ? sequence(item.gold[data.index.sequence]) : [];
+  const hasPanels = item.boxes.some((boxes) => boxes.length);
+  const isOrder = hasPanels && gold.length > 1;
+  const goldBoxes = Array.isArray(item.gold.boxes) ? item.gold.boxes : [];
+  const given = new Map(data.models.map((model, at) => [model, { order: isOrder ? orderOf(data, owns[at], question, rule) : [], boxes: goldBoxes.length ? boxesOf(owns[at], rule) : [] }]));
+  const usual = (isOrder && question.gold === data.index.sequence) || (goldBoxes.length && question.gold === "boxes") ? ["gold"] : [];
+  const drawn = address.all.has("draw") ? address.list("draw") : usual;
+  const model = drawn.find((name) => given.has(name)) || "";
+  const own = given.get(model) || { order: [], boxes: [] };
+  const paths = [["g", "G", drawn.includes("gold") && isOrder ? gold : [], -3], ["m", "M", own.order, 1.5]];
+  const boxes = [...(drawn.includes("gold") ? goldBoxes.map((box) => ["g", box]) : []), ...own.boxes.map((box) => ["m", box])];
+  $("#picture").replaceChildren(picture(data, item, id, (_, at) => orders(item, at, paths, address.get("panels") === "1", boxes)));
+  const what = isOrder ? "order" : "boxes";
+  $("#draw").hidden = !(item.images.length && held(item.rights[0]) && (hasPanels || goldBoxes.length));
+  $("#panels").hidden = !hasPanels;
+  $("#panels").setAttribute("aria-pressed", String(address.get("panels") === "1"));
+  $("#gold-drawn").hidden = $("#drawn").parentElement.hidden = !isOrder && !goldBoxes.length;
+  $("#gold-drawn").textContent = `● Gold ${what}, solid`;
+  $("#gold-drawn").setAttribute("aria-pressed", String(drawn.includes("gold")));
+  $("#drawn-what").textContent = what === "order" ? "Order" : "Boxes";
+  options($("#drawn"), [["", "no model"], ...[...given].filter(([, { order, boxes: some }]) => order.length || some.length).map(([name]) => [name, name])], model);
+  current.draw = (values) => change({ draw: [("gold" in values ? values.gold : drawn.includes("gold")) ? "gold" : "", values.model ?? model].filter(Boolean).join(",") || "none" });
+  current.isGoldDrawn = drawn.includes("gold");
 }
 
-// The words of `said` against those of `gold`: the shortest way from one to the other.
-function difference(gold, said) {
-  const [a, b] = [words(gold).slice(0, 600), words(said).slice(0, 600)];
-  const same = (x, y) => x.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "") === y.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+function drawFacts(data, item, id) {
+  const name = (key) => (data.index.names[key] || key).replace(/_/g, " ");
+  const [, licence, credit, url] = item.rights;
+  const source = url && /^https?:\/\//.test(url) ? node("a", { href: url, rel: "noreferrer" }, visible(url)) : null;
+  const text = [(credit || "").includes(licence) ? "" : licence, credit].filter(Boolean).join(", ");
+  $("#credit").replaceChildren(visible(text), " ", source || "");
+  const facts = [["item", id], ["source", item.source], ...Object.entries(item.fields).map(([key, value]) => [name(key), plain(value)]), ...Object.entries(item.gold).map(([key, value]) => [`gold: ${name(key)}`, plain(value)])];
+  $("#facts").replaceChildren(...facts.filter(([, value]) => value !== "" && value !== null).flatMap(([key, value]) => [node("dt", {}, visible(key)), node("dd", { class: "pre" }, visible(value))]));
+}
+
+// Answers
+
+// Details that are built when they are opened: a page may have hundreds.
+function folded(title, build) {
+  const made = node("details", { class: "small soft", ontoggle: () => made.childElementCount > 1 || made.append(build()) }, node("summary", {}, title));
+  return made;
+}
+
+// The words of an answer against those of gold: the shortest way from one to the other.
+function difference(gold, text) {
+  const [a, b] = [wordsIn(gold).slice(0, 600), wordsIn(text).slice(0, 600)];
+  const bare = (one) => one.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const [x, y] = [a.map(bare), b.map(bare)];
   const rows = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i -= 1)
-    for (let j = b.length - 1; j >= 0; j -= 1)
-      rows[i][j] = same(a[i], b[j]) ? rows[i + 1][j + 1] + 1 : Math.max(rows[i + 1][j], rows[i][j + 1]);
-  const made = node("p", { class: "difference" });
+  for (let i = a.length - 1; i >= 0; i -= 1) for (let j = b.length - 1; j >= 0; j -= 1) rows[i][j] = x[i] === y[j] ? rows[i + 1][j + 1] + 1 : Math.max(rows[i + 1][j], rows[i][j + 1]);
+  const made = node("p", { class: "said" });
   let [i, j] = [0, 0];
   while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && same(a[i], b[j])) made.append(`${visible(b[j])} `), (i += 1), (j += 1);
+    if (i < a.length && j < b.length && x[i] === y[j]) made.append(`${visible(b[j])} `), (i += 1), (j += 1);
     else if (j < b.length && (i === a.length || rows[i][j + 1] >= rows[i + 1][j])) made.append(node("ins", {}, visible(b[j])), " "), (j += 1);
     else made.append(node("del", {}, visible(a[i])), " "), (i += 1);
   }
   return made;
 }
 
-// Places in a text count characters, as Python does; a script's own count splits those beyond 16 bits.
-const letters = (text) => Array.from(text);
+// Id of the request: with the answer where only this model was asked it, else with the item.
+const requestOf = (item, answer) => answer.request || item.asked.find(([, task, condition, sample]) => task === answer.task && condition === answer.condition && sample === answer.sample)?.[0] || "";
 
-function said(answer, request) {
-  const text = letters(answer.text || "");
-  const slice = (from, to) => visible(text.slice(from, to).join(""));
-  if (answer.text === null) return node("p", { class: "quiet" }, `no answer: ${visible(answer.reason || answer.state)}`);
-  if (!answer.text.trim()) return node("p", { class: "quiet" }, "an answer without a letter");
-  const begins = answer.thoughts < text.length ? answer.thoughts : 0;
-  const [from, to] = answer.span && answer.span[0] >= begins ? answer.span : [begins, begins];
-  const body = node("p", { class: "said", dir: "auto", tabindex: "0" }, slice(begins, from));
-  const whole = from === begins && !slice(to).trim(); // all of it was read: nothing to point at
-  body.append(...(whole || to <= from ? [slice(from)] : [node("mark", {}, slice(from, to)), slice(to)]));
-  const more = answer.cut ? node("p", { class: "quiet" }, `… ${answer.cut.toLocaleString("en")} characters more: punchline show ${request.slice(0, 12)}`) : null;
-  const thoughts = begins ? node("details", {}, node("summary", {}, "Thoughts"), node("p", { class: "said", dir: "auto", tabindex: "0" }, slice(0, begins))) : null;
-  const reasoning = answer.reasoning ? node("details", {}, node("summary", {}, "Reasoning, as the server gave it"), node("p", { class: "said", dir: "auto", tabindex: "0" }, visible(answer.reasoning))) : null;
-  return node("div", {}, reasoning, thoughts, body, more);
-}
-
-function chip(grade) {
-  const [look, word] = glance(grade.code);
-  const values = Object.entries(grade.values).map(([name, value]) => `${name} ${value}`).join(", ");
-  const told = grade.state !== "ok" ? grade.state : grade.scored ? word : "not in the denominator";
-  const looks = grade.state === "ok" && !grade.scored ? "none" : look;
-  return node("span", { class: `chip ${looks}`, title: values }, `${grade.rule}: ${visible(told)}`);
-}
-
-function tokens(answer) {
-  const [prompt, completion, reasoning] = answer.tokens;
-  const told = [prompt !== null && `${prompt} in`, completion !== null && `${completion} out`, reasoning && `${reasoning} of thought`].filter(Boolean);
-  return told.length ? `${told.join(", ")} tokens` : "";
-}
-
-// The id of what was asked: with the answer where only this model was asked it, else with the item.
-const requestOf = (item, answer) =>
-  answer.request || (item.asked.find(([, task, condition, sample]) => task === answer.task && condition === answer.condition && sample === answer.sample) || [""])[0];
-
-// Details that are made when somebody looks: a page may have hundreds.
-function whenOpened(title, make) {
-  const made = node("details", {}, node("summary", { onclick: () => made.childElementCount > 1 || made.append(make()) }, title));
-  return made;
-}
-
-function answerBlock(benchmark, item, model, answer, own, tables) {
+function origin(data, item, model, answer) {
   const request = requestOf(item, answer);
-  const grades = own.grades.filter((grade) => grade.answers.includes(answer.digest.slice(0, 16)) && grade.condition === answer.condition);
-  const told = grades.filter((grade) => grade.task === answer.task);
-  const read = told.find((grade) => grade.rule === "paper" && grade.parsed);
-  const gold = item.gold[answer.task] ?? (told.some((grade) => "wer" in grade.values) ? item.gold.text : undefined);
-  const spoken = told.some((grade) => "wer" in grade.values) && typeof gold === "string" && answer.text;
-  const heard = (own.heard || []).filter((one) => (grades.length ? grades : told).some((grade) => grade.answers.includes(one.digest.slice(0, 16))));
-  const links = tables.filter(([, tasks, conditions]) => (!tasks.length || tasks.includes(answer.task)) && conditions.includes(answer.condition));
-  return node("li", { class: "answer" },
-    node("div", { class: "who" }, node("b", {}, visible(model)), answer.sample ? ` sample ${answer.sample}` : "", " ",
-      ...(told.length ? told : grades).flatMap((grade) => [chip(grade), " "]),
-      answer.finish === "length" ? node("span", { class: "chip state failed" }, "cut off") : null,
-      node("span", { class: "quiet" }, ` ${tokens(answer)}`)),
-    said(answer, request),
-    read ? node("p", { class: "quiet" }, "read: ", node("code", {}, visible(read.parsed.join(" · ")))) : null,
-    spoken ? whenOpened("Word by word against the gold text", () => difference(gold, letters(answer.text).slice(answer.thoughts).join(""))) : null,
-    ...heard.map((one) => node("details", {}, node("summary", {}, `${visible(one.hop)} said`), said(one, one.request),
-      node("details", {}, node("summary", {}, "What it was asked"), node("p", { class: "said", tabindex: "0" }, visible(one.question))))),
-    whenOpened("Where this comes from", () => node("ul", {},
-      ...(item.came ? [node("li", {}, "published image ", node("code", {}, visible(item.came[0] || "")), " sha256 ", node("code", {}, visible(item.came[1] || "none")))] : []),
-      ...item.pictures.map((digest) => node("li", {}, "picture as the model saw it, sha256 ", node("code", {}, digest))),
-      node("li", {}, "request ", node("code", {}, request)),
-      node("li", {}, "response, sha256 ", node("code", {}, answer.digest), ` in the journal of ${visible(model)}`),
-      node("li", {}, "counts in ", ...links.flatMap(([name]) => [node("a", { href: `${punchline.base}tables/${part(benchmark, name)}.html` }, name), " "])),
-      node("li", {}, node("code", {}, `punchline show ${request.slice(0, 12)}`)))));
+  const tables = (punchline.about.tables[data.benchmark] || []).filter(([, tasks, conditions]) => (!tasks.length || tasks.includes(answer.task)) && conditions.includes(answer.condition));
+  const line = (...parts) => node("li", {}, ...parts);
+  const code = (text) => node("code", {}, visible(text));
+  const [into, out, thought] = answer.tokens;
+  const tokens = [into !== null && `${number(into)} in`, out !== null && `${number(out)} out`, thought && `${number(thought)} of reasoning`].filter(Boolean).join(", ");
+  return node("ul", { class: "origin" },
+    item.came ? line("published image ", code(item.came[0] || "none"), ", sha256 ", code(item.came[1] || "none")) : null,
+    item.pictures.map((digest) => line("picture as models see it, sha256 ", code(digest))),
+    request ? line("request ", code(request)) : null,
+    line("response, sha256 ", code(answer.digest), ` in the journal of ${visible(model)}`),
+    tokens ? line(`tokens: ${tokens}${answer.finish === "length" ? "; stopped at the token limit" : ""}`) : null,
+    tables.length ? line("counts in ", tables.flatMap(([name], at) => [at ? ", " : "", node("a", { href: `${punchline.base}tables/${part(data.benchmark, name)}.html` }, name)])) : null,
+    request ? line(code(`punchline show ${request.slice(0, 12)}`)) : null);
 }
 
-function picture(item, index, models, blurred) {
-  const box = document.getElementById("picture");
-  const controls = document.getElementById("layers");
-  box.replaceChildren();
-  controls.replaceChildren();
-  const [mode, licence, credit, url] = item.rights;
-  const source = url && /^https?:\/\//.test(url) ? node("a", { href: url, rel: "noreferrer" }, visible(url)) : null;
-  const told = [(credit || "").includes(licence) ? "" : licence, credit].filter(Boolean).join(", ");
-  if (!item.images.length) {
-    box.append(node("p", { class: "quiet" }, item.missing ? `no picture: ${visible(item.missing)}` : "this item has no picture"), ...(source ? [source] : []));
-    return;
-  }
-  if (!held(mode)) {
-    box.append(node("p", {}, "This report holds no pictures of this source. "), ...(source ? [node("p", {}, "See it where it was published: ", source)] : []));
-    return;
-  }
-  const frames = item.images.map((image, at) => {
-    const shown = node("img", { src: punchline.base + image.file, width: image.width, height: image.height, alt: `${visible(image.name || "the picture")} as models see it` });
-    return node("div", { class: "frame" }, shown);
-  });
-  const figure = node("figure", {}, ...frames, node("figcaption", { class: "quiet" }, visible(told), source ? " " : "", ...(source ? [source] : [])));
-  if (blurred) {
-    figure.classList.add("blurred");
-    const show = () => (figure.classList.remove("blurred"), document.body.classList.remove("harmful"), button.remove());
-    const button = node("button", { type: "button", onclick: show }, "Annotated as harmful: show it");
-    box.append(button);
-  }
-  box.append(figure);
-  const layers = [];
-  const gold = index.sequence ? item.gold[index.sequence] : item.gold.reordering_generation;
-  const sequence = Array.isArray(gold) ? gold : typeof gold === "string" ? gold.split(",") : [];
-  if (item.boxes.some((boxes) => boxes.length)) layers.push(["panels", "panels and labels"]);
-  if (sequence.length > 1 && item.boxes.some((boxes) => boxes.length)) layers.push(["gold order", "gold order"]);
-  if (Array.isArray(item.gold.boxes) && item.gold.boxes.length) layers.push(["gold boxes", "gold boxes"]);
-  for (const { model, order, boxes } of models) if (order.length > 1 || boxes.length) layers.push([`model ${model}`, `${model}`]);
-  const on = new Set();
-  const draw = () =>
-    frames.forEach((frame, at) => {
-      frame.querySelector("svg")?.remove();
-      if (!on.size) return;
-      const order = [];
-      const rects = [];
-      if (on.has("gold order")) order.push(["gold", sequence]);
-      if (on.has("gold boxes")) rects.push(["gold", item.gold.boxes]);
-      for (const { model, order: own, boxes } of models)
-        if (on.has(`model ${model}`)) order.push(["model", own]), rects.push(["model", boxes]);
-      const made = overlay(item, at, order, rects);
-      if (!on.has("panels")) for (const one of made.querySelectorAll(".panel, .label")) one.remove();
-      frame.append(made);
-    });
-  for (const [name, text] of layers) {
-    const input = node("input", { type: "checkbox", onchange: (event) => (event.target.checked ? on.add(name) : on.delete(name), draw()) });
-    controls.append(node("label", {}, input, ` ${visible(text)}`));
-  }
+// What a card says beyond the answer: the other rule, a difference word by word, judges and scorers, where it comes from.
+function more(data, question, item, model, own, [answer, score], rule) {
+  const other = score && own.grades.find((one) => one.rule !== rule && one.task === score.task && one.condition === score.condition && one.sample === score.sample);
+  const gold = item.gold[question.gold] ?? item.gold.text;
+  const heard = (own.heard || []).filter((one) => score && score.answers.includes(one.digest.slice(0, 16)));
+  return [
+    other && (other.code !== score.code || other.scored !== score.scored) ? node("p", { class: "small soft" }, `Rule ${other.rule}: ${word(other.code)}${other.scored ? "" : ", not counted"}.`) : null,
+    score && "wer" in score.values && typeof gold === "string" && answer.text ? folded("Word by word against gold", () => difference(gold, letters(answer.text).slice(answer.thoughts).join(""))) : null,
+    heard.map((one) => folded(`What ${one.hop} said`, () => node("div", {}, said(one.text), folded("What it was asked", () => node("p", { class: "said", dir: "auto" }, visible(one.question)))))),
+    folded("Where this comes from", () => origin(data, item, model, answer)),
+  ].flat().filter(Boolean);
+}
+
+function drawModels(data, rows, target) {
+  const { models } = data;
+  const hide = (address.all.has("hide") ? address.list("hide") : models.slice(FIRST)).filter((model) => model !== target && models.includes(model));
+  const there = rows.filter(({ pairs }) => pairs.length);
+  $("#models").replaceChildren(...there.map(({ model, letter }) => node("button", { class: "chip toggle", type: "button", "data-m": model, "aria-pressed": String(!hide.includes(model)), title: `Show or hide ${visible(model)}` }, mark(letter), ` ${visible(model)}`)));
+  const right = there.filter(({ letter }) => letter === "y").map(({ model }) => model);
+  const hidden = there.filter(({ model }) => hide.includes(model)).length;
+  $("#wrong").hidden = !right.some((model) => !hide.includes(model));
+  $("#everyone").hidden = !hidden;
+  $("#everyone").textContent = `Show all (${number(hidden)} hidden)`;
+  const list = (names) => names.join(",") || (models.length > FIRST ? "none" : "");
+  Object.assign(current, { toggle: (model) => change({ hide: list(hide.includes(model) ? hide.filter((one) => one !== model) : [...hide, model]), to: "" }), wrong: () => change({ hide: list([...new Set([...hide, ...right])]), to: "" }), everyone: () => change({ hide: list([]) }) });
+  return there.filter(({ model }) => !hide.includes(model));
+}
+
+function drawAnswers(data, question, item, id, rows, visibleRows, rule) {
+  const silent = rows.filter(({ pairs }) => !pairs.length).map(({ model }) => model);
+  $("#list").replaceChildren(
+    ...visibleRows.flatMap(({ model, own, pairs }) => pairs.map((pair) => answerCard(data, question, item, id, model, pair, { href: address.with({ to: `${model}/${question.key}${pair[0].sample ? `/${pair[0].sample}` : ""}`, q: "" }), extra: more(data, question, item, model, own, pair, rule) }))),
+    visibleRows.length ? "" : node("p", { class: "lead" }, rows.length > silent.length ? "All models are hidden. Choose one above." : "No model was asked this."),
+    silent.length && visibleRows.length ? node("p", { class: "small soft" }, `Not asked: ${visible(silent.join(", "))}.`) : "");
+  const to = address.get("to");
+  const target = to && document.getElementById(to);
+  if (!target) return;
+  target.classList.add("at");
+  target.tabIndex = -1;
+  if (reached === `${id} ${to}`) return;
+  reached = `${id} ${to}`;
+  target.scrollIntoView({ block: "start" });
+  target.focus({ preventScroll: true });
+}
+
+function drawQuestions(data, item, place, list, question, rule) {
+  const right = ({ key }) => {
+    const states = data.models.map((model) => data.state(model, rule, key, place)).filter((letter) => !"-.mf".includes(letter));
+    return states.length ? `${states.filter((letter) => letter === "y").length}/${states.length}` : "–";
+  };
+  $("#questions").replaceChildren(...list.map((one) => node("button", { class: "chip", type: "button", "data-q": one.key, "aria-pressed": String(one === question) }, `${visible(one.name)} `, node("b", { title: "models that are right" }, right(one)))));
+  const [tab, box] = [$("#questions [aria-pressed=true]"), $("#questions")];
+  if (tab) box.scrollLeft = tab.offsetLeft - box.offsetLeft - box.clientWidth / 2; // on a phone; scrollIntoView would move the page, too
+  $("#question").textContent = visible(question.name);
+  for (const chip of $$("[data-rule]")) chip.setAttribute("aria-checked", String(chip.dataset.rule === rule));
+  const prompt = item.asked.find(([, task, condition]) => `${task}@${condition}` === question.key)?.[4];
+  $("#asked").hidden = !prompt;
+  $("#asked .said").textContent = visible(prompt || "");
+  const gold = plain(item.gold[question.gold]);
+  $("#gold").hidden = !gold;
+  $("#gold").replaceChildren(node("b", {}, "Gold "), visible(gold));
+}
+
+function drawWay(data, id) {
+  const [back, name] = wayBack(data.benchmark);
+  const list = listOf(data, id, back);
+  const at = list.indexOf(id);
+  $("#back").href = punchline.base + back;
+  $("#back").textContent = `← ${name}`;
+  $("#position").textContent = `${number(at + 1)} of ${number(list.length)}${list.length < data.index.ids.length ? " in this list" : ""}`;
+  $("#previous").disabled = at <= 0;
+  $("#next").disabled = at === list.length - 1;
+  remember(`at ${back}`, id);
+  current.step = async (by) => {
+    if (list[at + by] === undefined) return;
+    await change({ i: list[at + by], to: "", q: address.get("q") || address.get("to").split("/")[1] || "" });
+    scrollTo(0, 0);
+  };
 }
 
 async function show() {
-  const mine = (shownItem += 1);
-  const [benchmark, id] = location.hash.slice(1).split("/").map(decodeURIComponent);
-  const run = punchline.about;
-  if (!Object.hasOwn(run.models, benchmark)) throw new Error(`no benchmark ${benchmark || "is named"}`);
-  const index = await itemsOf(benchmark, "index");
-  const place = index.ids.indexOf(id);
-  if (place < 0) throw new Error(`no item ${id} of ${benchmark}`);
-  const chunk = String(Math.floor(place / index.chunk));
-  const item = (await itemsOf(benchmark, chunk))[id];
-  const answers = await Promise.all(run.models[benchmark].map(async (model) => [model, ((await answersOf(benchmark, model, chunk)) || {})[id]]));
-  if (mine !== shownItem) return;
-  document.title = `${visible(id)}, ${benchmark}`;
-  document.getElementById("title").textContent = visible(id);
-  const facts = [["benchmark", benchmark], ["source", item.source], ...Object.entries(item.fields)].filter(([, value]) => value !== null && value !== "");
-  document.getElementById("facts").replaceChildren(...facts.flatMap(([name, value]) => [node("dt", {}, visible(name.replace(/_/g, " "))), node("dd", {}, visible(value))]));
-  const golds = Object.entries(item.gold).map(([name, value]) => [index.names[name] ? `${name} (${index.names[name]})` : name, plain(value)]);
-  document.getElementById("gold").replaceChildren(...golds.flatMap(([name, value]) => [node("dt", {}, visible(name)), node("dd", {}, visible(value))]));
-  const sequences = answers.filter(([, own]) => own).map(([model, own]) => {
-    const read = (own.grades || []).filter((grade) => grade.rule === "paper" && grade.parsed && grade.sample === 0);
-    const labels = new Set((item.boxes[0] || []).map((box) => String(box[4])));
-    const order = read.find((grade) => labels.size > 1 && grade.parsed.length > 1 && grade.parsed.every((label) => labels.has(label)));
-    return { model, order: order ? order.parsed : [], boxes: read.flatMap((grade) => boxesIn(grade.parsed)) };
+  const hash = location.hash;
+  const data = await load(chosenBenchmark());
+  const { ids, titles } = data.index;
+  const place = ids.indexOf(address.get("i", ids[0]));
+  if (place < 0) throw unknown(`${address.get("i")} is not an item of ${data.benchmark} in this run, which has ${number(ids.length)}. See the`, [["first one", { i: ids[0], q: "", to: "" }]]);
+  const id = ids[place];
+  const [item, ...owns] = await Promise.all([itemAt(data, place), ...data.models.map((model) => answersAt(data, model, place))]);
+  if (hash !== location.hash) return;
+  const [target, wanted] = address.get("to").split("/");
+  const named = address.get("q") || wanted;
+  const list = asked(data, item, owns);
+  const usual = data.question(named);
+  const question = named || list.includes(usual) ? usual : list[0] || usual;
+  if (target) data.model(target, (one) => ({ to: `${one}/${question.key}` }));
+  const rule = address.get("rule", punchline.about.rules[data.benchmark]);
+  if (current.id !== id) document.body.classList.remove("revealed");
+  document.body.classList.toggle("harmful", isBlurred(data.index, id));
+  current = { id };
+  const hasTitle = item.images.length && held(item.rights[0]) && titles[place] && titles[place].length < 100; // else it stands in the picture's place
+  document.title = `${visible(titles[place] || id)} · Punchline`;
+  $("#title").textContent = visible(hasTitle ? titles[place] : `${punchline.about.titles[data.benchmark]} ${id}`);
+  const rows = data.models.map((model, at) => {
+    const pairs = pairsOf(owns[at], question.key, rule);
+    return { model, own: owns[at], pairs, letter: letterOf(pairs) };
   });
-  const blurred = Object.entries(index.blurred).some(([name, bad]) => item.gold[name] === bad);
-  document.body.classList.toggle("harmful", blurred && item.images.length > 0 && held(item.rights[0]));
-  picture(item, index, sequences, blurred);
-  const tables = run.tables[benchmark] || [];
-  const asked = [...item.asked];
-  const known = new Set(asked.map(([, task, condition]) => `${task}@${condition}`));
-  for (const [, own] of answers)
-    for (const answer of (own && own.answers) || [])
-      if (!known.has(`${answer.task}@${answer.condition}`)) known.add(`${answer.task}@${answer.condition}`), asked.push(["", answer.task, answer.condition, 0, ""]);
-  document.getElementById("tasks").replaceChildren(...asked.filter((one) => one[3] === 0).map(([, task, condition, , question]) => {
-    const all = answers.flatMap(([model, said]) => ((said && said.answers) || []).filter((answer) => answer.task === task && answer.condition === condition).map((answer) => [model, answer, said]));
-    const own = all.filter(([, answer]) => answer.text !== null).map(([model, answer, said]) => answerBlock(benchmark, item, model, answer, said, tables));
-    const silent = Map.groupBy(all.filter(([, answer]) => answer.text === null), ([, answer]) => `${answer.state}: ${answer.reason || "no reason given"}`);
-    const none = [...silent].map(([why, those]) => node("p", { class: "quiet" }, visible(`${why} (${those.map(([model]) => model).join(", ")})`)));
-    const gold = item.gold[task];
-    return node("section", { class: "task" }, node("h2", {}, visible(index.names[task] ? `${task}: ${index.names[task]}` : task), condition === "default" ? "" : ` (${condition})`),
-      question ? node("details", {}, node("summary", {}, "Question"), node("p", { class: "said", tabindex: "0" }, visible(question))) : null,
-      gold === undefined ? null : node("p", {}, "gold: ", node("b", {}, visible(plain(gold)))),
-      own.length ? node("ul", { class: "answers" }, ...own) : null, ...none,
-      all.length ? null : node("p", { class: "quiet" }, "no model was asked"));
-  }));
-  let order = index.ids.map((_, at) => at);
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(`wall ${benchmark}`));
-    if (Array.isArray(kept) && kept.includes(place)) order = kept;
-  } catch {
-    // nothing kept: all items
-  }
-  const at = order.indexOf(place);
-  for (const [name, step] of [["previous", -1], ["next", 1]]) {
-    const link = document.getElementById(name);
-    const other = order[at + step];
-    link.hidden = other === undefined;
-    if (other !== undefined) link.href = itemPage(benchmark, index.ids[other]);
-  }
-  document.getElementById("position").textContent = `${at + 1} of ${order.length}`;
-  document.getElementById("back").href = `${punchline.base}wall/${part(benchmark)}.html`;
-  document.getElementById("problem").hidden = true;
-  document.body.dataset.ready = `${benchmark}/${id}`;
+  drawWay(data, id);
+  drawQuestions(data, item, place, list, question, rule);
+  drawPicture(data, item, id, owns, question, rule);
+  drawFacts(data, item, id);
+  drawAnswers(data, question, item, id, rows, drawModels(data, rows, target), rule);
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input, select, textarea") || event.ctrlKey || event.altKey || event.metaKey) return;
-  const name = { j: "next", ArrowRight: "next", k: "previous", ArrowLeft: "previous", u: "back" }[event.key];
-  if (name && !document.getElementById(name).hidden) document.getElementById(name).click();
-  if (event.key === "?") document.getElementById("keys").toggleAttribute("open");
+const refresh = start(show);
+const change = (values) => (address.set(values), refresh());
+document.addEventListener("click", async ({ target }) => {
+  const [question, model, rule] = ["q", "m", "rule"].map((name) => target.closest(`[data-${name}]`));
+  const again = (selector, value, key) => $$(selector).find((one) => one.dataset[key] === value)?.focus({ preventScroll: true });
+  if (question) await change({ q: question.dataset.q, to: "" }), again("[data-q]", question.dataset.q, "q");
+  else if (model) await current.toggle(model.dataset.m), again("[data-m]", model.dataset.m, "m");
+  else if (rule) change({ rule: rule.dataset.rule });
+  else if (target.closest("#previous, #next")) current.step(target.closest("#next") ? 1 : -1);
+  else if (target.id === "wrong") current.wrong();
+  else if (target.id === "everyone") current.everyone();
+  else if (target.id === "panels") change({ panels: address.get("panels") === "1" ? "" : "1" });
+  else if (target.id === "gold-drawn") current.draw({ gold: !current.isGoldDrawn });
 });
-addEventListener("hashchange", () => show().catch(fail));
-show().catch(fail);
+$("#drawn").addEventListener("change", ({ target }) => current.draw({ model: target.value }));
+keys({ j: () => current.step(1), k: () => current.step(-1), u: () => $("#back").click() });

@@ -1,11 +1,10 @@
-// What every page has: data come as classic scripts that call punchline.put, so that pages work from a folder too.
+// What every page has: the color scheme, and data that come as classic scripts which call punchline.put, so that pages work from a folder.
 "use strict";
 var punchline = {
   base: "",
   shows: "open", // which pictures this report holds
   local: false, // whether pictures come from the machine that serves the page
   about: {}, // what the run is made of
-  compared: {}, // paired differences, by benchmark
   parts: new Map(),
   waiting: new Map(),
   mode(name, local) {
@@ -20,8 +19,7 @@ var punchline = {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     const part = new Response(stream).json();
     punchline.parts.set(key, part);
-    const told = punchline.waiting.get(key);
-    if (told) told(part);
+    punchline.waiting.get(key)?.(part);
   },
   // A part of the data by its key; `file` is its path from the report's root.
   get(key, file) {
@@ -30,7 +28,7 @@ var punchline = {
       punchline.waiting.set(key, resolve);
       const script = document.createElement("script");
       script.src = punchline.base + file;
-      script.onerror = () => reject(new Error(`${file} is not there`));
+      script.onerror = () => reject(new Error(`${file} cannot be read: build the report again with snakemake --cores all report`));
       document.head.append(script);
     });
     punchline.parts.set(key, part);
@@ -38,3 +36,27 @@ var punchline = {
   },
 };
 punchline.base = document.body.dataset.base;
+
+// The header's button: as the system has it, light, or dark.
+(() => {
+  const button = document.getElementById("theme");
+  const next = { auto: "light", light: "dark", dark: "auto" };
+  const set = (name) => {
+    if (name === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = name;
+    button.firstChild.textContent = { auto: "◐ Auto", light: "○ Light", dark: "● Dark" }[name];
+    try {
+      localStorage.setItem("theme", name);
+    } catch {
+      // a browser that stores nothing
+    }
+  };
+  let kept = "auto";
+  try {
+    kept = localStorage.getItem("theme") || "auto";
+  } catch {
+    // a browser that stores nothing
+  }
+  set(kept in next ? kept : "auto");
+  button.addEventListener("click", () => set(next[document.documentElement.dataset.theme || "auto"]));
+})();

@@ -1,110 +1,131 @@
-// A wall of items: filters in the address, cards filled in as they come into view.
+// All items of a benchmark: as pictures and captions with marks, or as a grid of marks. Filters stay in the address.
 "use strict";
-(async () => {
-  const benchmark = document.body.dataset.benchmark;
-  const models = punchline.about.models[benchmark];
-  const form = document.getElementById("filters");
-  const grid = document.getElementById("wall");
-  const index = await itemsOf(benchmark, "index");
-  const marks = {};
-  await Promise.all(models.map(async (model) => (marks[model] = (await answersOf(benchmark, model, "index")).codes)));
-  const tasks = [...new Set(Object.values(marks).flatMap((own) => Object.keys(own.paper)))];
-  const answered = (task) => Object.values(marks).reduce((sum, own) => sum + (own.paper[task] || "").replace(/[^0-9]/g, "").length, 0);
-  const fullest = tasks.reduce((best, task) => (answered(task) > answered(best) ? task : best), tasks[0]);
-  const wanted = new URLSearchParams(location.hash.slice(1));
+const PORTION = 60; // items drawn at once
+const FEW = 12; // up to so many models have letters, more have the number of their rank
+let shown = PORTION;
+let current = null; // what is shown
 
+const codes = (models) => models.map((_, at) => (models.length > FEW ? String(at + 1) : "abcdefghijkl"[at]));
+
+// The picture of an item, else its caption, else the start of its texts.
+function face(data, place) {
+  const { ids, titles, thumbs, texts } = data.index;
+  const [thumb, title, harmful] = [thumbs[place], titles[place], isBlurred(data.index, ids[place])];
+  if (thumb && held(thumb[1])) return [node("img", { class: harmful ? "art blurred" : "art", src: punchline.base + thumb[0], alt: "", loading: "lazy", decoding: "async" }), node("b", { class: harmful ? "t veiled" : "t" }, visible(title || ids[place]))];
+  const text = title ? `“${title}”` : texts[place].split("\n").filter((line) => line.includes(" ")).join(" ").slice(0, 240);
+  return [text ? node("p", { class: harmful ? "cap veiled" : "cap" }, visible(text)) : null, title ? null : node("b", { class: "t" }, visible(ids[place]))];
+}
+
+const counted = (states) => Object.keys(STATES).map((letter) => [letter, states.filter((one) => one === letter).length]).filter(([, count]) => count);
+
+function card(data, question, place, states, names) {
+  const said = names.length > FEW ? counted(states).map(([letter, count]) => `${count} ${word(letter)}`) : states.map((letter, at) => `${visible(data.models[at])} ${word(letter)}`);
+  return node("li", { id: `item/${data.index.ids[place]}` }, node("a", { href: itemPage(data.benchmark, data.index.ids[place], { question, back: "wall" }) }, face(data, place),
+    node("span", { class: "tiny", role: "img", "aria-label": said.join(", ") }, states.map((letter, at) => node("span", { "aria-hidden": "true", title: `${visible(data.models[at])}: ${word(letter)}` }, mark(letter), names[at])))));
+}
+
+function line(data, question, place, states) {
+  const id = data.index.ids[place];
+  const scored = states.filter((letter) => !"fm-.".includes(letter)).length;
+  return node("tr", { id: `item/${id}` }, node("th", { scope: "row" }, node("a", { href: itemPage(data.benchmark, id, { question, back: "wall" }) }, face(data, place))),
+    states.map((letter, at) => node("td", {}, node("a", { href: itemPage(data.benchmark, id, { question, model: data.models[at], back: "wall" }), title: `${visible(data.models[at])}: ${word(letter)}` }, mark(letter)))),
+    node("td", { class: "num" }, scored ? `${states.filter((letter) => letter === "y").length}/${scored}` : "–"));
+}
+
+function grid(data, body, names) {
+  const heads = data.models.map((model, at) => node("th", { scope: "col" }, node("span", { class: "name" }, visible(model)), node("abbr", { title: visible(model) }, names[at])));
+  return node("div", { class: "gridwrap", tabindex: "0", role: "region", "aria-label": "Grid of marks" },
+    node("table", { class: names.length > FEW ? "grid many" : "grid" }, node("thead", {}, node("tr", {}, node("th", { scope: "col" }, "Comic"), heads, node("th", { scope: "col" }, "Right"))), body));
+}
+
+function drawFilters(data, question, rule) {
+  const { index, models, questions } = data;
+  options($("#b"), benchmarks().map((name) => [name, punchline.about.titles[name]]), data.benchmark);
+  options($("#q"), [...questions.values()].map(({ key, name }) => [key, name]), question);
+  options($("#m"), [["", "any model"], ...models.map((model) => [model, model])], address.get("m"));
+  options($("#s"), [["", "any state"], ...Object.keys(STATES).map((letter) => [letter, `${STATES[letter][1]} ${word(letter)}`]), ...Object.entries(DIFFER)], address.get("s"));
+  $("#rule").value = rule;
+  $("#sort").value = address.get("sort");
+  if (document.activeElement !== $("#text")) $("#text").value = address.get("text");
   const facets = Object.entries(index.facets);
-  for (const [name, values] of facets) {
-    const shown = [...new Set(values.flat())].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-    const select = node("select", { name: `facet ${name}` });
-    options(select, [["", "any"], ...shown.map((value) => [value, value])], wanted.get(`facet ${name}`) || "");
-    document.getElementById("facets").append(node("label", {}, `${index.names[name] || name.replace(/_/g, " ")} `, select));
-  }
-  options(form.elements.task, tasks.map((task) => [task, task.replace("@default", "").replace("@", ", ")]), wanted.get("task") || fullest);
-  options(form.elements.model, [["", "any model"], ...models.map((model) => [model, model])], wanted.get("model") || "");
-  const pictured = (place) => Boolean(index.thumbs[place] && held(index.thumbs[place][1]));
-  if (new Set(index.ids.map((_, place) => pictured(place))).size > 1) form.elements.sort.prepend(node("option", { value: "pictures", selected: true }, "with a picture first"));
-  for (const name of ["rule", "verdict", "sort", "q"]) if (wanted.has(name)) form.elements[name].value = wanted.get(name);
+  $("#properties").hidden = !facets.length;
+  if (facets.some(([name]) => address.get(`f.${name}`))) $("#properties").open = true;
+  $("#facets").replaceChildren(...facets.map(([name, values]) => {
+    const select = node("select", { id: `f.${name}` });
+    const all = [...new Set(values.flat())].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    options(select, [["", "any"], ...all.map((value) => [value, value || "(empty)"])], address.get(`f.${name}`));
+    return node("label", { class: "field" }, visible((index.names[name] || name).replace(/_/g, " ")), select);
+  }));
+  for (const chip of $$("[data-view]")) chip.setAttribute("aria-pressed", String(chip.dataset.view === address.get("view")));
+}
 
-  const value = (code) => (code >= "0" && code <= "9" ? Number(code) : null);
-  const codes = (task, rule, place) => models.map((model) => ((marks[model][rule] || {})[task] || [])[place] || ".");
-  const TESTS = {
-    right: (own) => own.some((code) => code === "9"),
-    wrong: (own) => own.some((code) => value(code) !== null && code !== "9"),
-    missing: (own) => own.includes("m"),
-    failed: (own) => own.includes("f"),
-    refused: (own) => own.includes("r"),
-    unread: (own) => own.includes("u"),
-  };
+// Draw rows of the list as far as `shown`; those that are there stay.
+function drawRows({ list, makeRow, box }) {
+  box.append(...list.slice(box.childElementCount, shown).map(makeRow));
+  $("#more").hidden = list.length <= shown;
+  $("#more").textContent = `Show ${PORTION} more (${number(Math.max(0, list.length - shown))} left)`;
+}
 
-  let shown = [];
-  let filled = 0;
-  function card(place) {
-    const id = index.ids[place];
-    const thumb = index.thumbs[place];
-    const own = codes(form.elements.task.value, form.elements.rule.value, place);
-    const dots = models.map((model, at) => {
-      const [look, word] = glance(own[at]);
-      return node("span", { class: `dot ${look}`, title: `${visible(model)}: ${word}` });
-    });
-    const blur = Object.entries(index.blurred).some(([name, bad]) => ((index.facets[name] || [])[place] || []).includes(bad));
-    const picture = pictured(place)
-      ? node("img", { src: punchline.base + thumb[0], alt: "", loading: "lazy", class: blur ? "blurred" : "" })
-      : node("span", { class: "nothing" }, "no picture here");
-    const count = own.filter((code) => code === "9").length;
-    const scored = own.filter((code) => value(code) !== null).length;
-    return node("li", {}, node("a", { href: itemPage(benchmark, id) }, picture, node("span", { class: "id" }, visible(id)),
-      node("span", { class: "dots", role: "img", "aria-label": `right by ${count} of ${scored} models` }, ...dots)));
+// The item one comes back from is drawn, and scrolled to.
+function comeBack(ids) {
+  const id = recall(`at wall.html${location.hash}`);
+  const at = current.list.findIndex((place) => ids[place] === id);
+  if (at < 0) return;
+  remember(`at wall.html${location.hash}`, null);
+  shown = Math.max(shown, Math.ceil((at + 1) / PORTION) * PORTION);
+  drawRows(current);
+  const row = document.getElementById(`item/${id}`);
+  row.scrollIntoView({ block: "center" });
+  $("a", row).focus({ preventScroll: true });
+}
+
+async function show() {
+  const hash = location.hash;
+  const data = await load(chosenBenchmark());
+  if (hash !== location.hash) return;
+  const { index, models } = data;
+  const question = data.question(address.get("q")).key;
+  const rule = address.get("rule", punchline.about.rules[data.benchmark]);
+  const list = placesOf(data, address.all);
+  drawFilters(data, question, rule);
+  $("#count").textContent = `${number(list.length)} of ${number(index.ids.length)}`;
+  $("#clear").hidden = list.length === index.ids.length;
+  const names = codes(models);
+  const isGrid = address.get("view") === "grid";
+  const states = (place) => models.map((model) => data.state(model, rule, question, place));
+  const seen = new Set(index.ids.flatMap((_, place) => states(place)));
+  $("#legend").replaceChildren(legend(Object.keys(STATES).filter((letter) => "yn".includes(letter) || seen.has(letter))));
+  $("#codes").parentElement.classList.toggle("only-narrow", isGrid); // a grid has names in its heads
+  $("#codes").replaceChildren(...models.map((model, at) => node("li", {}, node("b", {}, names[at]), ` ${visible(model)}`)));
+  const box = node(isGrid ? "tbody" : "ul", isGrid ? {} : { class: "wall" });
+  const makeRow = (place) => (isGrid ? line(data, question, place, states(place)) : card(data, question, place, states(place), names));
+  [shown, current] = [PORTION, { list, makeRow, box }];
+  drawRows(current);
+  $("#out").replaceChildren(!list.length ? node("p", { class: "lead" }, "Nothing matches these filters.") : isGrid ? grid(data, box, names) : box);
+  comeBack(index.ids);
+}
+
+const refresh = start(show);
+const change = (values) => (address.set(values), refresh());
+const clean = (...more) => Object.fromEntries([...address.all.keys()].filter((key) => key.startsWith("f.")).concat("m", "s", "text", more).map((key) => [key, ""]));
+let typing = 0;
+document.addEventListener("input", ({ target }) => {
+  if (target.id !== "text") return;
+  clearTimeout(typing);
+  typing = setTimeout(() => change({ text: target.value }), 150);
+});
+document.addEventListener("change", async ({ target }) => {
+  if (target.id === "b") change({ ...clean("q", "rule"), b: target.value });
+  else if (target.matches("select")) {
+    await change({ [target.id]: target.value });
+    document.getElementById(target.id).focus();
   }
-  function fill() {
-    const next = shown.slice(filled, filled + 60);
-    filled += next.length;
-    grid.append(...next.map(card));
-  }
-  function filter() {
-    const chosen = new FormData(form);
-    const [task, rule, model, verdict, sort] = ["task", "rule", "model", "verdict", "sort"].map((name) => chosen.get(name));
-    const words = chosen.get("q").toLowerCase();
-    const facetsChosen = facets.filter(([name]) => chosen.get(`facet ${name}`));
-    const at = models.indexOf(model);
-    shown = index.ids.map((id, place) => place).filter((place) => {
-      if (words && !index.ids[place].toLowerCase().includes(words)) return false;
-      if (!facetsChosen.every(([name, values]) => values[place].includes(chosen.get(`facet ${name}`)))) return false;
-      if (!verdict) return true;
-      const own = codes(task, rule, place);
-      if (verdict === "models") return new Set(own.filter((code) => value(code) !== null)).size > 1;
-      if (verdict === "rules") {
-        const other = codes(task, rule === "paper" ? "released" : "paper", place);
-        return own.some((code, n) => (at < 0 || n === at) && code !== other[n]);
-      }
-      return TESTS[verdict](at < 0 ? own : [own[at]]);
-    });
-    if (sort === "hardest") {
-      const ease = (place) => {
-        const own = codes(task, rule, place).map(value).filter((one) => one !== null);
-        return own.length ? own.reduce((a, b) => a + b, 0) / own.length : 10;
-      };
-      const known = new Map(shown.map((place) => [place, ease(place)]));
-      shown.sort((a, b) => known.get(a) - known.get(b) || a - b);
-    }
-    if (sort === "pictures") shown.sort((a, b) => pictured(b) - pictured(a) || a - b);
-    const kept = new URLSearchParams([...chosen].filter(([, text]) => text));
-    history.replaceState(null, "", `#${kept}`);
-    try {
-      sessionStorage.setItem(`wall ${benchmark}`, JSON.stringify(shown));
-    } catch {
-      // a browser that keeps nothing: next and previous then go through all items
-    }
-    grid.replaceChildren();
-    filled = 0;
-    document.getElementById("count").textContent = `${shown.length} of ${index.ids.length} items`;
-    fill();
-  }
-  form.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && fill(), { rootMargin: "600px" }).observe(
-    document.getElementById("more")
-  );
-  filter();
-  document.body.dataset.ready = "yes";
-})().catch(fail);
+});
+document.addEventListener("click", ({ target }) => {
+  const chip = target.closest("[data-view]");
+  if (chip) change({ view: chip.dataset.view });
+  else if (target.id === "more") (shown += PORTION), drawRows(current);
+  else if (target.id === "clear") ($("#text").value = ""), change(clean());
+});
+new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && $("#more").click(), { rootMargin: "600px" }).observe($("#more"));
+keys({ "/": () => $("#text").focus() });

@@ -1,0 +1,112 @@
+"""Models in the order of a table's main column: values, intervals, possible ranks, and a sentence on who leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from punchline.report.figures import first_keys
+from punchline.report.tables import KINDS, Row, Sheet, parse_number
+
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of an axis that get a label
+AXES = (1.0, 5.0, 7.0, 10.0, 100.0)  # ends of an axis; of larger values, the largest
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The possible ranks of a model, at 95 % confidence for all models of a table together."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+    def in_words(self) -> str:
+        """The ranks as ordinals: `1st to 3rd`."""
+        return ordinal(self.first) if self.first == self.last else f"{ordinal(self.first)} to {ordinal(self.last)}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model's value; places on the axis are percentages, "" where there is none."""
+
+    model: str
+    kind: str
+    ranks: Ranks | None
+    text: str
+    interval: str
+    at: str = ""
+    low: str = ""
+    high: str = ""
+    paper: str = ""  # the value that the paper prints for it
+    paper_at: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The models of a table in order, the best first within its kind."""
+
+    lines: Sequence[Line]
+    ticks: Sequence[tuple[str, str]]  # (place, label) of the axis
+    ranked: int  # models that have a rank
+
+    @property
+    def leaders(self) -> list[Line]:
+        """The models that may hold the first rank."""
+        return [line for line in self.lines if line.ranks is not None and line.ranks.first == 1]
+
+    def headline(self, title: str) -> str:
+        """Who leads, in a sentence; no winner where intervals of differences do not show one."""
+        leaders = self.leaders
+        measured = [line for line in self.lines if line.text]
+        if not measured:
+            return f"No selected model has a value on {title}"
+        if not leaders:
+            return f"{measured[0].model} has {measured[0].text} on {title}"
+        if len(leaders) == 1 and leaders[0].ranks is not None:
+            return f"{leaders[0].model} ranks {leaders[0].ranks.in_words()} of {self.ranked} on {title}"
+        if len(leaders) <= 3:
+            return f"{', '.join(line.model for line in leaders[:-1])} and {leaders[-1].model} share the lead on {title}"
+        return f"{len(leaders)} of {self.ranked} models share the lead on {title}"
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def standing(sheet: Sheet, ranks: Mapping[str, Ranks], printed_as: Mapping[str, str]) -> Standing:
+    """The models of a table. `printed_as`: the paper's row of a model, whose value is shown on the model's line."""
+    column, rows = sheet.main, first_keys(sheet)
+    ends = [value for row in rows for name in (column, f"{column}_hi") if (value := _value(row, name)) is not None]
+    top = next((end for end in AXES if end >= max(ends, default=0)), max(ends, default=1.0))
+    papers = {row.values["model"]: row for row in rows if row.kind == "published"}
+    of_models = set[str]()
+
+    def place(value: float | None) -> str:
+        return "" if value is None else f"{100 * min(max(value / top, 0), 1):.2f}%"
+
+    lines = []
+    for row in rows:
+        model, cell = row.values["model"], row.cells[sheet.columns.index(column)]
+        paper = papers.get(printed_as.get(model, "")) if row.kind != "published" else row
+        if paper is not None and paper is not row:
+            of_models.add(paper.values["model"])
+        of_paper = "" if paper is None else paper.cells[sheet.columns.index(column)].text
+        paper_at = "" if paper is None else place(_value(paper, column))
+        own = "" if row.kind == "published" else cell.text
+        places = [place(_value(row, name)) for name in (column, f"{column}_lo", f"{column}_hi")]
+        at, low, high = ["", "", ""] if row.kind == "published" else places
+        lines.append(Line(model, row.kind, ranks.get(model), own, cell.interval, at, low, high, of_paper, paper_at))
+    sign = 1 if sheet.table.better(column) == "lower" else -1
+    values = {(row.kind, row.values["model"]): sign * (_value(row, column) or 0) for row in rows}
+    lines = [line for line in lines if line.kind != "published" or line.model not in of_models]
+    lines.sort(key=lambda line: (KINDS.index(line.kind), values[line.kind, line.model], line.model))
+    ticks = [(f"{100 * share:g}%", f"{top * share:g}") for share in TICKS]
+    return Standing(lines, ticks, sum(line.ranks is not None for line in lines))
+
+
+def _value(row: Row, column: str) -> float | None:
+    return parse_number(row.values.get(column, ""))
