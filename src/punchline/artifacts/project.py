@@ -27,7 +27,8 @@ DRAWING = ("altair", "vl-convert-python")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
 VALIDITY: tuple[str, ...] = ("items", "picture_gain", "option_order", "corrected", "people", "votes")
-SHARED: tuple[str, ...] = ()
+SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that they use
+SHARED: tuple[str, ...] = ("shortcuts",)
 
 
 # The rules of Snakemake: the wildcards of each, and the kinds of artifact that one job builds, in order.
@@ -247,7 +248,8 @@ class Project(Answered):
             tuple(need for name in selected for need in self._scored(name)),
             {},
             "punchline.validity.build:write_shared",
-            tuple(benchmarks.module_of(name, "tables") for name in selected),
+            tuple(benchmarks.module_of(name, part) for name in selected for part in SHORTCUTS),
+            ("scikit-learn",),
             job=self.overview().job,
         )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Sampling, Scalar, Score, Text
+from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Rule, Sampling, Scalar, Score, Text
 from punchline.text import log_line
 
 T = TypeVar("T")
@@ -110,12 +110,15 @@ class Guesses(Protocol):
     # (name of the baseline, request, random numbers) -> its answer; None: it does not attempt the task
     baseline: Callable[[str, Request, random.Random], str | None]
 
+    # Optional: {closed task: (right answer, all answers that it allows; () where the request lists options)}, for
+    # shortcuts (punchline.validity.shortcuts).
+    closed_answers: Callable[[Gold, Rule], dict[str, tuple[str, Sequence[str]]]]
+
 
 @runtime_checkable
 class Looks(Protocol):
     """Definitions of the module `baselines` of a benchmark whose baselines look at its pictures."""
 
-    PRIOR: tuple[str, ...]  # tasks that have one answer for all items, where a card of the baseline `prior` gives it
     look: Callable[[Path], Any]  # what can be read off a picture, for all requests about it; used by one thread
 
     # As of Guesses, and a function that gives what `look` gave of the request's picture. Raises NoAnswer.

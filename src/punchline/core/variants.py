@@ -48,7 +48,7 @@ def requests(benchmark: Benchmark, item: Item, condition: str) -> Iterator[Reque
         return
     if condition == CAPTION_ONLY:
         item = replace(item, fields={**item.fields, benchmark.DESCRIPTION: _CUT})
-    edits: dict[str, Callable[[str], str]] = {CAPTION_ONLY: _undescribed, OPTIONS_ONLY: _options}
+    edits: dict[str, Callable[[str], str]] = {CAPTION_ONLY: _undescribed, OPTIONS_ONLY: options_text}
     edit = edits.get(condition, str)
     for request in _default(benchmark, item):
         if condition != OPTIONS_ONLY or request.task in benchmark.OPTIONS:
@@ -70,7 +70,7 @@ def _undescribed(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if _CUT not in line)
 
 
-def _options(text: str) -> str:
+def options_text(text: str) -> str:
     """A text from its list of options on; "" without one."""
     starts = [match.start() for match in _FIRST_OPTION.finditer(text)]
     return text[starts[-1] :] if starts else ""

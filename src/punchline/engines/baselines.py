@@ -19,6 +19,7 @@ import msgspec
 import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
+from punchline.core import shortcuts
 from punchline.core.benchmark import Guesses, Looks, NoAnswer, guesses
 from punchline.core.engine import Ready, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
@@ -26,13 +27,14 @@ from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Request, Response, State, sha256
 from punchline.workflow import code
 
+BLIND = ("prior", "longest-option")  # baselines that see no image
 Look = Callable[[Callable[[Path], Any], Path], Any]  # what a benchmark's `look` gives of a file, each at most once
 
 
 class Options(msgspec.Struct, frozen=True):
     """Options of a card."""
 
-    baseline: Literal["prior", "random", "label-order", "reading-order", "ocr"]
+    baseline: Literal["prior", "random", "label-order", "reading-order", "ocr", "longest-option", "last-panel"]
     answers: dict[Any, Any] | None = None  # of prior, by task
 
 
@@ -53,15 +55,15 @@ class Baseline(Ready):
         options = _read(card)
         self.baseline, self.answers = options.baseline, options.answers or {}
         self.seed = seed
-        self.needs_images = self.baseline != "prior"
+        self.needs_images = self.baseline not in BLIND
         self.repeatable = self.baseline != "ocr"
         self.version = f"{punchline.__version__} ({self.baseline})"
 
     def identity(self) -> dict[str, Any]:
         """The baseline, its constants, and the libraries that it reads comics with; the seed only where one is used."""
         identity: dict[str, Any] = {"baseline": self.baseline}
-        if self.baseline == "prior":
-            return identity | {"answers": self.answers}
+        if self.baseline in BLIND:
+            return identity | ({"answers": self.answers} if self.answers else {})
         if self.baseline == "random":
             identity["seed"] = self.seed
         if self.baseline == "ocr":
@@ -101,18 +103,26 @@ class Baseline(Ready):
         module = guesses(request.benchmark)
         if isinstance(module, Looks) and self.needs_images and not has_all_images(request):
             return "missing", "image missing"
-        text = None
-        if module is not None and request.task in benchmarks.load(request.benchmark).TASKS:
-            try:
-                text = self._text(request, module, images, looked)
-            except NoAnswer as error:
-                return "failed", str(error)
+        try:
+            text = self._text(request, module, images, looked)
+        except NoAnswer as error:
+            return "failed", str(error)
         return ("missing", "not attempted") if text is None else ("ok", text)
 
-    def _text(self, request: Request, module: Guesses | Looks, images: Mapping[str, Path], looked: Look) -> str | None:
+    def _text(
+        self, request: Request, module: Guesses | Looks | None, images: Mapping[str, Path], looked: Look
+    ) -> str | None:
         """The baseline's answer to a request; None: not attempted."""
+        loaded = benchmarks.load(request.benchmark)
+        if request.task not in loaded.TASKS:
+            return None
         if self.baseline == "prior":
-            return self.answers.get(request.task) if request.task in getattr(module, "PRIOR", ()) else None
+            return self.answers.get(request.task)
+        if request.task in loaded.OPTIONS and self.baseline in shortcuts.BY_OPTIONS:
+            offered = shortcuts.options(request)
+            return shortcuts.BY_OPTIONS[self.baseline](offered, self._draw(request)) if offered else None
+        if module is None or not hasattr(module, "baseline"):
+            return None
         if not isinstance(module, Looks):
             return module.baseline(self.baseline, request, self._draw(request))
         digest = next((image.sha256 for image in images_in(request)), None)
@@ -137,8 +147,7 @@ def _read(card: ModelCard) -> Options:
     if not options.answers:
         what = f"expected an answer for at least one task, got {options.answers!r}"
         raise wrong(what, field="answers", hint="Write one a line, as `Q5: Surprise`")
-    modules = benchmarks.every(guesses).values()
-    tasks = [task for module in modules for task in getattr(module, "PRIOR", ())]
+    tasks = [task for benchmark in benchmarks.every(benchmarks.load).values() for task in benchmark.TASKS]
     for task, text in options.answers.items():
         if task not in tasks:
             raise wrong(f"unknown task {task!r}", field="answers", hint=nearest(str(task), tasks))

@@ -7,7 +7,7 @@ from typing import Any
 
 from punchline.artifacts.project import Project
 from punchline.files import csv_text, write_text
-from punchline.validity import items, judges, option_order, people, pictures
+from punchline.validity import items, judges, option_order, people, pictures, shortcuts
 
 Rows = Sequence[dict[str, Any]]
 # Columns and rows by file name: artifacts/project.py lists the names (VALIDITY, SHARED).
@@ -19,7 +19,9 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = 
     "people": (people.COLUMNS, people.rows),
     "votes": (people.VOTES, people.votes),
 }
-OF_RUN: dict[str, tuple[Sequence[str], Callable[[Project], Rows]]] = {}
+OF_RUN: dict[str, tuple[Sequence[str], Callable[[Project], Rows]]] = {
+    "shortcuts": (shortcuts.COLUMNS, shortcuts.rows),
+}
 
 
 def write_validity(project: Project, benchmark: str) -> None:

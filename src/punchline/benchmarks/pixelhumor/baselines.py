@@ -10,15 +10,14 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES, TASKS
+from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
 from punchline.comics import ocr
 from punchline.comics.number import OFFSET, Label, erase_labels, read_labels
 from punchline.comics.split import Box, read_image, reading_order, split
 from punchline.core.benchmark import NoAnswer
 from punchline.core.engine import images_in
-from punchline.schema import Request
+from punchline.schema import Gold, Request, Rule
 
-PRIOR = TASKS
 ROW = 30  # pixels of height by which labels in one row of panels may differ
 
 _KEY_LIKE = re.compile(r"""(\d[\])}*_"']{0,4}\s{0,3}):(?!\d)""")  # what a reader could take for the next panel's number
@@ -85,6 +84,7 @@ ATTEMPTED: dict[str, tuple[str, ...]] = {  # tasks of each baseline that looks a
     "random": ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7"),
     "label-order": ("Q7",),
     "reading-order": ("Q7",),
+    "last-panel": ("Q3",),
     "ocr": ("Q7", "Q8"),
 }
 NAMES_LABELS = ("Q3", "Q7", "Q8")  # tasks whose answer names labels
@@ -99,8 +99,9 @@ def baseline(name: str, request: Request, draw: random.Random, seen: Callable[[]
     """A baseline's answer about a comic; None for a task that it does not attempt.
 
     random: a uniform draw from the answers that the question allows; label-order: the labels as they count;
-    reading-order: the labels of the panels, split and put in order by geometry; ocr: the same, and Q8 the text read in
-    each panel. Without a picture, what names labels is not attempted. Raises NoAnswer where none can be read.
+    reading-order: the labels of the panels, split and put in order by geometry; last-panel: the last of these; ocr: as
+    reading-order, and Q8 the text read in each panel. Without a picture, what names labels is not attempted. Raises
+    NoAnswer where none can be read.
     """
     task = request.task
     if task not in ATTEMPTED.get(name, ()) or (task in NAMES_LABELS and not images_in(request)):
@@ -115,7 +116,7 @@ def baseline(name: str, request: Request, draw: random.Random, seen: Callable[[]
     if task == "Q8":
         return "\n".join(panel_text(label.label, text) for label, text in comic.texts().items())
     ordered = comic.labels if name == "label-order" else [label for label, _ in comic.panels()]
-    return ", ".join(str(label.label) for label in ordered)
+    return ", ".join(str(label.label) for label in (ordered[-1:] if task == "Q3" else ordered))
 
 
 def _random(task: str, labels: list[str], draw: random.Random) -> str:
@@ -124,5 +125,20 @@ def _random(task: str, labels: list[str], draw: random.Random) -> str:
         return ", ".join(draw.sample(STYLES, draw.randint(1, 4)))
     if task == "Q7":
         return ", ".join(draw.sample(labels, len(labels)))
-    choices = {"Q1": ("Yes", "No"), "Q2": SOUND_EFFECTS, "Q3": labels, "Q4": MODALITIES}
-    return draw.choice(choices[task])
+    return draw.choice(_allowed(labels)[task])
+
+
+def _allowed(labels: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Answers that a question allows; `labels`: of the panels."""
+    return {"Q1": ("Yes", "No"), "Q2": SOUND_EFFECTS, "Q3": labels, "Q4": MODALITIES, "Q5": STYLES}
+
+
+def closed_answers(gold: Gold, rule: Rule) -> dict[str, tuple[str, Sequence[str]]]:
+    """Gold labels of Q1 to Q5, and the answers that they allow."""
+    labels = [str(label) for label in range(1, gold.values["number_of_panels"] + 1)]
+    return {task: (", ".join(gold.values[task]), allowed) for task, allowed in _allowed(labels).items()}
+
+
+def last_panel(gold: Gold) -> dict[str, str]:
+    """The last panel of the annotated reading order, as the answer to Q3."""
+    return {"Q3": gold.values["panel_sequence"].split(",")[-1].strip()}

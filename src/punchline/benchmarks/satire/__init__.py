@@ -33,7 +33,7 @@ from punchline.tables.declare import Row, collect, table
 
 NAME = "satire"
 SATIRICAL = Task("satirical", max_tokens=256)
-TASKS = CLOSED = PRIOR = (SATIRICAL.name,)
+TASKS = CLOSED = (SATIRICAL.name,)
 IMAGES_FILE = "images.csv"
 ITEM_FILES = GOLD_FILES = (IMAGES_FILE,)
 METRICS = ("correct", "precision", "recall", "f1_hits", "f1_size")  # precision, recall, F1: of the satirical class
@@ -90,6 +90,11 @@ def requests(item: Item) -> list[Request]:
 def baseline(name: str, request: Request, draw: random.Random) -> str | None:
     """Answer of the baseline `random`; `always-yes` is a card of its own."""
     return draw.choice(("Yes", "No")) if name == "random" else None
+
+
+def closed_answers(gold: Gold, rule: Rule) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """The right answer, and both."""
+    return {SATIRICAL.name: (gold.values[SATIRICAL.name], ("Yes", "No"))}
 
 
 NEEDS: dict[str, str] = {}

@@ -1,0 +1,224 @@
+"""Shortcuts: answers to closed questions from options, texts or labels alone, scored as a model's answers are.
+
+A shortcut is worth its value in the benchmark's own tables, under the rule of the published values.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from punchline import paths
+from punchline.artifacts.project import Project
+from punchline.core import shortcuts as by_options
+from punchline.core.benchmark import DEFAULT, Benchmark, guesses
+from punchline.files import Keyed
+from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score, Text
+from punchline.scores import items_frame, scores_frame
+from punchline.stats.estimate import Estimate
+from punchline.tables.declare import PublishedRow, Table
+from punchline.tables.render import read_published
+from punchline.tables.run import rows_of_model
+from punchline.validity.pictures import FEWEST, limits
+
+COLUMNS = (
+    *("benchmark", "task", "metric", "shortcut", "value", "lo", "hi", "n", "chance"),
+    *("best_published", "published_below"),
+)
+FOLDS = 10  # of the cross-validation, by cluster
+DRAWS = 4  # of chance: of two or four answers each is drawn equally often
+_PROMPT = re.compile(r"_\d$")  # the number of a prompt, in names of YesBut's tasks
+Cells = dict[tuple[str, str, str], tuple[str, Estimate]]  # by table, keys, column: task, estimate
+
+
+def longest_option(questions: pd.DataFrame) -> pd.Series:
+    return questions["options"].map(by_options.longest_option)
+
+
+def always_majority(questions: pd.DataFrame) -> pd.Series:
+    """The most frequent right answer."""
+    return pd.Series(questions["right"].mode()[0], questions.index)
+
+
+def last_panel(questions: pd.DataFrame) -> pd.Series:
+    return questions["last"]
+
+
+def _cross_validated(texts: pd.Series, right: pd.Series, clusters: pd.Series, method: str) -> Any:
+    """Predictions for each text by a bag-of-words logistic regression on texts of other clusters."""
+    words = make_pipeline(CountVectorizer(token_pattern=r"\w+"), LogisticRegression(max_iter=1000))
+    folds = GroupKFold(min(FOLDS, clusters.nunique()))
+    return cross_val_predict(words, texts, right, groups=clusters, cv=folds, method=method)
+
+
+def options_only(questions: pd.DataFrame) -> pd.Series:
+    """The option that looks most like a right one."""
+    each = questions["options"].map(lambda options: list(options.items())).explode()
+    of = questions.loc[each.index]
+    letters = pd.Series(each.str[0].to_numpy())
+    values = _cross_validated(each.str[1], letters.to_numpy() == of["right"], of["cluster"], "decision_function")
+    best = pd.Series(values).groupby(each.index).idxmax()
+    return letters[best].set_axis(best.index)
+
+
+def text_only(questions: pd.DataFrame) -> pd.Series:
+    """The label that the text suggests."""
+    found = _cross_validated(questions["text"], questions["right"], questions["cluster"], "predict")
+    return pd.Series(found, questions.index)
+
+
+# The column of questions that a shortcut needs, and its answers.
+SHORTCUTS: dict[str, tuple[str, Callable[[pd.DataFrame], pd.Series]]] = {
+    "always-majority": ("right", always_majority),
+    "longest-option": ("options", longest_option),
+    "options-only": ("options", options_only),
+    "text-only": ("text", text_only),
+    "last-panel": ("last", last_panel),
+}
+LEARNED = (options_only, text_only)
+
+
+def draw(questions: pd.DataFrame, number: int) -> pd.Series:
+    """One of DRAWS uniform draws: each next answer after a random first."""
+
+    def drawn(item_id: str, task: str, allowed: list[str]) -> str:
+        first = random.Random(f"{item_id} {task}").randrange(len(allowed))
+        return allowed[(first + number) % len(allowed)]
+
+    allowed = [list(one or other) for one, other in zip(questions["options"], questions["allowed"], strict=True)]
+    answers = map(drawn, questions["item_id"], questions["task"], allowed)
+    return pd.Series(list(answers), questions.index, dtype=object)
+
+
+def questions_of(
+    benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], rule: Rule
+) -> pd.DataFrame:
+    """Closed questions of a benchmark that have a right answer; empty columns where a shortcut does not apply."""
+    module, found = guesses(benchmark.NAME), []
+    closed: Any = getattr(module, "closed_answers", lambda *_: {})
+    last: Any = getattr(module, "last_panel", lambda *_: {})
+    for item_id, item in items.items():
+        answers, panels = closed(golds[item_id], rule), last(golds[item_id])
+        asked = (request for request in benchmark.requests(item) if request.condition == DEFAULT)
+        for request in (request for request in asked if request.task in answers):
+            options = by_options.options(request) if request.task in benchmark.OPTIONS else {}
+            row = (item_id, item.cluster, request.task, *answers[request.task], options)
+            found.append((*row, "" if options else _text(request), panels.get(request.task, "")))
+    columns = ["item_id", "cluster", "task", "right", "allowed", "options", "text", "last"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _text(request: Request) -> str:
+    return "\n".join(part.text for message in request.messages for part in message.content if isinstance(part, Text))
+
+
+def answer(questions: pd.DataFrame, needs: str, function: Callable[[pd.DataFrame], pd.Series]) -> pd.DataFrame:
+    """Item, task and answer of the questions of all tasks to which a shortcut applies."""
+    made = [questions[:0].assign(answer="")]
+    for _, asked in questions.groupby("task", sort=False):
+        constant = needs == "text" and asked["text"].nunique() == 1
+        few = function in LEARNED and (asked["cluster"].nunique() < FEWEST or asked["right"].nunique() < 2)
+        if asked[needs].astype(bool).all() and not constant and not few:
+            made.append(asked.assign(answer=function(asked)))
+    return pd.concat(made)[["item_id", "task", "answer"]]
+
+
+def _scores(
+    benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], rule: Rule, answers: pd.DataFrame
+) -> Iterator[Score]:
+    about: dict[str, Any] = {"request_id": "", "model_key": "", "engine": "", "engine_version": "", "state": "ok"}
+    for item_id, task, text in zip(answers["item_id"], answers["task"], answers["answer"], strict=True):
+        responses = {task: Response(text=text, **about)}  # alone: PixelHumor's Q1 = No changes Q3
+        scores = benchmark.score_item(responses, items[item_id], golds[item_id], "", rule)
+        yield from (score for score in scores if score.task == task)
+
+
+class Measured:
+    """The values of shortcuts in the tables of one benchmark."""
+
+    def __init__(self, benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold]) -> None:
+        self.benchmark, self.items, self.golds = benchmark, items, golds
+        self.frame = items_frame(items, golds, benchmark.ITEMS)
+        self.questions = functools.cache(functools.partial(questions_of, benchmark, items, golds))
+
+    def cells(self, needs: str, function: Callable[[pd.DataFrame], pd.Series]) -> Cells:
+        """Values of a shortcut: each task in the first row of the first table that shows it."""
+        found: Cells = {}
+        first: dict[str, tuple[str, str]] = {}
+
+        @functools.cache
+        def scored(rule: Rule) -> pd.DataFrame:
+            answers = answer(self.questions(rule), needs, function)
+            scores = _scores(self.benchmark, self.items, self.golds, rule, answers)
+            return scores_frame(scores, self.frame, rule, self.benchmark.METRICS)[0]
+
+        for table in self.benchmark.TABLES.values():
+            closed = set(self.questions(table.published_rule)["task"])
+            if table.rows is None or not closed.intersection(table.tasks or closed) - first.keys():
+                continue
+            frame = scored(table.published_rule)
+            for keys, column, estimate in _ordered(table, frame, self.frame):
+                tasks = sorted(set(frame["task"].iloc[estimate.used]))
+                if all(first.setdefault(task, (table.name, keys)) == (table.name, keys) for task in tasks):
+                    found[table.name, keys, column] = _PROMPT.sub("", tasks[0]), estimate
+        return found
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Rows of shortcuts.csv."""
+        if self.questions(RULES[0]).empty:
+            return
+        draws = [self.cells("right", functools.partial(draw, number=number)) for number in range(DRAWS)]
+        published = read_published(paths.published(self.benchmark.NAME))
+        for name, (needs, function) in SHORTCUTS.items():
+            for (table, keys, column), (task, estimate) in self.cells(needs, function).items():
+                drawn = [cells[table, keys, column][1].point() for cells in draws if (table, keys, column) in cells]
+                value, (low, high) = estimate.point(), limits(estimate)
+                if value is None or value in (estimate.bounds.low, estimate.bounds.high):
+                    continue  # of a constant answer, such as the recall of its label
+                chance = pd.Series(drawn, dtype=float).mean()
+                about = dict(zip(COLUMNS, (self.benchmark.NAME, task, column, name, value, low, high), strict=False))
+                compared = _compared(self.benchmark.TABLES[table], keys, column, value, published)
+                yield {**about, "n": estimate.n, "chance": chance, **compared}
+
+
+def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator[tuple[str, str, Estimate]]:
+    """(keys, column, estimate) of a table's values in which more or less is better."""
+    for row in rows_of_model(table, frame, items):
+        for column, estimate in row.estimates.items():
+            if estimate.point() is not None and table.better(column) != "neither":
+                yield ";".join(f"{name}={value}" for name, value in row.keys.items()), column, estimate
+
+
+def _compared(
+    table: Table, keys: str, column: str, value: float, published: list[PublishedRow]
+) -> dict[str, float | None]:
+    """The best published model, and how many are below a value."""
+    own = dict(pair.split("=", 1) for pair in keys.split(";") if pair)
+    sign = -1 if table.better(column) == "lower" else 1
+    values = [
+        float(row["value"])
+        for row in published
+        if (row["table"], row["column"]) == (table.name, column)
+        and not row["row"].startswith(("Human", "Random"))
+        and all(own.get(name, text) == text for name, text in (p.split("=", 1) for p in row["key"].split(";") if p))
+    ]
+    best = max(values, key=lambda one: sign * one, default=None)
+    return {"best_published": best, "published_below": sum(sign * one < sign * value for one in values)}
+
+
+def rows(project: Project) -> list[dict[str, Any]]:
+    """Rows of shortcuts.csv: every shortcut that applies to a closed task of a selected benchmark."""
+    made: list[dict[str, Any]] = []
+    for name in project.selection.benchmarks:
+        items, golds = Keyed(project.paths.items(name), Item), Keyed(project.paths.gold(name), Gold)
+        made += Measured(project.benchmark(name), items, golds).rows()
+    return made
