@@ -65,7 +65,7 @@ def said(responses: dict[str, Response]) -> dict[str, str | None]:
     return {task: response.text for task, response in responses.items() if response.state == "ok"}
 
 
-@pytest.mark.parametrize("name", ["random", "prior", "label-order", "reading-order", "ocr"])
+@pytest.mark.parametrize("name", ["random", "prior", "label-order", "reading-order", "ocr", "last-panel"])
 def test_cards_of_the_project(root: Path, name: str) -> None:
     options = yaml.safe_load((root / f"config/model/{name}.yaml").read_text(encoding="utf-8"))
     engine = engines.load(ModelCard(name=name, engine=options.pop("engine"), options=options), seed=0)

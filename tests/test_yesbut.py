@@ -14,9 +14,10 @@ from tests.records import asked_in, read_golds, read_items, refused, response, t
 from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import yesbut
-from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS, baselines
+from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
 from punchline.benchmarks.yesbut.answers import read_paper, read_score
 from punchline.benchmarks.yesbut.options import options
+from punchline.core import shortcuts
 from punchline.core.benchmark import Verdict, released_format
 from punchline.core.engine import check_files
 from punchline.engines import replay
@@ -111,12 +112,15 @@ def test_chained_requests() -> None:
 
 
 @pytest.mark.parametrize("caption", ["Caption.", "A. x\nB. x\nC. x\nD. x\nE. x"])
-def test_baseline(caption: str) -> None:
+def test_options_of_requests(caption: str) -> None:
     (item,) = items(corpus(comic(caption=caption)))
     for request in yesbut.requests(item):
-        drawn = {baselines.baseline("random", request, random.Random(seed)) for seed in range(40)}
-        assert drawn == (set("ABCD") if "mcq" in request.task else {None})
-        assert baselines.baseline("prior", request, random.Random(0)) is None
+        offered = shortcuts.options(request)
+        assert "".join(offered) == ("ABCD" if "mcq" in request.task else "")
+        if offered:
+            assert shortcuts.longest_option(offered) == "A"  # the first of two
+            draws = {shortcuts.BY_OPTIONS["random"](offered, random.Random(seed)) for seed in range(40)}
+            assert draws == set("ABCD")
 
 
 def unit(text: str | None = None, state: State = "ok", **by_task: str) -> tuple[dict[str, Response], Item, Gold]:
