@@ -11,9 +11,11 @@ from punchline.benchmarks.stripcipher.options import options as strip_options
 from punchline.benchmarks.yesbut.options import options as comic_options
 from punchline.core import benchmark as benchmarks
 from punchline.core import variants
+from punchline.core.benchmark import Verdict
 from punchline.files import write_records
-from punchline.requests import ask
+from punchline.requests import ask, ask_in_pass
 from punchline.schema import RULES, Gold, Item, Score
+from punchline.score import score as score_answers
 from punchline.scores import write_scores
 from punchline.validity import option_order, pictures
 
@@ -76,6 +78,17 @@ def test_what_is_asked(root: Path, name: str, condition: str, task: str, begins:
         assert text.startswith(begins) and text.endswith(ends) and lacks not in text
     if name == "humorbench":
         assert all(f"\n\nCaption: {items[one.item_id].fields['caption']}" in text_of(one) for one in found)
+
+
+def test_a_judge_is_asked_about_answers_without_the_picture(root: Path) -> None:
+    yesbut, items, golds = demo(root, "yesbut")
+    asked = [one for one in ask(yesbut, items.values(), 1, ("no-image",)) if one.task == "description_1"]
+    answers = [(request, response(request, "A plant is bought. A plant withers.")) for request in asked]
+    judged = list(ask_in_pass(yesbut, "judge", items, golds, answers))
+    verdicts = {one.request_id: Verdict("j", response(one, "[[4]]")) for one in judged}
+    scores = [one for one in score_answers(yesbut, "m", items, golds, answers, verdicts) if one.responses]
+    assert len(scores) == len(RULES) * len(items)
+    assert {(one.condition, one.metrics["gpt"]) for one in scores} == {("no-image", 4.0)}
 
 
 # -------------------------------------------------------------------------------------------------- option order
