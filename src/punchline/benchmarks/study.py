@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import msgspec
+import yaml
 from msgspec import UNSET, UnsetType
 
+from punchline.core.benchmark import FOLDER
 from punchline.read import reasoning
 from punchline.schema import Record
 from punchline.stats.ratings import Level
@@ -63,8 +65,7 @@ def text_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     return [{name: getattr(vote, name) for name in names} | {"text": for_spreadsheet(vote.text)} for vote in votes]
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The declaration of a study; a benchmark's module `studies` has them by name in STUDIES."""
 
     title: str
@@ -91,3 +92,9 @@ class Study:
     def best(self) -> bool:
         """True if the best of an item's texts is chosen."""
         return not self.options and not self.writes
+
+
+def read_studies(benchmark: str, **code: dict[str, Any]) -> dict[str, Study]:
+    """The studies of a benchmark's studies.yaml by name; `code`: their fields that the file does not have."""
+    described = yaml.load((FOLDER / benchmark / "studies.yaml").read_bytes(), yaml.CSafeLoader)
+    return {name: msgspec.convert(fields | code.get(name, {}), Study) for name, fields in described.items()}

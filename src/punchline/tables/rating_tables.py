@@ -16,9 +16,6 @@ from punchline.tables.ratings import RATINGS, Rating, read_ratings
 
 K = TypeVar("K")
 OVERALL = "Overall"
-NOTE = (
-    f"Your ratings lie in config/<benchmark>/{RATINGS} (docs/ratings.md); without them there are published rows only."
-)
 
 
 def ratings_of(

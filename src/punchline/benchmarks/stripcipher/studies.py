@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
+from punchline.benchmarks.stripcipher import NAME, STRIPS
 from punchline.benchmarks.stripcipher import REVIEWED as TASKS
-from punchline.benchmarks.stripcipher import STRIPS
-from punchline.benchmarks.stripcipher.strips import CATEGORIES, Choice, Texts, read_strips
+from punchline.benchmarks.stripcipher.strips import Choice, read_strips
 from punchline.benchmarks.stripcipher.words import plain
-from punchline.benchmarks.study import Question, Study
+from punchline.benchmarks.study import read_studies
 from punchline.benchmarks.task import Task
 from punchline.errors import PunchlineError, nearest
 from punchline.read import reasoning
@@ -129,42 +129,15 @@ def with_accepted(strips: bytes, accepted: Iterable[Accepted], file: str = STRIP
         if one.item_id not in known:
             raise PunchlineError("no such strip", file=file, record=one.item_id, hint=nearest(one.item_id, known))
         strip = known[one.item_id]
-        texts = strip.texts or Texts()
+        texts = replace(strip.reviewed, category=one.category or strip.reviewed.category)
         if one.texts:
             before = getattr(texts, one.task)
             choice = Choice(question=before and before.question, options=one.texts[:4], answer=one.texts[0])  # type: ignore[arg-type]
             texts = replace(texts, **{one.task: choice})
-        if one.category:
-            texts = replace(texts, category=one.category)
         known[one.item_id] = replace(strip, texts=texts)
     content = "[\n" + ",\n".join(msgspec.json.encode(strip).decode() for strip in known.values()) + "\n]\n"
     read_strips(content.encode())
     return content
 
 
-STUDIES = {
-    "drafts": Study(
-        title="Which texts are right?",
-        feeds=("table4",),
-        tasks={"prediction": "prediction", "comprehension": "comprehension"},
-        questions={
-            "prediction": (Question("", "What happens in the second-to-last frame?"),),
-            "comprehension": (
-                Question("", "What does the strip tell and mean?"),
-                Question(CATEGORY, "Category of the strip, if one fits", CATEGORIES),
-            ),
-        },
-        intro=(
-            "You see a strip and drafts of answers to a question about it. Choose one as the answer and three as "
-            "distractors: plausible, and wrong. Correct their words where they need it, or write your own.",
-            "Where somebody has reviewed the page before you, you see their choice: send it as it is to agree, or "
-            "change it.",
-            "Where no four will do, leave all of them out and send the page.",
-        ),
-        options=(("", "leave out"), (ANSWER, "answer"), (DISTRACTOR, "distractor")),
-        level="nominal",
-        reviews=True,
-        practice=0,
-        file=STRIPS,
-    )
-}
+STUDIES = read_studies(NAME)

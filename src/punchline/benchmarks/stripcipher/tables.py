@@ -22,15 +22,12 @@ from punchline.benchmarks.stripcipher import (
     TASKS,
     dataset,
 )
-from punchline.benchmarks.stripcipher.accuracies import accuracy, mean_accuracy
-from punchline.benchmarks.stripcipher.dataset import NOT_THEIRS
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.strips import CATEGORIES
 from punchline.core.benchmark import DEFAULT
-from punchline.stats.estimate import NO_ROWS, Estimate
-from punchline.stats.functions import Flags
-from punchline.tables.chart import Chart
-from punchline.tables.declare import Across, Row, Table, collect, table
+from punchline.stats.estimate import NO_ROWS, PERCENT, Array, Estimate, percent, ratio
+from punchline.stats.functions import Flags, mean
+from punchline.tables.declare import Across, Row, collect, table
 
 COMPREHENSION, CHOICE, GENERATION = "comprehension", "reordering_choice", "reordering_generation"
 PRINTED = {"prediction": 600, COMPREHENSION: 680, CHOICE: 890}  # strips, table 3
@@ -43,76 +40,66 @@ ITEMS = {
     "held_out": lambda item, gold: held_out(item.item_id),
 }
 
-_STAR = (
-    "A task without an answer is empty (the paper's *) and counts 0 in avg; avg is empty where the strips at hand do "
-    "not have all four tasks."
-)
-_FRAMES = (
-    "frames: separate, or side by side in one image (condition row), which a task's answers are taken of where it has "
-    "none on separate frames; where that holds for some tasks only, they are named. Comprehension has the whole strip."
-)
-_PLACES = (
-    "reordering_generation takes an answer for the frames in the order of the story; reordering_generation_as_places "
-    "takes the same answer for the places of the frames as shown. The instruction can be read both ways."
-)
 _Frame = pd.DataFrame
 
 
-def _asked(items: _Frame, task: str) -> Flags:
-    """The strips that a task is asked of: [items]."""
-    return np.array([task in tasks for tasks in items.tasks], dtype=np.bool_)
+def accuracy(part: _Frame, column: str = "correct", where: Flags | None = None) -> Estimate:
+    """100 x right / scored; `where`: the rows that may count."""
+    return replace(mean(part, column, PERCENT, where=where), value=percent)
 
 
-def _papers(items: _Frame) -> bool:
+def mean_accuracy(part: _Frame, over: str, count: int) -> Estimate:
+    """Sum of the accuracies of each value of the column `over`, divided by `count`: a value without answers adds 0."""
+    value = functools.partial(_mean_of_shares, count=count)
+    return replace(mean(part, "correct", PERCENT, over=over), value=value)
+
+
+def _mean_of_shares(sums: Array, count: int) -> Array:
+    return np.asarray(100 * ratio(sums[..., 0::2], sums[..., 1::2]).sum(axis=-1) / count)
+
+
+def _has(items: _Frame, task: str) -> pd.Series[bool]:
+    """Flags of the strips that a task is asked of."""
+    return items.tasks.map(lambda tasks: task in tasks).astype(bool)
+
+
+def _complete(items: _Frame) -> bool:
     """True if these may be the paper's strips: as many of each task as its table 3 has. No others compare with it."""
-    return all(_asked(items, task).sum() == count for task, count in PRINTED.items())
-
-
-def _by_task(scores: _Frame, tasks: Sequence[str] = TASKS) -> tuple[dict[str, _Frame], str]:
-    """(scores of each task, how its frames were shown): of frames side by side where no separate ones are scored."""
-    parts, in_row, separate = {}, [], []
-    for task in tasks:
-        own = scores[scores.task == task]
-        parts[task], instead = own[own.condition == DEFAULT], own[own.condition == ROW]
-        if parts[task].scored.any():
-            separate += [task] if task != COMPREHENSION else []
-        elif instead.scored.any():
-            parts[task] = instead
-            in_row.append(task)
-    if not in_row:
-        return parts, "separate"
-    return parts, f"side by side: {', '.join(in_row)}" if separate else "side by side"
+    return all(_has(items, task).sum() == count for task, count in PRINTED.items())
 
 
 def _accuracies(
     scores: _Frame, tasks: Sequence[str] = TASKS, held: pd.Index | None = None
 ) -> tuple[dict[str, _Frame], dict[str, str | Estimate]]:
-    """(scores of each task; accuracy of each, and how its frames were shown). `held`: strips that reordering counts."""
-    parts, frames = _by_task(scores, tasks)
-    cells: dict[str, str | Estimate] = {"frames": frames}
-    for task, part in parts.items():
+    """(scores of each task; accuracy of each, and how its frames were shown). `held`: strips that reordering counts.
+
+    A task is scored on frames side by side where no answer on separate ones is scored.
+    """
+    scored = set(scores.loc[scores.scored, ["task", "condition"]].itertuples(index=False, name=None))
+    in_row = [task for task in tasks if (task, DEFAULT) not in scored and (task, ROW) in scored]
+    separate = any((task, DEFAULT) in scored for task in tasks if task != COMPREHENSION)
+    frames = "side by side" + (f": {', '.join(in_row)}" if separate else "") if in_row else "separate"
+    parts, cells = {}, dict[str, str | Estimate](frames=frames)
+    for task in tasks:
+        condition = ROW if task in in_row else DEFAULT
+        parts[task] = part = scores[(scores.task == task) & (scores.condition == condition)]
         counted = None if held is None or task == COMPREHENSION else part.item_id.isin(held).to_numpy()
         cells[task] = accuracy(part, where=counted)
     return parts, cells
 
 
-@table(
-    "table4",
-    "StripCipher table 4: accuracy, %",
-    tasks=TASKS,
-    conditions=(DEFAULT, ROW),
-    notes=(_STAR, _FRAMES, _PLACES, NOT_THEIRS),
-)
+@table("table4", tasks=TASKS, conditions=(DEFAULT, ROW))
 def main_results(scores: _Frame, items: _Frame) -> Iterator[Row]:
     parts, cells = _accuracies(scores)
     every = pd.concat(parts.values())
     every["task"] = every.task.cat.set_categories(TASKS)  # summed in this order, whatever order the scores have
-    average = mean_accuracy(every, "task", len(TASKS)) if all(_asked(items, task).any() for task in TASKS) else None
+    average = mean_accuracy(every, "task", len(TASKS)) if all(_has(items, task).any() for task in TASKS) else None
     as_places = accuracy(parts[GENERATION], "correct_as_places")
-    yield Row(**cells, avg=average, **{f"{GENERATION}_as_places": as_places}).set(complete=_papers(items))
+    yield Row(**cells, avg=average, **{f"{GENERATION}_as_places": as_places}).set(complete=_complete(items))
 
 
-def _before_and_after(across: Across) -> Iterator[Row]:
+@table("table5", of="across", tasks=TASKS[1:], conditions=(DEFAULT, ROW))
+def tuning(across: Across) -> Iterator[Row]:
     models = {model.name: model for model in across.models}
     pairs = [(m, models[m.card.base]) for m in across.models if m.card is not None and m.card.base in models]
     if not pairs:
@@ -120,60 +107,34 @@ def _before_and_after(across: Across) -> Iterator[Row]:
     for tuned, base in pairs:
         for training, model in (("none", base), ("reordering", tuned)):
             _, cells = _accuracies(model.scores, TASKS[1:], across.items.index[across.items.held_out])
-            yield Row(training=training, **cells).set(of=model, complete=_papers(across.items))
+            yield Row(training=training, **cells).set(of=model, complete=_complete(across.items))
 
 
-tuning = Table(
-    "table5",
-    "StripCipher table 5: fine-tuning on reordering, accuracy, %",
-    across=_before_and_after,
-    keys=("training", "frames"),
-    columns=TASKS[1:],
-    tasks=TASKS[1:],
-    conditions=(DEFAULT, ROW),
-    percents=TASKS[1:],
-    notes=("Reordering is scored on strips that fine-tuning holds out, comprehension on all.", _FRAMES, NOT_THEIRS),
-)
-
-
-@table(
-    "table6",
-    "StripCipher table 6: comprehension by input, accuracy, %",
-    tasks=(COMPREHENSION,),
-    conditions=(DEFAULT, SEQUENCE, SHUFFLED),
-    notes=("Inputs sequence and shuffled need conditions=[sequence,shuffled].", NOT_THEIRS),
-)
+@table("table6", tasks=(COMPREHENSION,), conditions=(DEFAULT, SEQUENCE, SHUFFLED))
 def by_input(scores: _Frame, items: _Frame) -> Iterator[Row]:
     for name, condition in {"whole": DEFAULT, "sequence": SEQUENCE, "shuffled": SHUFFLED}.items():
         part = scores[scores.condition == condition]
-        yield Row(input=name, comprehension=accuracy(part)).set(complete=_papers(items))
+        yield Row(input=name, comprehension=accuracy(part)).set(complete=_complete(items))
 
 
-@table(
-    "table7",
-    "StripCipher table 7: reordering by choice, with and without the implicit meaning, accuracy, %",
-    tasks=(CHOICE,),
-    conditions=(DEFAULT, MEANING),
-    notes=("Input meaning needs conditions=[meaning], and strips with reviewed texts.", NOT_THEIRS),
-)
+@table("table7", tasks=(CHOICE,), conditions=(DEFAULT, MEANING))
 def with_meaning(scores: _Frame, items: _Frame) -> Iterator[Row]:
     shuffled, given = (scores[scores.condition == condition] for condition in (DEFAULT, MEANING))
-    papers, told = _papers(items), items.index[items.meaning.astype(bool)]
-    yield Row(input="shuffled", reordering_choice=accuracy(shuffled)).set(complete=papers)
-    if 0 < len(told) < len(items):
-        same = accuracy(shuffled[shuffled.item_id.isin(told)])
+    complete, meanings = _complete(items), items.index[items.meaning.astype(bool)]
+    yield Row(input="shuffled", reordering_choice=accuracy(shuffled)).set(complete=complete)
+    if 0 < len(meanings) < len(items):
+        same = accuracy(shuffled[shuffled.item_id.isin(meanings)])
         yield Row(subset="with meaning", input="shuffled", reordering_choice=same).set(complete=False)
-    yield Row(input="meaning", reordering_choice=accuracy(given)).set(complete=papers)
+    yield Row(input="meaning", reordering_choice=accuracy(given)).set(complete=complete)
 
 
 def _split(scores: _Frame, items: _Frame, column: str, kinds: Sequence[str | int]) -> Iterator[Row]:
     """Comprehension by a property of the strips."""
-    papers, asked = _papers(items), _asked(items, COMPREHENSION)
     for kind in kinds:
-        strips = items.index[asked & (items[column] == kind)]
+        strips = items.index[_has(items, COMPREHENSION) & (items[column] == kind)]
         if len(strips):
-            right = accuracy(scores[scores.item_id.isin(strips)])
-            yield Row(**{column: kind}, comprehension=right).set(complete=papers)
+            part = scores[scores.item_id.isin(strips)]
+            yield Row(**{column: kind}, comprehension=accuracy(part)).set(complete=_complete(items))
 
 
 def _mean_of_models(across: Across) -> Iterator[Row]:
@@ -190,49 +151,26 @@ def _mean_of_models(across: Across) -> Iterator[Row]:
             yield Row(model="AVG", frames=frames, comprehension=average).set(complete=False)
 
 
-by_frames = Table(
-    "table8",
-    "StripCipher table 8: comprehension by number of frames, accuracy, %",
-    rows=functools.partial(_split, column="frames", kinds=range(FEWEST, MOST + 1)),
-    across=_mean_of_models,
-    keys=("frames",),
-    columns=(COMPREHENSION,),
-    tasks=(COMPREHENSION,),
-    percents=(COMPREHENSION,),
-    notes=("AVG: the mean of the selected models, at least two, without baselines.", NOT_THEIRS),
-)
+@table("table8", tasks=(COMPREHENSION,), across=_mean_of_models)
+def by_frames(scores: _Frame, items: _Frame) -> Iterator[Row]:
+    return _split(scores, items, "frames", range(FEWEST, MOST + 1))
 
 
-@table(
-    "figure4",
-    "StripCipher figure 4: accuracy by size of the model, %",
-    tasks=TASKS,
-    conditions=(DEFAULT, ROW),
-    chart=Chart(TASKS, within=("frames",)),
-    notes=("Of the figure's values the text prints three and table 4 two more.", _FRAMES, NOT_THEIRS),
-)
+@table("figure4", tasks=TASKS, conditions=(DEFAULT, ROW))
 def by_model_size(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    yield Row(**_accuracies(scores)[1]).set(complete=_papers(items))
+    yield Row(**_accuracies(scores)[1]).set(complete=_complete(items))
 
 
-by_category = Table(
-    "figure6",
-    "StripCipher figure 6: comprehension by category, accuracy, %",
-    rows=functools.partial(_split, column="category", kinds=CATEGORIES),
-    keys=("category",),
-    columns=(COMPREHENSION,),
-    tasks=(COMPREHENSION,),
-    percents=(COMPREHENSION,),
-    chart=Chart((COMPREHENSION,), by="category"),
-    notes=("The paper prints no number of this figure.",),
-)
+@table("figure6", tasks=(COMPREHENSION,))
+def by_category(scores: _Frame, items: _Frame) -> Iterator[Row]:
+    return _split(scores, items, "category", CATEGORIES)
 
 
 TABLES = collect(
     NAME,
     METRICS,
     ITEMS,
-    *(dataset.size, dataset.tasks),
+    *(dataset.size, dataset.by_task),
     *(main_results, tuning, by_input, with_meaning, by_frames, by_model_size),
     *(dataset.categories, by_category),
 )
