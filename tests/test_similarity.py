@@ -186,7 +186,7 @@ def test_what_fails_fails_alone() -> None:
         return [math.nan if value == 5 else 1.0000001 if value == 7 else value / 10 for value in values]
 
     assert similarity._each([1, 2, 3], called) == [(1, 0.1), (2, 0.2), (3, "three")]
-    assert similarity._each([5, 7], called) == [(5, "no number came of it"), (7, 1.0)]
+    assert similarity._each([5, 7], called) == [(5, "the result is not a number"), (7, 1.0)]
 
 
 def test_a_batch_that_memory_does_not_hold_is_halved() -> None:

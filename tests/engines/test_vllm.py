@@ -268,7 +268,7 @@ def test_a_server_that_cannot_start_says_why(project: Path, closing: Callable[[V
         ({"sampling": {"topk": 3}}, "unknown parameter 'topk'. Did you mean 'top_k'"),
         ({"papers": {"hummus": {"sampling": {"beams": 3}}}}, "unknown parameter 'beams'"),
         ({"revision": "main"}, "field revision: expected sha256: and 64"),
-        ({"trust_remote_code": True}, "code from the hub runs only at a revision that you have read"),
+        ({"trust_remote_code": True}, "code from the hub runs at a pinned revision only"),
         ({"extra_args": ["--port=8000"]}, "--port is no extra argument. The engine sets it"),
         ({"extra_args": ["--max_model_len", "5"]}, "--max-model-len is no extra argument. Write the option max_model"),
         ({"extra_args": ["--api-key=x"]}, "--api-key is no extra argument"),

@@ -33,17 +33,21 @@ def is_folder(model_id: str) -> bool:
     return Path(model_id).is_dir() or model_id.startswith(("/", "./", "../", "~", DATA)) or model_id.count("/") > 1
 
 
-def check(model_id: str, revision: object, file: str) -> None:
-    """Raises PunchlineError, naming the card, for a `revision` that pins nothing."""
+def check(model_id: str, revision: str | None, file: str, trust_remote_code: bool = False) -> None:
+    """Raise PunchlineError, naming the card, for a `revision` that pins nothing, and for code that none pins."""
     pattern, expected = COMMIT, "a commit hash of 40 hexadecimal digits"
     if is_folder(model_id):
         pattern, expected = (
             "sha256:[0-9a-f]{64}",
             "sha256: and 64 hexadecimal digits, as errors about the folder print it",
         )
-    if revision is not None and not (isinstance(revision, str) and re.fullmatch(pattern, revision)):
-        hint = "A branch or a tag may move; without `revision` the first run locks what it finds"
+    if revision is not None and not re.fullmatch(pattern, str(revision)):
+        hint = "A branch or a tag may move; without `revision` the first run locks the present commit"
         raise PunchlineError(f"expected {expected}, got {revision!r}", file=file, field="revision", hint=hint)
+    if trust_remote_code and revision is None:
+        what = "code from the hub runs at a pinned revision only"
+        hint = "Read the code, then write the commit that you read as `revision`"
+        raise PunchlineError(what, file=file, field="trust_remote_code", hint=hint)
 
 
 def pinned(model_id: str, revision: str | None = None) -> str:

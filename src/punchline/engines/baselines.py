@@ -79,12 +79,12 @@ class Baseline(Ready):
 
         `failed` where nothing can be read off an image that the answer would need.
         """
-        asked: dict[tuple[str | None, ...], list[Request]] = {}  # by image: each is looked at once
+        by_image: dict[tuple[str | None, ...], list[Request]] = {}  # each image is read once
         for request in requests:
-            asked.setdefault(tuple(image.sha256 for image in images_in(request)), []).append(request)
+            by_image.setdefault(tuple(image.sha256 for image in images_in(request)), []).append(request)
         pool = ThreadPoolExecutor(threads())
         try:
-            for responses in pool.map(lambda about: self._about_one(about, images, model_key), asked.values()):
+            for responses in pool.map(lambda same: self._about_one(same, images, model_key), by_image.values()):
                 yield from responses
         finally:
             pool.shutdown(cancel_futures=True)

@@ -51,11 +51,11 @@ class Replay(Ready):
         options = read_options(card, Options, "docs/humorbench.md")
         self._wrong = partial(PunchlineError, file=card.file)
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
-        found = benchmarks.released_format(self.format)
-        if found is None:
+        released = benchmarks.released_format(self.format)
+        if released is None:
             hint = nearest(self.format, benchmarks.released_formats())
             raise self._wrong(f"unknown format {self.format!r}", field="format", hint=hint)
-        self._format = cast(Format, found)
+        self._format = cast(Format, released)
         self.files = [path for path in (self.path, options.annotations) if path is not None]
         if self._format.FILES:
             self.files = self._in_folder(self._format.FILES) or self.files
@@ -67,40 +67,40 @@ class Replay(Ready):
         """
         folder = Path(self.path)
         try:
-            there = sorted(path.name for path in folder.iterdir())
+            existing = sorted(path.name for path in folder.iterdir())
         except NotADirectoryError as error:
             hint = f"Name the folder that holds {names[0]} and the like"
             raise self._wrong(f"{self.path!r} is no folder", field="path", hint=hint) from error
         except (OSError, ValueError):  # not there, as `check_files` says; a NUL in the path
             return []
-        for name in there:
+        for name in existing:
             if name.lower().endswith(".json") and not name.startswith(".") and name not in names:
                 hint = nearest(name.lower(), names)
                 raise PunchlineError(f"unknown file {name!r} beside the answers", file=self.path, hint=hint)
-        found = [str(folder / name) for name in names if name in there]
-        if not found:
+        paths = [str(folder / name) for name in names if name in existing]
+        if not paths:
             what, hint = f"no such file in {self.path!r} as {names[0]}", f"Expected any of: {', '.join(names)}"
             raise self._wrong(what, field="path", hint=hint)
-        return found
+        return paths
 
     def _of_files(self, read: Callable[[Path], T]) -> dict[str, T]:
         """Apply `read` to every file: {name: result}."""
-        found: dict[str, T] = {}
+        results: dict[str, T] = {}
         for file in self.files:
             try:
-                found[Path(file).name] = read(Path(file))
+                results[Path(file).name] = read(Path(file))
             except (OSError, ValueError) as error:  # ValueError: a path with a NUL
                 what = f"cannot read the answers in {file!r}: {getattr(error, 'strerror', None) or error}"
                 hint = "Put the file there; the path is relative to the working directory (the project's root)"
                 raise self._wrong(what, field="path", hint=hint) from error
-        return found
+        return results
 
     @cached_property
     def _answers(self) -> Answers:
         answers = self._format.read(self._of_files(Path.read_bytes), self.path, self.select)
-        said = {answer.judge for by_task in answers.values() if isinstance(answer := by_task.get(JUDGE), Answer)}
-        if self.judge is not None and said - {self.judge}:
-            names = ", ".join(sorted(name or "nobody" for name in said))
+        judges = {answer.judge for by_task in answers.values() if isinstance(answer := by_task.get(JUDGE), Answer)}
+        if self.judge is not None and judges - {self.judge}:
+            names = ", ".join(sorted(name or "nobody" for name in judges))
             hint = f"Take `judge` out of the card, or name the judge of {self.path!r}"
             raise self._wrong(f"the verdicts are of {names}", field="judge", hint=hint)
         return answers
@@ -117,14 +117,14 @@ class Replay(Ready):
 
     def unknown(self, item_ids: Collection[str]) -> list[str]:
         """Ids of items that the file answers and that are not among `item_ids`, sorted. Keeps no answer in memory."""
-        found = sorted(self._answers.keys() - set(item_ids))
-        del self._answers  # read again where an answer is asked for
-        return found
+        unknown = sorted(self._answers.keys() - set(item_ids))
+        del self._answers  # read again for an answer
+        return unknown
 
     def judges(self) -> dict[str, str]:
         """{item id: who judged the released answer}, of the items that have a verdict."""
-        found = {item_id: by_task.get(JUDGE) for item_id, by_task in self._answers.items()}
-        return {i: a.judge for i, a in found.items() if isinstance(a, Answer) and a.judge is not None}
+        verdicts = {item_id: by_task.get(JUDGE) for item_id, by_task in self._answers.items()}
+        return {i: a.judge for i, a in verdicts.items() if isinstance(a, Answer) and a.judge is not None}
 
     def givers(self) -> set[str]:
         """Judges of the released answers: as the card says, else as the file does."""
@@ -151,8 +151,8 @@ class Replay(Ready):
             return none, "item not in the file"
         if request.task not in answers:
             return none, "question not in the file"
-        found = answers[request.task]
-        answer = found if isinstance(found, Answer) else Answer(found)
+        answer = answers[request.task]
+        answer = answer if isinstance(answer, Answer) else Answer(answer)
         return answer, "null in the file" if answer.text is None else None
 
 

@@ -32,8 +32,7 @@ METRICS = {"bertscore": "bert-score", "cosine": "sentence-transformers"}  # and 
 PACKAGE = "package:"  # before the name of a Python package that carries the weights
 
 FEW = 8  # texts; batches are made no smaller to fill them better
-PAIRS = 1024  # scored, then handed over
-TEXTS = 4096  # embedded at a time
+PAIRS = 1024  # scored, then returned
 NO_LIMIT = 10**9  # what a tokeniser says that knows no limit is larger
 # Files of a hub repository that are loaded: not the same weights in other formats.
 FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*/pytorch_model.bin")
@@ -120,7 +119,7 @@ class Similarity:
         if reason := self.unavailable():
             yield from (respond(request, state="failed", reason=reason) for request in requests)
             return
-        asked: dict[Pair, list[Request]] = {}
+        requests_of: dict[Pair, list[Request]] = {}
         for request in requests:
             pair = comparison_in(request)
             if pair is None:
@@ -128,17 +127,19 @@ class Similarity:
             elif not all(map(str.strip, pair)):
                 yield respond(request, state="ok", text=repr(0.0), effective={"metric": self.metric})
             else:
-                asked.setdefault(pair, []).append(request)
-        loaded = self._load() if asked else None
+                requests_of.setdefault(pair, []).append(request)
+        loaded = self._load() if requests_of else None
         if loaded is None or isinstance(loaded, str):
-            yield from (respond(request, state="failed", reason=loaded) for same in asked.values() for request in same)
+            yield from (
+                respond(request, state="failed", reason=loaded) for same in requests_of.values() for request in same
+            )
             return
         effective: dict[str, Scalar] = {"metric": self.metric, "device": loaded.device, **self.layers}
         started = time.perf_counter()
-        for scored in loaded.score(list(asked)):
+        for scored in loaded.score(list(requests_of)):
             seconds = time.perf_counter() - started
             for pair, value in scored:
-                for request in asked[pair]:
+                for request in requests_of[pair]:
                     if isinstance(value, str):
                         yield respond(request, state="failed", reason=value)
                     else:
@@ -219,8 +220,8 @@ class BertScore:
             rows = [row for alike in groups.values() for row in (*alike, *[alike[-1]] * (-len(alike) % size))]
             candidates, references = [row.candidate for row in rows], [row.reference for row in rows]
             _, recall, _ = self._scorer.score(candidates, references, batch_size=size)
-            found = dict(zip(rows, recall.tolist(), strict=True))
-            return [found[pair] for pair in pairs]
+            values = dict(zip(rows, recall.tolist(), strict=True))
+            return [values[pair] for pair in pairs]
 
         size = self.batch_size
         while size > FEW and sum(-len(alike) % size for alike in groups.values()) > len(pairs):
@@ -239,26 +240,18 @@ class Cosine:
         self._model = SentenceTransformer(folder, device=device, local_files_only=True)
 
     def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
-        """Values, after every text is embedded once."""
-        texts = sorted({text for pair in pairs for text in pair}, key=lambda text: (-len(text), text))
-        embedded = {text: outcome for part in _parts(texts, TEXTS) for text, outcome in _each(part, self._embed)}
-        why = {text: outcome for text, outcome in embedded.items() if isinstance(outcome, str)}
-        for some in _parts(pairs, TEXTS):
-            found = [pair for pair in some if not why.keys() & pair]
-            values = _each(found, lambda these: self._cosines(these, embedded)) if found else []
-            yield values + [
-                (pair, why.get(pair.candidate) or why[pair.reference]) for pair in some if why.keys() & pair
-            ]
+        """Values, some at a time; pairs of one reference stay together, so that it is embedded once."""
+        return (_each(part, self._cosines) for part in _parts(sorted(pairs), PAIRS))
 
-    def _embed(self, texts: Sequence[str]) -> list[Any]:
-        encode = functools.partial(self._model.encode, list(texts), convert_to_tensor=True, show_progress_bar=False)
-        return _in_memory(lambda size: list(encode(batch_size=size).cpu()), self.batch_size)
-
-    def _cosines(self, pairs: Sequence[Pair], embedded: Mapping[str, Any]) -> list[float]:
+    def _cosines(self, pairs: Sequence[Pair]) -> list[float]:
         import torch
         from sentence_transformers import util
 
-        references, candidates = (torch.stack([embedded[text] for text in texts]) for texts in zip(*pairs, strict=True))
+        texts = sorted({text for pair in pairs for text in pair}, key=lambda text: (-len(text), text))
+        encode = functools.partial(self._model.encode, texts, convert_to_tensor=True, show_progress_bar=False)
+        vectors = _in_memory(lambda size: list(encode(batch_size=size).cpu()), self.batch_size)
+        vector_of = dict(zip(texts, vectors, strict=True))
+        references, candidates = (torch.stack([vector_of[text] for text in side]) for side in zip(*pairs, strict=True))
         return [float(value) for value in util.pairwise_cos_sim(candidates, references)]
 
 
@@ -275,21 +268,20 @@ def comparison_in(request: Request) -> Pair | None:
     return Pair(texts["user"], texts["assistant"]) if texts.keys() == {"user", "assistant"} else None
 
 
-def _each(inputs: Sequence[Any], called: Callable[[Sequence[Any]], Sequence[Any]]) -> list[tuple[Any, Any]]:
-    """Every input with its output, or the reason of its failure: inputs that fail together are tried one by one."""
+def _each(pairs: Sequence[Pair], called: Callable[[Sequence[Pair]], Sequence[float]]) -> Scored:
+    """Every pair with its value, or the reason of its failure: pairs that fail together are tried one by one."""
     try:
-        outputs = called(inputs)
+        values = called(pairs)
     except Exception as error:
-        if len(inputs) == 1:
-            return [(inputs[0], one_line(error))]
-        return [pair for one in inputs for pair in _each([one], called)]
-    made = zip(inputs, outputs, strict=True)
-    return [(one, _number(out) if isinstance(out, float) else out) for one, out in made]
+        if len(pairs) == 1:
+            return [(pairs[0], one_line(error))]
+        return [scored for pair in pairs for scored in _each([pair], called)]
+    return [(pair, _number(value)) for pair, value in zip(pairs, values, strict=True)]
 
 
 def _number(value: float) -> float | str:
-    """A value, within -1 and 1 as it must be but for rounding; or that it is none."""
-    return max(-1.0, min(1.0, value)) if math.isfinite(value) else "no number came of it"
+    """A value, within -1 and 1 as it must be but for rounding; or the reason that it is none."""
+    return max(-1.0, min(1.0, value)) if math.isfinite(value) else "the result is not a number"
 
 
 def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]:
@@ -304,8 +296,8 @@ def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]
         free()  # here, where no traceback holds tensors any more
 
 
-def _parts(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (values[start : start + size] for start in range(0, len(values), size))
+def _parts(pairs: Sequence[Pair], size: int) -> Iterator[Sequence[Pair]]:
+    return (pairs[start : start + size] for start in range(0, len(pairs), size))
 
 
 def _local(model_id: str) -> str | None:
@@ -342,10 +334,10 @@ def _fetched(model_id: str, commit: str) -> str:
         if not any(Path(folder).glob("*.safetensors")):
             snapshot_download(model_id, revision=commit, allow_patterns=[*OLD_WEIGHTS])
     except Exception as error:  # no network, no such repository: its many errors share no base
-        raise PunchlineError(  # not the error's text, which may hold headers
-            f"{model_id} is not in the hub's local cache, and fetching it failed ({type(error).__name__})",
-            hint="Check the id and the network, or put the model into a folder and name that as `id`",
-        ) from error
+        hint = "Check the id and the network, or put the model into a folder and name that as `id`"
+        # Not the error's text, which may hold headers.
+        what = f"{model_id} is not in the hub's local cache, and fetching it failed ({type(error).__name__})"
+        raise PunchlineError(what, hint=hint) from error
     return str(folder)
 
 
@@ -356,11 +348,11 @@ def _plain_link(folder: str) -> tempfile.TemporaryDirectory[str]:
     """
     if "t5" in tempfile.gettempdir():
         raise PunchlineError("bert-score takes the `t5` in its path for a model's name", file=folder, hint="Move it")
-    made = tempfile.TemporaryDirectory(prefix="model")
-    while "t5" in made.name:
-        made = tempfile.TemporaryDirectory(prefix="model")
-    Path(made.name, "weights").symlink_to(Path(folder).resolve())
-    return made
+    link = tempfile.TemporaryDirectory(prefix="model")
+    while "t5" in link.name:
+        link = tempfile.TemporaryDirectory(prefix="model")
+    Path(link.name, "weights").symlink_to(Path(folder).resolve())
+    return link
 
 
 def _module(package: str) -> str:

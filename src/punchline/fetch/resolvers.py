@@ -21,68 +21,54 @@ JSON = ("application/json", "text/json")
 
 
 class NoImage(Exception):
-    """The page names no image that can be its comic; the message says what was looked for."""
+    """The page names no image that can be its comic; the message names the expected place."""
 
 
-class _Tags(HTMLParser):
-    """Start tags in document order; `comic` holds the <img> tags inside the element that `holds_comic` picks."""
+class _Page(HTMLParser):
+    """Start tags of a page in document order. Raises NoImage for a malformed page."""
 
-    def __init__(self, holds_comic: Callable[[Attributes], bool]) -> None:
+    def __init__(self, content: bytes) -> None:
         super().__init__(convert_charrefs=True)
         self.tags: list[tuple[str, Attributes]] = []
-        self.comic: list[Attributes] = []
-        self._holds_comic = holds_comic
-        self._depth = 0  # of <div> inside the comic's element; 0 outside
+        self._depth = 0  # of <div> inside explosm's element of the comic; 0 outside
+        try:
+            self.feed(content.decode("utf-8", errors="replace"))
+            self.close()
+        except AssertionError as error:  # html.parser, on a malformed <![...
+            raise NoImage(f"the page is no HTML: {error}") from error
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {key: value or "" for key, value in attrs}
-        self.tags.append((tag, attributes))
-        if tag == "div" and (self._depth or self._holds_comic(attributes)):
+        comic = attributes.get("id") == "comic" or "MainComic__ComicImage" in attributes.get("class", "")
+        if tag == "div" and (self._depth or comic):
             self._depth += 1
-        if tag == "img" and self._depth:
-            self.comic.append(attributes)
+        self.tags.append(("comic" if tag == "img" and self._depth else tag, attributes))
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "div" and self._depth:
             self._depth -= 1
 
+    def find(self, tag: str, attribute: str, wanted: Callable[[Attributes], bool] = lambda _: True) -> list[str]:
+        """Values of an attribute of the wanted tags; images inside the comic's element are of tag `comic` too."""
+        kinds = ("img", "comic") if tag == "img" else (tag,)
+        return [tag[attribute] for kind, tag in self.tags if kind in kinds and tag.get(attribute) and wanted(tag)]
 
-def _parse(page: bytes, holds_comic: Callable[[Attributes], bool]) -> _Tags:
-    parser = _Tags(holds_comic)
-    try:
-        parser.feed(page.decode("utf-8", errors="replace"))
-        parser.close()
-    except AssertionError as error:  # html.parser, on a malformed <![...
-        raise NoImage(f"the page is no HTML: {error}") from error
-    return parser
+    def meta(self, name: str) -> list[str]:
+        """Contents of <meta property=... or name=...>."""
+        return self.find("meta", "content", lambda tag: name in (tag.get("property"), tag.get("name")))
+
+    def links(self, rel: str) -> list[str]:
+        return self.find("link", "href", lambda tag: tag.get("rel") == rel)
 
 
 def _absolute(page_url: str, reference: str) -> SplitResult | None:
-    """`reference` as found in the page at `page_url`, split; None where it is no http(s) URL."""
+    """`reference` as in the page at `page_url`, split; None if it is no http(s) URL."""
     try:
         parts = urlsplit(urljoin(page_url, reference.strip()))
         _ = parts.hostname, parts.port  # these may raise, too
     except ValueError:
         return None
     return parts if parts.scheme in ("http", "https") else None
-
-
-def _meta(parser: _Tags, *names: str) -> list[str]:
-    """Contents of <meta property=... or name=...>, in the order of `names`."""
-    return [
-        tag["content"]
-        for name in names
-        for kind, tag in parser.tags
-        if kind == "meta" and name in (tag.get("property"), tag.get("name")) and tag.get("content")
-    ]
-
-
-def _links(parser: _Tags, rel: str) -> list[str]:
-    return [tag["href"] for kind, tag in parser.tags if kind == "link" and tag.get("rel") == rel and tag.get("href")]
-
-
-def _images(parser: _Tags, wanted: Callable[[Attributes], bool] = lambda _: True) -> list[str]:
-    return [tag["src"] for kind, tag in parser.tags if kind == "img" and tag.get("src") and wanted(tag)]
 
 
 def _first(candidates: Iterable[str], page_url: str, place: str) -> str:
@@ -103,57 +89,50 @@ def resolve_xkcd(page: bytes, page_url: str) -> str:
     return _first([str(image)], page_url, r"imgs\.xkcd\.com/comics/.+")
 
 
-def resolver(
-    place: str, candidates: Callable[[_Tags], list[str]], holds_comic: Callable[[Attributes], bool] = lambda _: False
-) -> Callable[[bytes, str], str]:
+def resolver(place: str, candidates: Callable[[_Page], list[str]]) -> Callable[[bytes, str], str]:
     """Resolve an HTML page to the first of its candidates whose host and path match `place`."""
-    return lambda page, page_url: _first(candidates(_parse(page, holds_comic)), page_url, place)
+    return lambda content, page_url: _first(candidates(_Page(content)), page_url, place)
 
 
-def resolve_gocomics(page: bytes, page_url: str) -> str:
+def resolve_gocomics(content: bytes, page_url: str) -> str:
     """Resolve www.gocomics.com (Garfield, Peanuts) to og:image on the strips' hosts, without the query that scales it.
 
-    The site may show another day's strip to visitors who are not logged in: a page that says it is another day's
-    (its canonical link or og:url) has no image for this one.
+    The site may show another day's strip to visitors who are not logged in: a page of another day (by its canonical
+    link or og:url) has no image for this one.
     """
-    parser = _parse(page, lambda _: False)
-    asked = urlsplit(page_url).path.rstrip("/")
-    for said in _links(parser, "canonical") + _meta(parser, "og:url"):
-        parts = _absolute(page_url, said)
-        if parts is None or parts.path.rstrip("/") != asked:
-            raise NoImage(f"the page is {said}, not {asked}")
-    image = _first(
-        _meta(parser, "og:image", "twitter:image") + _images(parser),
-        page_url,
-        r"featureassets\.gocomics\.com/assets/.+|assets\.amuniversal\.com/.+",
-    )
+    page, path = _Page(content), urlsplit(page_url).path.rstrip("/")
+    for address in page.links("canonical") + page.meta("og:url"):
+        parts = _absolute(page_url, address)
+        if parts is None or parts.path.rstrip("/") != path:
+            raise NoImage(f"the page is {address}, not {path}")
+    place = r"featureassets\.gocomics\.com/assets/.+|assets\.amuniversal\.com/.+"
+    image = _first(page.meta("og:image") + page.meta("twitter:image") + page.find("img", "src"), page_url, place)
     return urlsplit(image)._replace(query="", fragment="").geturl()
 
 
 resolve_explosm = resolver(
     r"static\.explosm\.net/\d{4}/.+|files\.explosm\.net/comics/.+",
     lambda page: (
-        [tag.get("src", "") for tag in page.comic]
-        + _images(page, lambda tag: tag.get("id") == "main-comic")
-        + _links(page, "preload")
-        + _meta(page, "og:image")
+        page.find("comic", "src")
+        + page.find("img", "src", lambda tag: tag.get("id") == "main-comic")
+        + page.links("preload")
+        + page.meta("og:image")
     ),
-    lambda tag: tag.get("id") == "comic" or "MainComic__ComicImage" in tag.get("class", ""),
 )
 resolve_phdcomics = resolver(  # <img> named comic (or comic2), else og:image or image_src, in the comics' folder
     r"(www\.)?phdcomics\.com/comics/archive/.+",
     lambda page: (
-        _images(page, lambda tag: {tag.get("id"), tag.get("name")} & {"comic", "comic2"} != set())
-        + _meta(page, "og:image")
-        + _links(page, "image_src")
+        page.find("img", "src", lambda tag: {tag.get("id"), tag.get("name")} & {"comic", "comic2"} != set())
+        + page.meta("og:image")
+        + page.links("image_src")
     ),
 )
 resolve_smbc = resolver(  # the bonus panel is not part of the strip
     r"(www\.)?smbc-comics\.com/comics/.+",
-    lambda page: _images(page, lambda tag: tag.get("id") == "cc-comic") + _meta(page, "og:image"),
+    lambda page: page.find("img", "src", lambda tag: tag.get("id") == "cc-comic") + page.meta("og:image"),
 )
 resolve_theycantalk = resolver(  # Tumblr: an avatar is no comic
-    r"(\d+\.)?media\.tumblr\.com/(?!.*avatar_).+", lambda page: _meta(page, "og:image") + _images(page)
+    r"(\d+\.)?media\.tumblr\.com/(?!.*avatar_).+", lambda page: page.meta("og:image") + page.find("img", "src")
 )
 
 

@@ -109,7 +109,7 @@ class Transformers:
         """
         if not requests:
             return
-        asked = [(request, sampling_of(self.card, request)) for request in requests]
+        sampled_requests = [(request, sampling_of(self.card, request)) for request in requests]
         if reason := self.unavailable():
             raise PunchlineError(reason, file=self.card.file)
         if self._loaded is None:
@@ -118,7 +118,7 @@ class Transformers:
 
         respond = functools.partial(response, self, model_key=model_key)
         prompts: dict[str, dict[tuple[Any, ...], Prompt]] = {}  # by part of the adapter
-        for request, sampling in asked:
+        for request, sampling in sampled_requests:
             part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
             untrained: tuple[State, str] = "missing", f"the adapter was not trained on the task {request.task}"
             prompt = untrained if part is None else self.prompt(request, sampling, images, loaded)
@@ -126,21 +126,20 @@ class Transformers:
                 state, reason = prompt
                 yield respond(request, state=state, reason=reason)
                 continue
-            own = None if greedy(sampling) else request.request_id
-            key = (prompt.text, prompt.images, tuple(sorted(sampling.items())), own)
+            sampled = None if greedy(sampling) else request.request_id  # drawn for each request
+            key = (prompt.text, prompt.images, tuple(sorted(sampling.items())), sampled)
             same = prompts.setdefault(part or "", {}).setdefault(key, prompt)
             if same is not prompt:
                 same.requests.append(request)
 
         with first_interrupt(lambda: True) as interrupted:
-            for prompt, answered in self._run_parts(prompts, loaded, interrupted):
-                fields: dict[str, Any] = {"state": "failed", "reason": answered}
-                if isinstance(answered, Answer):
-                    fields = {"state": "ok", "text": loaded.decode(answered.tokens), "latency_s": answered.seconds}
-                    fields["finish_reason"] = "stop" if answered.ended else "length"
-                    completion = len(answered.tokens) + answered.ended
-                    fields["usage"] = Usage(prompt=answered.prompt, completion=completion)
-                    fields["effective"] = {**answered.sampling, "dtype": loaded.dtype, "device": loaded.device}
+            for prompt, answer in self._run_parts(prompts, loaded, interrupted):
+                fields: dict[str, Any] = {"state": "failed", "reason": answer}
+                if isinstance(answer, Answer):
+                    fields = {"state": "ok", "text": loaded.decode(answer.tokens), "latency_s": answer.seconds}
+                    fields["finish_reason"] = "stop" if answer.ended else "length"
+                    fields["usage"] = Usage(prompt=answer.prompt, completion=len(answer.tokens) + answer.ended)
+                    fields["effective"] = {**answer.sampling, "dtype": loaded.dtype, "device": loaded.device}
                 yield from (respond(request, **fields) for request in prompt.requests)
             if interrupted.is_set():
                 raise KeyboardInterrupt
@@ -179,10 +178,10 @@ class Transformers:
         self, prompts: Mapping[str, Mapping[Any, Prompt]], loaded: Loaded, interrupted: Event
     ) -> Iterator[tuple[Prompt, Answer | str]]:
         """Every prompt with its answer, one part of the adapter after the other."""
-        for part, own in prompts.items():
+        for part, of_part in prompts.items():
             if loaded.tuned is not None:
                 loaded.tuned.use(part)
-            yield from self._run(list(own.values()), loaded, interrupted)
+            yield from self._run(list(of_part.values()), loaded, interrupted)
 
     def _run(self, prompts: list[Prompt], loaded: Loaded, interrupted: Event) -> Iterator[tuple[Prompt, Answer | str]]:
         """Every prompt with its answer, or with the reason why there is none. The next batch is read while one runs.
@@ -256,13 +255,9 @@ def _too_long(tokens: int, context: float) -> str:
 def _read(card: ModelCard) -> Options:
     """Checked options; sampling parameters are checked too."""
     options = read_options(card, Options, "docs/models.md")
-    revisions.check(options.id, options.revision, card.file)
+    revisions.check(options.id, options.revision, card.file, options.trust_remote_code)
     if options.adapter is not None:
         check_plain(options.adapter, card.file, "adapter", "adapter")
-    if options.trust_remote_code and options.revision is None:
-        what = "code from the hub runs at a pinned revision only"
-        hint = "Read the code, then write the commit that you read as `revision`"
-        raise PunchlineError(what, file=card.file, field="trust_remote_code", hint=hint)
     for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
         check_sampling(sampling, card.file)
     return options

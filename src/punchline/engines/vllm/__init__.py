@@ -347,13 +347,10 @@ def _options(card: ModelCard) -> Options:
     """Checked options and sampling parameters of a card. Raises PunchlineError."""
     options = engines.read_options(card, Options, "docs/models.md")
     wrong = partial(PunchlineError, file=card.file)
-    check(options.id, options.revision, card.file)
-    given = (card.sampling, *(paper.sampling for paper in card.papers.values()))
-    if unknown := [name for sampling in given for name in sampling if name not in SAMPLING]:
+    check(options.id, options.revision, card.file, options.trust_remote_code)
+    samplings = (card.sampling, *(paper.sampling for paper in card.papers.values()))
+    if unknown := [name for sampling in samplings for name in sampling if name not in SAMPLING]:
         raise wrong(f"unknown parameter {unknown[0]!r}", field="sampling", hint=nearest(unknown[0], SAMPLING))
-    if options.trust_remote_code and options.revision is None:
-        what = "code from the hub runs only at a revision that you have read"
-        raise wrong(what, field="trust_remote_code", hint="Write `revision:` with the commit's hash")
     for argument in options.extra_args:
         name = argument.split("=")[0].split(".")[0].replace("_", "-")
         if name in OURS or name in REFUSED or name.startswith("--ssl-"):
