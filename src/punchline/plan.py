@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from punchline import paths
 from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED, Pass
 from punchline.artifacts.project import Project
@@ -65,7 +67,8 @@ class _Asking:
             of = self.project.benchmark(self.benchmark)
             conditions = self.project.conditions(self.benchmark)
             pairs = zip(asked, given, strict=True)
-            made = list(ask_in_pass(of, pass_.name, self.items, self.golds, pairs, conditions))
+            repeats = pass_.card.repeats
+            made = list(ask_in_pass(of, pass_.name, self.items, self.golds, pairs, conditions, repeats))
             stem = self.model if pass_.name == CHAINED else pass_.card.name
             found = Answers(paths.with_shards(paths.pass_journal(self.benchmark, pass_.name, stem)))
             still = [r for r in made if (r.request_id, pass_.key) not in found]
@@ -84,6 +87,7 @@ class _Asking:
         """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
         if pass_.name != JUDGE:
             return self._row(pass_.name, card, [], [], {}, {}, "unknown until the models have answered")
+        to_ask = [replace(request, sample=sample) for request in to_ask for sample in range(card.repeats)]
         usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024) + card.thinking_tokens
         return self._row(pass_.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
 

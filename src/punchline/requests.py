@@ -40,8 +40,9 @@ def ask_in_pass(
     golds: Mapping[str, Gold],
     asked: Iterable[Asked],
     conditions: Sequence[str] = (DEFAULT,),
+    samples: int = 1,
 ) -> Iterator[Request]:
-    """Requests of one pass about one model's answers, in order, without repetition."""
+    """`samples` of each request of one pass about one model's answers, in order."""
     made: Iterable[Request]
     if pass_ == EXTRACTOR:
         # By name: no other request depends on its code.
@@ -54,6 +55,7 @@ def ask_in_pass(
         if request.request_id not in seen:
             seen.add(request.request_id)
             yield request
+            yield from (msgspec.structs.replace(request, sample=sample) for sample in range(1, samples))
 
 
 def _after(
@@ -123,4 +125,6 @@ def pass_requests(
         return data_requests(project, benchmark, pass_)
     items = Keyed(project.paths.items(benchmark), Item)
     golds = Keyed(project.paths.gold(benchmark), Gold)
-    return ask_in_pass(project.benchmark(benchmark), pass_, items, golds, pairs, project.conditions(benchmark))
+    card = project.card_of(project.respondent(benchmark, pass_, model))
+    conditions = project.conditions(benchmark)
+    return ask_in_pass(project.benchmark(benchmark), pass_, items, golds, pairs, conditions, card.repeats)

@@ -313,6 +313,8 @@ class ModelCard(Record, frozen=True, kw_only=True):
     shards: Annotated[int, msgspec.Meta(ge=1)] = 1  # parallel jobs, each for a part of the items
     # Minutes requested from a scheduler. Omitted from the record if unset.
     runtime: Annotated[int, msgspec.Meta(ge=1)] | msgspec.UnsetType = msgspec.UNSET
+    # Of a judge: verdicts on each answer; tables use the first. Omitted if unset.
+    samples: Annotated[int, msgspec.Meta(ge=1, le=1000)] | msgspec.UnsetType = msgspec.UNSET
     published_as: str | None = None
     licence: str | None = None
     price: Price | None = None
@@ -322,6 +324,8 @@ class ModelCard(Record, frozen=True, kw_only=True):
     note: str | None = None
 
     def __post_init__(self) -> None:
+        if self.samples and self.folder == "config/model":
+            raise ValueError("samples: a judge's only (config/judge/); those of models are in config/run.yaml")
         for where, sampling in {
             "": self.sampling,
             **{f"papers.{n}.": p.sampling for n, p in self.papers.items()},
@@ -330,6 +334,11 @@ class ModelCard(Record, frozen=True, kw_only=True):
                 value = sampling[name]
                 if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
                     raise ValueError(f"{where}sampling.{name}: expected a number, got {value!r}")
+
+    @property
+    def repeats(self) -> int:
+        """Verdicts on each answer."""
+        return self.samples or 1
 
     @property
     def file(self) -> str:
@@ -350,4 +359,5 @@ class ModelCard(Record, frozen=True, kw_only=True):
         """The part of the card that can change an answer, as plain data from which a ModelCard can be built."""
         papers = {name: {"sampling": paper.sampling} for name, paper in self.papers.items() if paper.sampling}
         fields = ("name", "folder", "engine", "options", "sampling", "thinking_tokens", "modality", "context")
-        return {field: getattr(self, field) for field in (*fields, "images_per_prompt")} | {"papers": papers}
+        repeated = {"samples": self.samples} if self.samples else {}
+        return {field: getattr(self, field) for field in (*fields, "images_per_prompt")} | {"papers": papers} | repeated

@@ -16,7 +16,7 @@ from punchline.artifacts.answers import Answered
 from punchline.artifacts.contents import files_beside, listed_files, printed
 from punchline.artifacts.data import once
 from punchline.artifacts.lineage import lineage_path, read_lineage
-from punchline.artifacts.passes import ALL, CHAINED, DATA, RELEASED, card_of_released
+from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE, RELEASED, card_of_released
 from punchline.artifacts.respondents import role_of, shown
 from punchline.core import benchmark as benchmarks
 from punchline.schema import ModelCard
@@ -26,7 +26,9 @@ from punchline.workflow.provenance import Artifact, Input, dependencies
 DRAWING = ("altair", "vl-convert-python")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
-VALIDITY: tuple[str, ...] = ("items", "picture_gain", "option_order", "corrected", "people", "votes")
+VALIDITY: tuple[str, ...] = (
+    *("items", "picture_gain", "option_order", "corrected", "people", "votes", "repeats", "verdicts"),
+)
 SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that they use
 SHARED: tuple[str, ...] = ("shortcuts",)
 
@@ -217,15 +219,20 @@ class Project(Answered):
     @once
     def validity(self, benchmark: str) -> Artifact:
         """Files on the validity of one benchmark's scores."""
+        needs, loaded = [*self._scored(benchmark), *self._labels(benchmark)], self.benchmark(benchmark)
+        repeated, code = self.judged_repeatedly(benchmark), self._table_code(benchmark)
+        for model in repeated:
+            needs += [*self._own(benchmark, model), *self._pass(benchmark, JUDGE, model)]
+        libraries = dict.fromkeys(name for stage in ("tables", "score") for name in benchmarks.libraries(loaded, stage))
         return Artifact(
             "validity",
             (benchmark,),
             tuple(self.paths.validity(benchmark, name) for name in VALIDITY),
-            tuple({need.path: need for need in (*self._scored(benchmark), *self._labels(benchmark))}.values()),
+            tuple({need.path: need for need in needs}.values()),
             msgspec.to_builtins(self.part(benchmark, next(iter(self.benchmark(benchmark).TABLES)))),
             "punchline.validity.build:write_validity",
-            self._table_code(benchmark),
-            benchmarks.libraries(self.benchmark(benchmark), "tables"),
+            (*code, *([benchmarks.module_of(benchmark, "scoring")] if repeated else [])),
+            tuple(libraries) if repeated else benchmarks.libraries(loaded, "tables"),
             job=self.tables(benchmark).job,
         )
 

@@ -11,6 +11,7 @@ import msgspec
 from punchline.artifacts.passes import (
     CHAINED,
     DATA,
+    JUDGE,
     JUDGES,
     RELEASED,
     Pass,
@@ -213,6 +214,11 @@ class Asking:
                     if pass_ != CHAINED and who != RELEASED:
                         found.setdefault(who, []).append((benchmark, pass_, model))
         return found
+
+    def judged_repeatedly(self, benchmark: str) -> list[str]:
+        """Models on whose answers a judge gives several verdicts each."""
+        judges = {model: self.passes(benchmark, model).get(JUDGE, RELEASED) for model in self.selection.models}
+        return [model for model, name in judges.items() if name != RELEASED and self.judges[name].repeats > 1]
 
     def conditions(self, benchmark: str) -> list[str]:
         """Selected conditions that the benchmark has."""

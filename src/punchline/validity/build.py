@@ -7,7 +7,7 @@ from typing import Any
 
 from punchline.artifacts.project import Project
 from punchline.files import csv_text, write_text
-from punchline.validity import items, judges, option_order, people, pictures, shortcuts
+from punchline.validity import items, judges, option_order, people, pictures, repeats, shortcuts
 
 Rows = Sequence[dict[str, Any]]
 # Columns and rows by file name: artifacts/project.py lists the names (VALIDITY, SHARED).
@@ -18,6 +18,8 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = 
     "option_order": (option_order.COLUMNS, option_order.rows),
     "people": (people.COLUMNS, people.rows),
     "votes": (people.VOTES, people.votes),
+    "repeats": (repeats.COLUMNS, repeats.rows),
+    "verdicts": (repeats.VERDICTS, repeats.verdicts),
 }
 OF_RUN: dict[str, tuple[Sequence[str], Callable[[Project], Rows]]] = {
     "shortcuts": (shortcuts.COLUMNS, shortcuts.rows),

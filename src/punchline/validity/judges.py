@@ -13,10 +13,10 @@ from punchline.core.benchmark import DEFAULT, labels_of
 from punchline.schema import RULES, ModelCard
 from punchline.scores import scores_frame
 from punchline.stats.estimate import Array, Estimate
-from punchline.stats.intervals import interval
-from punchline.stats.verdicts import FEWEST, MEASURES, SUMS, cells_of, corrected
+from punchline.stats.verdicts import MEASURES, SUMS, cells_of, corrected
 from punchline.tabulate.labels import PASSED, PEOPLE, TEXT, labelled, verdicts_in
 from punchline.tabulate.ranks import items_of
+from punchline.validity.pictures import limits
 
 COLUMNS = (
     *("model", "judge", "rule", "judged", "labeled", "n_labeled", "fpr", "fpr_lo", "fpr_hi", "fnr", "fnr_lo", "fnr_hi"),
@@ -60,8 +60,8 @@ def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.
             yield row | {"labeled": part["label"].mean() if n else None, "n_labeled": n, "method": UNTESTABLE}
             continue
         row |= {"labeled": both["label"].mean(), "n_labeled": len(both)} | _agreement(both)
-        for method, limits in corrected(*_sums(both, answers, unjudged.tolist())).items():
-            values = dict(zip(("corrected", "corrected_lo", "corrected_hi"), limits, strict=True))
+        for method, ends in corrected(*_sums(both, answers, unjudged.tolist())).items():
+            values = dict(zip(("corrected", "corrected_lo", "corrected_hi"), ends, strict=True))
             yield row | values | {"method": method}
 
 
@@ -74,8 +74,7 @@ def _agreement(both: pd.DataFrame) -> dict[str, float | None]:
         estimate = Estimate(cells, value, both["cluster"].tolist(), kind=kind)
         row[name] = estimate.point()
         if name != "kappa":
-            enough = len(estimate.cluster_names) >= FEWEST
-            row[f"{name}_lo"], row[f"{name}_hi"] = interval(estimate) if enough else (None, None)
+            row[f"{name}_lo"], row[f"{name}_hi"] = limits(estimate)
     return row
 
 

@@ -1,0 +1,117 @@
+"""Questions and verdicts asked several times: agreement of a model or a judge with itself, and two standard errors.
+
+Standard errors of items and of sampling: Miller, "Adding Error Bars to Evals" (2024).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pandas as pd
+from msgspec.structs import replace
+
+from punchline.artifacts.passes import JUDGE
+from punchline.artifacts.project import Project
+from punchline.core.benchmark import Verdict
+from punchline.files import Keyed
+from punchline.requests import asked, asked_in_pass
+from punchline.schema import Gold, Item, Score
+from punchline.score import score
+from punchline.scores import read_scores
+from punchline.stats.estimate import REAL, influence
+from punchline.stats.functions import average
+from punchline.validity.pictures import FEWEST, right
+
+GROUP = ["model", "task", "condition", "rule"]
+COLUMNS = (*GROUP, "n_items", "samples", "agreement", "se_items", "se_sampling", "value")
+VERDICTS = ("item_id", *GROUP, "sample", "judge", "verdicts", "passed", "disagreement", "flag")
+MOST = 0.3  # disagreement of an element's verdicts (HumorBench, section 3.4)
+REVIEW = "review"
+
+
+def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+    """Rows of repeats.csv: models whose questions, and judges whose verdicts, were asked several times."""
+    frames = [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
+    frames = [frame.assign(task=f"{JUDGE}: " + frame["task"]) for frame in frames]
+    if project.selection.samples > 1:
+        frames += [_of_model(project, benchmark, model) for model in project.selection.models]
+    groups = (pair for frame in frames for pair in frame.groupby(GROUP, sort=False))
+    return [dict(zip(GROUP, keys, strict=True)) | row for keys, part in groups if (row := statistics(part))]
+
+
+def verdicts(project: Project, benchmark: str) -> list[dict[str, Any]]:
+    """Rows of verdicts.csv: a judge's verdicts on one answer, the least agreement first."""
+    frames = [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
+    found = []
+    for keys, part in (pair for frame in frames for pair in frame.groupby(["item_id", *GROUP, "sample"], sort=False)):
+        shares = part["answer"].value_counts(normalize=True)
+        row = dict(zip(VERDICTS, (*keys, part["judge"].iloc[0], len(part), part["right"].mean()), strict=False))
+        disagreement = 1 - float(shares.max())
+        found.append(row | {"disagreement": disagreement, "flag": REVIEW if disagreement > MOST else ""})
+    return sorted(found, key=lambda row: -row["disagreement"])
+
+
+def statistics(part: pd.DataFrame) -> dict[str, Any]:
+    """Columns of repeats.csv but GROUP, over items with several answers; {} without one.
+
+    `part`: item_id, sample, cluster, answer, right. Agreement: of two answers to the same question, over items.
+    """
+    unit = ["item_id", "sample"] if "judge" in part else ["item_id"]
+    items = part.groupby(unit, sort=False).agg(
+        cluster=("cluster", "first"), n=("right", "size"), mean=("right", "mean"), variance=("right", "var")
+    )
+    squares = part.groupby([*unit, "answer"], sort=False).size().pow(2).groupby(unit, sort=False).sum()
+    items["agreement"] = (squares - items["n"]) / (items["n"] * (items["n"] - 1))
+    items = items[items["n"] > 1]
+    if items.empty:
+        return {}
+    sampling = float((items["variance"] / items["n"]).sum()) / len(items) ** 2
+    moved = influence(average(items["mean"], items["cluster"].tolist(), REAL))
+    enough = moved is not None and items["cluster"].nunique() >= FEWEST
+    return {
+        "n_items": len(items),
+        "samples": int(items["n"].max()),
+        "agreement": float(items["agreement"].mean()),
+        "se_items": math.sqrt(max(0.0, moved.variance - sampling)) if moved is not None and enough else None,
+        "se_sampling": math.sqrt(sampling),
+        "value": float(items["mean"].mean()),
+    }
+
+
+def _of_model(project: Project, benchmark: str, model: str) -> pd.DataFrame:
+    """A model's scored answers: what it chose, of texts how right they are."""
+    return _frame(project, benchmark, model, read_scores(project.paths.scores(benchmark, model)))
+
+
+def _of_judge(project: Project, benchmark: str, model: str) -> pd.DataFrame:
+    """A judge's verdicts on a model's answers, each scored as if it were the only one."""
+    where, judge = project.paths, project.passes(benchmark, model)[JUDGE]
+    items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
+    by_sample: dict[int, dict[str, Verdict]] = {}
+    for request, response in asked_in_pass(project, benchmark, JUDGE, model):
+        first = replace(request, sample=0).request_id
+        by_sample.setdefault(request.sample, {})[first] = Verdict(judge, response)
+    loaded = project.benchmark(benchmark)
+    scores = (
+        made
+        for heard in by_sample.values()
+        for made in score(loaded, model, items, golds, asked(project, benchmark, model), heard)
+        if made.judge == judge
+    )
+    return _frame(project, benchmark, model, scores).assign(judge=judge)
+
+
+def _frame(project: Project, benchmark: str, model: str, scores: Iterable[Score]) -> pd.DataFrame:
+    """Scored answers with the columns GROUP, item_id, sample, cluster, answer, right."""
+    golds, closed = Keyed(project.paths.gold(benchmark), Gold), project.benchmark(benchmark).CLOSED
+
+    def cells() -> Iterator[tuple[Any, ...]]:
+        for one in scores:
+            value = right(benchmark, one, golds[one.item_id])
+            if value is not None:
+                answer = str(one.parsed) if one.task in closed else str(value)
+                yield model, one.task, one.condition, one.rule, one.item_id, one.sample, one.cluster, answer, value
+
+    return pd.DataFrame(cells(), columns=[*GROUP, "item_id", "sample", "cluster", "answer", "right"])
