@@ -46,7 +46,10 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     models = project.selection.models if asked else []
     values = {model: _values(project, benchmark, model, (DEFAULT, *asked)) for model in models}
     drawn = next((name for name in models if project.cards[name].options.get("baseline") == "random"), "")
-    chance = values[drawn].groupby(["rule", "task"])[asked].mean().stack().dropna().to_dict() if drawn else {}
+    chance: dict[Any, float] = {}
+    if drawn:  # one draw has a large error: those of all conditions
+        draws = values[drawn].melt(["rule", "task"], [DEFAULT, *asked]).dropna()
+        chance = draws.groupby(["rule", "task"])["value"].mean().to_dict()
     return [row for model in models for row in _gains(model, values[model], asked, chance)]
 
 
@@ -64,7 +67,7 @@ def _values(project: Project, benchmark: str, model: str, conditions: tuple[str,
 
 
 def _gains(model: str, values: pd.DataFrame, asked: list[str], chance: dict[Any, float]) -> Iterator[dict[str, Any]]:
-    """Rows of one model; `chance`: score of the baseline `random` by rule, task and condition."""
+    """Rows of one model; `chance`: score of the baseline `random` by rule and task."""
     for (rule, task), part in values.groupby(["rule", "task"], sort=False):
         for condition in asked:
             both = part.dropna(subset=[DEFAULT, condition])
@@ -73,7 +76,7 @@ def _gains(model: str, values: pd.DataFrame, asked: list[str], chance: dict[Any,
                 continue
             shown, without = (average(both[name], both["cluster"]) for name in (DEFAULT, condition))
             gain = difference(shown, without)
-            base, score = chance.get((rule, task, condition)), float(without.point() or 0.0)
+            base, score = chance.get((rule, task)), float(without.point() or 0.0)
             of = (model, task, condition, rule, shown.point(), score, gain.point(), *limits(gain), base)
             leakage = None if base is None else max(0.0, score - base)
             yield dict(zip(COLUMNS, (*of, leakage, len(both), both["cluster"].nunique()), strict=True))
