@@ -130,7 +130,7 @@ def test_a_whole_reply_has_a_deadline(kind: str) -> None:
     with dripping(*SLOW[kind], 0.05) as slow:
         web = Web(manners)
         began = time.monotonic()
-        ended = outcome(lambda: web.get(f"{slow.url}/a.png", limit=10**6, own=True), 6)
+        ended = outcome(lambda: web.get(f"{slow.url}/a.png", limit=10**6, mirror=True), 6)
         assert isinstance(ended, Missing) and ended.reason == "timed out"
         assert time.monotonic() - began < 5
         web.close()

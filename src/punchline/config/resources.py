@@ -1,4 +1,4 @@
-"""What a model's job takes of a machine, from its card; and what there is on this one."""
+"""Resources of a model's job, from its card, and the GPUs of this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SMALL_GB = 5.0
 
 
 def gpus(card: ModelCard | None) -> int:
-    """How many a model's job asks a scheduler for: what the card says, else what its engine takes; None takes none."""
+    """GPUs of a model's job: as the card says, else as many as its engine takes; 0 without a card."""
     if card is None:
         return 0
     if card.gpus is not None:
@@ -71,7 +71,7 @@ def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:
 
 
 def gpu_memory() -> list[int] | None:
-    """MiB of each GPU that nvidia-smi sees and CUDA_VISIBLE_DEVICES leaves; None where it cannot tell."""
+    """MiB of each GPU that nvidia-smi and CUDA_VISIBLE_DEVICES show; None without nvidia-smi."""
     if shutil.which("nvidia-smi") is None:
         return None
     query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
@@ -87,23 +87,23 @@ def gpu_memory() -> list[int] | None:
 
 
 def too_small(card: ModelCard) -> str | None:
-    """Why this machine is too small for what a card asks; None where it is not, or where its engine looks itself."""
+    """Reason why this machine is too small for a card; None if it is not, or if its engine checks it."""
     if card.engine not in HERE and (card.engine != "vllm" or "base_url" in card.options):
         return None
-    wanted, weights = gpus(card), weights_gb(card)
-    memory = gpu_memory() if wanted else []
+    count, weights = gpus(card), weights_gb(card)
+    memory = gpu_memory() if count else []
     if memory is None and (Path("/dev/kfd").exists() or sys.platform == "darwin"):
         return None  # GPUs that nvidia-smi does not know
-    if not memory and (not wanted or small(card)):
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-        return f"its weights take about {weights:.0f} GB, this machine has {there:.0f} GB" if weights > there else None
-    if len(memory or ()) < wanted:
-        return f"it asks for {wanted} GPU, there are {len(memory or ())}; gpus: 0 in its card runs it on the CPU"
-    usable = sum(sorted(memory or ())[-wanted:]) * 2**20 / 1e9
+    if not memory and (not count or small(card)):
+        ram = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+        return f"its weights take about {weights:.0f} GB, this machine has {ram:.0f} GB" if weights > ram else None
+    if len(memory or ()) < count:
+        return f"it asks for {count} GPU, there are {len(memory or ())}; gpus: 0 in its card runs it on the CPU"
+    usable = sum(sorted(memory or ())[-count:]) * 2**20 / 1e9
     return f"its weights take about {weights:.0f} GB, its GPUs have {usable:.0f} GB" if weights > usable else None
 
 
 def small(card: ModelCard) -> bool:
-    """True if a model that asks for no certain number of GPUs runs on a CPU as well: a scorer, a small folder here."""
+    """True if a model whose card names no number of GPUs runs on a CPU too: a scorer, a small folder."""
     here = Path(str(card.options.get("id", ""))).is_dir() or card.engine == "similarity"
     return card.gpus is None and here and weights_gb(card) < SMALL_GB

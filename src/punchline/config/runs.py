@@ -30,8 +30,7 @@ def _text(value: Any) -> str:
 def selected(selection: Selection) -> dict[str, Any]:
     """{key: value} of a selection, without unset keys."""
     plain = msgspec.to_builtins(selection) | {"corpus": selection.corpus.name}
-    said = {key: value for key, value in plain.items() if key not in ("run", "subset_sha256")}
-    return {key: value for key, value in said.items() if value not in (None, [])}
+    return {key: v for key, v in plain.items() if key not in ("run", "subset_sha256") and v not in (None, [])}
 
 
 def selection_text(selection: Selection) -> str:
@@ -63,7 +62,7 @@ def nothing_scored(table: str) -> bool:
     """True if a table's CSV has rows of models or baselines, and none has a scored item."""
     try:
         rows = [cells for _, cells in parse_csv(Path(table).read_bytes(), (), file=table)]
-    except PunchlineError:  # not what was made: stale
+    except PunchlineError:  # edited: stale
         return False
     counts = [row["n"] for row in rows if row.get("kind") in ("measured", "baseline") and row.get("n")]
     return bool(counts) and all(float(count) == 0 for count in counts)
@@ -72,8 +71,7 @@ def nothing_scored(table: str) -> bool:
 def runs() -> dict[str, Chosen]:
     """{name: selection of its last call} of every run."""
     names = [DEFAULT_RUN, *sorted(path.name for path in Path(RUNS[1]).glob("*") if path.is_dir())]
-    found = {name: read_chosen(name) for name in names}
-    return {name: chosen for name, chosen in found.items() if chosen is not None}
+    return {name: chosen for name in names if (chosen := read_chosen(name)) is not None}
 
 
 def find_root(start: Path) -> Path:
@@ -86,8 +84,8 @@ def find_root(start: Path) -> Path:
 
 def making(run: str, *targets: str, **overrides: str) -> str:
     """The command that builds targets in a run."""
-    said = ({} if run == DEFAULT_RUN else {"run": run}) | overrides
-    config = ["--config", *(shlex.quote(f"{key}={value}") for key, value in said.items())] if said else []
+    values = ({} if run == DEFAULT_RUN else {"run": run}) | overrides
+    config = ["--config", *(shlex.quote(f"{key}={value}") for key, value in values.items())] if values else []
     return " ".join(["snakemake --cores all", *targets, *config])
 
 
@@ -113,17 +111,16 @@ def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, 
     run = run_of(name) or run
     where, chosen = Paths(run=run), made_with(run).benchmarks
     tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES)
-    paths = {where.table(t.file): (benchmark, t.name) for benchmark, own in tables.items() for t in own.values()}
+    paths = {where.table(t.file): (benchmark, t.name) for benchmark, of in tables.items() for t in of.values()}
     for path in (Path(name), *others):
         if path.as_posix() in paths:
             return paths[path.as_posix()]
-    of = [named for named in paths.values() if name in (named[1], "/".join(named))]
-    if len(of) > 1:
-        of = [named for named in of if named[0] in chosen] or of
-    if len(of) > 1:
-        targets = ", ".join(path for path, named in paths.items() if named in of)
-        raise PunchlineError(f"several benchmarks have a {name}", hint=f"Say which: {targets}")
-    if of:
-        return of[0]
+    matches = [table for table in paths.values() if name in (table[1], "/".join(table))]
+    matches = [table for table in matches if table[0] in chosen] or matches
+    if len(matches) > 1:
+        targets = ", ".join(path for path, table in paths.items() if table in matches)
+        raise PunchlineError(f"several benchmarks have a {name}", hint=f"Name one of {targets}")
+    if matches:
+        return matches[0]
     names = {*paths, *map("/".join, paths.values()), *(table for _, table in paths.values())}
     raise PunchlineError(f"no table {name!r}", hint=nearest(name, names))

@@ -1,4 +1,4 @@
-"""JSON schemas of what the readers take, for editors and checkers: made of the records that the readers use."""
+"""JSON schemas of the files in config/, for editors and checkers, from the structs of their readers."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ KINDS = {"run": Selection, "model": ModelCard, "judge": ModelCard, "corpus": Cor
 def schema(kind: str) -> dict[str, Any]:
     """The schema of config/run.yaml (`run`), or of a file of config/<kind>/."""
     of = KINDS[kind]
-    (made,), parts = msgspec.json.schema_components([of], ref_template="#/$defs/{name}")
-    body = parts.pop(of.__name__, made)
-    kept = {key: value for key, value in body["properties"].items() if key not in NOT_WRITTEN or kind == "corpus"}
-    required = [key for key in body.get("required", ()) if key in kept]
+    (whole,), parts = msgspec.json.schema_components([of], ref_template="#/$defs/{name}")
+    body = parts.pop(of.__name__, whole)
+    properties = {key: value for key, value in body["properties"].items() if key not in NOT_WRITTEN or kind == "corpus"}
+    required = [key for key in body.get("required", ()) if key in properties]
     if kind == "run":
-        kept["benchmarks"] = {"anyOf": [{"const": "all"}, _some(benchmarks.names())]}
-        kept["models"] = _some(stems("config/model"))
-        kept["scorers"] = {"anyOf": [_some(stems("config/judge")), {"type": "null"}]}
-        kept["conditions"] = {"anyOf": [{"const": "all"}, kept["conditions"]]}
-        kept["judge"] = {"enum": [*stems("config/judge"), None]}
-        kept["extractor"] = {"enum": [*stems("config/judge"), *stems("config/model"), None]}
-        kept |= {"corpus": {"enum": stems("config/corpus")}, "defaults": {}}
+        properties["benchmarks"] = {"anyOf": [{"const": "all"}, _some(benchmarks.names())]}
+        properties["models"] = _some(stems("config/model"))
+        properties["scorers"] = {"anyOf": [_some(stems("config/judge")), {"type": "null"}]}
+        properties["conditions"] = {"anyOf": [{"const": "all"}, properties["conditions"]]}
+        properties["judge"] = {"enum": [*stems("config/judge"), None]}
+        properties["extractor"] = {"enum": [*stems("config/judge"), *stems("config/model"), None]}
+        properties |= {"corpus": {"enum": stems("config/corpus")}, "defaults": {}}
         _, execution = msgspec.json.schema_components([Execution])
-        kept |= execution["Execution"]["properties"]
+        properties |= execution["Execution"]["properties"]
         required = [key for key in required if key != "corpus"]
-    if "engine" in kept:
-        kept["engine"] = {"enum": list(engines.names())}
+    if "engine" in properties:
+        properties["engine"] = {"enum": list(engines.names())}
     closed = of is not ModelCard  # a card holds its engine's options besides; the engine checks them
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"config/{kind}.yaml" if kind == "run" else f"config/{kind}/*.yaml",
         "type": "object",
-        "properties": kept,
+        "properties": properties,
         "required": required,
         "additionalProperties": not closed,
         "$defs": parts,

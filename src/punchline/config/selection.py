@@ -120,8 +120,8 @@ def last_overrides(run: str) -> dict[str, Any] | None:
 
 def write_chosen(selection: Selection, overrides: Mapping[str, Any]) -> None:
     """Write a run's run.json, unless it is unchanged."""
-    own = {key: value for key, value in overrides.items() if key not in {"run", *EXECUTION_KEYS}}
-    content = msgspec.json.format(canonical(Chosen(selection=selection, overrides=own)), indent=1) + b"\n"
+    changes = {key: value for key, value in overrides.items() if key not in {"run", *EXECUTION_KEYS}}
+    content = msgspec.json.format(canonical(Chosen(selection=selection, overrides=changes)), indent=1) + b"\n"
     path = Path(paths.Paths(run=selection.run).selection)
     if not path.is_file() or path.read_bytes() != content:
         write_bytes(path, content)
@@ -132,15 +132,15 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
 
     Raises PunchlineError naming the file, or --config, and the key.
     """
-    run, own = named_run(overrides)
+    run, of_file = named_run(overrides)
     of_run = f"{RUNS}/{run}.yaml"
 
     def where(key: str) -> str:
-        return "--config" if key in overrides else of_run if key in own else RUN
+        return "--config" if key in overrides else of_run if key in of_file else RUN
 
     check_without_secrets(overrides, "--config", whole=False)
-    check_without_secrets(own, of_run)
-    overrides = {**own, **{key: value for key, value in overrides.items() if key != "run"}}
+    check_without_secrets(of_file, of_run)
+    overrides = {**of_file, **{key: value for key, value in overrides.items() if key != "run"}}
     chosen = overrides.get("corpus")
     if chosen is not None:
         check_name(str(chosen), stems(CORPORA), file=where("corpus"), key="corpus")
@@ -174,11 +174,11 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     check_plain(name, "--config", "run", "run")
     file = f"{RUNS}/{name}.yaml"
     if Path(file).is_file():
-        own = read_yaml(file)
-        for key in own:
+        changes = read_yaml(file)
+        for key in changes:
             if key not in KEYS - {"run"}:
                 raise PunchlineError(f"unknown key {key!r}", file=file, hint=nearest(key, KEYS - {"run"}))
-        return name, own
+        return name, changes
     if not set(overrides) <= {"run", *EXECUTION_KEYS}:
         return name, {}
     if (before := last_overrides(name)) is None:

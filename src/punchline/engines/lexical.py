@@ -1,8 +1,7 @@
-"""Baselines for text, without a model: an explainer that repeats what it was told, and a judge that counts words.
+"""Baselines for text, without a model: an explainer that repeats its prompt, and a judge that counts words.
 
-They see what a model sees: the request, which the module `wording` of its benchmark takes apart. `echo` is the floor of
-any benchmark whose judge can be talked round by the question itself; `overlap` says how far a judge gets that
-understands nothing.
+The module `wording` of a benchmark splits a request into its parts. `echo` is the floor of any benchmark whose judge
+accepts the question itself; `overlap` is the floor of judges.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ def content_words(text: str) -> set[str]:
 
 def overlap(reference: str, text: str) -> float:
     """Share of the reference's content words that the text has; 0 for a reference without any."""
-    wanted = content_words(reference)
-    return len(wanted & content_words(text)) / len(wanted) if wanted else 0.0
+    words = content_words(reference)
+    return len(words & content_words(text)) / len(words) if words else 0.0
 
 
 class Lexical(Ready):

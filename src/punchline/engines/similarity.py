@@ -91,8 +91,8 @@ class Similarity:
     def unavailable(self) -> str | None:
         """Missing packages, or weights that are neither here nor may be fetched."""
         package = self.id.removeprefix(PACKAGE) if self.id.startswith(PACKAGE) else None
-        wanted = dict.fromkeys(("torch", "transformers", METRICS[self.metric], package))
-        if absent := [name for name in wanted if name is not None and not _installed(_module(name))]:
+        packages = dict.fromkeys(("torch", "transformers", METRICS[self.metric], package))
+        if absent := [name for name in packages if name is not None and not _installed(_module(name))]:
             return f"not installed: {', '.join(absent)}; they are the extra `metrics`: make metrics"
         if package is not None:
             return None if _local(self.id) else f"{package} carries no model's folder"

@@ -56,7 +56,7 @@ def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int, note
     try:
         if mirror.startswith(("http://", "https://")):
             url = f"{mirror.rstrip('/')}/{place}"
-            content = web.get(url, limit=limit, own=True, auth=mirror_auth()).content
+            content = web.get(url, limit=limit, mirror=True, auth=mirror_auth()).content
         else:
             content = read_regular(Path(mirror, place), limit)
     except Missing as missing:  # neither the mirror's address nor that of a redirect
@@ -99,7 +99,9 @@ def _read(web: Web, entry: Annotation, mirror: str | None, target: Path, report:
             return content
         report(f"{entry.path}: {notes[0]}")
     try:
-        content = web.get(entry.url, limit=limit, own=True).content if remote else read_regular(Path(entry.url), limit)
+        content = (
+            web.get(entry.url, limit=limit, mirror=True).content if remote else read_regular(Path(entry.url), limit)
+        )
         if sha256(content) == entry.sha256:
             return content
         notes.append(f"{entry.url}: sha256 is {sha256(content)}")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
-import ssl
 import threading
 import time
 import zlib
@@ -86,7 +84,7 @@ class _Request(NamedTuple):
     url: httpx.URL
     limit: int  # bytes
     accept: tuple[str, ...]  # media types or prefixes; () for any
-    own: bool  # from the user's own mirror
+    mirror: bool  # from the user's mirror
     public: bool  # only from a public address
     auth: httpx.Auth | None
 
@@ -119,12 +117,6 @@ def user_agent() -> str:
         raise PunchlineError("PUNCHLINE_CONTACT has characters that a User-Agent can't carry", hint=hint)
     suffix = f"; contact: {contact}" if contact else ""
     return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{suffix})"
-
-
-@functools.cache
-def _tls() -> ssl.SSLContext:
-    """The usual checks of certificates; reading them takes a while."""
-    return httpx.create_ssl_context()
 
 
 def _unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
@@ -164,7 +156,7 @@ class Web:
         self._network = backend(self._check_stop)
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
         headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
-        self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False, verify=_tls())
+        self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False)
         for transport in (self._client._transport, *self._client._mounts.values()):  # direct, and through proxies
             if transport is not None:  # httpx has no argument for a network
                 transport._pool._network_backend = self._network  # type: ignore[attr-defined]
@@ -178,28 +170,28 @@ class Web:
         *,
         limit: int,
         accept: tuple[str, ...] = (),
-        own: bool = False,
+        mirror: bool = False,
         public: bool = False,
         auth: httpx.Auth | None = None,
         robots: bool = True,
     ) -> Fetched:
         """The body at `url`, at most `limit` bytes, of one of the media types (or prefixes) in `accept` (() for any).
 
-        `own`: the user's own mirror: no robots.txt, no pause, private addresses allowed. `public`: the URL was read
+        `mirror`: the user's own: no robots.txt, no pause, private addresses allowed. `public`: the URL was read
         from a fetched page and may not lead to a private address; no redirect may. `auth`: for the origin of `url`
         only. `robots`: False for robots.txt itself. Raises Missing.
         """
         first = None
         for _ in range(self.manners.redirects + 1):
             target = self._parse(url)
-            public = public and not own
+            public = public and not mirror
             if public:
                 self._refuse_private(target)
-            if robots and not own:
+            if robots and not mirror:
                 self._ask_robots(target, public)
             origin = (target.scheme, target.host, target.port)
             first = first or origin
-            request = _Request(target, limit, accept, own, public, auth if origin == first else None)
+            request = _Request(target, limit, accept, mirror, public, auth if origin == first else None)
             reply = self._patiently(request)
             if isinstance(reply, Fetched):
                 return reply
@@ -318,7 +310,7 @@ class Web:
                     raise _Again("truncated", f"{url}: {error}") from error
                 self._strike(host, "host unreachable", f"{url.host}: {error}", error)
             finally:
-                host.free_at = max(host.free_at, time.monotonic() + (0.0 if request.own else host.pause))
+                host.free_at = max(host.free_at, time.monotonic() + (0.0 if request.mirror else host.pause))
 
     def _read(self, host: _Host, response: httpx.Response, request: _Request) -> Fetched | str:
         status, url, limit = response.status_code, request.url, request.limit

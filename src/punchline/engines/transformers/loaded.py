@@ -85,11 +85,11 @@ class Loaded:
 
         # The model's own generation defaults (a temperature, a repetition penalty) would silently join ours: only its
         # token ids are kept.
-        kept = self.model.generation_config
-        ends = kept.eos_token_id if kept.eos_token_id is not None else self.tokenizer.eos_token_id
+        defaults = self.model.generation_config
+        ends = defaults.eos_token_id if defaults.eos_token_id is not None else self.tokenizer.eos_token_id
         self.ends: list[int] = [ends] if isinstance(ends, int) else list(ends or [])
-        self.model.generation_config = type(kept)(
-            bos_token_id=kept.bos_token_id, eos_token_id=self.ends, pad_token_id=self.tokenizer.pad_token_id
+        self.model.generation_config = type(defaults)(
+            bos_token_id=defaults.bos_token_id, eos_token_id=self.ends, pad_token_id=self.tokenizer.pad_token_id
         )
 
     def control_token_in(self, text: str) -> str | None:

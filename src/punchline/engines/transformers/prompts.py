@@ -42,14 +42,14 @@ def batches(prompts: Sequence[Prompt], size: int, tokens: int) -> list[list[Prom
     for prompt in prompts:
         key = tuple((name, value) for name, value in sorted(prompt.sampling.items()) if name != "seed")
         alike.setdefault((key, bool(prompt.images)), []).append(prompt)
-    made: list[list[Prompt]] = []
+    result: list[list[Prompt]] = []
     for group in alike.values():
         batch: list[Prompt] = []
         for prompt in sorted(group, key=lambda prompt: -prompt.size):
             if not batch or len(batch) >= size or cost([batch[0]]) * (len(batch) + 1) > tokens:
-                made.append(batch := [])
+                result.append(batch := [])
             batch.append(prompt)
-    return sorted(made, key=cost, reverse=True)
+    return sorted(result, key=cost, reverse=True)
 
 
 def cost(batch: Sequence[Prompt]) -> int:

