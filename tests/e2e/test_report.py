@@ -279,7 +279,7 @@ def test_view_serves_this_machine_only(reported: Project, viewed: str) -> None:
     assert status("/pictures/..%2f..%2f..%2fconfig%2frun.yaml") == 404
     with urllib.request.urlopen(viewed + "/static/mode.js", timeout=10) as reply:
         assert b'"all"' in reply.read()
-    port = viewed.rsplit(":", 1)[1]
+    port = viewed.rsplit(":", 1)[1].partition("/")[0]
     said = reported.run("punchline", "view", "--no-browser", "--port", port, fails=True).stderr
     assert f"port {port} of 127.0.0.1 cannot be used" in said
 

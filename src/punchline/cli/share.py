@@ -38,9 +38,10 @@ def view(
     """
     from punchline.report import serve
 
-    served = serve.application(Project(made_with(run)))
+    project = Project(made_with(run))
+    served = serve.application(project)
     listening = serve.listen(serve.HOST, port)
-    address = f"http://{serve.HOST}:{listening.getsockname()[1]}/index.html"
+    address = f"http://{serve.HOST}:{listening.getsockname()[1]}{serve.path_of(project)}/index.html"
     print(f"{address}  (Ctrl-C ends it)", flush=True)
     if browser:
         webbrowser.open(address)

@@ -10,17 +10,23 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from punchline.artifacts.project import Project
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
+from punchline.paths import Paths
 from punchline.report.pictures import file_of, held
 
 HOST = "127.0.0.1"
 PORT = 8642
+
+
+def path_of(project: Project) -> str:
+    """The path of a run's report on the server: Compare reads reports of other runs, which are next to it."""
+    return f"/{Path(project.paths.report).relative_to(Paths().results).as_posix()}"
 
 
 def application(project: Project) -> Starlette:
@@ -41,12 +47,19 @@ def application(project: Project) -> Starlette:
             raise HTTPException(404)
         return FileResponse(path)
 
+    results, prefix = Path(Paths().results), path_of(project)
+    others = [path.parent for path in results.glob("runs/*/report/index.html")] + [results / "report"]
     mode = 'punchline.mode("all", true);\n'
     return Starlette(
         routes=[
-            Route("/pictures/{name}", picture),
-            Route("/static/mode.js", lambda _: Response(mode, media_type="text/javascript")),
-            Mount("/", StaticFiles(directory=root, html=True)),
+            Route("/", lambda _: RedirectResponse(f"{prefix}/index.html")),
+            Route(f"{prefix}/pictures/{{name}}", picture),
+            Route(f"{prefix}/static/mode.js", lambda _: Response(mode, media_type="text/javascript")),
+            *(
+                Mount(f"/{folder.relative_to(results).as_posix()}", StaticFiles(directory=folder, html=True))
+                for folder in others
+                if folder.is_dir()
+            ),
         ],
         # No page of another site reaches this one under a name of its own.
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],

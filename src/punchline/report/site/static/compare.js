@@ -108,16 +108,18 @@ async function pairCard(data, question, pair, a, b, rule, place, count, drawn) {
 
 async function show() {
   const benchmark = chosenBenchmark();
-  const data = await load(benchmark);
-  const { models } = data;
+  const models = punchline.about.models[benchmark];
   const [a, b] = [address.get("a", models[0]), address.get("c", models[1] || models[0])];
-  for (const model of [a, b]) if (!models.includes(model)) throw new Error(`${model} is not in this run's ${benchmark}, which has ${models.join(", ")}`);
+  const others = [a, b].filter((model) => model.includes(":")); // RUN:MODEL
+  const data = await load(benchmark, [...models, ...others]);
+  for (const model of [a, b]) if (![...models, ...others].includes(model)) throw new Error(`${model} is not in this run's ${benchmark}, which has ${models.join(", ")}`);
   const question = data.question(address.get("q"));
   const rule = address.get("rule", punchline.about.rules[benchmark]);
   options($("#b"), benchmarks().map((name) => [name, punchline.about.titles[name]]), benchmark);
   options($("#q"), [...data.questions.values()].map(({ key, name }) => [key, name]), question.key);
-  options($("#a"), models.map((name) => [name, name]), a);
-  options($("#c"), models.map((name) => [name, name]), b);
+  const choices = [...models, ...others].map((name) => [name, name]);
+  options($("#a"), choices, a);
+  options($("#c"), choices, b);
   for (const chip of $$("[data-rule]")) chip.setAttribute("aria-checked", String(chip.dataset.rule === rule));
   const pairs = compared(data, a, b, question.key, rule);
   drawVerdict(pairs, data.index.clusters, rule, a, b);
@@ -146,6 +148,7 @@ $("#more").addEventListener("click", () => ((shown += PORTION), refresh()));
 document.addEventListener("change", ({ target }) => {
   if (target.id === "b") change({ b: target.value, q: "", a: "", c: "", g: "" });
   else if (["a", "c", "q"].includes(target.id)) change({ [target.id]: target.value });
+  else if (target.id === "other" && target.value) change({ c: target.value.includes(":") ? target.value : `${target.value}:${runOf(address.get("c", $("#c").value))[1]}` });
 });
 document.addEventListener("click", async ({ target }) => {
   const group = target.closest("[data-g]");

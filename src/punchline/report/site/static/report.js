@@ -11,8 +11,16 @@ var punchline = {
     punchline.shows = name;
     punchline.local = Boolean(local);
   },
+  // Path of another run's report from this one's root.
+  reportOf(run) {
+    if (!run || run === punchline.about.run) return "";
+    const results = punchline.about.run === "default" ? "../" : "../../../";
+    return `${results}${run === "default" ? "" : `runs/${encodeURIComponent(run)}/`}report/`;
+  },
   // Called by data files: a key, and its JSON, gzipped, in base64.
-  put(key, packed) {
+  put(name, packed) {
+    const { run } = document.currentScript.dataset; // of another run's report
+    const key = run ? `${run}:${name}` : name;
     const text = atob(packed);
     const bytes = new Uint8Array(text.length);
     for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at); // a call for each takes twice the time
@@ -21,14 +29,17 @@ var punchline = {
     punchline.parts.set(key, part);
     punchline.waiting.get(key)?.(part);
   },
-  // A part of the data by its key; `file` is its path from the report's root.
-  get(key, file) {
+  // A part of the data by its key; `file` is its path from the report's root. `run`: of the report of another run.
+  get(name, file, run = "") {
+    const key = run ? `${run}:${name}` : name;
     if (punchline.parts.has(key)) return punchline.parts.get(key);
     const part = new Promise((resolve, reject) => {
       punchline.waiting.set(key, resolve);
       const script = document.createElement("script");
-      script.src = punchline.base + file;
-      script.onerror = () => reject(new Error(`${file} cannot be read: build the report again with snakemake --cores all report`));
+      if (run) script.dataset.run = run;
+      script.src = punchline.base + punchline.reportOf(run) + file;
+      const again = `snakemake --cores all report${run ? ` --config run=${run}` : ""}`;
+      script.onerror = () => reject(new Error(`${run ? `run ${run}: ` : ""}${file} cannot be read: build the report with ${again}`));
       document.head.append(script);
     });
     punchline.parts.set(key, part);

@@ -81,9 +81,13 @@ function remember(key, value) {
 // Data
 
 const part = (...names) => names.map(encodeURIComponent).join("/");
-const itemsOf = (benchmark, name) => punchline.get(`items/${benchmark}/${name}`, part("items", benchmark, `${name}.js`));
-const answersOf = (benchmark, model, name) =>
-  punchline.get(`answers/${benchmark}/${model}/${name}`, part("answers", benchmark, model, `${name}.js`));
+const itemsOf = (benchmark, name, run) => punchline.get(`items/${benchmark}/${name}`, part("items", benchmark, `${name}.js`), run);
+// [run, model] of MODEL or RUN:MODEL.
+const runOf = (model) => (model.includes(":") ? model.split(":", 2) : ["", model]);
+function answersOf(benchmark, model, name) {
+  const [run, own] = runOf(model);
+  return punchline.get(`answers/${benchmark}/${own}/${name}`, part("answers", benchmark, own, `${name}.js`), run);
+}
 const benchmarks = () => Object.keys(punchline.about.models);
 
 // An error with other addresses of the page, as [name, values that change].
@@ -100,15 +104,22 @@ function chosenBenchmark() {
 async function load(benchmark, models = punchline.about.models[benchmark]) {
   const index = await itemsOf(benchmark, "index");
   const indexes = new Map(await Promise.all(models.map(async (model) => [model, await answersOf(benchmark, model, "index")])));
+  const places = new Map(); // of items, in the list of another run
+  for (const run of new Set(models.map((model) => runOf(model)[0]).filter(Boolean))) {
+    const other = await itemsOf(benchmark, "index", run);
+    const at = new Map(other.ids.map((id, place) => [id, place]));
+    places.set(run, index.ids.map((id) => at.get(id)));
+  }
+  const placeIn = (model, place) => (model.includes(":") ? places.get(runOf(model)[0])[place] : place);
   const questions = new Map(index.questions.map(([key, name, gold]) => [key, { key, name, gold }]));
   for (const own of indexes.values()) // of questions that depend on the model's own answers
     for (const key of Object.keys(own.states.paper))
       if (!questions.has(key)) questions.set(key, { key, name: key.replace("@", ", ").replace(/_/g, " "), gold: key.split("@")[0].replace(/_\d$/, "") });
   return {
-    benchmark, index, models, questions,
-    state: (model, rule, question, place) => indexes.get(model).states[rule]?.[question]?.[place] ?? ".",
+    benchmark, index, models, questions, placeIn,
+    state: (model, rule, question, place) => indexes.get(model).states[rule]?.[question]?.[placeIn(model, place)] ?? ".",
     value(model, rule, question, place) {
-      const value = indexes.get(model).values[rule]?.[question]?.[place];
+      const value = indexes.get(model).values[rule]?.[question]?.[placeIn(model, place)];
       return value === "." || value === undefined || value === null ? null : Number(value);
     },
     model(name, other = (one) => ({ m: one })) {
@@ -150,7 +161,10 @@ function placesOf(data, values) {
 // An item and all of a model's answers to it.
 const chunkOf = (data, place) => String(Math.floor(place / data.index.chunk));
 const itemAt = async (data, place) => (await itemsOf(data.benchmark, chunkOf(data, place)))[data.index.ids[place]];
-const answersAt = async (data, model, place) => ((await answersOf(data.benchmark, model, chunkOf(data, place))) || {})[data.index.ids[place]];
+async function answersAt(data, model, place) {
+  const own = data.placeIn(model, place);
+  return own === undefined ? undefined : ((await answersOf(data.benchmark, model, chunkOf(data, own))) || {})[data.index.ids[place]];
+}
 
 // [answer, its score under a rule] of a question; a joint answer has scores of several questions.
 function pairsOf(own, question, rule) {
