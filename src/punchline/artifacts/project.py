@@ -30,7 +30,7 @@ VALIDITY: tuple[str, ...] = (
     *("items", "picture_gain", "option_order", "corrected", "people", "votes", "repeats", "verdicts"),
 )
 SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that they use
-SHARED: tuple[str, ...] = ("shortcuts",)
+SHARED: tuple[str, ...] = ("shortcuts", "links")
 
 
 # The rules of Snakemake: the wildcards of each, and the kinds of artifact that one job builds, in order.

@@ -7,7 +7,7 @@ from typing import Any
 
 from punchline.artifacts.project import Project
 from punchline.files import csv_text, write_text
-from punchline.validity import items, judges, option_order, people, pictures, repeats, shortcuts
+from punchline.validity import items, judges, links, option_order, people, pictures, repeats, shortcuts
 
 Rows = Sequence[dict[str, Any]]
 # Columns and rows by file name: artifacts/project.py lists the names (VALIDITY, SHARED).
@@ -23,6 +23,7 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = 
 }
 OF_RUN: dict[str, tuple[Sequence[str], Callable[[Project], Rows]]] = {
     "shortcuts": (shortcuts.COLUMNS, shortcuts.rows),
+    "links": (links.COLUMNS, links.rows),
 }
 
 
