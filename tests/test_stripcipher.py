@@ -1,7 +1,5 @@
 """StripCipher: the item format, pictures, requests, scores, tables, published values, reviewing; the real strips."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,7 +21,7 @@ from punchline.benchmarks.stripcipher.tables import TABLES
 from punchline.comics.number import encode
 from punchline.core.benchmark import NoPicture
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv
+from punchline.files import csv_text, parse_csv
 from punchline.schema import Gold, ImageRef, Item, ModelCard, Score, State, sha256
 from punchline.tables.render import read_published
 
@@ -190,17 +188,11 @@ OUTSIDE = [*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]]
     ("item_id", "content", "files", "kind", "message"),
     [
         ("s_1", strip_image(5), corpus(), NoPicture, "5 panels by splitting, 4 stated"),
-        (
-            *("s_1", strip_image(), corpus(record(boxes="pixelhumor")) | EMPTY, NoPicture),
-            r"0 panels by PixelHumor's metadata\.csv, 4 stated",
-        ),
+        ("s_1", strip_image(), corpus(record(boxes="pixelhumor")) | EMPTY, NoPicture, "0 panels by PixelHumor's metad"),
         ("s_1", strip_image(), corpus(record(boxes="pixelhumor")), PunchlineError, r"metadata\.csv: the file is not"),
         ("s_1", strip_image(), corpus(record(boxes=OUTSIDE)), PunchlineError, "the published image.*frame 4"),
         ("s_2", strip_image(), corpus(), PunchlineError, "no such strip"),
-        *(
-            ("s_1", bad, corpus(), PunchlineError, "the published image")
-            for bad in (b"", b"<html>", strip_image()[:200])
-        ),
+        *(("s_1", bad, corpus(), PunchlineError, "the published image") for bad in BROKEN),
     ],
 )
 def test_why_there_is_no_picture(
@@ -212,10 +204,8 @@ def test_why_there_is_no_picture(
 
 @pytest.mark.parametrize("cell", ["[{'x1': 1}]", "[[[[", "7", "", "[None]", "__import__('os')"])
 def test_hostile_boxes_of_pixelhumor(cell: str) -> None:
-    out = io.StringIO()
-    csv.writer(out).writerows([("comic_id", "metadata"), ("s_1", cell)])
-    files = corpus(record(boxes="pixelhumor"))
-    files |= {"metadata.csv": out.getvalue().encode(), "objective_label.csv": b"comic_id,panel_sequence\ns_1,1\n"}
+    metadata = csv_text(("comic_id", "metadata"), [{"comic_id": "s_1", "metadata": cell}]).encode()
+    files = corpus(record(boxes="pixelhumor")) | EMPTY | {"metadata.csv": metadata}
     with pytest.raises(PunchlineError, match=r"metadata\.csv, line 2, record s_1"):
         pictures("s_1", strip_image(), files)
 
@@ -238,12 +228,9 @@ def answered(
     return scores
 
 
-def made(name: str, files: Mapping[str, bytes], *models: Scored, **more: Any) -> list[dict[str, Any]]:
-    published = more.pop("published", ())
-    golds = read_golds(stripcipher, files)
+def made(name: str, files: Mapping[str, bytes], *models: Scored) -> list[dict[str, Any]]:
     every = {item.item_id: item for item in items(files)}
-    table = tabulate(TABLES[name], models, golds, every, files, published, **more)
-    return table.rows
+    return tabulate(TABLES[name], models, read_golds(stripcipher, files), every, files).rows
 
 
 def model(scores: list[Score], name: str = "m", base: str | None = None) -> Scored:
@@ -333,14 +320,9 @@ def test_table7_compares_the_same_strips_too() -> None:
     ]
 
 
-@pytest.fixture(scope="module")
-def published(root: Path) -> list[dict[str, str]]:
-    return read_published(root / "config" / "published" / "stripcipher.csv")
-
-
-def test_every_published_value_is_printed(paper: Callable[[str], str], published: list[dict[str, str]]) -> None:
+def test_every_published_value_is_printed(paper: Callable[[str], str], root: Path) -> None:
     text = paper("stripcipher")
-    for cell in published:
+    for cell in read_published(root / "config/published/stripcipher.csv"):
         assert cell["value"] in text or f"{int(cell['value']):,}" in text, cell
 
 
@@ -354,8 +336,8 @@ def test_drafts_are_asked_as_published_and_read() -> None:
     assert studies.draft_requests(stripcipher.items(corpus(), {"s_1": "gone"})[0]) == []
     both = "Options in Q1:\nA. x\nB. y\nC. z\nD. w\nRight Answer 1: D\nOptions in Q2:\nA. x\nRight Answer 2: E"
     texts = ["An end", "Other\nend", "other END!", " * "] + ["A story"] * 4 + [both]
-    said = [response(r, f"<think>A draft?</think>\n{text}") for r, text in zip(asked.values(), texts, strict=True)]
-    drafts = studies.parse_drafts(list(asked.values()), said, "gpt-4o")
+    answers = [response(r, f"<think>A draft?</think>\n{text}") for r, text in zip(asked.values(), texts, strict=True)]
+    drafts = studies.parse_drafts(list(asked.values()), answers, "gpt-4o")
     assert [draft[1:4] for draft in drafts] == [
         ("prediction", "answer", "An end"),
         ("prediction", "distractor", "Other end"),
@@ -385,7 +367,7 @@ def test_accepted_texts_become_items(
         with pytest.raises(PunchlineError, match=expected):
             studies.with_accepted(strips, accepted)
         return
-    first, second = read_strips(studies.with_accepted(strips, accepted).encode())
+    first, second = read_strips(studies.with_accepted(strips, accepted).encode()).values()
     assert first.texts is not None and second.texts is None and first.texts.comprehension is None
     question = first.texts.prediction
     assert (question and question.answer, first.texts.category) == expected
@@ -394,7 +376,7 @@ def test_accepted_texts_become_items(
 
 def test_manifests_fit_each_other(root: Path) -> None:
     folder = root / "data" / "manifests" / "stripcipher"
-    strips = read_strips((folder / STRIPS).read_bytes())
+    strips = read_strips((folder / STRIPS).read_bytes()).values()
     assert all((strip.boxes == "pixelhumor") == (strip.source == "xkcd") for strip in strips)
     path = folder / "annotations.csv"
     listed = {row["path"]: row for _, row in parse_csv(path.read_bytes(), ["path", "sha256"], file=path)}

@@ -357,13 +357,10 @@ def test_failed_verdicts_show(judged: int, comparable: str) -> None:
         assert "description_gpt n=1" in str(row["note"]) and row["prompts_least_n"] == 1
 
 
-@pytest.mark.parametrize(("verdict", "score"), [("[[4]]", 4.0), ("[[99]]", 99.0), ("no number", -1.0)])
-def test_any_released_score_has_an_interval(verdict: str, score: float) -> None:
-    (row,) = rows_of(every("description_1", "Text."), judged=4, verdict=verdict)
-    assert row["description_gpt_lo"] < row["description_gpt"] == score < row["description_gpt_hi"]
-
-
-def test_verdicts_of_two_prompts() -> None:
+def test_scores_and_their_intervals_by_judges_of_two_prompts() -> None:
+    for verdict, score in (("[[4]]", 4.0), ("[[99]]", 99.0), ("no number", -1.0)):
+        (row,) = rows_of(every("description_1", "Text."), judged=4, verdict=verdict)
+        assert row["description_gpt_lo"] < row["description_gpt"] == score < row["description_gpt_hi"]
     said = every("contradiction_1", "Text 1.", 2) | every("contradiction_2", "Text 2.", 2)
     (row,) = rows_of(said, number=2, judged=2)
     assert (row["contradiction_gpt"], row["comparable"]) == (4.0, "yes")
@@ -463,13 +460,6 @@ def test_replay_of_descriptions_under_their_other_name() -> None:
     assert read == {file: {"description_2": text} for file, text in zip(texts, ("other", "own", None), strict=True)}
 
 
-@pytest.mark.parametrize("name", ["title_prompt1.json", "title_mcq_prompt1.json", "a.json"])
-def test_replay_of_a_file_in_the_folders_place(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text("[]", encoding="utf-8")
-    with pytest.raises(PunchlineError, match=r"m\.yaml, field path: .* is no folder"):
-        replayed(tmp_path / name)
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -496,6 +486,10 @@ def test_replay_of_nothing(tmp_path: Path) -> None:
         replayed(tmp_path / "absent")
     with pytest.raises(PunchlineError, match="nothing to select"):
         replayed(tmp_path, {"title_mcq_prompt3.json": []}, select={"a": 1}).unknown([])
+    for name in ("title_prompt1.json", "title_mcq_prompt1.json", "a.json"):
+        (tmp_path / name).write_text("[]", encoding="utf-8")
+        with pytest.raises(PunchlineError, match=r"m\.yaml, field path: .* is no folder"):
+            replayed(tmp_path / name)
 
 
 @pytest.fixture(scope="module")

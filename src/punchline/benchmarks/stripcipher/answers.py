@@ -18,8 +18,8 @@ def parse_sequence(answer: str, n: int) -> tuple[int, ...] | None:
     Written in any way that gives all of them, or for every frame its place (`Frame 1: 2`). None where there is no
     permutation of 1 … n that the answer commits itself to.
     """
-    found = sequence.sequence(answer, tuple(map(str, range(1, n + 1)))).value
-    return None if found is None else tuple(map(int, found))
+    labels = sequence.sequence(answer, tuple(map(str, range(1, n + 1)))).value
+    return None if labels is None else tuple(map(int, labels))
 
 
 NEEDS = {**dict.fromkeys(CHOICES, "options"), "reordering_generation": "labels"}
@@ -36,8 +36,8 @@ def parse(
     letter = choice.choice(text, options).value  # without texts: "1, 3, 1, 2" has that of the option 3, 1, 2 in it
     if letter is None:  # the sequence itself in place of its letter
         orders = {tuple(re.findall(r"\d+", option)): letter for letter, option in options.items()}
-        found = parse_sequence(text, len(next(iter(orders))))
-        letter = orders.get(tuple(map(str, found or ())))
+        order = parse_sequence(text, len(next(iter(orders))))
+        letter = orders.get(tuple(map(str, order or ())))
     return letter
 
 
@@ -45,5 +45,5 @@ def read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
     """The letter, or the numbers of a sequence, in an answer."""
     n = int(str(item.fields["frames"]))
     labels = [str(place + 1) for place in range(n)]
-    found = parse(task, answer, "paper", options=options_of(item, task), labels=labels)
-    return None if found is None else (found,) if isinstance(found, str) else tuple(map(str, found))
+    parsed = parse(task, answer, "paper", options=options_of(item, task), labels=labels)
+    return None if parsed is None else (parsed,) if isinstance(parsed, str) else tuple(map(str, parsed))

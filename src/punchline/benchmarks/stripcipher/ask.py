@@ -19,26 +19,20 @@ def _listed(item: Item, task: str) -> str:
     return "\n".join((*lines, PROMPTS["choose"]))
 
 
-def _reviewed(item: Item, task: str, instruction: str) -> str:
-    """Instruction, question if there is one, options."""
-    told = item.fields.get(f"{task}_question")
-    return "\n".join((instruction, *([str(told)] if told else []), _listed(item, task)))
-
-
 def requests(item: Item) -> list[Request]:
     """Requests about a strip in every condition; prediction and comprehension of reviewed strips only.
 
     The reordering instruction speaks of strips "provided below", and so stands above them.
     """
-    sequences = _listed(item, "reordering_choice")
-    made = []
+    requests = []
     for task, pictures in (pair for condition in CONDITIONS for pair in asked(item, condition).items()):
         instruction = PROMPTS[task.file]
         if task.condition == MEANING:
             instruction = filled(instruction, item.fields)
         if task.name in REVIEWED:
-            made.append(question(item, task, _reviewed(item, task.name, instruction), pictures=pictures))
+            parts = instruction, item.fields.get(f"{task.name}_question"), _listed(item, task.name)
+            requests.append(question(item, task, "\n".join(str(part) for part in parts if part), pictures=pictures))
         else:
-            below = sequences if task.name == "reordering_choice" else ""
-            made.append(question(item, task, below, above=instruction, pictures=pictures))
-    return made
+            below = _listed(item, task.name) if task.name == "reordering_choice" else ""
+            requests.append(question(item, task, below, above=instruction, pictures=pictures))
+    return requests

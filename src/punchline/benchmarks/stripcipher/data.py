@@ -7,7 +7,7 @@ from typing import Any
 
 from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.stripcipher import LETTERS, NAME, STRIPS
-from punchline.benchmarks.stripcipher.strips import Choice, Strip, choices, meaning, strips_of
+from punchline.benchmarks.stripcipher.strips import Choice, Strip, choices, strips_of
 from punchline.comics import frames
 from punchline.core.benchmark import Files
 from punchline.schema import Gold, ImageRef, Item, Scalar
@@ -40,9 +40,9 @@ def _fields(strip: Strip) -> dict[str, Scalar]:
         fields |= {f"{task}_{letter}": o for letter, o in zip(LETTERS, _options(strip, task, choice), strict=True)}
         if choice.question:
             fields[f"{task}_question"] = choice.question
-    if told := meaning(strip):
-        fields["meaning"] = told
-    return fields
+    comprehension = choices(strip).get("comprehension")
+    meaning = strip.reviewed.meaning or (comprehension and comprehension.answer)  # table 7
+    return fields | ({"meaning": meaning} if meaning else {})
 
 
 def golds(files: Files) -> list[Gold]:
@@ -52,7 +52,7 @@ def golds(files: Files) -> list[Gold]:
     reordering_choice and, where reviewed, prediction and comprehension: the letter of the right option; frames;
     category, where known.
     """
-    made = []
+    golds = []
     for item_id, strip in strips_of(files).items():
         right = frames.right_sequence(strip.frames, item_id)
         offered = frames.sequences(strip.frames, item_id)
@@ -61,9 +61,10 @@ def golds(files: Files) -> list[Gold]:
             "reordering_generation": [place + 1 for place in right],
             "reordering_choice": LETTERS[offered.index(right)],
         }
-        for task, choice in choices(strip).items():
-            values[task] = LETTERS[_options(strip, task, choice).index(choice.answer)]
+        values |= {
+            task: LETTERS[_options(strip, task, choice).index(choice.answer)] for task, choice in choices(strip).items()
+        }
         if strip.reviewed.category is not None:
             values["category"] = strip.reviewed.category
-        made.append(Gold(benchmark=NAME, item_id=item_id, values=values))
-    return made
+        golds.append(Gold(benchmark=NAME, item_id=item_id, values=values))
+    return golds

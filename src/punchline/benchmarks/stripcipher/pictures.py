@@ -33,12 +33,10 @@ def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
     parts = frames.cut(image, boxes, name=PUBLISHED)
     order = frames.shown_order(strip.frames, item_id)
     masked = frames.masked(parts)
-    made = {f"frame{number}": part for number, part in enumerate(parts, start=1)}
-    made["masked"] = masked[-2]
-    made["row_shuffled"] = frames.row([parts[place] for place in order])
-    made["row_masked"] = frames.row(masked)
+    images = {f"frame{number}": part for number, part in enumerate(parts, start=1)} | {"masked": masked[-2]}
+    images |= {"row_shuffled": frames.row([parts[place] for place in order]), "row_masked": frames.row(masked)}
     derivation = {"boxes": [list(box) for box in boxes], **frames.derivation()}
-    return [as_published(content), *(png_of(name, pixels, derivation) for name, pixels in made.items())]
+    return [as_published(content), *(png_of(name, pixels, derivation) for name, pixels in images.items())]
 
 
 def panels(strip: Strip, image: Pixels, files: Files) -> list[Box]:
@@ -46,12 +44,12 @@ def panels(strip: Strip, image: Pixels, files: Files) -> list[Box]:
     if isinstance(strip.boxes, list):
         return [Box(*box) for box in strip.boxes]
     if strip.boxes == "pixelhumor":
-        found, where = _of_pixelhumor(strip.item_id, files), f"PixelHumor's {METADATA}"
+        boxes, where = _of_pixelhumor(strip.item_id, files), f"PixelHumor's {METADATA}"
     else:
-        found, where = split(image), "splitting"
-    if len(found) != strip.frames:
-        raise NoPicture(f"{len(found)} panels by {where}, {strip.frames} stated")
-    return found
+        boxes, where = split(image), "splitting"
+    if len(boxes) != strip.frames:
+        raise NoPicture(f"{len(boxes)} panels by {where}, {strip.frames} stated")
+    return boxes
 
 
 def _of_pixelhumor(item_id: str, files: Files) -> list[Box]:

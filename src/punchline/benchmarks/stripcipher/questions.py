@@ -13,13 +13,13 @@ def asked(item: Item, condition: str) -> dict[Task, tuple[str, ...]]:
     n = int(str(item.fields["frames"]))
     in_sequence = tuple(f"frame{number}" for number in range(1, n + 1))
     shuffled = tuple(in_sequence[place] for place in frames.shown_order(n, item.item_id))
-    one = condition == ROW
-    shown: dict[str, tuple[str, ...]] = {
-        "prediction": ("row_masked",) if one else (*in_sequence[:-2], "masked", in_sequence[-1]),
+    in_row = condition == ROW
+    pictures: dict[str, tuple[str, ...]] = {
+        "prediction": ("row_masked",) if in_row else (*in_sequence[:-2], "masked", in_sequence[-1]),
         "comprehension": {SEQUENCE: in_sequence, SHUFFLED: shuffled}.get(condition, ("page",)),
     }
     return {
-        task: shown.get(task.name, ("row_shuffled",) if one else shuffled)
+        task: pictures.get(task.name, ("row_shuffled",) if in_row else shuffled)
         for task in ASKED
         if task.condition == condition
         and (task.name not in REVIEWED or f"{task.name}_A" in item.fields)

@@ -19,9 +19,9 @@ def signature(task: str, rule: Rule) -> str:
 def _sequence(mark: Mark, right: list[int]) -> Mark:
     """correct; and correct_as_places: whether it is right if number k is frame k's place."""
     places = [place + 1 for place in inverse([number - 1 for number in right])]
-    said = [int(number) for number in mark.parsed or ()]
+    order = [int(number) for number in mark.parsed or ()]
     mark.scored = mark.state in ("ok", "refused", "unparsable")
-    mark.metrics = {"correct": said == right, "correct_as_places": said == places} if mark.scored else {}
+    mark.metrics = {"correct": order == right, "correct_as_places": order == places} if mark.scored else {}
     return mark
 
 
@@ -30,7 +30,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
 
     A refusal and an answer that cannot be read are wrong; a missing or failed one leaves the denominator.
     """
-    for task in (one.name for one in asked(answered.item, answered.condition)):
+    for task in (task.name for task in asked(answered.item, answered.condition)):
         mark = answered.mark(task, signature(task, answered.rule))
         parsed = None if mark.text is None else read(task, mark.text, answered.item)
         right = answered.gold.values[task]

@@ -106,35 +106,25 @@ def _check(strip: Strip) -> tuple[str, str] | None:
     return None
 
 
-def read_strips(content: bytes, file: str = STRIPS) -> list[Strip]:
-    """The records of a strips.json, with or without a byte order mark.
+@lru_cache(maxsize=4)
+def read_strips(content: bytes) -> dict[str, Strip]:
+    """The strips of a strips.json by item id, in the file's order; with or without a byte order mark.
 
     Raises PunchlineError naming file, record and field.
     """
     hint = "docs/stripcipher.md describes the format, docs/stripcipher.schema.json checks it"
-    strips = json_rows(content, Strip, file=file, key="item_id", ids=None, hint=hint)
+    strips = json_rows(content, Strip, file=STRIPS, key="item_id", ids=None, hint=hint)
     for item_id, strip in strips.items():
         if wrong := _check(strip):
-            raise PunchlineError(wrong[1], file=file, record=item_id, field=wrong[0], hint=hint)
-    return list(strips.values())
-
-
-@lru_cache(maxsize=4)
-def _parsed(content: bytes) -> dict[str, Strip]:
-    return {strip.item_id: strip for strip in read_strips(content)}
+            raise PunchlineError(wrong[1], file=STRIPS, record=item_id, field=wrong[0], hint=hint)
+    return strips
 
 
 def strips_of(files: Mapping[str, bytes]) -> dict[str, Strip]:
     """The strips by item id, in the file's order. Raises PunchlineError as read_strips does."""
-    return _parsed(content_of(files, STRIPS))
+    return read_strips(content_of(files, STRIPS))
 
 
 def choices(strip: Strip) -> dict[str, Choice]:
     """By task, the strip's reviewed questions."""
     return {task: choice for task in REVIEWED if (choice := getattr(strip.reviewed, task)) is not None}
-
-
-def meaning(strip: Strip) -> str | None:
-    """The strip's implicit meaning: a text of its own, else the answer of the comprehension question (table 7)."""
-    comprehension = strip.reviewed.comprehension
-    return strip.reviewed.meaning or (comprehension.answer if comprehension is not None else None)

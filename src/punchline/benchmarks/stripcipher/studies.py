@@ -87,7 +87,7 @@ _RIGHT = re.compile(r"[\s:*_]{0,8}+([A-D])\b")
 
 def parse_both(answer: str) -> dict[str, tuple[str, tuple[str, ...]]]:
     """{task: (answer, distractors)} of an answer in figure 11's format, without tasks that have no right answer."""
-    found = {}
+    questions = {}
     for task, (start, end) in _PLACES.items():
         at = answer.find(start)
         stop = answer.find(end, at) if at >= 0 else -1
@@ -98,8 +98,8 @@ def parse_both(answer: str) -> dict[str, tuple[str, tuple[str, ...]]]:
             options.setdefault(letter, text.strip().strip("[]").strip())
         right = _RIGHT.match(answer, stop + len(end))
         if right is not None and right[1] in options:
-            found[task] = options.pop(right[1]), tuple(text for text in options.values() if text)
-    return found
+            questions[task] = options.pop(right[1]), tuple(text for text in options.values() if text)
+    return questions
 
 
 def parse_drafts(requests: Sequence[Request], responses: Sequence[Response], model: str) -> list[Draft]:
@@ -112,9 +112,9 @@ def parse_drafts(requests: Sequence[Request], responses: Sequence[Response], mod
         kind, _, task = request.task.partition("_")
         texts = [(task, kind, answer)]
         if request.task == BOTH:
-            both = parse_both(answer)
-            texts = [(task, ANSWER, both[task][0]) for task in both]
-            texts += [(task, DISTRACTOR, text) for task in both for text in both[task][1]]
+            both = parse_both(answer).items()
+            texts = [(task, ANSWER, right) for task, (right, _) in both]
+            texts += [(task, DISTRACTOR, text) for task, (_, wrong) in both for text in wrong]
         for task, kind, text in texts:
             if plain(text):
                 draft = Draft(request.item_id, task, kind, " ".join(text.split()), model)
@@ -124,17 +124,17 @@ def parse_drafts(requests: Sequence[Request], responses: Sequence[Response], mod
 
 def with_accepted(strips: bytes, accepted: Iterable[Accepted], file: str = STRIPS) -> str:
     """strips.json with accepted texts. Raises PunchlineError for an unknown strip and for texts that are refused."""
-    known = {strip.item_id: strip for strip in read_strips(strips)}
-    for one in accepted:
-        if one.item_id not in known:
-            raise PunchlineError("no such strip", file=file, record=one.item_id, hint=nearest(one.item_id, known))
-        strip = known[one.item_id]
-        texts = replace(strip.reviewed, category=one.category or strip.reviewed.category)
-        if one.texts:
-            before = getattr(texts, one.task)
-            choice = Choice(question=before and before.question, options=one.texts[:4], answer=one.texts[0])  # type: ignore[arg-type]
-            texts = replace(texts, **{one.task: choice})
-        known[one.item_id] = replace(strip, texts=texts)
+    known = dict(read_strips(strips))
+    for item_id, task, texts, category in accepted:
+        if item_id not in known:
+            raise PunchlineError("no such strip", file=file, record=item_id, hint=nearest(item_id, known))
+        strip = known[item_id]
+        reviewed = replace(strip.reviewed, category=category or strip.reviewed.category)
+        if texts:
+            before = getattr(reviewed, task)
+            choice = Choice(question=before and before.question, options=texts[:4], answer=texts[0])  # type: ignore[arg-type]
+            reviewed = replace(reviewed, **{task: choice})
+        known[item_id] = replace(strip, texts=reviewed)
     content = "[\n" + ",\n".join(msgspec.json.encode(strip).decode() for strip in known.values()) + "\n]\n"
     read_strips(content.encode())
     return content

@@ -39,14 +39,14 @@ def variants(item: Item, count: int) -> list[Variant]:
     if count > math.factorial(n) - 1:
         what = f"{n} frames have {math.factorial(n) - 1} wrong orders, {count} are wanted"
         raise PunchlineError(what, record=item.item_id, hint="Lower `shuffles` in the recipe")
-    found: dict[tuple[int, ...], Variant] = {}
+    orders: dict[tuple[int, ...], Variant] = {}
     draw = 0
-    while len(found) < count:
+    while len(orders) < count:
         key = f"{item.item_id}#{draw}" if draw else item.item_id  # no strip's id has a #
         order = frames.shown_order(n, key)
-        found.setdefault(order, Variant(replace(item, item_id=key), {"row_shuffled": order}))
+        orders.setdefault(order, Variant(replace(item, item_id=key), {"row_shuffled": order}))
         draw += 1
-    return list(found.values())
+    return list(orders.values())
 
 
 def target(request: Request, item: Item, gold: Gold) -> str | None:

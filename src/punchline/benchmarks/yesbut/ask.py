@@ -25,12 +25,12 @@ def _request(item: Item, task: Task, description: object = None) -> Request:
 
 def requests(item: Item) -> list[Request]:
     """Requests about a comic: 12 on the image, 9 with each description."""
-    asked = []
+    requests = []
     for task in ASKED:
         description = item.fields.get(task.condition if task.condition in LENT else "caption")
         if task.condition == DEFAULT or (task.condition not in CHAINED and description is not None):
-            asked.append(_request(item, task, description))
-    return asked
+            requests.append(_request(item, task, description))
+    return requests
 
 
 def chained_requests(item: Item, responses: Mapping[str, Mapping[str, Response]]) -> list[Request]:
@@ -40,10 +40,10 @@ def chained_requests(item: Item, responses: Mapping[str, Mapping[str, Response]]
     questions alike, for a run. Thoughts are no part of a
     description, and an empty one is none.
     """
-    asked = []
+    requests = []
     for k in PROMPTS:
         answer = responses.get(DEFAULT, {}).get(f"description_{k}")
         description = reasoning.remove(answer.text or "").text if answer is not None and answer.state == "ok" else ""
         tasks = (task for task in ASKED if task.condition in CHAINED and task.name.endswith(f"_{k}"))
-        asked += [_request(item, task, description) for task in tasks if description]
-    return asked
+        requests += [_request(item, task, description) for task in tasks if description]
+    return requests

@@ -83,8 +83,8 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     lent = _lent(files)
 
     def fields(image_file: str, comic: Comic) -> dict[str, Scalar]:
-        own = {name: getattr(comic, name) for name in ("caption", *CHOSEN)}
-        return own | {condition: by_id[image_file] for condition, by_id in lent.items() if image_file in by_id}
+        texts = {name: getattr(comic, name) for name in ("caption", *CHOSEN)}
+        return texts | {condition: by_id[image_file] for condition, by_id in lent.items() if image_file in by_id}
 
     rows = ((i, SOURCE, i, fields(i, comic)) for i, comic in _comics(files).items())
     return items_of(NAME, rows, images, ANNOTATIONS)
@@ -92,9 +92,9 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
 
 def golds(files: Files) -> list[Gold]:
     """Reference texts, and the letter of the right option, for every comic."""
-    made = []
+    golds = []
     for image_file, comic in _comics(files).items():
         letters = {kind: getattr(comic, f"{kind}_answer") for kind in CHOSEN}
         values = {"description": comic.caption, "contradiction": comic.contradiction, **letters}
-        made.append(Gold(benchmark=NAME, item_id=image_file, values=values))
-    return made
+        golds.append(Gold(benchmark=NAME, item_id=image_file, values=values))
+    return golds

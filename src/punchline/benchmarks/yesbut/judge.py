@@ -46,10 +46,10 @@ def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
 ) -> list[Request]:
     """Requests to judge and BERTScore about a model's descriptions and contradictions, each once."""
-    asked: list[Request] = []
+    requests: list[Request] = []
     for kind, k, rule in itertools.product(WRITTEN, PROMPTS, RULES):
         candidate = scored_text(responses.get(f"{kind}_{k}"), rule)
         if candidate is not None:
-            asked.append(judge_request(item, gold, kind, candidate, condition, rule))
-            asked.append(bertscore_request(item, gold, kind, candidate, condition))
-    return list({request.request_id: request for request in asked}.values())
+            requests.append(judge_request(item, gold, kind, candidate, condition, rule))
+            requests.append(bertscore_request(item, gold, kind, candidate, condition))
+    return list({request.request_id: request for request in requests}.values())

@@ -16,7 +16,7 @@ TASK_OF = {f"{kind}_prompt{k}.json": f"{kind}_{k}" for kind in KINDS for k in PR
 FILES = tuple(TASK_OF)
 
 
-class Said(msgspec.Struct, frozen=True):
+class ReleasedAnswer(msgspec.Struct, frozen=True):
     """An answer about one comic; the released runs copy the whole annotation into it, too."""
 
     output: str | None
@@ -28,9 +28,11 @@ class Description(msgspec.Struct, frozen=True):
     output: str | None = msgspec.field(name="gen_des")
 
 
-def _kind(file: str, fields: Mapping[str, Any]) -> type[Said | Description]:
+def _kind(file: str, fields: Mapping[str, Any]) -> type[ReleasedAnswer | Description]:
     return (
-        Description if file.startswith("description") and fields.keys() & {"gen_des", "output"} == {"gen_des"} else Said
+        Description
+        if file.startswith("description") and fields.keys() & {"gen_des", "output"} == {"gen_des"}
+        else ReleasedAnswer
     )
 
 

@@ -15,14 +15,14 @@ def compared(prompt: str) -> tuple[str, str] | None:
     In one of the two prompts the candidate stands before the reference, in the other after it. What a candidate says is
     never taken for the reference.
     """
-    _, found, rest = prompt.partition("- Candidate literal description:")
+    _, marker, rest = prompt.partition("- Candidate literal description:")
     candidate, _, reference = rest.rpartition("- Reference literal description:")
     reference = re.split("\nUsing a scale|\nTask:", reference, maxsplit=1)[0]
-    if not found:
-        _, found, rest = prompt.partition("- The reference contradiction illustration:")
+    if not marker:
+        _, marker, rest = prompt.partition("- The reference contradiction illustration:")
         reference, _, candidate = rest.partition("- The generated contradiction illustration:")
         candidate = candidate.rpartition("\nPlease directly")[0]
-    return (reference, candidate) if found else None
+    return (reference, candidate) if marker else None
 
 
 def verdict(share: float, threshold: float) -> str:
