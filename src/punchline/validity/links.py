@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pandas as pd
 from scipy.stats import t
 
 from punchline.artifacts.project import Project
-from punchline.core.benchmark import DEFAULT
+from punchline.core.benchmark import DEFAULT, module_of
 from punchline.files import Keyed
 from punchline.schema import RULES, Gold, Item, Rule
 from punchline.scores import items_frame, scores_frame
@@ -85,13 +86,12 @@ def _answers(project: Project, benchmark: str, model: str, rule: Rule, items: pd
 
 def links(hummus: pd.DataFrame, humorbench: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Rows by task and condition of Hummus."""
-    from punchline.benchmarks.hummus.tables import GOOD  # Hummus may be absent or broken in a run without it
-
+    good = importlib.import_module(module_of(HUMMUS, "tables")).GOOD  # only runs with Hummus depend on its code
     asked = humorbench[humorbench["condition"] == DEFAULT]
     explained = asked.assign(explained=asked["passed"])[["caption", "sample", "explained"]].dropna()
     named = {"classification": ("classification", hummus["tp"] + hummus["tn"])}
     for name in ("naming", "naming_minilm"):
-        task, ((metric, least),) = GOOD[name][0], GOOD[name][1].items()
+        task, ((metric, least),) = good[name][0], good[name][1].items()
         named[name] = task, (hummus[metric] >= least).astype(float).where(hummus[metric].notna())
     for name, (task, values) in named.items():
         answers = hummus.assign(named=values)[hummus["task"] == task].dropna(subset="named")

@@ -191,10 +191,11 @@ class Measured:
 
 
 def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator[tuple[str, str, Estimate]]:
-    """(keys, column, estimate) of a table's values in which more or less is better."""
+    """(keys, column, estimate) of a table's columns in which more or less is better."""
     for row in rows_of_model(table, frame, items):
         for column, estimate in row.estimates.items():
-            if estimate.point() is not None and table.better(column) != "neither":
+            ordered = column in table.columns and table.better(column) != "neither"
+            if ordered and estimate.point() is not None:
                 yield ";".join(f"{name}={value}" for name, value in row.keys.items()), column, estimate
 
 
