@@ -12,8 +12,8 @@ import pytest
 from tests.records import read_golds, read_items, refused, response, text_of, texts_of
 from tests.tabulated import Scored, tabulate
 
-from punchline.benchmarks import hummus
-from punchline.benchmarks.hummus import answers, data
+from punchline.benchmarks import contests, hummus
+from punchline.benchmarks.hummus import answers
 from punchline.benchmarks.hummus.compared import data_requests
 from punchline.benchmarks.hummus.dataset import domain_rows, pair_rows
 from punchline.benchmarks.hummus.instructions import involves_is_a
@@ -123,9 +123,9 @@ def one_of(files: Files, task: str, item_id: str = ANNOTATED) -> tuple[Item, Gol
 
 
 def test_addresses(demo: Files) -> None:
-    assert data.address(521) == "https://nextml.github.io/caption-contest-data/cartoons/521.jpg"
+    assert contests.address(521) == "https://nextml.github.io/caption-contest-data/cartoons/521.jpg"
     assert SITES["nextml.github.io"].resolve is None  # the address is the image's own
-    assert data.address(184).endswith("all_contest_images.zip#184.jpeg")
+    assert contests.address(184).endswith("all_contest_images.zip#184.jpeg")
     assert "storage.googleapis.com" not in SITES  # recorded as missing
 
 

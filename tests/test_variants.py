@@ -14,7 +14,7 @@ from punchline.core import variants
 from punchline.core.benchmark import Verdict
 from punchline.files import write_records
 from punchline.requests import ask, ask_in_pass
-from punchline.schema import RULES, Gold, Item, Score
+from punchline.schema import RULES, Gold, ImageRef, Item, Score
 from punchline.score import score as score_answers
 from punchline.scores import write_scores
 from punchline.validity import option_order, pictures
@@ -24,11 +24,11 @@ DERIVED = {
     "pixelhumor": IMAGE,
     "hummus": ["no-image", "caption-only"],
     "satire": IMAGE,
-    "humorbench": ["caption-only"],
+    "humorbench": ["caption-only", "with-image"],
     "yesbut": OPTIONS,
     "stripcipher": OPTIONS,
 }
-ALL = ("default", "no-image", "caption-only", "options-only", "circular")
+ALL = ("default", "no-image", "caption-only", "options-only", "circular", "with-image")
 DEMO = [name for name in DERIVED if name != "satire"]
 
 
@@ -52,7 +52,7 @@ def test_requests_of_the_default_condition_stay_as_they_are(root: Path, name: st
     derived = [one for one in asked if one.condition != "default"]
     assert {one.condition.partition("-")[0] for one in derived} == {one.partition("-")[0] for one in DERIVED[name]}
     assert len({one.request_id for one in derived}) == len(derived)
-    assert not [one for one in derived if not one.condition.startswith("circular") and images_of(one)]
+    assert not [one for one in derived if not one.condition.startswith(("circular", "with-")) and images_of(one)]
 
 
 CASES = [  # condition, task, what the text begins with, what it ends with, what it lacks
@@ -78,6 +78,16 @@ def test_what_is_asked(root: Path, name: str, condition: str, task: str, begins:
         assert text.startswith(begins) and text.endswith(ends) and lacks not in text
     if name == "humorbench":
         assert all(f"\n\nCaption: {items[one.item_id].fields['caption']}" in text_of(one) for one in found)
+
+
+def test_with_image_asks_the_default_question_below_the_cartoon(root: Path) -> None:
+    loaded, items, _ = demo(root, "humorbench")
+    drawn = {"0": (ImageRef(path="0.png", sha256="0" * 64, width=2, height=2),)}
+    shown = loaded.items({loaded.ANNOTATIONS: (root / "data/demo/humorbench" / loaded.ANNOTATIONS).read_bytes()}, drawn)
+    for item, digest in ((shown[0], "0" * 64), (items["1"], None)):
+        default, pictured = ask(loaded, [item], 1, ("default", "with-image"))
+        assert (pictured.condition, images_of(pictured)) == ("with-image", [digest])
+        assert (default.condition, text_of(default)) == ("default", text_of(pictured))
 
 
 def test_a_judge_is_asked_about_answers_without_the_picture(root: Path) -> None:

@@ -229,7 +229,8 @@ def main() -> None:
     write_text(HERE / "yesbut" / "images_pinned.csv", csv_text(PIN_COLUMNS, []))  # no image's digest is known
     write_text(HERE / "humorbench_runs" / "annotations.csv", csv_text(ANNOTATION_COLUMNS, humorbench_runs(mirror)))
     write_text(HERE / "hummus" / "annotations.csv", csv_text(ANNOTATION_COLUMNS, hummus(mirror)))
-    write_text(HERE / "hummus" / "images_pinned.csv", csv_text(PIN_COLUMNS, []))  # no image's digest is known
+    for name in ("hummus", "humorbench"):
+        write_text(HERE / name / "images_pinned.csv", csv_text(PIN_COLUMNS, []))  # no image's digest is known
 
 
 if __name__ == "__main__":

@@ -101,3 +101,25 @@ def test_the_files_are_audited(project: Project, file: str) -> None:
     found = project.audit(file)
     path.write_text(content)
     assert found["verdict"] == "differs" and found["findings"]
+
+
+def test_humorbench_with_its_cartoons(tmp_path: Path) -> None:
+    """Elements whose cartoon cannot be had are missing, and no row compares them."""
+    project = Project.copy(tmp_path / "p")
+    explained, saw = {True: "A snail carries its house, so renting one makes no sense", False: "No idea."}, []
+
+    def explain(call: Call) -> None:
+        saw.append(b"image_url" in call.body)
+        call.json(completion(explained[saw[-1]]))
+
+    with scripted(explain) as server:
+        card = f"engine: openai\nid: seer\nbase_url: {server.url}/v1\n"
+        (project.path / "config/model/seer.yaml").write_text(card)
+        config = "benchmarks=[humorbench] models=[seer] judge=overlap conditions=[with-image]"
+        said = project.snakemake("all", config=config)
+    drawn = len(list((project.path / "data/demo/humorbench/images").glob("*.png")))
+    assert sum(saw) == drawn == 4
+    for row in project.rows("results/humorbench/picture_gain.csv"):
+        found = [row[name] for name in ("condition", "n", "with_image", "without", "gain_lo")]
+        assert found == ["with-image", "4", "0.25", "0.0", ""]
+    assert "seer: 24 answered, 16 missing" in said

@@ -226,9 +226,10 @@ class Asking:
         return [name for name in (*loaded.CONDITIONS, *variants.conditions(loaded)) if name in selected]
 
     def illustrated(self, benchmark: str) -> bool:
-        """True if some selected model looks at the benchmark's images."""
+        """True if some selected model looks at the benchmark's images, and a selected condition shows them."""
         looked_at = (engines.looks_at(engine, benchmark) for engine in self.engines.values())
-        return self.benchmark(benchmark).IMAGES and any(looked_at)
+        shown = self.benchmark(benchmark).IMAGES or variants.WITH_IMAGE in self.conditions(benchmark)
+        return shown and any(looked_at)
 
     def pinned(self, benchmark: str) -> list[str]:
         """Items whose image's address and digest a manifest pins."""

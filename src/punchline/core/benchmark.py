@@ -59,7 +59,7 @@ class Benchmark(Protocol):
     TASKS: tuple[str, ...]
     CONDITIONS: tuple[str, ...]  # what can be asked; the first is DEFAULT, the others are asked when they are selected
     CHAINED: tuple[str, ...]  # conditions whose requests depend on the model's own answers
-    IMAGES: bool  # whether its items have images
+    IMAGES: bool  # whether its default requests show images
     OPTIONS: tuple[str, ...]  # tasks whose requests list options, one a line: `A. …`
     DESCRIPTION: str  # the field of items whose text stands for a picture in requests; "": none
     CLOSED: tuple[str, ...]  # tasks answered by a choice, labels, boxes or an order: an extractor may read the answers
@@ -98,7 +98,7 @@ class Benchmark(Protocol):
 
 
 class Illustrated(Protocol):
-    """Definitions of the module `pictures` of a benchmark with IMAGES; no answer depends on its code."""
+    """Definitions of the module `pictures` of a benchmark; no answer depends on its code."""
 
     # (item id, bytes of the published image, files) -> what models see. Raises NoPicture.
     pictures: Callable[[str, bytes, Files], list[Picture]]
@@ -296,8 +296,7 @@ def labels_of(name: str) -> Any:
 
 
 def illustrated(benchmark: Benchmark) -> Illustrated:
-    """The picture module of a benchmark with IMAGES; by default models see the published image."""
-    assert benchmark.IMAGES
+    """The picture module of a benchmark; by default models see the published image."""
     return cast(Illustrated, _facet(benchmark.NAME, "pictures") or _imported(PICTURES))
 
 

@@ -1,4 +1,4 @@
-"""Conditions derived from a benchmark's default requests: no picture, options alone, options in every order.
+"""Conditions derived from a benchmark's default requests: without or with a picture, options alone or in every order.
 
 They test what a score is worth (docs/validity.md). `conditions=all` leaves them out: no paper has them.
 """
@@ -12,11 +12,12 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from punchline.core.benchmark import DEFAULT, Benchmark
-from punchline.schema import Gold, Item, Request, Text
+from punchline.schema import Gold, Image, Item, Request, Text
 
 T = TypeVar("T")
 
 NO_IMAGE, CAPTION_ONLY, OPTIONS_ONLY, CIRCULAR = "no-image", "caption-only", "options-only", "circular"
+WITH_IMAGE = "with-image"  # of a benchmark whose requests describe its pictures: the description and the picture
 WITHOUT = (NO_IMAGE, CAPTION_ONLY, OPTIONS_ONLY)  # conditions without the picture, or what stands for it
 ROTATION = re.compile(f"{CIRCULAR}-([1-9])")  # a rotation by so many options; rotation 0 is the default condition
 MOST = 5  # options of a question
@@ -26,13 +27,14 @@ _FIRST_OPTION = re.compile(r"^A\. ", re.MULTILINE)
 
 def conditions(benchmark: Benchmark) -> list[str]:
     """Names of the derived conditions that a benchmark has."""
-    needs = (benchmark.IMAGES, benchmark.DESCRIPTION, benchmark.OPTIONS, benchmark.OPTIONS)
-    return [name for name, need in zip((*WITHOUT, CIRCULAR), needs, strict=True) if need]
+    shown, described, options = benchmark.IMAGES, benchmark.DESCRIPTION, benchmark.OPTIONS
+    needs = {NO_IMAGE: shown, CAPTION_ONLY: described, OPTIONS_ONLY: options, CIRCULAR: options}
+    return [name for name, need in {**needs, WITH_IMAGE: described and not shown}.items() if need]
 
 
 def is_derived(condition: str) -> bool:
     """True for the condition of a derived request."""
-    return condition in WITHOUT or ROTATION.fullmatch(condition) is not None
+    return condition in (*WITHOUT, WITH_IMAGE) or ROTATION.fullmatch(condition) is not None
 
 
 def turned(options: Sequence[T], by: int) -> list[T]:
@@ -45,6 +47,9 @@ def requests(benchmark: Benchmark, item: Item, condition: str) -> Iterator[Reque
     """Requests about an item in a derived condition; rotations are in conditions of their own, circular-1, …"""
     if condition == CIRCULAR:
         yield from _rotations(benchmark, item)
+        return
+    if condition == WITH_IMAGE:
+        yield from (_with_image(request, item) for request in _default(benchmark, item))
         return
     if condition == CAPTION_ONLY:
         item = replace(item, fields={**item.fields, benchmark.DESCRIPTION: _CUT})
@@ -63,6 +68,14 @@ def _texts(request: Request, condition: str, edit: Callable[[str], str]) -> Requ
         if content := tuple(Text(text=text) for text in texts if text):
             messages.append(replace(message, content=content))
     return replace(request, condition=condition, messages=tuple(messages))
+
+
+def _with_image(request: Request, item: Item) -> Request:
+    """A request with the item's picture above its last message."""
+    *above, last = request.messages
+    picture = Image(sha256=item.images[0].sha256 if item.images else None)
+    shown = replace(last, content=(picture, *last.content))
+    return replace(request, condition=WITH_IMAGE, messages=(*above, shown))
 
 
 def _undescribed(text: str) -> str:

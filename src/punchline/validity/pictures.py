@@ -10,7 +10,7 @@ import pandas as pd
 from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import DEFAULT
-from punchline.core.variants import WITHOUT
+from punchline.core.variants import WITH_IMAGE, WITHOUT
 from punchline.files import Keyed
 from punchline.schema import Gold, Score
 from punchline.scores import read_scores
@@ -42,7 +42,7 @@ def right(benchmark: str, score: Score, gold: Gold) -> float | None:
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of picture_gain.csv: a model's answers to a task with and without the picture, under one rule."""
-    asked = [name for name in project.conditions(benchmark) if name in WITHOUT]
+    asked = [name for name in project.conditions(benchmark) if name in (*WITHOUT, WITH_IMAGE)]
     models = project.selection.models if asked else []
     values = {model: _values(project, benchmark, model, (DEFAULT, *asked)) for model in models}
     drawn = next((name for name in models if project.cards[name].options.get("baseline") == "random"), "")
@@ -70,11 +70,13 @@ def _gains(model: str, values: pd.DataFrame, asked: list[str], chance: dict[Any,
     """Rows of one model; `chance`: score of the baseline `random` by rule and task."""
     for (rule, task), part in values.groupby(["rule", "task"], sort=False):
         for condition in asked:
-            both = part.dropna(subset=[DEFAULT, condition])
-            both = part.dropna(subset=[condition]) if both.empty else both  # a language model sees no picture
+            pair = (condition, DEFAULT) if condition == WITH_IMAGE else (DEFAULT, condition)
+            both = part.dropna(subset=pair)
+            if both.empty and condition in WITHOUT:  # a language model sees no picture
+                both = part.dropna(subset=[condition])
             if both.empty:
                 continue
-            shown, without = (average(both[name], both["cluster"]) for name in (DEFAULT, condition))
+            shown, without = (average(both[name], both["cluster"]) for name in pair)
             gain = difference(shown, without)
             base, score = chance.get((rule, task)), float(without.point() or 0.0)
             of = (model, task, condition, rule, shown.point(), score, gain.point(), *limits(gain), base)

@@ -10,16 +10,13 @@ import msgspec
 
 from punchline.benchmarks.annotations import Filled, content_of, csv_rows, json_rows
 from punchline.benchmarks.annotations import items as items_of
+from punchline.benchmarks.contests import address
 from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, NAME, POSITIVE, TEST_SET
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.read import highlight
 from punchline.schema import Gold, ImageRef, Item, Scalar
 
-FIRST_CONTEST_ONLINE = 510  # the first that the site of the contest's data has
-IMAGE_ADDRESS = "https://nextml.github.io/caption-contest-data/cartoons/{contest}.jpg"
-# Where CapCon's README says that all images are, as <contest>.jpeg; nothing here takes one out of the archive.
-ARCHIVE = "https://storage.googleapis.com/ai2-jack-public/caption_contest_data_public/all_contest_images.zip"
 _COPULA = re.compile(r"\w[^\n]{0,300}?\s(?:is|are|has|have)\s[^\n]{0,300}?\w", re.IGNORECASE)
 
 Contest = Annotated[int, msgspec.Meta(ge=1, le=99_999)]
@@ -126,14 +123,6 @@ def _descriptions(files: Files) -> dict[int, str]:
             raise PunchlineError(f"contest {row.contest_number} is there twice", file=DESCRIPTIONS, line=line)
         found[row.contest_number] = row.image_description.strip()
     return found
-
-
-def address(contest: int) -> str:
-    """Where the image of a contest is: its own address, or the archive's with the file's name after "#".
-
-    Contests before 510 have no address of their own: the fetch records them as missing, with this one as the reason.
-    """
-    return IMAGE_ADDRESS.format(contest=contest) if contest >= FIRST_CONTEST_ONLINE else f"{ARCHIVE}#{contest}.jpeg"
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:

@@ -20,7 +20,7 @@ TEMPERATURE = 1.0  # section 4; the judge is asked without one, which is 1 at th
 EXPLAIN = Task("explain", 4096, picture=False, temperature=TEMPERATURE)
 JUDGED = Task("judge", 1024, picture=False, temperature=TEMPERATURE)  # as released, where the API wants a limit
 TASKS = (EXPLAIN.name,)
-IMAGES, DESCRIPTION = False, "description"  # the text that stands for a cartoon
+IMAGES, DESCRIPTION = False, "description"  # the text that stands for a cartoon; condition with-image shows it
 JUDGES = (JUDGED.name,)
 
 ANNOTATIONS = "comprehensive_annotations.csv"

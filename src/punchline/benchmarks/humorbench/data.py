@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from punchline.benchmarks.annotations import Filled, content_of, csv_rows
 from punchline.benchmarks.annotations import items as items_of
+from punchline.benchmarks.contests import address
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, NAME
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.schema import Gold, ImageRef, Item
+
+CARTOONSTOCK = "https://www.cartoonstock.com/cartoon?searchID={id}"  # a page; no image is taken from it
 
 
 def normal(text: str) -> str:
@@ -46,14 +49,21 @@ class Element(msgspec.Struct, frozen=True):
 
     idx: Filled
     cartoonstock_id: str
-    contest_number: str
+    contest_number: Annotated[str, msgspec.Meta(pattern=r"^([0-9]{1,5}(\.0)?)?$")]
     description: Filled
     caption: Filled
     element: Filled
 
     @property
     def source(self) -> str:
-        return "cartoonstock" if self.cartoonstock_id.strip() else "newyorker"
+        return "newyorker" if self.contest_number else "cartoonstock"
+
+    @property
+    def page(self) -> str:
+        """Address of the cartoon, for condition with-image."""
+        if self.source == "cartoonstock":
+            return CARTOONSTOCK.format(id=self.cartoonstock_id.strip())
+        return address(int(self.contest_number.partition(".")[0]))
 
 
 def _elements(files: Files) -> Iterator[tuple[str, int, Element, int]]:
@@ -65,17 +75,21 @@ def _elements(files: Files) -> Iterator[tuple[str, int, Element, int]]:
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
-    """(item id, source, "") of every element, in released order. Sources: newyorker, cartoonstock."""
-    return [(item_id, row.source, "") for item_id, _, row, _ in _elements(files)]
+    """(item id, source, address of its cartoon) of every element, as released; sources: newyorker, cartoonstock."""
+    return [(item_id, row.source, row.page) for item_id, _, row, _ in _elements(files)]
 
 
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
-    """Items of the keys of `images`, whose values are ignored: the benchmark has no images. A cluster is a caption."""
+    """Items of the keys of `images`; none needs its cartoon, which only condition with-image shows.
+
+    A cluster is a caption.
+    """
+    shown = {item_id: () if isinstance(found, str) else found for item_id, found in images.items()}
     rows = (
         (i, row.source, normal(row.caption), {"description": row.description, "caption": row.caption, "idx": row.idx})
         for i, _, row, _ in _elements(files)
     )
-    return items_of(NAME, rows, dict.fromkeys(images, ()), ANNOTATIONS)
+    return items_of(NAME, rows, shown, ANNOTATIONS)
 
 
 def category_flags(content: bytes, name: str, column: str) -> dict[tuple[str, int], bool]:
