@@ -33,6 +33,6 @@ rule report:
         run=command("report"),
         why=says("report"),
     message:
-        f"report pages: {PATHS.report}/index.html (to open them: punchline view): {{params.why}}"
+        f"report pages: {PATHS.report}/index.html: {{params.why}}"
     shell:
         "{params.run}"

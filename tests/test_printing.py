@@ -33,6 +33,13 @@ def test_best_of_a_group_of_rows_notes_of_the_run_and_commands(path: str) -> Non
     assert text.splitlines()[-3].split("  ")[1] == f"punchline audit {path}"
 
 
+def test_the_main_column_is_shown_however_long_names_are(path: str) -> None:
+    Path(path).write_text("\n".join(line for line in CSV.splitlines() if "multi-panel" not in line))
+    text = printed(path, TABLES["table8"], 40)
+    assert text.split("\n\n")[1].splitlines()[0].split() == ["model", "kind", "n", "panel_acc"]
+    assert "More columns in the CSV: subset, n_failed, text_acc" in " ".join(text.split())
+
+
 @pytest.mark.parametrize(
     ("width", "header", "first", "more"),
     [

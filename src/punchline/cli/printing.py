@@ -28,16 +28,23 @@ def printed(path: str, table: Table, width: int, *, follow: bool = True) -> str:
 
 
 def fitted(rows: Sequence[Row], table: Table, width: int) -> str:
-    """Rows with values: with intervals where these fit into `width`, else without, and without the last columns."""
+    """Rows with values: with intervals where these fit into `width`, else without, and without some columns.
+
+    Columns of one text go first, then the last ones; the model and the main column stay.
+    """
     rows = [row for row in rows if any(row[name] for name in table.columns)]
     columns = [name for name in (rows[0] if rows else ()) if name not in HIDDEN and not name.endswith(("_lo", "_hi"))]
     columns = [name for name in columns if any(row[name] not in ("", "0") for row in rows)]
     text = _text(rows, columns, table, intervals=True)
-    for shown in range(len(columns), 1, -1):
+    spare = [name for name in columns if name not in ("model", main_column(table))]
+    plain = [name for name in spare if name not in (*table.columns, "n") and len({row[name] for row in rows}) == 1]
+    dropped: list[str] = []
+    for name in ("", *plain, *(name for name in reversed(spare) if name not in plain)):
         if max(map(len, text.splitlines()), default=0) <= width:
             break
-        text = _text(rows, columns[:shown], table, intervals=False)
-    more = ", ".join(columns[len(text.partition("\n")[0].split()) :])
+        dropped += [name]
+        text = _text(rows, [name for name in columns if name not in dropped], table, intervals=False)
+    more = ", ".join(name for name in columns if name in dropped)
     return text + ("\n\n" + textwrap.fill(f"More columns in the CSV: {more}", width) if more else "")
 
 

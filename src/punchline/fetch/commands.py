@@ -59,7 +59,7 @@ def write_annotations(project: Project, benchmark: str) -> None:
     with closing(Web()) as web:
         manifest = Path(paths.manifest(benchmark))
         files = fetch_annotations(manifest, folder, mirror, web, lambda text: log_line(f"warning: {text}"))
-    log_line(f"{len(files)} annotation files are in {folder}")
+    log_line(f"annotation files in {folder}: {len(files)}")
 
 
 def write_images(project: Project, benchmark: str) -> None:

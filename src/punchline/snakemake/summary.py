@@ -49,10 +49,8 @@ def summary(project: Project, tables: Collection[str]) -> Iterator[tuple[bool, s
             asked = counts.total() - counts["truncated"] - counts["unparsed"]
             failed.append(f"{respondent}: {len(reasons):,} of {asked:,} answers failed: {reasons[0]}")
     if tables:
-        yield (
-            False,
-            f"{len(tables):,} tables written: {', '.join(sorted(tables)[:3])}{', …' if len(tables) > 3 else ''}",
-        )
+        written = f"{len(tables):,} table{'s' * (len(tables) > 1)} written"
+        yield False, f"{written}: {', '.join(sorted(tables)[:3])}{', …' * (len(tables) > 3)}"
     run = "" if project.selection.run == DEFAULT_RUN else f" run={project.selection.run}"
     yield from ((True, what) for what in failed)
     if failed:
