@@ -235,6 +235,7 @@ def tables_command(
             known += f": {state.reason}" if state is not None and known == "stale" else ""
             row = {"table": table.name, "target": path, "rule": table.published_rule, "state": known}
             rows.append(row | {"title": table.title})
+    rows.sort(key=lambda row: row["state"] == "not selected")
     empty = _warn_of_empty([row["target"] for row in rows])
     for row in rows:
         row["state"] += "; not one item is scored" if row["target"] in empty else ""
